@@ -129,16 +129,17 @@ bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
 }
 
-/// The neurons of the examples; nothing while it is not known which one is the most active.
-std::optional<std::vector<NeuronIndex>> neurons_of(const ViewContext& c) {
+/// The neurons of the examples; none while it is not known which one is the most active.
+std::vector<NeuronIndex> neurons_of(Content& it) {
+  const ViewContext& c = it.c;
   std::vector<NeuronIndex> neurons;
   for (const int neuron : c.options[kNeurons]) neurons.push_back({c.selection.layer, neuron});
   if (!neurons.empty()) return neurons;
-  const auto pass = c.ask(PassOfToken{c.chosen_query});
-  if (!pass || c.selection.layer >= std::ssize(pass->blocks)) return std::nullopt;
+  const auto pass = it.need(PassOfToken{c.chosen_query});
+  if (!pass || c.selection.layer >= std::ssize(pass->blocks)) return {};
   const std::vector<float>& active = pass->blocks[c.selection.layer]->mlp_post;
   const auto largest = std::ranges::max_element(active);  // NaN: the first
-  return std::vector<NeuronIndex>{{c.selection.layer, static_cast<int>(largest - active.begin())}};
+  return {{c.selection.layer, static_cast<int>(largest - active.begin())}};
 }
 
 /// "there is no neuron 512 ...", or empty.
@@ -164,8 +165,7 @@ struct Example {
 };
 
 struct Examples {
-  Question question;
-  std::shared_ptr<const void> answer;  ///< what the excerpts are in; null: none yet, or it failed
+  std::shared_ptr<const void> answer;  ///< what the excerpts are in
   std::vector<NeuronIndex> neurons;    ///< none: of a head
   std::vector<Example> best;
   std::int64_t count = 0;
@@ -176,14 +176,12 @@ struct Examples {
   double low() const { return best.empty() ? 0 : std::min(0.0, static_cast<double>(best.back().value)); }
 };
 
+/// Nothing while there is no answer.
 template <class Q, class MakeExample>
-Examples examples_for(const ViewContext& c, const Q& question, const MakeExample& example) {
-  Examples examples{question, nullptr, {}, {}, 0, {}};
-  const auto found = c.ask(question);
-  if (!found) return examples;
-  examples.answer = found;
-  examples.count = found->count;
-  examples.progress = found->progress;
+std::optional<Examples> examples_for(Content& it, const Q& question, const MakeExample& example) {
+  const auto found = it.need(question);
+  if (!found) return std::nullopt;
+  Examples examples{found, {}, {}, found->count, found->progress};
   for (std::size_t i = 0; i < found->best.size(); ++i) {
     examples.best.push_back(example(found->best[i]));
     examples.best.back().excerpt = &found->excerpts[i];
@@ -191,31 +189,27 @@ Examples examples_for(const ViewContext& c, const Q& question, const MakeExample
   return examples;
 }
 
-Examples examples_of_head(const ViewContext& c) {
-  WeightSearch search;
-  search.heads = {{c.selection.layer, c.selection.head}};
-  if (!c.options[kKey0]) search.to = {TokenSelector::Kind::from_position, "", 1};
-  const auto example = [](const FoundWeight& f) {
-    return Example{f.prompt, -1, f.query, f.query_id, f.key, f.key_id, f.weight};
-  };
-  return uses_list(c) ? examples_for(c, WeightsOverList{over_list(c), search}, example)
-                      : examples_for(c, WeightsOfRun{search}, example);
-}
-
-/// Nothing if there is no question.
-std::optional<Examples> examples_of(const ViewContext& c) {
-  if (!c.run || !refuse(c).empty() || (uses_list(c) && !c.prompts)) return std::nullopt;
-  if (is_of_head(c.options)) return examples_of_head(c);
-  const auto neurons = neurons_of(c);
-  if (!neurons) return std::nullopt;
+std::optional<Examples> examples_of(Content& it) {
+  const ViewContext& c = it.c;
+  if (is_of_head(c.options)) {
+    WeightSearch search;
+    search.heads = {{c.selection.layer, c.selection.head}};
+    if (!c.options[kKey0]) search.to = {TokenSelector::Kind::from_position, "", 1};
+    const auto example = [](const FoundWeight& f) {
+      return Example{f.prompt, -1, f.query, f.query_id, f.key, f.key_id, f.weight};
+    };
+    return uses_list(c) ? examples_for(it, WeightsOverList{over_list(c), search}, example)
+                        : examples_for(it, WeightsOfRun{search}, example);
+  }
   ActivationSearch search;
-  search.neurons = *neurons;
+  search.neurons = neurons_of(it);
+  if (search.neurons.empty()) return std::nullopt;
   const auto example = [](const FoundActivation& f) {
     return Example{f.prompt, f.neuron, f.position, f.id, -1, 0, f.activation};
   };
-  Examples examples = uses_list(c) ? examples_for(c, ActivationsOverList{over_list(c), search}, example)
-                                   : examples_for(c, ActivationsOfRun{search}, example);
-  examples.neurons = *neurons;
+  auto examples = uses_list(c) ? examples_for(it, ActivationsOverList{over_list(c), search}, example)
+                               : examples_for(it, ActivationsOfRun{search}, example);
+  if (examples) examples->neurons = search.neurons;
   return examples;
 }
 
@@ -246,15 +240,7 @@ std::string subtitle_of(const ViewContext& c, const Examples& examples) {
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "examples"};
-constexpr std::string_view kContext = "context";  // heading of the column of excerpts
-constexpr float kPlace = 0.6F;                    // of the token in it; those after a query have no weight
-
-std::vector<std::string> texts_of(const Examples& examples) {
-  std::vector<std::string> texts;
-  for (const Example& one : examples.best)
-    texts.push_back(one.excerpt->text() + (one.excerpt->continues && one.key < 0 ? "…" : ""));
-  return texts;
-}
+constexpr float kPlace = 0.6F;  // of the token in its context; those after a query have no weight
 
 int chosen_row(const ViewContext& c, const Examples& examples) {
   const auto found = std::ranges::find_if(examples.best, [&](const Example& one) {
@@ -264,9 +250,19 @@ int chosen_row(const ViewContext& c, const Examples& examples) {
   return found != examples.best.end() ? static_cast<int>(found - examples.best.begin()) : -1;
 }
 
-/// `contexts`: the texts of the excerpts. `room`: the width to leave for painting them; 0: they are words.
-List list_of(const ViewContext& c, const Examples& examples, const std::vector<std::string>& contexts,
-             float room = 0) {
+void paint_context(viz::Scene& scene, const ViewContext& c, const Examples& examples, const Example& one,
+                   const viz::Rect& cell) {
+  const bool of_head = one.key >= 0;
+  const ExcerptLine line{*one.excerpt,
+                         one.position,
+                         of_head ? std::optional(one.key) : std::nullopt,
+                         of_head ? 1 : kPlace,
+                         of_head ? c.theme->query : c.theme->text,
+                         c.theme->key};
+  paint_excerpt(scene, c, line, viz::linear_scale(examples.limit()), cell);
+}
+
+std::unique_ptr<List> list_of(const ViewContext& c, const Examples& examples) {
   const viz::Theme& theme = *c.theme;
   const bool of_head = is_of_head(c.options);
   const auto of = [&examples](auto field) {
@@ -275,7 +271,8 @@ List list_of(const ViewContext& c, const Examples& examples, const std::vector<s
   const auto token = [&](int Example::*id) {
     return [&c, id_of = of(id)](int row) { return label_of(c, id_of(row)); };
   };
-  List list(c, kRows, static_cast<int>(examples.best.size()));
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(examples.best.size()));
+  List& list = *made;
   if (!of_head && examples.neurons.size() > 1)
     list.number("neuron", 7, of(&Example::neuron), {.file = key_column("neuron"), .digits = 0});
   else if (!of_head)
@@ -303,101 +300,17 @@ List list_of(const ViewContext& c, const Examples& examples, const std::vector<s
     list.text("key", 6, token(&Example::key_id), {.file = note_column("key token"), .heading = theme.key});
     list.file(note_column("key id"), of(&Example::key_id));
   }
-  ListLook look{.file = note_column(std::string(kContext)),
-                .color = theme.text_muted,
-                .least = 16 * c.font_size,
-                .most = 64 * c.font_size};
-  if (room > 0) look.least = look.most = room;
-  ListColumn& column = list.text(std::string(kContext), 9, contexts, look);
-  if (room > 0) column.text = [](int) { return std::string(); };
-  list.table.marked = chosen_row(c, examples);
-  return list;
-}
-
-const viz::TableLayout::Place* context_place(const List& list) {
-  const auto& places = list.layout().places;
-  const auto found = std::ranges::find_if(places, [&](const viz::TableLayout::Place& place) {
-    return list.table.columns[static_cast<std::size_t>(place.column)].heading == kContext;
+  list.file(note_column("context"), [&examples](int row) {
+    const Example& one = examples.best[row];
+    return one.excerpt->text() + (one.excerpt->continues && one.key < 0 ? "…" : "");
   });
-  return found != places.end() ? &*found : nullptr;
-}
-
-void paint_contexts(Picture& picture, const ViewContext& c, const Examples& examples, const List& list) {
-  const viz::TableLayout::Place* place = context_place(list);
-  if (place == nullptr) return;
-  const viz::ColorScale scale = viz::linear_scale(examples.limit());
-  for (const viz::Region& row : picture.regions) {
-    if (row.role != kRow) continue;
-    const Example& one = examples.best[row.id];
-    const bool of_head = one.key >= 0;
-    const ExcerptLine line{*one.excerpt,
-                           one.position,
-                           of_head ? std::optional(one.key) : std::nullopt,
-                           of_head ? 1 : kPlace,
-                           of_head ? c.theme->query : c.theme->text,
-                           c.theme->key};
-    paint_excerpt(picture.scene, c, line, scale,
-                  viz::Rect{place->x, row.rect.y, place->w, row.rect.h}.inset(1));
-  }
-}
-
-Picture build(const ViewContext& c) {
-  if (!c.run) {
-    if (is_of_neurons(c.options)) static_cast<void>(neurons_of(c));  // asks for what they depend on
-    return *waiting(c);
-  }
-  if (const std::string words = refuse(c); !words.empty()) return message(c, words);
-  if (uses_list(c) && !c.prompts) return no_list(c);
-  const auto examples = examples_of(c);
-  if (!examples) return waiting(c, PassOfToken{c.chosen_query}, false).value_or(message(c, kComputing));
-  if (auto words = waiting(c, examples->question, examples->answer != nullptr)) return *words;
-  const viz::Style style = style_of(c);
-  viz::Rect area = below_title(c);
-  const float line = style.line(style.small());
-  // A line of their own, under the list: the colours, and the subtitle if it does not fit.
-  const std::string title = title_of(c, *examples), subtitle = subtitle_of(c, *examples);
-  const bool subtitle_fits =
-      !c.titled ||  // a heading has as many lines as it needs
-      style.width(title, style.title(), viz::FontStyle::medium) + style.width(subtitle, style.small()) <=
-          area.w - 4 * style.font_size;
-  const float under = (subtitle_fits ? 1 : 2) * (line + style.unit());
-  area.h = std::max(0.F, area.h - under);
-  if (area.h < 3 * line) return too_small(c, "for the examples");
-  const std::vector<std::string> contexts = texts_of(*examples);
-  List words = list_of(c, *examples, contexts);
-  if (!words.lay_out(area) && !examples->best.empty()) return too_small(c, "for the examples");
-  const viz::TableLayout::Place* place = context_place(words);
-  List list = list_of(c, *examples, contexts, place != nullptr ? place->w : 0);
-  list.lay_out(area);
-  Picture picture = blank(c);
-  const std::string rows = (c.in_pane ? "" : list.note("; ")) + list.left_out("; ");
-  paint_title(picture, c, title, subtitle_fits ? subtitle + rows : "");
-  const bool whole = picture.whole;
-  list.paint(picture);
-  paint_contexts(picture, c, *examples, list);
-  const float rows_end =
-      list.layout().rows_top + static_cast<float>(list.layout().rows.size()) * viz::table_row_height(style);
-  const float top = (list.layout().note_below ? area.bottom() : rows_end) + style.unit();
-  if (examples->best.empty()) {
-    paint_small_lines(picture, c, {"no example: nothing is above 0"},
-                      {area.x, list.layout().rows_top + line / 2}, area.w);
-  } else if (place != nullptr) {
-    viz::paint_color_scale_in(
-        picture.scene, viz::linear_scale(examples->limit()),
-        std::string(quantity(c)) + (is_of_head(c.options) ? " of the query on each token" : " at each token"),
-        std::nullopt, {area.x, top + line / 2}, area.w, style);
-  }
-  if (!subtitle_fits)
-    paint_small_lines(picture, c, {subtitle + rows}, {area.x, top + line + style.unit()}, area.w);
-  picture.whole = whole;
-  return picture;
-}
-
-/// The example under the mouse; null: it no longer exists.
-const Example* example_at(const std::optional<Examples>& examples, const Picture& picture,
-                          const viz::Hit& hit) {
-  const int row = region_of(picture, hit).id;
-  return examples && row < std::ssize(examples->best) ? &examples->best[row] : nullptr;
+  list.text("context", 9, [](int) { return std::string(); },
+            {.least = 16 * c.font_size, .most = 64 * c.font_size})
+      .draw = [&examples](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {
+    paint_context(scene, now, examples, examples.best[row], cell);
+  };
+  list.table.marked = chosen_row(c, examples);
+  return made;
 }
 
 /// Shows the place of an example. The neurons stay, whichever is the most active there.
@@ -418,62 +331,58 @@ ViewActions go_to(const ViewContext& c, const Examples& examples, const Example&
   return actions;
 }
 
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto examples = examples_of(c);
-  const Example* one = example_at(examples, picture, hit);
-  return one != nullptr ? go_to(c, *examples, *one) : ViewActions{};
-}
-
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto examples = examples_of(c);
-  const Example* one = example_at(examples, picture, hit);
-  if (one == nullptr) return {};
+void add_example(Facts& facts, const ViewContext& c, const Examples& examples, const Example& one) {
   const auto token = [&](int position, int id) {
     return std::to_string(position) + " “" + label_of(c, id) + "”";
   };
-  Facts facts = facts_of_row(c, region_of(picture, hit).rect);
   const int layer = c.selection.layer;
-  if (one->key >= 0) {
+  if (one.key >= 0) {
     facts.say(head_name(layer, c.selection.head));
-    facts.say("query " + token(one->position, one->id) + " → key " + token(one->key, one->key_id));
+    facts.say("query " + token(one.position, one.id) + " → key " + token(one.key, one.key_id));
   } else {
-    facts.say(neuron_name(layer, one->neuron));
-    facts.say(token(one->position, one->id));
+    facts.say(neuron_name(layer, one.neuron));
+    facts.say(token(one.position, one.id));
   }
-  facts.number(quantity(c), one->value);
-  if (uses_list(c)) facts.say("prompt " + grouped(one->prompt));
-  facts.copy("context", one->excerpt->text());
-  facts.commands.push_back({uses_list(c)    ? "Show prompt " + grouped(one->prompt)
-                            : one->key >= 0 ? std::string("Go to this cell")
-                                            : "Choose token " + std::to_string(one->position),
-                            go_to(c, *examples, *one)});
-  if (one->key < 0) add_neuron_edit(facts.commands, c, layer, one->neuron);
-  return facts;
+  if (uses_list(c)) facts.say("prompt " + grouped(one.prompt));
+  facts.copy("context", one.excerpt->text());
+  facts.commands.push_back({uses_list(c)   ? "Show prompt " + grouped(one.prompt)
+                            : one.key >= 0 ? std::string("Go to this cell")
+                                           : "Choose token " + std::to_string(one.position),
+                            go_to(c, examples, one)});
+  if (one.key < 0) add_neuron_edit(facts.commands, c, layer, one.neuron);
 }
 
-Table table(const ViewContext& c) {
-  const auto examples = examples_of(c);
-  if (!examples || !examples->answer) return {};
-  const std::vector<std::string> contexts = texts_of(*examples);
-  Table result = list_of(c, *examples, contexts).exported();
-  result.ranked_by = quantity(c);
-  result.fact("found", examples->count);
-  result.about("layer", c.selection.layer);
-  if (is_of_head(c.options)) result.about("head", c.selection.head);
-  return result;
-}
-
-/// High enough for the rows that are asked for, or else for a sheet of them.
-viz::Point figure_size(const ViewContext& c) {
-  constexpr int kSome = 30;
-  const viz::Style style = style_of(c);
-  const auto examples = examples_of(c);
-  viz::Table table;
-  table.rows =
-      std::min(examples ? static_cast<int>(examples->best.size()) : 0, c.max_rows > 0 ? c.max_rows : kSome);
-  const float rows =
-      below_title(c).y + viz::table_height(table, style) + 3 * style.line(style.small()) + margin(c);
-  return {80 * c.font_size, std::max(12 * c.font_size, rows)};
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  if (c.run) it.message = refuse(c);
+  if (uses_list(c) && !c.prompts) it.message = no_list_words(c);
+  if (!it.message.empty()) return;
+  if (!c.run) {
+    if (!is_of_head(c.options)) static_cast<void>(neurons_of(it));  // asks for what they depend on
+    return;
+  }
+  auto found = examples_of(it);
+  if (!found) return;
+  const Examples& examples = it.keep(*std::move(found));
+  it.title = title_of(c, examples), it.subtitle = subtitle_of(c, examples), it.says_difference = true;
+  auto list = list_of(c, examples);
+  list->row_facts = [&](Facts& facts, int row) { add_example(facts, c, examples, examples.best[row]); };
+  list->on_click = [&examples](const ViewContext& now, int row) {
+    return go_to(now, examples, examples.best[row]);
+  };
+  it.table = [&c, &examples, &rows = *list] {
+    Table result = rows.exported();
+    result.ranked_by = quantity(c);
+    result.fact("found", examples.count);
+    result.about("layer", c.selection.layer);
+    if (is_of_head(c.options)) result.about("head", c.selection.head);
+    return result;
+  };
+  const std::string of = is_of_head(c.options) ? " of the query on each token" : " at each token";
+  it.body =
+      rows(boxes(BoxPtr(std::move(list)),
+                 examples.best.empty() ? notes({"no example: nothing is above 0"})
+                                       : legend(viz::linear_scale(examples.limit()), quantity(c) + of)));
 }
 
 }  // namespace top_examples
@@ -484,14 +393,13 @@ View top_examples_view() {
       make_view(Group::block, "top_examples", "Top examples",
                 "the tokens of a prompt or a list at which neurons are most active, or between which a "
                 "head has its largest weights, in their context",
-                build, facts, table);
+                declare);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.options = {&kText, &kSubject, &kNeurons, &kKey0, &kFirstRow};
-  add_list(view, kRows, click);
+  view.has_list = true;
   view.shows_parts = true;
   view.refuse = refuse;
-  view.figure_size = figure_size;
   view.needs = Capability::weights | Capability::mlp;
   view.of_model = uses_list;
   view.caption = {true, false, true};

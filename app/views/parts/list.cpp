@@ -253,6 +253,17 @@ void List::paint(Picture& picture) const {
   viz::paint_table(picture, table, layout_, style_of(context_));
   picture.whole = whole;
   if (rows_ == nullptr) picture.rows = window;
+  for (const viz::TableLayout::Place& place : layout_.places) {
+    const auto pictured = std::ranges::find_if(
+        columns_,
+        [at = place.column](const ListColumn& column) mutable { return column.pictured && at-- == 0; });
+    if (pictured == columns_.end() || !pictured->draw) continue;
+    const float height = viz::table_row_height(style_of(context_));
+    for (std::size_t i = 0; i < layout_.rows.size(); ++i)
+      pictured->draw(
+          picture.scene, context_, layout_.rows[i],
+          viz::Rect{place.x, layout_.rows_top + static_cast<float>(i) * height, place.w, height}.inset(1));
+  }
 }
 
 Wish List::height(const ViewContext& c, float) const {

@@ -105,7 +105,8 @@ struct ListColumn : viz::TableColumn {
   std::function<float(int row)> number;
   std::function<std::span<const float>(int row)> vector;
   std::function<bool(int row)> is_blank;
-  std::optional<Column> file;  ///< without cells
+  std::function<void(viz::Scene&, const ViewContext&, int row, viz::Rect cell)> draw;  ///< over its cells
+  std::optional<Column> file;                                                          ///< without cells
   bool pictured = true;
   bool tip = true;
 };
