@@ -184,6 +184,22 @@ TEST(Wrap, KeepsLineBreaks) {
   EXPECT_THAT(wrapped("as wide as it may be\nhere", 0), ElementsAre("as wide as it may be", "here"));
 }
 
+TEST(Wrap, RowsHoldEveryByteOnce) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    const std::string text = random_text(random, 60);
+    std::size_t at = 0;
+    for (const EditRow& row : wrap(text, monospaced, 20 + static_cast<float>(random() % 200))) {
+      ASSERT_EQ(row.start, at);
+      ASSERT_EQ(grapheme_floor(text, row.start), row.start);
+      at = row.end;
+      const std::string_view rest = std::string_view(text).substr(at);
+      if (row.hard) at += rest.starts_with("\r\n") ? 2 : rest.starts_with("\n") ? 1 : 0;
+    }
+    ASSERT_EQ(at, text.size());
+  }
+}
+
 TEST(Metrics, AFieldBecomesASingleLineAndAnAreaAgain) {
   const std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
   EditMetrics metrics;

@@ -73,8 +73,6 @@ const std::vector<Target> kTargets{
      json_and("F32 F16 BF16 I64 transformer. h.0. wte.weight lm_head.weight 2 5 16"), mutate_json_lines,
      4096},
     {"tokenizer", check_tokenizer, characters() + Words{"robot", " the", "\xe2\x80\x9c"}},
-    {"editor", check_editor, characters(), nullptr, 512},
-    {"layout", check_layout, characters() + Words{"AV", "fi", "\xf0\x93\x80\x80", "<&>\"'"}, nullptr, 128},
     {"shown-text", check_shown_text, characters() + Words{"\"", "\\"}, nullptr, 256},
     {"figure-note", check_recipe_note,
      characters() + Words{"\"", "\\", "&amp;", "<", "]]>", "</metadata>", "\n%headscope "}, nullptr, 256},

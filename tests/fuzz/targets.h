@@ -36,8 +36,6 @@ Outcome check_tokenizer_json(std::string_view json);
 Outcome check_model_header(std::string_view header);
 
 Outcome check_tokenizer(std::string_view text);
-Outcome check_editor(std::string_view script);
-Outcome check_layout(std::string_view text);
 Outcome check_shown_text(std::string_view bytes);
 Outcome check_recipe_note(std::string_view prompt);
 

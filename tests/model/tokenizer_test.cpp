@@ -260,67 +260,6 @@ TEST(Tokenizer, CanBeSharedBetweenThreads) {
   for (const auto& result : results) EXPECT_EQ(result, expected);
 }
 
-// --- tokenizer.json ---
-
-/// A Hugging Face `tokenizer.json` for the tiny vocabulary.
-std::string tokenizer_json(const std::string& merges, const std::string& added = "") {
-  return R"({"version":"1.0","truncation":null,"padding":null,"added_tokens":[)" + added +
-         R"(],"normalizer":null,
-    "pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true},
-    "post_processor":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":false},
-    "decoder":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true},
-    "model":{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":"","end_of_word_suffix":"",
-             "fuse_unk":false,"byte_fallback":false,"vocab":)" +
-         read_file(kTiny / "vocab.json") + R"(,"merges":[)" + merges + "]}}";
-}
-
-std::string merges_as_json(bool pairs) {
-  std::istringstream lines(read_file(kTiny / "merges.txt"));
-  std::string line, out;
-  std::getline(lines, line);  // the version
-  while (std::getline(lines, line)) {
-    std::string escaped;
-    for (const char c : line) escaped += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-    if (pairs) escaped.replace(escaped.find(' '), 1, "\",\"");
-    out += (out.empty() ? "" : ",") + std::string(pairs ? "[\"" : "\"") + escaped + (pairs ? "\"]" : "\"");
-  }
-  return out;
-}
-
-TEST(TokenizerJson, IsTheSameAsVocabularyAndMerges) {
-  const Tokenizer reference = Tokenizer::load(kTiny);
-  const std::string text = read_file(kOracle / "inputs.py") + "<|endoftext|>!";
-  for (const bool pairs : {false, true}) {
-    const TemporaryFolder folder;
-    folder.write("tokenizer.json", tokenizer_json(merges_as_json(pairs)));
-    const Tokenizer tokenizer = Tokenizer::load(folder.path());
-    EXPECT_EQ(tokenizer.encode(text), reference.encode(text));
-    EXPECT_EQ(tokenizer.encode(text, false), reference.encode(text, false));
-    EXPECT_EQ(tokenizer.size(), reference.size());
-    EXPECT_EQ(tokenizer.end_of_text(), reference.end_of_text());
-  }
-}
-
-TEST(TokenizerJson, AddedTokensAreFoundLongestFirst) {
-  const int first = Tokenizer::load(kTiny).size();
-  const std::string id0 = std::to_string(first), id1 = std::to_string(first + 1),
-                    id2 = std::to_string(first + 10);
-  const TemporaryFolder folder;
-  folder.write("tokenizer.json",
-               tokenizer_json(merges_as_json(false),
-                              R"({"id":)" + id0 + R"(,"content":"<pad>","special":true,"lstrip":false},)" +
-                                  R"({"id":)" + id1 + R"(,"content":"<pad> ü","special":false},)" +
-                                  R"({"id":)" + id2 + R"(,"content":"漢字"})"));
-  const Tokenizer tokenizer = Tokenizer::load(folder.path());
-  EXPECT_EQ(tokenizer.size(), first + 11);
-  EXPECT_EQ(tokenizer.bytes(first + 5), "");
-  EXPECT_EQ(tokenizer.bytes(first + 10), "漢字");
-  EXPECT_THAT(ids_of(tokenizer.encode("<pad><pad> ü漢字<|endoftext|>")),
-              ElementsAre(first, first + 1, first + 10, *tokenizer.end_of_text()));
-  expect_lossless(tokenizer, "<pad><pad> ü漢字漢<|endoftext|>", true);
-  expect_lossless(tokenizer, "<pad><pad> ü漢字漢<|endoftext|>", false);
-}
-
 TEST(TokenizerFiles, ToleratesWindowsLinesAndGaps) {
   std::string merges;
   for (const char c : read_file(kTiny / "merges.txt")) merges += c == '\n' ? "\r\n" : std::string(1, c);

@@ -165,6 +165,17 @@ TEST(Fit, ShortensToAnyWidthAtWholeCharacters) {
     EXPECT_TRUE(text.starts_with(fitted.substr(0, fitted.size() - std::string_view("…").size())));
   }
   EXPECT_EQ(fonts().fit(text, FontStyle::regular, 14, 1), "");
+  // Found by a fuzzer: a tab before the cut made room for no ellipsis.
+  const std::string odd(
+      "The robT\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00h\xfb"
+      "b h\xfb\xff\xff\xff"
+      "e \x00\x8eThe robTh\xfb"
+      "bTh\xfb\xff\xff\xff"
+      "e ro`ot\xef\x03 \xff\xfe\x09\x1b[2\xbf",
+      65);
+  const float most = 0.6F * fonts().width(odd, FontStyle::regular, 28);
+  EXPECT_LE(fonts().width(fonts().fit(odd, FontStyle::regular, 28, most), FontStyle::regular, 28),
+            most + 0.01F);
 }
 
 TEST(Drawable, IsUtf8ForAnyBytes) {
