@@ -89,6 +89,7 @@ BoxPtr leads() {
     area = stack_strips(c, area, 1).area;
     const float part = area.w / static_cast<float>(c.run->run->config.n_head),
                 x = area.x + static_cast<float>(c.selection.head) * part;
+    area.y -= 4 * style_of(c).unit(), area.h += 4 * style_of(c).unit();  // from under the strip
     picture.scene.add(viz::Segments{
         {{x, area.y}, {area.x, area.bottom()}, {x + part, area.y}, {area.right(), area.bottom()}},
         c.theme->accent,

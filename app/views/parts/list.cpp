@@ -266,9 +266,17 @@ void List::paint(Picture& picture) const {
   }
 }
 
-Wish List::height(const ViewContext& c, float) const {
+Wish List::height(const ViewContext& c, float width) const {
+  constexpr float kScale = 15;  // ems of a strip's scale in the legend
   const viz::Style style = style_of(c);
-  const float all = viz::table_height(table, style) + 1;
+  auto scales = std::ranges::count_if(columns_, [](const ListColumn& column) {
+    return column.pictured && !column.hidden && !column.scale_title.empty();
+  });
+  for (const viz::FixedRow& row : table.footer)
+    scales += std::ranges::count_if(row, [](const viz::FixedCell& one) { return one.scale.has_value(); });
+  const float lines = std::ceil(static_cast<float>(scales) * kScale * c.font_size / width);
+  const float legend = table.legend && lines > 1 ? (lines - 1) * style.line(style.small()) : 0;
+  const float all = viz::table_height(table, style) + legend + 1;
   constexpr float kLeastRows = 3;
   return {rows_ == nullptr ? all : std::min(all, kLeastRows * viz::table_row_height(style)), all, all};
 }
