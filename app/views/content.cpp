@@ -17,6 +17,13 @@ ViewActions choice_of(const Ref& ref, const ViewContext& c) {
   return actions;
 }
 
+/// A token's name, and which one it is compared with if that is not the same.
+static std::string compared_name(const ViewContext& c, const PromptTokens& tokens, int position) {
+  const bool differs = c.side == Side::difference && has_own_keys(*c.run);
+  const std::string there = differs ? counterpart_words(c, position) : "";
+  return token_name(tokens, position) + (there.empty() ? "" : ", " + there);
+}
+
 void add_place(Facts& facts, const Ref& ref, const ViewContext& c) {
   const std::string layer = "L" + std::to_string(ref.layer);
   if (ref.neuron >= 0) {
@@ -32,11 +39,11 @@ void add_place(Facts& facts, const Ref& ref, const ViewContext& c) {
     facts.say(layer);
   }
   if (ref.query >= 0) {
-    facts.say("query " + token_name(c.run->tokens, ref.query));
+    facts.say("query " + compared_name(c, c.run->tokens, ref.query));
     facts.commands.push_back(choose_query(c, ref.query));
   }
   if (ref.key >= 0) {
-    facts.say("key " + token_name(key_tokens(*c.run), ref.key));
+    facts.say("key " + compared_name(c, key_tokens(*c.run), ref.key));
     add_choice_of_key(facts.commands, c, ref.key, ref.query < 0 ? c.selection.query : ref.query);
     if (has_own_keys(*c.run)) facts.commands.push_back(choose_query(c, ref.key));
     const auto [layer_of, head_of] =

@@ -47,13 +47,7 @@ TEST(ColorMaximum, GivesTheFullColourToAChosenWeight) {
     EXPECT_GT(between, 3);
     EXPECT_THAT(texts(picture.scene), Contains("≥ 0.05"));
     set(c, "value-max", "auto");
-    // Only query 0 has a larger weight.
-    float largest = 0;
-    for (int q = 1; q < length; ++q)
-      for (int k = 0; k <= q; ++k) largest = std::max(largest, weight(s, q, k));
-    EXPECT_THAT(texts(find_view(id)->build(c).scene),
-                Contains("≥ " + viz::number(static_cast<double>(largest), 2)))
-        << id;
+    EXPECT_THAT(texts(find_view(id)->build(c).scene), Not(Contains(HasSubstr("≥")))) << id;
   }
 }
 

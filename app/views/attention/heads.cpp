@@ -35,9 +35,8 @@ const Thumbnail* previous_of(const ViewContext& c, const Thumbnails& thumbnails,
 
 /// One scale for all heads, so that they can be compared.
 viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
-  const viz::ValueRange all = range_of_heads(thumbnails, c.options);
-  return c.side == Side::difference ? difference_scale(all, c.options)
-                                    : weight_scale(all, all.high, c.options);
+  const viz::ValueRange all = viz::united(range_of_heads(thumbnails, c.options), common_range(c));
+  return c.side == Side::difference ? difference_scale(all, c.options) : weight_scale(all, c.options);
 }
 
 /// A thumbnail with the values that are coloured. With key 0 excluded, a pooled first column holds its

@@ -20,7 +20,7 @@ std::span<const float> shading_of(const ViewContext& c, const Pattern* pattern) 
 double strongest_weight(const ViewContext& c, const Pattern& pattern) {
   if (c.options[kValueMax] > 0) return c.options[kValueMax];
   if (c.side != Side::difference) return 1;
-  return pattern_scale(c, pattern.matrix(), "", pattern.masked.causal(), range_of_differences(c)).scale.high;
+  return pattern_scale(c, pattern.matrix(), "", pattern.masked.causal(), common_range(c)).scale.high;
 }
 
 /// A chip's colour for a weight, as a part of the strongest one, or for a difference; NaN as in heatmaps.

@@ -113,12 +113,6 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
   return {};
 }
 
-void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& c) {
-  if (!c.options[kShape].empty())
-    menu.push_back({"Clear the marked shape", {SetOption{&kShape, std::vector<int>()}}});
-  add_whole(menu, "Show the whole matrix", kZoom, c.options);
-}
-
 std::vector<MenuLine> menu(const ViewContext& c) {
   std::vector<MenuLine> menu;
   if (!c.run) return menu;
@@ -197,16 +191,23 @@ void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom
     menu.push_back({label, std::move(whole)});
 }
 
-viz::Heatmap attention_map(const ViewContext& c, const viz::Matrix& matrix, int role) {
+void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& c) {
+  if (!c.options[kShape].empty())
+    menu.push_back({"Clear the marked shape", {SetOption{&kShape, std::vector<int>()}}});
+  add_whole(menu, "Show the whole matrix", kZoom, c.options);
+}
+
+viz::Heatmap attention_map(const ViewContext& c, viz::HeatmapCells cells, int role) {
   viz::Heatmap map;
-  map.cells.matrix = matrix;
+  map.cells = cells;
+  map.outside_text = "key 0";
   map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
   map.cols = key_axis(c);
   map.framed_row = c.selection.query;
   map.frame = c.theme->query;
   map.framed_col = c.selection.key;
   map.cell_frame = c.theme->key;
-  const Zoom zoom = part_of(c.options[kZoom], matrix.rows, matrix.cols);
+  const Zoom zoom = part_of(c.options[kZoom], cells.matrix.rows, cells.matrix.cols);
   map.shown = {zoom.row, zoom.col, zoom.rows, zoom.cols};
   map.role = role;
   map.saves_width = c.printed;
@@ -233,34 +234,11 @@ View attention_matrix_view(View view) {
       {"+=-", "", "Zoom around the query", zoom_about_query},
       {"0", "Fit", "Show the whole matrix",
        [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }, "The whole matrix is shown."}};
-  view.on = matrix_gesture;
   view.menu = menu;
   view.refuse = refuse_zoom;
   view.shows_difference = true;
   view.caption = {true, true, true};
   return view;
-}
-
-Facts facts_of_matrix(const ViewContext& c, const viz::Hit& hit) {
-  Facts facts;
-  if (!c.run) return facts;
-  if (hit.row < c.run->run->length() && hit.col < key_count(*c.run)) {
-    facts.commands.push_back(choose_query(c, hit.row));
-    add_choice_of_key(facts.commands, c, hit.col, hit.row);
-    add_cell_edits(facts.commands, c, c.selection.layer, c.selection.head, hit.row, hit.col);
-  }
-  add_whole_matrix(facts.commands, c);
-  return facts;
-}
-
-void add_cell(Facts& facts, const ViewContext& c, const Picture& picture, int role, const viz::Hit& hit) {
-  for (const viz::Region& region : picture.regions)
-    if (region.role == role)
-      viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key,
-                           style_of(c));
-  facts.say(head_name(c.selection.layer, c.selection.head), Fact::Location::status);
-  facts.say("query " + token_name(c.run->tokens, hit.row));
-  facts.say("key " + token_name(key_tokens(*c.run), hit.col));
 }
 
 Zoom inside(Zoom zoom, int rows, int cols) {
@@ -334,28 +312,8 @@ ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int ro
   return {SetOption{&option, zoom}};
 }
 
-std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& options,
-                                 const viz::Region& region, viz::Rect maps, float right, float bottom) {
-  const int rows = region.row_count, cols = region.col_count;
-  const Zoom now = explicit_zoom(options[option], rows, cols);
-  std::vector<Scroll> scrolls;
-  const auto add = [&](bool sideways, viz::Rect along, double Zoom::*first, double shown, double all) {
-    if (shown >= all) return;
-    scrolls.push_back({sideways, along, now.*first, shown, all,
-                       [&option, now, rows, cols, first](double to) -> ViewActions {
-                         Zoom zoom = now;
-                         zoom.*first = to;
-                         return {SetOption{&option, inside(zoom, rows, cols)}};
-                       },
-                       true});
-  };
-  add(false, {maps.x, maps.y, right - maps.x, maps.h}, &Zoom::row, now.rows, rows);
-  add(true, {maps.x, maps.y, maps.w, bottom - maps.y}, &Zoom::col, now.cols, cols);
-  return scrolls;
-}
-
 std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& c, const Picture& picture,
-                                 int role) {
+                                 int role, std::optional<float> bottom) {
   const viz::Region* first = nullptr;
   viz::Rect maps;
   for (const viz::Region& region : picture.regions) {
@@ -366,9 +324,24 @@ std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& 
     const float x = std::min(maps.x, r.x), y = std::min(maps.y, r.y);
     maps = {x, y, std::max(maps.right(), r.right()) - x, std::max(maps.bottom(), r.bottom()) - y};
   }
-  if (!first) return {};
+  std::vector<Scroll> scrolls;
+  if (!first) return scrolls;
+  const int rows = first->row_count, cols = first->col_count;
+  const Zoom now = explicit_zoom(c.options[option], rows, cols);
+  const auto add = [&](bool sideways, viz::Rect along, double Zoom::*begin, double shown, double all) {
+    if (shown >= all) return;
+    scrolls.push_back({sideways, along, now.*begin, shown, all,
+                       [&option, now, rows, cols, begin](double to) -> ViewActions {
+                         Zoom zoom = now;
+                         zoom.*begin = to;
+                         return {SetOption{&option, inside(zoom, rows, cols)}};
+                       },
+                       true});
+  };
   const float bar = kScrollBar * c.font_size;
-  return zoom_scrolls(option, c.options, *first, maps, c.width - bar, c.height - bar);
+  add(false, {maps.x, maps.y, c.width - bar - maps.x, maps.h}, &Zoom::row, now.rows, rows);
+  add(true, {maps.x, maps.y, maps.w, bottom.value_or(c.height - bar) - maps.y}, &Zoom::col, now.cols, cols);
+  return scrolls;
 }
 
 ViewActions show_whole(const Option<Zoom>& option, const Options& options) {

@@ -22,18 +22,15 @@ void paint_shape(viz::Scene& scene, const ViewContext& context, const viz::Regio
 /// gesture including the cell where it was pressed.
 std::vector<std::pair<int, int>> dragged_cells(const Picture& picture, const viz::Hit& pressed,
                                                const Gesture& gesture);
-/// The heatmap of a matrix of queries and keys, without its colours: axes, selection and zoom.
-viz::Heatmap attention_map(const ViewContext& context, const viz::Matrix& matrix, int role);
+/// The heatmap of a matrix of queries and keys: axes, selection and zoom.
+viz::Heatmap attention_map(const ViewContext& context, viz::HeatmapCells cells, int role);
 /// The actions of a gesture on such a matrix: selecting, editing the mask, zooming.
 ViewActions matrix_gesture(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                            const Gesture& gesture);
 /// A view of such matrices, with their gestures, commands and menu.
 View attention_matrix_view(View view);
-/// The commands of a cell, without facts.
-Facts facts_of_matrix(const ViewContext& context, const viz::Hit& hit);
-/// Adds a cell's head, query and key, and a crosshair in the regions of a role.
-void add_cell(Facts& facts, const ViewContext& context, const Picture& picture, int role,
-              const viz::Hit& hit);
+/// Adds the commands that clear the shape and the zoom.
+void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& context);
 
 /// The part of rows x cols that a zoom shows, as requested; all of it as the empty zoom.
 Zoom part_of(Zoom zoom, int rows, int cols);
@@ -54,13 +51,10 @@ ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, 
 /// End to the first and last columns. Nothing if all is shown.
 ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int rows, int cols, Key key);
 
-/// Scroll bars of a zoomed region: one at `right` along the height of `maps`, one at `bottom` along their
-/// width.
-std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& options,
-                                 const viz::Region& region, viz::Rect maps, float right, float bottom);
-/// The same for all regions of a role, which share one zoom: along the picture's edge.
+/// Scroll bars of all regions of a role, which share one zoom: at the picture's right edge, and at `bottom`
+/// or else at its lower edge.
 std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& context,
-                                 const Picture& picture, int role);
+                                 const Picture& picture, int role, std::optional<float> bottom = {});
 
 /// Resets the zoom; nothing if all is shown.
 ViewActions show_whole(const Option<Zoom>& option, const Options& options);

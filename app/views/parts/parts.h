@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/parts/attention_maps.h"
 #include "app/views/parts/boxes.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"

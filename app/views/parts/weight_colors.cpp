@@ -14,9 +14,7 @@ const Option<ValueScale> kValueScale = choice_option<ValueScale>(
 
 // Below the lower limit the scale would be indistinguishable from 0.
 const Option<double> kValueMax = number_option(
-    "value-max", "max", "Mm",
-    "weight at full colour (auto: the maximum, without the first queries, which see few keys; 1 in "
-    "the token strip); with row, a fraction of the row's maximum",
+    "value-max", "max", "Mm", "weight at full colour (auto: 1); with row, a fraction of the row's maximum",
     "full colour at {}", 0, 1e-30, 1e9, {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0}, "auto");
 
 const Option<bool> kWithoutKey0 =
@@ -24,10 +22,9 @@ const Option<bool> kWithoutKey0 =
                   "exclude key 0, where many heads put most of their weight, from the colour scale",
                   "colour scale without key 0");
 
-viz::ColorScale weight_scale(const viz::ValueRange& range, float automatic, const Options& options) {
-  const bool chosen = options[kValueMax] > 0, per_row = options[kValueScale] == ValueScale::per_row;
-  const double largest = per_row ? 1 : static_cast<double>(range.high);
-  const double high = chosen ? options[kValueMax] : per_row ? 1 : static_cast<double>(automatic);
+viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options) {
+  const double largest = options[kValueScale] == ValueScale::per_row ? 1 : static_cast<double>(range.high);
+  const double high = options[kValueMax] > 0 ? options[kValueMax] : largest;
   viz::ColorScale scale = options[kValueScale] == ValueScale::logarithmic
                               ? viz::logarithmic_scale(static_cast<double>(range.smallest_positive), high)
                               : viz::linear_scale(high);
@@ -53,21 +50,10 @@ viz::ValueRange range_of_heads(const Thumbnails& thumbnails, const Options& opti
   return all;
 }
 
-viz::ValueRange range_of_differences(const ViewContext& c) {
-  const bool beside_others = c.side == Side::difference && !c.printed;
-  const auto thumbnails = beside_others ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+viz::ValueRange common_range(const ViewContext& c) {
+  if (c.side != Side::difference) return {0, c.options[kWithoutKey0] ? 0.F : 1.F, 0};
+  const auto thumbnails = c.printed ? nullptr : c.ask(ThumbnailsOfHeads{});
   return thumbnails ? range_of_heads(*thumbnails, c.options) : viz::ValueRange{};
-}
-
-/// The maximum that the weights set, without those of the first queries: all that see less than 1 in 64 of
-/// the keys, and query 0. Not if that leaves the scale almost as it is, or without weights.
-static float automatic_maximum(const viz::Matrix& weights, bool causal, int outside_column, float largest) {
-  constexpr int kPart = 64;
-  constexpr float kAlmost = 0.95F;
-  if (!causal || weights.rows < 2) return largest;
-  const int first = std::max(1, weights.rows / kPart);
-  const float others = viz::value_range(weights, {causal, outside_column, first}).high;
-  return others > 0 && others < kAlmost * largest ? others : largest;
 }
 
 PatternScale pattern_scale(const ViewContext& c, const viz::Matrix& weights, std::string_view quantity,
@@ -78,12 +64,9 @@ PatternScale pattern_scale(const ViewContext& c, const viz::Matrix& weights, std
   result.title = (is_difference ? difference_prefix(c) : "") + std::string(quantity);
   // With one token there is only key 0.
   if (options[kWithoutKey0] && weights.cols > 1) result.outside_column = 0;
-  const viz::ValueRange range = viz::value_range(weights, {causal, result.outside_column});
-  result.scale =
-      is_difference
-          ? difference_scale(viz::united(range, others), options)
-          : weight_scale(range, automatic_maximum(weights, causal, result.outside_column, range.high),
-                         options);
+  const viz::ValueRange range =
+      viz::united(viz::value_range(weights, {causal, result.outside_column}), others);
+  result.scale = is_difference ? difference_scale(range, options) : weight_scale(range, options);
   if (is_difference || options[kValueScale] != ValueScale::per_row) return result;
   result.title = "row max = 1";
   for (int row = 0; row < weights.rows; ++row) {
@@ -95,16 +78,16 @@ PatternScale pattern_scale(const ViewContext& c, const viz::Matrix& weights, std
   return result;
 }
 
-void color_weights(viz::Heatmap& map, const PatternScale& scale) {
-  map.cells.scale = scale.scale;
-  map.cells.outside_column = scale.outside_column;
-  map.cells.row_factors = scale.row_factors;
-  map.outside_text = "key 0";
-}
-
-void hatch_masked(viz::HeatmapCells& cells, const MaskedCells& masked) {
+viz::HeatmapCells colored_cells(const viz::Matrix& weights, const PatternScale& scale,
+                                const MaskedCells& masked) {
+  viz::HeatmapCells cells;
+  cells.matrix = weights;
+  cells.scale = scale.scale;
+  cells.outside_column = scale.outside_column;
+  cells.row_factors = scale.row_factors;
   cells.masked_above_diagonal = masked.causal();
   cells.masked = masked.cells;
+  return cells;
 }
 
 }  // namespace headscope::app

@@ -20,16 +20,16 @@ extern const Option<double> kValueMax;
 /// The scale ignores key 0, whose cells are drawn as out of range.
 extern const Option<bool> kWithoutKey0;
 
-/// The scale for weights in `range` with these options, up to `automatic` if no maximum is set; for per_row,
-/// of fractions of the row's largest. Marks its upper end if there are larger weights.
-viz::ColorScale weight_scale(const viz::ValueRange& range, float automatic, const Options& options);
+/// The scale for weights in `range` with these options; for per_row, of fractions of the row's largest. Marks
+/// its upper end if there are larger weights.
+viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options);
 
 /// The range of the weights of all heads, or of their differences, as far as these are known.
 viz::ValueRange range_of_heads(const Thumbnails& thumbnails, const Options& options);
-/// The same on the difference side, where all views have one scale for all heads: the same difference has the
-/// same colour everywhere. Empty on other sides, and on paper, where a head has a scale of its own: nobody
-/// sees it beside the others, and all of a weak head's would be white.
-viz::ValueRange range_of_differences(const ViewContext& context);
+/// What the scales of all heads include, so that a weight has the same colour wherever its head is drawn: 0
+/// to 1; on the difference side the range of all heads. Empty without key 0, and of differences on paper,
+/// where nobody sees a head beside the others, and all of a weak one's would be white.
+viz::ValueRange common_range(const ViewContext& context);
 
 /// The scale for signed differences, by magnitude, up to kValueMax if it is set.
 viz::ColorScale difference_scale(const viz::ValueRange& range, const Options& options);
@@ -42,15 +42,12 @@ struct PatternScale {
   std::string title;
 };
 /// The colours of weights or, on the difference side, of differences. `quantity`: what a cell shows.
-/// `causal`: whether cells above the diagonal are masked; other masked cells are 0. The first queries of a
-/// causal pattern see so few keys that their weights must be large (query 0's is 1): they do not set the
-/// maximum. `others`: values that the scale of differences includes, too.
+/// `causal`: whether cells above the diagonal are masked; other masked cells are 0. `others`: values that the
+/// scale includes, too.
 PatternScale pattern_scale(const ViewContext& context, const viz::Matrix& weights, std::string_view quantity,
                            bool causal, const viz::ValueRange& others = {});
-/// Colours a map's cells; the scale must live as long as the map.
-void color_weights(viz::Heatmap& map, const PatternScale& scale);
-
-/// Hatches masked cells; `masked` must live as long as the cells.
-void hatch_masked(viz::HeatmapCells& cells, const MaskedCells& masked);
+/// Weights in these colours, hatched where they are masked; all of it must live as long as the cells.
+viz::HeatmapCells colored_cells(const viz::Matrix& weights, const PatternScale& scale,
+                                const MaskedCells& masked);
 
 }  // namespace headscope::app

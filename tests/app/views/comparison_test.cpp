@@ -166,7 +166,7 @@ TEST(Comparison, AFigureOfADifferenceHasAScaleOfItsOwn) {
   const auto full = [&](bool printed) {
     c.printed = printed;
     const auto pattern = s.ask_difference(PatternOf{2, 1});
-    return pattern_scale(c, pattern->matrix(), "", true, range_of_differences(c)).scale.high;
+    return pattern_scale(c, pattern->matrix(), "", true, common_range(c)).scale.high;
   };
   const auto pattern = s.ask_difference(PatternOf{2, 1});
   EXPECT_FLOAT_EQ(static_cast<float>(full(true)), viz::value_range(pattern->matrix()).magnitude());

@@ -25,12 +25,11 @@ bool is_masked(int stage, int query, int key) {
 
 constexpr double kTolerance = 5e-5;  // between scores in float32 and double
 
-enum Role { kCell, kNumber, kStop };
+enum Role { kCell, kRow, kStop };
 
-/// Takes the numbers under the maps.
-void take_listed(DrawnPage& page, const ViewFixture& shown) {
-  for (const viz::Region& region : shown.picture().regions)
-    if (region.role == kNumber) page.take(region.rect);
+/// The scale above a stage's map.
+DrawnScale scale_of(DrawnPage& page, const ViewFixture& shown, int stage) {
+  return {page, lying_bars(shown.scene()).at(static_cast<std::size_t>(stage))};
 }
 
 TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
@@ -52,62 +51,31 @@ TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
                                   : agree(drawn[0].text, cell, expected, kTolerance));
       }
     }
-    const auto bar = color_bar_of(shown.scene(), grid.rect);
-    ASSERT_TRUE(bar);
-    const DrawnScale scale(page, *bar);
-    EXPECT_GE(scale.marks().size(), 2U);
+    EXPECT_GE(scale_of(page, shown, stage).marks().size(), 2U);
   }
-  take_listed(page, shown);
+  for (const int row : shown.all_of(kRow)) page.take(shown.region(row).rect);
   EXPECT_EQ(page.numbers_left(), "");
 }
 
-TEST(Scores, TheNumbersUnderAMapAreThoseOfTheChosenQuerysStrongestKeys) {
-  for (const auto& [width, height] : {std::pair{760.F, 420.F}, {560.F, 760.F}, {1280.F, 720.F}}) {
-    for (const int key : {-1, 3}) {
-      Scenario s(scenario(23).run->prompt, {0, 0, 20, key});
-      const ViewFixture shown("scores", s, width, height);
-      const Table table = shown.table();
-      DrawnPage page = shown.page();
-      std::array<std::vector<int>, 4> keys;
-      for (const viz::Region& region : shown.picture().regions) {
-        if (region.role != kNumber) continue;
-        const auto listed = static_cast<int>(region.first_col);
-        SCOPED_TRACE("stage " + std::to_string(region.id) + ", key " + std::to_string(listed));
-        EXPECT_EQ(region.first_row, 20);
-        keys.at(region.id).push_back(listed);
-        const auto drawn = page.take(region.rect);
-        ASSERT_EQ(drawn.size(), 2U);
-        EXPECT_THAT(drawn[0].text, StartsWith(std::to_string(listed) + " "));
-        EXPECT_TRUE(agree(drawn[1].text, cell_of(table, s, region.id, 20, listed),
-                          reference_stage(s, region.id, 20, listed), kTolerance));
-      }
-      ASSERT_GE(keys[0].size(), 4U);
-      for (const std::vector<int>& others : keys) EXPECT_EQ(others, keys[0]) << "lines are aligned";
-      EXPECT_EQ(std::ranges::count(keys[0], key), key >= 0 ? 1 : 0);
-      double weakest = 1, strongest = 0;
-      for (int other = 0; other <= 20; ++other) {
-        const double weight = reference_stage(s, 3, 20, other);
-        if (std::ranges::count(keys[0], other) == 0)
-          strongest = std::max(strongest, weight);
-        else if (other != key)
-          weakest = std::min(weakest, weight);
-      }
-      EXPECT_GE(weakest, strongest - 1e-6);
-      EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
-    }
+TEST(Scores, TheListHasTheNumbersOfTheQuerysKeysTheStrongestFirst) {
+  const Scenario s(scenario(23).run->prompt, {0, 0, 20, 3});
+  const ViewFixture shown("scores", s, 1280, 900);
+  DrawnPage page = shown.page();
+  const std::vector<int> rows = shown.all_of(kRow);
+  ASSERT_GE(rows.size(), 4U);
+  double last = 1;
+  for (const int row : rows) {
+    const auto drawn = page.take(shown.region(row).rect);
+    ASSERT_EQ(drawn.size(), 5U);
+    const int key = std::stoi(drawn[0].text);
+    EXPECT_EQ(in_words(shown.click(row)), "query 20, key " + std::to_string(key == 3 ? -1 : key));
+    for (int stage = 0; stage < 4; ++stage)
+      EXPECT_TRUE(agree(drawn[static_cast<std::size_t>(stage) + 1].text,
+                        cell_of(shown.table(), s, stage, 20, key), reference_stage(s, stage, 20, key),
+                        kTolerance));
+    EXPECT_LE(reference_stage(s, 3, 20, key), last + kTolerance);
+    last = reference_stage(s, 3, 20, key);
   }
-}
-
-TEST(Scores, AClickOnANumberSelectsItsKey) {
-  const ViewFixture shown("scores", scenario(23), 1280, 720);
-  const auto& regions = shown.picture().regions;
-  const auto number = std::ranges::find(regions, static_cast<int>(kNumber), &viz::Region::role);
-  ASSERT_NE(number, regions.end());
-  const auto hit = viz::hit_test(regions, number->rect.center());
-  ASSERT_TRUE(hit);
-  const ViewActions actions = find_view("scores")->on(shown.context(), shown.picture(), &*hit, Gesture{});
-  ASSERT_EQ(actions.size(), 1U);
-  EXPECT_EQ(std::get<SelectKey>(actions[0]).position, static_cast<int>(number->first_col));
 }
 
 TEST(Scores, AScoreThatIsSetIsOnTheScaleOfItsStage) {
@@ -116,9 +84,7 @@ TEST(Scores, AScoreThatIsSetIsOnTheScaleOfItsStage) {
   const ViewFixture shown("scores", Scenario(prompt, {2, 1, -1}), 1400, 1300);
   DrawnPage page = shown.page();
   const int grid = shown.grid(2);
-  const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
-  ASSERT_TRUE(bar);
-  const DrawnScale scale(page, *bar);
+  const DrawnScale scale = scale_of(page, shown, 2);
   EXPECT_GE(scale.high(), 89);
   EXPECT_TRUE(reads(scale, shown.color_of(grid, 3, 1), 90));
 }
@@ -130,9 +96,7 @@ TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
     DrawnPage page = shown.page();
     for (int stage = 0; stage < 4; ++stage) {
       const int grid = shown.grid(stage);
-      const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
-      ASSERT_TRUE(bar);
-      const DrawnScale scale(page, *bar);
+      const DrawnScale scale = scale_of(page, shown, stage);
       for (int query = 0; query < s.length(); ++query) {
         for (int key = 0; key < s.length(); ++key) {
           SCOPED_TRACE("stage " + std::to_string(stage) + ", query " + std::to_string(query) + ", key " +

@@ -1,0 +1,69 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/views/content.h"
+#include "viz/charts/heatmap.h"
+
+namespace headscope::app {
+
+/// A matrix of queries (rows) and keys (columns) in its colours.
+struct AttentionMap {
+  viz::HeatmapCells cells;
+  std::string scale_title;
+  std::string title = {}, note = {};  ///< above it, if there are several
+  int id = 0;                         ///< of its region
+};
+
+/// Such matrices, as large as there is room, side by side if there are several: under one crosshair, zoomed,
+/// edited and marked together.
+class AttentionMaps final : public Box {
+ public:
+  /// Cells are regions of this role.
+  AttentionMaps(int role, std::vector<AttentionMap> maps) : role_(role), maps_(std::move(maps)) {}
+
+  /// Facts about a cell; with several maps at one place they are about all of them.
+  std::function<void(Facts&, int query, int key)> cell_facts;
+  /// Called for each map that was drawn.
+  std::function<void(Picture&, const ViewContext&, const viz::Region& grid)> painted;
+
+  Wish height(const ViewContext& context, float width) const override;
+  bool place(const ViewContext& context, viz::Rect area) override;
+  void paint(Picture& picture, const ViewContext& context) const override;
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
+  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
+             const Ref& ref) const override;
+  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
+                 const viz::Hit& hit) const override;
+  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture) const override;
+  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
+                   const Picture& picture) const override;
+
+ private:
+  /// Equal panels; labels are left of the first column of maps, and above the first row.
+  struct Panels {
+    int across = 1, down = 1;
+    float side = 0;     ///< of a map
+    float heading = 0;  ///< above it
+    float foot = 0;     ///< under it, for words about pooling
+    float gap = 0;
+    viz::LabelRoom left, top;
+  };
+  Panels panels_in(const ViewContext& context, viz::Rect area) const;
+  void paint_panel(Picture& picture, const ViewContext& context, const Panels& panels, int index) const;
+
+  int role_ = 0;
+  std::vector<AttentionMap> maps_;
+  viz::Rect area_;
+};
+
+inline std::unique_ptr<AttentionMaps> attention_maps(int role, std::vector<AttentionMap> maps) {
+  return std::make_unique<AttentionMaps>(role, std::move(maps));
+}
+/// What is said of a cell that is masked, or that has no difference.
+std::string masked_words(const ViewContext& context, int query, int key);
+
+}  // namespace headscope::app
