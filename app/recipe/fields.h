@@ -23,8 +23,7 @@ namespace headscope::app {
 ///
 /// Their types say how they are written: numbers, texts of any bytes, lists, optional values, and objects
 /// that have a `describe` of their own. What is as in a new object is not written. What is read is untrusted:
-/// a missing field keeps its default; a value of the wrong type or out of range throws model::LoadError, one
-/// sentence with the file, the key, what was expected and what was found.
+/// a value of the wrong type or out of range throws model::LoadError, one sentence with the file and the key.
 class Fields {
  public:
   /// Reads. `where` begins every sentence, `path` every key ("figure."). With `unusable`, nothing throws: an
@@ -77,13 +76,13 @@ class Fields {
   /// One of the names in a table.
   template <class T, std::size_t kCount>
   void field(const std::string& key, T& value, const Named<T> (&all)[kCount]) {
-    std::string name(name_of(all, value)), names;
+    std::string name(name_of(all, value)), names = "one of";
     field(key, name);
     for (const Named<T>& row : all) {
       if (row.name == name) return void(value = row.value);
-      names += (names.empty() ? "" : ", ") + std::string(row.name);
+      names.append(&row == all ? " " : ", ").append(row.name);
     }
-    reject(key, "one of " + names);
+    reject(key, names);
   }
 
   /// Says that the value that was read should be `expected`.

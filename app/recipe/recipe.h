@@ -72,8 +72,7 @@ struct Session {
   Prompt prompt;  ///< without edits, which are in `edits`
   std::vector<WrittenEdit> edits;
   std::optional<Second> second;
-  /// The model to compare with, never an attention file; its precision is the first model's. Nothing: the
-  /// same model.
+  /// The model to compare with, never an attention file, in the first one's precision. Nothing: the same.
   std::optional<Model> second_model = {};
   Side side = Side::run;
   std::string view = std::string(view_at(Place::tab).id);
@@ -113,8 +112,7 @@ struct Recipe {
 std::string to_json(const Recipe& recipe);
 
 /// Reads the recipe of a session or of a picture. Throws model::LoadError, one sentence that begins with
-/// `file`, for anything else: no recipe, not JSON, another version's format, a value of the wrong type or out
-/// of range, an unknown view. The selection and the edits are valid, but a model may not have them.
+/// `file`, for anything else. The selection and the edits are valid, but a model may not have them.
 Recipe recipe_of(std::string_view bytes, const std::string& file);
 Recipe read_recipe(const std::filesystem::path& file);
 
@@ -139,8 +137,8 @@ constexpr float kSmallestFont = 9, kDefaultFontSize = 14, kLargestFont = 32;  //
 
 /// What the window remembers between starts: a part of its session, and paths.
 struct Settings {
-  /// The parts that the next start restores: look, panes, views, selection, kept options, the prompt's text
-  /// and start token. The selection may be of another model: clamp it to the one that is shown.
+  /// What the next start restores: look, panes, views, kept options, the prompt's text and start token, and
+  /// the selection, which may be of another model.
   Session session;
   bool has_prompt = false;  ///< whether the session's prompt was ever set
   int window_width = 1600;
@@ -164,14 +162,13 @@ struct LoadedSettings {
 
 constexpr std::size_t kMaxRecent = 8;
 
-/// Puts a path at the front of the recent ones, without duplicates (a slash at the end makes no
-/// difference), and keeps the newest kMaxRecent. The empty path is none.
+/// Puts a path, unless it is empty, in front of at most kMaxRecent, each once; a slash at its end does not
+/// count.
 void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used);
 
 std::string to_json(const Settings& settings);
 
-/// Never throws: values that are missing, of the wrong type or out of range keep their defaults, and the
-/// message names them. `file` is used only in messages.
+/// Never throws: values that cannot be used keep their defaults, and the message, of `file`, names them.
 LoadedSettings parse_settings(std::string_view json, const std::string& file);
 
 /// In the configuration folder.

@@ -24,7 +24,6 @@ std::string guess_words(const ViewContext& c, const model::Guess& guess) {
 void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id, double probability) {
   const int after = continued_position(c);
   const std::string label = label_of(c, id);
-  facts.say("“" + label + "”");
   facts.say(percent(probability), Fact::Location::status);
   facts.say("id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)),
             Fact::Location::tooltip);
@@ -42,7 +41,6 @@ void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id
         {(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") + label +
              "”",
          std::move(actions)});
-  add_copies_of_token(facts, c, id, label);
 }
 
 const Option<double> kTemperature = make_option<double>(

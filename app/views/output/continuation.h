@@ -16,7 +16,7 @@ ViewActions continue_with(const ViewContext& context, const NextToken& next, int
 /// "“·the” 38.1 %"
 std::string guess_words(const ViewContext& context, const model::Guess& guess);
 
-/// Adds a guess's text, id and bytes, its probability at the temperature and its logit, and the command to
+/// Adds a guess's id and bytes, its probability at the temperature and its logit, and the command to
 /// continue with it.
 void add_guess(Facts& facts, const ViewContext& context, const NextToken& next, int id, double probability);
 
