@@ -158,44 +158,28 @@ std::string other_count(const ModelSize& size) {
   return "The often quoted 124,410,624 counts 768 biases per c_fc instead of 3,072 and omits ln_f.";
 }
 
-/// The same as lines under the chart, if GPT-2 small is loaded.
-std::vector<std::string> ladder_note(const ViewContext& c, float width) {
-  const viz::Style style = style_of(c);
-  for (const ModelSize& size : sizes_of(c)) {
-    const std::string words = size.loaded ? other_count(size) : "";
-    if (!words.empty()) return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width);
-  }
-  return {};
-}
-
-viz::BarChart ladder_of(const ViewContext& c) {
-  viz::BarChart chart;
-  chart.role = kSize;
-  chart.longest = 2000;
-  chart.unit = " M";
-  chart.number_title = "values";
-  chart.detail_title = "blocks × width";
-  chart.marks = true;
-  int id = 0;
-  for (const ModelSize& size : sizes_of(c)) {
-    viz::Bar bar;
-    bar.label = size.name;
-    bar.value = static_cast<double>(size.count) / 1e6;
-    bar.number = grouped(size.count);
-    bar.detail = std::to_string(size.layers) + " × " + grouped(size.width);
-    bar.marked = size.loaded;
-    bar.color = size.loaded ? c.theme->accent : c.theme->bar;
-    bar.label_color = size.loaded ? c.theme->accent : c.theme->text;
-    bar.id = id++;
-    chart.longest = std::max(chart.longest, viz::round_limit(bar.value));
-    chart.bars.push_back(std::move(bar));
-  }
-  return chart;
+/// The sizes as a list, with the shown model marked.
+std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSize>& sizes) {
+  auto list = std::make_unique<List>(c, kSize, static_cast<int>(sizes.size()));
+  list->text("sizes of GPT-2", 9, [&sizes](int row) { return sizes[row].name; }, {.heading = c.theme->text});
+  list->bar("million values", 8, [&sizes](int row) { return static_cast<float>(sizes[row].count) / 1e6F; },
+            {.digits = 1, .rounds = true, .tip = false});
+  list->text(
+      "blocks × width", 2,
+      [&sizes](int row) { return std::to_string(sizes[row].layers) + " × " + grouped(sizes[row].width); },
+      {.color = c.theme->text_muted});
+  list->table.marked = static_cast<int>(std::ranges::find(sizes, true, &ModelSize::loaded) - sizes.begin());
+  list->row_facts = [&sizes](Facts& facts, int row) {
+    const ModelSize& size = sizes[row];
+    facts.say({size.name, grouped(size.count) + " values"});
+    facts.say(other_count(size));
+  };
+  return list;
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstTensor, .names = "rows"};
 
-List list_of(const ViewContext& c, const std::vector<Line>& lines) {
+std::unique_ptr<List> list_of(const ViewContext& c, const std::vector<Line>& lines) {
   const std::int64_t total = c.run->model->transformer->parameter_count();
   const std::string sum = grouped(total);
   const auto line = [&lines](int row) -> const Line& { return lines[row]; };
@@ -204,15 +188,15 @@ List list_of(const ViewContext& c, const std::vector<Line>& lines) {
   };
   float largest = 0;
   for (int row = 0; row < std::ssize(lines); ++row) largest = std::max(largest, share(row));
-  List list(c, kRows, static_cast<int>(lines.size()));
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(lines.size()));
+  List& list = *made;
   list.text("tensor", 3, [=](int row) { return line(row).name; }, {.least = 10 * c.font_size});
   list.text("shape", 0, [=](int row) { return line(row).shape; }, {.color = c.theme->text_muted});
-  const viz::Style style = style_of(c);
-  const float sum_width = std::ceil(style.width(sum, style.small(), viz::FontStyle::medium)) + 1;
-  list.number("values", 2, [=](int row) { return line(row).count; }, {.least = sum_width}).text =
-      [=](int row) { return grouped(line(row).count); };
+  list.number("values", 2, [=](int row) { return line(row).count; },
+              {.least = 0.55F * static_cast<float>(sum.size()) * c.font_size, .tip = false})
+      .text = [=](int row) { return grouped(line(row).count); };
   list.bar("share, %", 1, share,
-           {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true});
+           {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true, .tip = false});
   list.table.strength = list.last();
   list.table.strongest = "largest";
   list.table.footer = {
@@ -220,52 +204,7 @@ List list_of(const ViewContext& c, const std::vector<Line>& lines) {
        list.cell(2, sum), list.cell(3, "100.00")}};
   const auto marked = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
   list.table.marked = marked == lines.end() ? -1 : static_cast<int>(marked - lines.begin());
-  return list;
-}
-
-/// The table next to the chosen tensor and the chart of sizes; in a narrow area below each other.
-struct Layout {
-  viz::Rect table, tensor, ladder;  ///< h is 0: no room
-  float notes_h = 0;                ///< height of the chart's note at the bottom
-};
-
-Layout lay_out(const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  const float em = style.font_size, gap = 1.6F * em;
-  const viz::Rect area = below_title(c);
-  Layout l;
-  l.table = area;
-  if (area.w >= 44 * em && area.h >= 12 * em) {
-    l.table.w = std::clamp(0.46F * area.w, 25 * em, 42 * em);
-    const float x = l.table.right() + gap;
-    l.tensor = {x, area.y, area.right() - x, area.h};
-    const auto notes = static_cast<float>(ladder_note(c, l.tensor.w).size());
-    l.notes_h = notes > 0 ? notes * style.line(style.small()) + style.unit() : 0;
-    const float ladder_h = viz::bar_chart_height(sizes_of(c).size(), true, style) +
-                           style.line(style.font_size) + style.unit() + l.notes_h;
-    if (area.h >= ladder_h + 15 * em) {
-      l.tensor.h -= ladder_h + gap;
-      l.ladder = {x, l.tensor.bottom() + gap, l.tensor.w, ladder_h};
-    }
-  } else if (area.h >= 28 * em && area.w >= 16 * em) {
-    l.tensor = {area.x, area.y + 0.5F * area.h, area.w, 0.5F * area.h};
-    l.table.h = l.tensor.y - area.y - gap;
-  }
-  return l;
-}
-
-/// Draws a title, and a subtitle as far as it fits; returns the area below.
-viz::Rect paint_heading(Picture& picture, const ViewContext& c, std::string_view title,
-                        std::string_view words, viz::Rect area) {
-  const viz::Style style = style_of(c);
-  const float line = style.line(style.font_size), middle = area.y + line / 2;
-  viz::add_label(picture.scene, style, title, {area.x, middle}, style.font_size, c.theme->text,
-                 viz::FontStyle::medium, viz::Align::left, area.w);
-  const float used = style.width(title, style.font_size, viz::FontStyle::medium) + 2 * style.unit();
-  if (used + style.width(words, style.small()) <= area.w)
-    viz::add_label(picture.scene, style, words, {area.x + used, middle}, style.small(), c.theme->text_muted);
-  const float top = line + style.unit();
-  return {area.x, area.y + top, area.w, std::max(0.F, area.h - top)};
+  return made;
 }
 
 std::string statistics_of(const TensorPicture& p) {
@@ -315,97 +254,38 @@ void paint_histogram(Picture& picture, const ViewContext& c, const TensorPicture
   picture.regions.push_back(region);
 }
 
-void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p, viz::Rect area) {
+/// The pooled values, with a number for each row and column, and the scale.
+void paint_map(Picture& picture, const ViewContext& c, const TensorPicture& p, viz::Rect map) {
   const viz::Style style = style_of(c);
-  const float em = style.font_size, u = style.unit(), line = style.line(style.small());
-  const model::Parameter& parameter = parameter_of(c);
-  viz::Rect below = paint_heading(picture, c, parameter.name, "[" + shape_of(parameter) + "]", area);
-  const bool there = p != nullptr && !p->pooled.empty();
-  std::string words = there ? statistics_of(*p) : c.failure(PictureOfTensor{tensor_of(c)});
-  if (words.empty()) words = kComputing;
-  const std::vector<std::string> lines =
-      viz::wrap(style, words, style.small(), viz::FontStyle::regular, below.w);
-  paint_small_lines(picture, c, lines, {below.x, below.y}, below.w);
-  const float more = line * static_cast<float>(std::ssize(lines) - 1);
-  viz::Point note{below.x + style.width(lines.back(), style.small()) + 3 * u, below.y + more + line / 2};
-  // The note on pooling gets its own line if the statistics leave no room for it.
-  float used = more + line + 2 * u;
-  if (below.right() - note.x < 15 * em && below.h >= 20 * em) {
-    note = {below.x, note.y + line};
-    used += line;
-  }
-  below.y += used, below.h -= used;
-  if (!there || below.h < 4 * em || below.w < 8 * em) return;
-  float bins_h = below.h >= 12 * em ? std::min(9 * em, 0.3F * below.h) : 0;
-  if (p->rows == 1 && bins_h > 0) bins_h = std::min(16 * em, 0.6F * below.h);
-  viz::Rect map = below;
-  const viz::ColorScale scale = viz::robust_scale(p->matrix(), kOutliers, {p->low, p->high, 0});
+  const float em = style.font_size, u = style.unit();
+  const viz::ColorScale scale = viz::robust_scale(p.matrix(), kOutliers, {p.low, p.high, 0});
   const float scale_w = viz::color_scale_width(scale, "value", std::nullopt, style);
-  const float numbers_w = viz::row_numbers_width(p->rows, style),
-              numbers_h = viz::column_numbers_height(style);
-  map.h -= bins_h + (bins_h > 0 ? 2 * u : 0);
-  const bool numbered = map.h >= 7 * em && map.w >= numbers_w + scale_w + 8 * em;
+  const float numbers_w = viz::row_numbers_width(p.rows, style);
+  const bool numbered = map.h >= 6 * em && map.w >= numbers_w + scale_w + 8 * em;
+  map.h -= style.line(style.small()) + u;  // the note on pooling
   if (numbered) {
     map.x += numbers_w, map.w -= numbers_w + scale_w + 4 * u;
-    map.h -= numbers_h;
+    map.h -= viz::column_numbers_height(style);
   }
-  if (p->rows == 1) map.h = std::min(map.h, 2 * em);
-  viz::Region grid;
-  grid.role = kMap;
-  grid.rect = map;
-  grid.rows = grid.row_count = p->pooled_rows;
-  grid.cols = grid.col_count = p->pooled_cols;
+  if (p.rows == 1) map.h = std::min(map.h, 2 * em);
+  viz::Region grid = viz::Region::grid(kMap, 0, map, p.pooled_rows, p.pooled_cols);
   viz::HeatmapCells cells;
-  cells.matrix = p->matrix();
+  cells.matrix = p.matrix();
   cells.scale = scale;
   viz::paint_cells(picture.scene, cells, grid, style);
   picture.regions.push_back(grid);
   viz::PooledCells pooled = viz::pooled_cells(grid, style);
-  pooled.rows *= static_cast<double>(p->rows) / p->pooled_rows;
-  pooled.cols *= static_cast<double>(p->cols) / p->pooled_cols;
-  viz::add_label(picture.scene, style,
-                 viz::pooling_words(cells.pooling, pooled, below.right() - note.x, style), note,
-                 style.small(), c.theme->text_muted);
-  if (numbered) {
-    viz::Region axes = grid;
-    axes.rows = axes.row_count = p->rows;
-    axes.cols = axes.col_count = p->cols;
-    viz::paint_column_numbers(picture.scene, axes, p->rows > 1 ? "column" : "component", style);
-    if (p->rows > 1) viz::paint_row_numbers(picture.scene, axes, "row", style);
-    viz::paint_color_scale(picture.scene, scale, "value", std::nullopt,
-                           {map.right() + 4 * u, map.y, scale_w, std::max(map.h, 6 * em)}, style);
-  }
-  if (bins_h <= 0) return;
-  paint_histogram(picture, c, *p, {map.x, below.bottom() - bins_h, map.w, bins_h});
-}
-
-Picture build(const ViewContext& c) {
-  if (auto words = waiting(c)) return *words;
-  const viz::Style style = style_of(c);
-  const Layout l = lay_out(c);
-  const auto tensor = l.tensor.h > 0 ? c.ask(PictureOfTensor{tensor_of(c)}) : nullptr;
-  const std::vector<Line> lines = lines_of(c);
-  List list = list_of(c, lines);
-  list.lay_out(l.table);
-  if (list.layout().rows.empty() || list.layout().places.empty()) return too_small(c, "for the table");
-  Picture picture = blank(c);
-  const model::Config& config = c.run->run->config;
-  paint_title(picture, c, grouped(c.run->model->transformer->parameter_count()) + " parameters",
-              std::to_string(config.n_layer) + " blocks, " + std::to_string(config.n_head) +
-                  " heads, width " + grouped(config.n_embd) + ", " + grouped(config.vocab_size) +
-                  " tokens, " + grouped(config.n_ctx) + " positions" + list.note("; "));
-  // Parts left out for lack of room do not make the picture incomplete.
-  const bool whole = picture.whole;
-  list.paint(picture);
-  if (l.tensor.h > 0) paint_tensor(picture, c, tensor.get(), l.tensor);
-  if (l.ladder.h > 0) {
-    viz::Rect below = paint_heading(picture, c, "The sizes of GPT-2", "from their config files", l.ladder);
-    below.h -= l.notes_h;
-    viz::paint_bar_chart(picture, ladder_of(c), below, style);
-    paint_small_lines(picture, c, ladder_note(c, below.w), {below.x, below.bottom() + style.unit()});
-  }
-  picture.whole = whole;
-  return picture;
+  pooled.rows *= static_cast<double>(p.rows) / p.pooled_rows;
+  pooled.cols *= static_cast<double>(p.cols) / p.pooled_cols;
+  const float below = numbered ? viz::column_numbers_height(style) : 0;
+  paint_note(picture, c, viz::pooling_words(cells.pooling, pooled, map.w, style),
+             {map.x, map.bottom() + below + u + style.line(style.small()) / 2}, map.w);
+  if (!numbered) return;
+  const viz::Region axes = viz::Region::grid(kMap, 0, map, p.rows, p.cols);
+  viz::paint_column_numbers(picture.scene, axes, p.rows > 1 ? "column" : "component", style);
+  if (p.rows > 1) viz::paint_row_numbers(picture.scene, axes, "row", style);
+  viz::paint_color_scale(picture.scene, scale, "value", std::nullopt,
+                         {map.right() + 4 * u, map.y, scale_w, std::max(map.h, 6 * em)}, style);
 }
 
 /// "17", or if several are pooled "16–18".
@@ -443,12 +323,11 @@ std::vector<std::string> line_lines(const ViewContext& c, const Line& line) {
           std::string(kTensor.choices[choice_of(*line.tensor)].help)};
 }
 
-/// A row for each tensor and each block; facts are all values, and the four published sizes.
-Table table(const ViewContext& c) {
-  if (!c.run) return {};
+/// A row for each tensor and each block; facts are all values, and the four published sizes. `shown`: of the
+/// chosen tensor; null: not there yet.
+Table table(const ViewContext& c, const TensorPicture* shown) {
   Table result{"tensor", note_column("shape"), "values", "share",
                "mean",   "standard deviation", "lowest", "highest"};
-  const auto shown = c.ask(PictureOfTensor{tensor_of(c)});
   const model::Transformer& transformer = *c.run->model->transformer;
   const std::int64_t total = transformer.parameter_count();
   for (const model::Parameter& parameter : transformer.parameters()) {
@@ -456,7 +335,7 @@ Table table(const ViewContext& c) {
     TableRow row;
     add_cells(row, parameter.name, shape_of(parameter, " x ", false), count,
               static_cast<double>(count) / static_cast<double>(total));
-    if (&parameter == &parameter_of(c) && shown)
+    if (&parameter == &parameter_of(c) && shown != nullptr)
       add_cells(row, shown->mean, shown->deviation, shown->low, shown->high);
     result.add(std::move(row));
   }
@@ -484,73 +363,74 @@ ViewActions move_tensor(const ViewContext& c, int by) {
   return {};
 }
 
-std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
+std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
   const bool up = gesture.key == Key::up, down = gesture.key == Key::down;
   if (gesture.modifiers.shift && (up || down)) return move_tensor(c, up ? -1 : 1);
   if (gesture.key == Key::left) return ViewActions{MoveHead{-1, 0}};
   if (gesture.key == Key::right) return ViewActions{MoveHead{1, 0}};
-  return rows.by_key(gesture.key).value_or(ViewActions{});
+  return std::nullopt;
 }
 
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+void add_cell(Facts& facts, const ViewContext& c, const TensorPicture& p, const Picture& picture,
+              const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  const std::vector<Line> lines = lines_of(c);
-  return region.role == kRow && region.id < std::ssize(lines) ? choose(c, lines[region.id]) : ViewActions{};
+  const bool is_map = region.role == kMap;
+  if (!is_map && region.role != kBins) return;
+  facts.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.5F), c.theme->text, 1});
+  facts.say(is_map ? cell_lines(c, p, hit) : bin_lines(c, p, hit.col));
+  if (is_map) facts.number("", p.matrix().at(hit.row, hit.col), Fact::Location::menu);
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  Facts facts;
-  if (!c.run) return facts;
-  const auto framed = [&](const viz::Rect& frame, std::vector<std::string> lines) {
-    facts.overlay.add(viz::StrokeRect{frame.inset(-0.5F), c.theme->text, 1});
-    facts.say(std::move(lines));
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  if (!c.run) return;
+  const PictureOfTensor question{tensor_of(c)};
+  const auto tensor = c.ask(question);
+  const std::vector<Line>& lines = it.keep(lines_of(c));
+  const std::vector<ModelSize>& sizes = it.keep(sizes_of(c));
+  const model::Config& config = c.run->run->config;
+  it.title = grouped(c.run->model->transformer->parameter_count()) + " parameters";
+  it.says_difference = true;
+  it.subtitle = std::to_string(config.n_layer) + " blocks, " + std::to_string(config.n_head) +
+                " heads, width " + grouped(config.n_embd) + ", " + grouped(config.vocab_size) + " tokens, " +
+                grouped(config.n_ctx) + " positions";
+  it.table = [&c, tensor] { return table(c, tensor.get()); };
+  it.on = [](const ViewContext& now, const Picture&, const viz::Hit*, const Gesture& gesture) {
+    return gesture.kind == Gesture::Kind::key ? on_key(now, gesture) : std::nullopt;
   };
-  if (region.role == kRow) {
-    const std::vector<Line> lines = lines_of(c);
-    if (region.id >= std::ssize(lines)) return facts;
-    const Line& line = lines[region.id];
+  auto list = list_of(c, lines);
+  list->on_click = [&lines](const ViewContext& now, int row) { return choose(now, lines[row]); };
+  list->row_facts = [&](Facts& facts, int row) {
+    const Line& line = lines[row];
     const std::string count = std::to_string(line.count);
-    framed(region.rect, line_lines(c, line));
+    facts.say(line_lines(c, line));
     facts.commands.push_back(
         {line.tensor ? "Show values" : "Open block " + std::to_string(line.layer), choose(c, line)});
     facts.copy(count, count);
-    return facts;
+  };
+  const model::Parameter& parameter = parameter_of(c);
+  const bool there = tensor && !tensor->pooled.empty();
+  const std::string failure = c.failure(question), state = failure.empty() ? kComputing : failure;
+  std::vector<BoxPtr> about = boxes(
+      notes({parameter.name + " [" + shape_of(parameter) + "]", there ? statistics_of(*tensor) : state}));
+  if (there) {
+    it.facts = [&c, tensor](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
+      add_cell(facts, c, *tensor, picture, hit);
+    };
+    const bool vector = tensor->rows == 1;
+    const auto drawn_by = [tensor](auto paint) {
+      return [tensor, paint](Picture& picture, const ViewContext& now, viz::Rect area) {
+        paint(picture, now, *tensor, area);
+      };
+    };
+    about.push_back(custom({10, 40}, {4, vector ? 6.F : 16.F, vector ? 6.F : 40.F}, drawn_by(paint_map)));
+    about.push_back(
+        may_be_left_out(custom({10, 40}, {6, 9, 16}, drawn_by(paint_histogram)), "the histogram", 2));
   }
-  if (region.role == kSize) {
-    const std::vector<ModelSize> sizes = sizes_of(c);
-    if (region.id >= std::ssize(sizes)) return facts;
-    const ModelSize& size = sizes[region.id];
-    framed(region.rect, {size.name, grouped(size.count) + " values",
-                         std::to_string(size.layers) + " blocks of width " + grouped(size.width)});
-    facts.say(other_count(size));
-    return facts;
-  }
-  const auto p = c.ask(PictureOfTensor{tensor_of(c)});
-  const bool there = p && !p->pooled.empty() && hit.row < p->pooled_rows;
-  if (there && region.role == kMap && hit.col < p->pooled_cols) {
-    framed(region.cell_rect(hit.row, hit.col), cell_lines(c, *p, hit));
-    facts.number("", p->matrix().at(hit.row, hit.col), Fact::Location::menu);
-  } else if (there && region.role == kBins && hit.col < std::ssize(p->bins)) {
-    framed(region.cell_rect(0, hit.col), bin_lines(c, *p, hit.col));
-  } else {
-    framed(region.rect, {parameter_of(c).name, kComputing});
-  }
-  return facts;
-}
-
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const TableRows rows = rows_in(kRows, c, picture);
-  return rows.bars(rows.place.right() + style_of(c).unit());
-}
-
-/// The table without a scroll bar, next to the tensor and the chart of sizes.
-viz::Point figure_size(const ViewContext& c) {
-  if (!c.run) return {c.width, c.height};
-  const std::vector<Line> lines = lines_of(c);
-  const float rows = viz::table_height(list_of(c, lines).table, style_of(c));
-  return {std::max(c.width, 72 * c.font_size),
-          std::max(44 * c.font_size, below_title(c).y + rows + 2 * margin(c))};
+  about.push_back(may_be_left_out(BoxPtr(ladder_of(c, sizes)), "the sizes"));
+  for (const ModelSize& size : sizes)
+    if (size.loaded) about.push_back(notes({other_count(size)}));
+  it.body = beside(boxes(BoxPtr(std::move(list)), may_be_left_out(rows(std::move(about)), "the values")));
 }
 
 }  // namespace parameters
@@ -560,11 +440,9 @@ View parameters_view() {
   View view = make_view(Group::model, "parameters", "Parameters",
                         "every tensor of the model with shape, share of the parameters and values; the GPT-2 "
                         "sizes for comparison",
-                        build, facts, table);
+                        declare);
   view.options = {&kTensor, &kFirstTensor};
-  add_list(view, kRows, click, on_key);
-  view.scrolls = scrolls;
-  view.figure_size = figure_size;
+  view.has_list = true;
   view.caption = {
       .prompt = false,
       .note = "the model's tensors with their shares of all parameters, and the values of the marked one"};
