@@ -93,10 +93,6 @@ Tree in_order(Tree tree) {
   return tree;
 }
 
-ContinuationsOf question_of(const ViewContext& c) {
-  return continuations_of(c.options, c.options[kTexts]);
-}
-
 Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* drawn) {
   const std::vector<int>& prompt = c.run->run->tokens;
   Tree tree;
@@ -135,13 +131,6 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
   return in_order(std::move(tree));
 }
 
-std::optional<Tree> tree_of(const ViewContext& c) {
-  const auto next = c.ask(NextAfter{-1});
-  const auto drawn = c.options[kTexts] > 0 ? c.ask(question_of(c)) : nullptr;
-  if (!c.run || !next) return std::nullopt;
-  return tree_of(c, *next, drawn.get());
-}
-
 /// The end of the root's text, as much as fits; cut before a space if there is one.
 std::string root_label(const ViewContext& c, const Tree& tree, float room) {
   const viz::Style style = style_of(c);
@@ -156,209 +145,149 @@ std::string root_label(const ViewContext& c, const Tree& tree, float room) {
   return words;
 }
 
-/// Width of the line to a token of this probability.
-float line_width(double probability) {
-  return 1 + (std::isnan(probability) ? 0.5F : 2.5F * static_cast<float>(std::sqrt(probability)));
-}
-
-viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree) {
+viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree, float width) {
   const viz::Theme& theme = *c.theme;
   viz::TokenTree drawing;
   drawing.role = kNode;
   drawing.widest = 24 * c.font_size;
-  const float root_room = std::min(drawing.widest, 0.3F * below_title(c).w);
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    const Node& node = tree.nodes[i];
+    const auto& [id, parent, probability, source] = tree.nodes[i];
     viz::TreeNode& n = drawing.nodes.emplace_back();
-    n.parent = node.parent;
-    n.label = i == 0 ? root_label(c, tree, root_room) : label_of(c, node.id);
-    if (!std::isnan(node.probability)) n.number = percent(node.probability);
+    n.parent = parent;
+    n.label = i == 0 ? root_label(c, tree, std::min(drawing.widest, 0.3F * width)) : label_of(c, id);
     n.text = theme.text;
-    if (node.source == Source::prompt) n.fill = n.line = theme.text, n.text = theme.surface;
-    if (node.source == Source::tried) n.fill = theme.raised, n.outline = n.line = theme.text_muted;
-    if (node.source == Source::drawn) n.outline = n.line = theme.text_muted.with_alpha(150);
-    if (node.source == Source::guess) n.text = theme.text_muted, n.line = theme.text_muted.with_alpha(110);
-    n.line_width = line_width(node.probability);
+    if (source == Source::prompt) n.fill = n.line = theme.text, n.text = theme.surface;
+    if (source == Source::tried) n.fill = theme.raised, n.outline = n.line = theme.text_muted;
+    if (source == Source::drawn) n.outline = n.line = theme.text_muted.with_alpha(150);
+    if (source == Source::guess) n.text = theme.text_muted, n.line = theme.text_muted.with_alpha(110);
+    n.line_width = 1.5F;
+    if (std::isnan(probability)) continue;
+    n.number = percent(probability);
+    n.line_width = 1 + 2.5F * static_cast<float>(std::sqrt(probability));
   }
   return drawing;
 }
 
-/// A word's look, or the width of the line to it, and what it stands for.
-struct LegendEntry {
-  viz::TreeNode sample;
-  bool is_line = false;
-  std::string words;
-  viz::Point at = {};  ///< left end and middle, relative to the legend's corner
+SetOption shifted_to(double ems) {
+  return {&kShift, std::clamp(ems, kShift.low, kShift.high)};
+}
 
-  float width(const viz::Style& style) const { return 10 * style.unit() + style.width(words, style.small()); }
+/// The tree, which scrolls in both directions.
+class TreeBox final : public Box {
+ public:
+  explicit TreeBox(const Tree& tree) : tree_(tree) {
+    std::vector<bool> has_child(tree.nodes.size());
+    for (const Node& node : tree.nodes) {  // a node's first child is in its line
+      if (node.parent < 0 || has_child[node.parent]) ++row_count_;
+      if (node.parent >= 0) has_child[node.parent] = true;
+    }
+  }
+
+  Wish height(const ViewContext& c, float) const override {
+    const float row = viz::tree_row_height(style_of(c)), all = row * static_cast<float>(row_count_);
+    return {std::min(all, 3 * row), all, all};
+  }
+
+  bool place(const ViewContext& c, viz::Rect area) override {
+    const viz::Style style = style_of(c);
+    const float pitch = viz::tree_row_height(style), em = c.font_size;
+    drawing_ = drawing_of(c, tree_, area.w);
+    layout_ = viz::lay_out_tree(drawing_, style);
+    area_ = area;
+    const int shown = std::clamp(static_cast<int>((area.h + 1) / pitch), 0, row_count_);
+    const int row = layout_.rows[tree_.end], wanted = c.options[kFirstRow];
+    const int first = wanted >= 0 ? wanted : row < shown ? 0 : row - shown / 4;
+    lines_ = {&kFirstRow, std::clamp(first, 0, row_count_ - shown), shown, row_count_, area};
+    columns_ = static_cast<double>(area.w / em), total_ = static_cast<double>(layout_.width / em);
+    // Continuations are more interesting than earlier tokens.
+    const double to_end = static_cast<double>((layout_.boxes[tree_.end].right() - 0.4F * area.w) / em);
+    shift_ = std::clamp(c.options[kShift] >= 0 ? c.options[kShift] : to_end, 0.0, most_shift());
+    return shown > 0 && area.w >= 12 * em;
+  }
+
+  void paint(Picture& picture, const ViewContext& c) const override {
+    const viz::Style style = style_of(c);
+    const float pitch = viz::tree_row_height(style);
+    viz::Rect area = area_;
+    area.h = static_cast<float>(lines_.shown) * pitch;
+    viz::paint_tree(picture, drawing_, layout_,
+                    {area.x - static_cast<float>(shift_) * c.font_size,
+                     area.y - static_cast<float>(lines_.first) * pitch},
+                    area, style);
+    if (!c.in_pane && (lines_.scrolls() || (most_shift() > 0 && !c.printed))) picture.whole = false;
+  }
+
+  std::string note() const override {
+    std::string words;
+    if (lines_.scrolls())
+      words = "lines " + std::to_string(lines_.first + 1) + " to " +
+              std::to_string(lines_.first + lines_.shown) + " of " + std::to_string(lines_.all);
+    if (most_shift() > 0) words += (words.empty() ? "" : "; ") + std::string("wider than its place");
+    return words;
+  }
+
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
+    const int node = region_of(picture, hit).id;
+    return Ref{.token = tree_.nodes[node].id, .other = node};
+  }
+  void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
+    for (const viz::Region& region : picture.regions)
+      if (region.id == ref.other)
+        scene.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1.5F, style_of(c).unit()});
+  }
+
+  std::optional<ViewActions> on(const ViewContext&, const Picture&, const viz::Hit*,
+                                const Gesture& gesture) const override {
+    constexpr double kRows = 3, kEms = 4;  // per step of the wheel
+    if (gesture.kind != Gesture::Kind::wheel) return std::nullopt;
+    const double up = gesture.modifiers.shift ? 0 : static_cast<double>(gesture.by.y);
+    const double left = static_cast<double>(gesture.modifiers.shift ? gesture.by.y : gesture.by.x);
+    ViewActions actions;
+    if (up != 0 && lines_.scrolls()) actions.emplace_back(lines_.from(lines_.first - kRows * up));
+    if (left != 0 && most_shift() > 0)
+      actions.emplace_back(shifted_to(std::min(most_shift(), shift_ - kEms * left)));
+    return actions;
+  }
+
+  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture&) const override {
+    const float bar = kScrollBar * c.font_size;
+    std::ranges::move(lines_.bars(c.width - bar), std::back_inserter(scrolls));
+    if (most_shift() > 0)
+      scrolls.push_back({true,
+                         {area_.x, area_.y, area_.w, c.height - bar - area_.y},
+                         shift_,
+                         columns_,
+                         total_,
+                         [](double ems) -> ViewActions { return {shifted_to(ems)}; }});
+  }
+
+ private:
+  double most_shift() const { return std::max(0.0, total_ - columns_); }
+
+  const Tree& tree_;
+  int row_count_ = 0;
+  viz::TokenTree drawing_;
+  viz::TreeLayout layout_;
+  viz::Rect area_;
+  TableRows lines_;
+  double shift_ = 0, columns_ = 0, total_ = 0;  // ems
 };
 
-/// The legend's entries, on as many lines as the width needs.
-std::vector<LegendEntry> legend_of(const ViewContext& c, const Tree& tree, const viz::TokenTree& drawing,
-                                   float width) {
-  const viz::Style style = style_of(c);
-  std::vector<LegendEntry> entries;
-  const auto name = [&](Source source, std::string words) {
-    const auto found = std::ranges::find(tree.nodes, source, &Node::source);
-    if (found == tree.nodes.end()) return;
-    const viz::TreeNode& sample = drawing.nodes[static_cast<std::size_t>(found - tree.nodes.begin())];
-    const bool is_bare = sample.fill.a == 0 && sample.outline.a == 0;
-    entries.push_back({sample, is_bare, std::move(words)});
-    entries.back().sample.line_width = 1;
-  };
+/// How the origins of tokens look.
+std::string legend_of(const ViewContext& c, const Tree& tree) {
   const int seed = c.options[kSeed];
-  const std::string first = std::to_string(seed), last = std::to_string(seed + tree.drawn - 1);
-  name(Source::prompt, "prompt");
-  name(Source::tried, "tried before");
-  name(Source::drawn,
-       tree.drawn > 1 ? "sampled with seeds " + first + " to " + last : "sampled with seed " + first);
-  name(Source::guess, "guess");
-  if (!std::ranges::all_of(tree.nodes, [](const Node& node) { return std::isnan(node.probability); }))
-    for (const double probability : {0.01, 0.25, 1.0}) {
-      LegendEntry& entry = entries.emplace_back();
-      entry.is_line = true;
-      entry.sample.line = c.theme->text_muted, entry.sample.line_width = line_width(probability);
-      entry.words = (probability == 0.01 ? "probability " : "") + viz::number(100 * probability, 3) + " %";
-    }
-  viz::Point at;
-  for (LegendEntry& entry : entries) {
-    const float own = entry.width(style);
-    if (at.x > 0 && at.x + own - 4 * style.unit() > width) at = {0, at.y + style.line(style.small())};
-    entry.at = at;
-    at.x += own;
-  }
-  return entries;
-}
-
-float legend_height(const std::vector<LegendEntry>& entries, const viz::Style& style) {
-  return (entries.empty() ? 0 : entries.back().at.y) + style.line(style.small()) + 3 * style.unit();
-}
-
-/// The placed and scrolled tree.
-struct Layout {
-  viz::TokenTree drawing;
-  viz::TreeLayout tree;
-  viz::Rect area;
-  TableRows lines;
-  double shift = 0, columns = 0;    ///< ems
-  std::vector<LegendEntry> legend;  ///< empty: no room
-  viz::Point origin;
-  bool fits(float em) const { return lines.shown > 0 && area.w >= 12 * em; }
-  double most_shift(float em) const { return std::max(0.0, static_cast<double>(tree.width / em) - columns); }
-};
-
-/// The number of a node's ancestors.
-std::vector<int> depths_of(const Tree& tree) {
-  std::vector<int> depths;
-  for (const Node& node : tree.nodes) depths.push_back(node.parent < 0 ? 0 : depths[node.parent] + 1);
-  return depths;
-}
-
-/// The tree without nodes deeper than `most`.
-Tree pruned(const Tree& tree, int most) {
-  const std::vector<int> depths = depths_of(tree);
-  Tree result = tree;
-  result.nodes.clear();
-  std::vector<int> place(tree.nodes.size(), -1);
-  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    if (depths[i] > most) continue;
-    place[i] = static_cast<int>(result.nodes.size());
-    result.nodes.push_back(tree.nodes[i]);
-    int& parent = result.nodes.back().parent;
-    if (parent >= 0) parent = place[parent];
-  }
-  result.end = place[tree.end];
-  return result;
-}
-
-/// For a printed figure, which does not scroll, the tree with as many tokens of each text as fit its width;
-/// none if the prompt's end does not.
-std::optional<Tree> fitted(const ViewContext& c, const Tree& tree) {
-  if (!c.printed) return std::nullopt;
-  const viz::Style style = style_of(c);
-  const std::vector<int> depths = depths_of(tree);
-  const int deepest = *std::ranges::max_element(depths), least = depths[tree.end] + 1;
-  const auto fits = [&](const Tree& part) {
-    return viz::lay_out_tree(drawing_of(c, part), style).width <= below_title(c).w;
-  };
-  if (fits(tree)) return std::nullopt;
-  for (int depth = deepest - 1; depth >= least; --depth)
-    if (Tree part = pruned(tree, depth); fits(part)) return part;
-  return std::nullopt;
-}
-
-Layout lay_out(const ViewContext& c, const Tree& tree) {
-  const viz::Style style = style_of(c);
-  Layout l;
-  l.drawing = drawing_of(c, tree);
-  l.tree = viz::lay_out_tree(l.drawing, style);
-  l.area = below_title(c);
-  const float pitch = viz::tree_row_height(style), em = c.font_size;
-  l.legend = legend_of(c, tree, l.drawing, l.area.w);
-  if (const float legend = legend_height(l.legend, style); l.area.h >= legend + 6 * pitch)
-    l.area.h -= legend;
-  else
-    l.legend.clear();
-  const int all = l.tree.row_count, shown = std::clamp(static_cast<int>((l.area.h + 1) / pitch), 0, all);
-  l.columns = static_cast<double>(l.area.w / em);
-  const int row = l.tree.rows[tree.end];
-  const int wanted = c.options[kFirstRow] >= 0 ? c.options[kFirstRow] : row < shown ? 0 : row - shown / 4;
-  l.lines = {&kFirstRow, std::clamp(wanted, 0, all - shown), shown, all, l.area};
-  // Continuations are more interesting than earlier tokens.
-  const double to_end = static_cast<double>((l.tree.boxes[tree.end].right() - 0.4F * l.area.w) / em);
-  l.shift = std::clamp(c.options[kShift] >= 0 ? c.options[kShift] : to_end, 0.0, l.most_shift(em));
-  l.origin = {l.area.x - static_cast<float>(l.shift) * em,
-              l.area.y - static_cast<float>(l.lines.first) * pitch};
-  return l;
-}
-
-void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
-  const viz::Style style = style_of(c);
-  const float u = style.unit(), line = style.line(style.small());
-  const float top = std::min(l.area.bottom(), l.area.y + l.tree.height) + 3 * u + line / 2;
-  for (const LegendEntry& entry : l.legend) {
-    const viz::TreeNode& sample = entry.sample;
-    const float x = l.area.x + entry.at.x, y = top + entry.at.y;
-    const viz::Rect box{x, y - 1.5F * u, 4 * u, 3 * u};
-    if (entry.is_line) {
-      picture.scene.add_line({box.x, y}, {box.right(), y}, sample.line, sample.line_width);
-    } else {
-      if (sample.fill.a > 0) picture.scene.add(viz::FillRect{box, sample.fill, u});
-      if (sample.outline.a > 0) picture.scene.add(viz::StrokeRect{box.inset(0.5F), sample.outline, 1, u});
-    }
-    picture.whole &= viz::add_whole_label(picture.scene, style, entry.words, {x + 6 * u, y},
-                                          l.area.right() - x - 6 * u, c.theme->text_muted);
-  }
-}
-
-std::string subtitle_of(const ViewContext& c, const Tree& tree, const Layout& l, bool cut) {
-  if (tree.full) return "the context of " + grouped(c.run->run->config.n_ctx) + " tokens is full";
-  std::string words = "probabilities at temperature 1";
-  if (const std::string why = c.failure(question_of(c)); !why.empty()) words += "; " + why;
-  if (l.lines.scrolls())
-    words += ", lines " + std::to_string(l.lines.first + 1) + " to " +
-             std::to_string(l.lines.first + l.lines.shown) + " of " + std::to_string(l.lines.all);
-  if (cut) words += "; only the tokens that fit";
+  const std::string seeds =
+      tree.drawn > 1 ? "seeds " + std::to_string(seed) + " to " + std::to_string(seed + tree.drawn - 1)
+                     : "seed " + std::to_string(seed);
+  const std::pair<Source, std::string> looks[] = {{Source::prompt, "filled: prompt"},
+                                                  {Source::tried, "grey: tried before"},
+                                                  {Source::drawn, "framed: sampled with " + seeds},
+                                                  {Source::guess, "plain: guess"}};
+  std::string words;
+  for (const auto& [source, look] : looks)
+    if (std::ranges::count(tree.nodes, source, &Node::source) > 0)
+      words += (words.empty() ? "" : "; ") + look;
   return words;
-}
-
-Picture build(const ViewContext& c) {
-  auto tree = tree_of(c);
-  if (auto words = waiting(c, NextAfter{-1}, tree.has_value())) return *words;
-  const std::string& faulty = c.ask(NextAfter{-1})->not_finite;
-  if (!faulty.empty()) return message(c, "cannot sample a next token: " + faulty);
-  const auto part = fitted(c, *tree);
-  if (part) tree = part;
-  const Layout l = lay_out(c, *tree);
-  if (!l.fits(c.font_size)) return too_small(c, "for the tree");
-  Picture picture = blank(c);
-  const viz::Style style = style_of(c);
-  const float height = static_cast<float>(l.lines.shown) * viz::tree_row_height(style);
-  paint_title(picture, c, "Possible continuations", subtitle_of(c, *tree, l, part.has_value()));
-  viz::paint_tree(picture, l.drawing, l.tree, l.origin, {l.area.x, l.area.y, l.area.w, height}, style);
-  paint_legend(picture, c, l);
-  if (!c.in_pane && (l.lines.scrolls() || l.tree.width > l.area.w)) picture.whole = false;
-  return picture;
 }
 
 /// The tokens from the prompt's first to a node's.
@@ -378,27 +307,25 @@ ViewActions go_to(const ViewContext& c, const Tree& tree, int node) {
 }
 
 /// Left: one token less; right: the most probable next token; up and down: another token in its place.
-ViewActions by_key(const ViewContext& c, Key key) {
-  const auto tree = tree_of(c);
-  if (!tree) return {};
-  const std::vector<Node>& nodes = tree->nodes;
-  const int from = tree->end, parent = nodes[from].parent;
+ViewActions by_key(const ViewContext& c, const Tree& tree, Key key) {
+  const std::vector<Node>& nodes = tree.nodes;
+  const int from = tree.end, parent = nodes[from].parent;
   const auto children_of = [&](int of) {
     std::vector<int> children;
     for (int i = 1; i < std::ssize(nodes); ++i)
       if (nodes[i].parent == of) children.push_back(i);
     return children;
   };
-  if (key == Key::left && parent >= 0) return go_to(c, *tree, parent);
-  if (key == Key::left && tree->root_tokens > 1 && c.run->tokens.length() == c.run->run->length()) {
+  if (key == Key::left && parent >= 0) return go_to(c, tree, parent);
+  if (key == Key::left && tree.root_tokens > 1 && c.run->tokens.length() == c.run->run->length()) {
     const auto& tokens = c.run->run->tokens;
-    return {SetTokens{{tokens.begin(), tokens.begin() + tree->root_tokens - 1}, {}, c.run}};
+    return {SetTokens{{tokens.begin(), tokens.begin() + tree.root_tokens - 1}, {}, c.run}};
   }
   const bool across = (key == Key::up || key == Key::down) && parent >= 0;
   if (key != Key::right && !across) return {};
   const std::vector<int> nearby = children_of(across ? parent : from);
   const auto at = across ? std::ranges::find(nearby, from) - nearby.begin() + (key == Key::down ? 1 : -1) : 0;
-  return at >= 0 && at < std::ssize(nearby) ? go_to(c, *tree, nearby[at]) : ViewActions{};
+  return at >= 0 && at < std::ssize(nearby) ? go_to(c, tree, nearby[at]) : ViewActions{};
 }
 
 const char* words_of(Source source) {
@@ -406,14 +333,12 @@ const char* words_of(Source source) {
   return kWords[static_cast<std::size_t>(source)];
 }
 
-Table table(const ViewContext& c) {
-  const auto tree = tree_of(c);
-  if (!tree) return {};
+Table table(const ViewContext& c, const Tree& tree) {
   Table result{key_column("node"),   key_column("parent"), key_column("position"), note_column("id"),
                note_column("token"), "probability",        note_column("from")};
-  for (int i = 0; i < std::ssize(tree->nodes); ++i) {
-    const Node& node = tree->nodes[i];
-    const auto position = tree->root_tokens - 1 + std::ssize(tree->path_to(i));
+  for (int i = 0; i < std::ssize(tree.nodes); ++i) {
+    const Node& node = tree.nodes[i];
+    const auto position = tree.root_tokens - 1 + std::ssize(tree.path_to(i));
     add_row(result, i, node.parent < 0 ? std::nullopt : std::optional(node.parent), position, node.id,
             label_of(c, node.id),
             std::isnan(node.probability) ? std::nullopt : std::optional(node.probability),
@@ -422,101 +347,57 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-SetOption shifted_to(double ems) {
-  return {&kShift, std::clamp(ems, kShift.low, kShift.high)};
-}
-
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
-  const auto tree = tree_of(c);
-  if (!tree) return {};
-  const Layout l = lay_out(c, *tree);
-  if (!l.fits(c.font_size)) return {};
-  const float bar = kScrollBar * c.font_size;
-  std::vector<Scroll> result = l.lines.bars(c.width - bar);
-  if (l.most_shift(c.font_size) > 0)
-    result.push_back({true,
-                      {l.area.x, l.area.y, l.area.w, c.height - bar - l.area.y},
-                      l.shift,
-                      l.columns,
-                      static_cast<double>(l.tree.width / c.font_size),
-                      [](double ems) -> ViewActions { return {shifted_to(ems)}; }});
-  return result;
-}
-
-ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
-  constexpr double kRows = 3, kEms = 4;
-  const auto tree = tree_of(c);
-  if (!tree) return {};
-  const Layout l = lay_out(c, *tree);
-  const double up = gesture.modifiers.shift ? 0 : static_cast<double>(gesture.by.y);
-  const double left = static_cast<double>(gesture.modifiers.shift ? gesture.by.y : gesture.by.x);
-  const double most = l.most_shift(c.font_size);
-  ViewActions actions;
-  if (up != 0 && l.lines.all > l.lines.shown) actions.emplace_back(l.lines.from(l.lines.first - kRows * up));
-  if (left != 0 && most > 0) actions.emplace_back(shifted_to(std::min(most, l.shift - kEms * left)));
-  return actions;
-}
-
-std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
-  if (gesture.key == Key::home || gesture.key == Key::end) return std::nullopt;
-  return by_key(c, gesture.key);
-}
-
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto tree = tree_of(c);
-  return tree ? go_to(c, *tree, region_of(picture, hit).id) : ViewActions{};
-}
-
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const auto tree = tree_of(c);
-  const viz::Region& region = region_of(picture, hit);
-  if (!tree || region.id >= std::ssize(tree->nodes)) return facts;
-  const Node& node = tree->nodes[region.id];
-  facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1.5F, style_of(c).unit()});
-  const std::vector<int> path = tree->path_to(region.id);
+void say_node(Facts& facts, const ViewContext& c, const Tree& tree, int node) {
+  const std::vector<int> path = tree.path_to(node);
   const std::size_t left_out = path.size() - std::min<std::size_t>(path.size(), kTokensInTip);
   std::string text = left_out > 0 ? "…" : "";
-  for (const int i : std::span(path).subspan(left_out)) text += label_of(c, tree->nodes[i].id);
-  facts.say("“" + label_of(c, node.id) + "”, " + words_of(node.source));
-  if (!text.empty()) facts.say(text, Fact::Location::tooltip);
-  if (!std::isnan(node.probability)) facts.value("probability", plain(node.probability));
-  if (const ViewActions actions = go_to(c, *tree, region.id); !actions.empty())
+  for (const int i : std::span(path).subspan(left_out)) text += label_of(c, tree.nodes[i].id);
+  facts.say(words_of(tree.nodes[node].source));
+  facts.say(text, Fact::Location::tooltip);
+  if (const double p = tree.nodes[node].probability; !std::isnan(p)) facts.value("probability", plain(p));
+  if (const ViewActions actions = go_to(c, tree, node); !actions.empty()) {
     facts.commands.push_back({"End the prompt here", actions});
-  if (region.id != tree->end) facts.say("click to end the prompt here", Fact::Location::tooltip);
-  facts.copy("the text up to here", c.run->model->tokenizer->decode(ids_of(c, *tree, region.id)));
-  add_copies_of_token(facts, c, node.id);
-  return facts;
+    facts.say("click to end the prompt here", Fact::Location::tooltip);
+  }
+  facts.copy("the text up to here", c.run->model->tokenizer->decode(ids_of(c, tree, node)));
 }
 
-viz::Point figure_size(const ViewContext& c) {
-  constexpr float kMax = 4000;
-  const viz::Style style = style_of(c);
-  const viz::Rect area = below_title(c);
-  const auto tree = tree_of(c);
-  if (!tree) return {c.width, c.height};
-  const viz::TokenTree drawing = drawing_of(c, *tree);
-  const viz::TreeLayout layout = viz::lay_out_tree(drawing, style);
-  const float wide = std::max(40 * c.font_size, layout.width + 2 * area.x + 1);
-  const float legend =
-      legend_height(legend_of(c, *tree, drawing, c.printed ? area.w : wide - 2 * area.x), style);
-  return {std::min(kMax, wide),
-          std::min(kMax, area.y + std::max(layout.height, 6 * viz::tree_row_height(style)) + legend +
-                             style.unit() + margin(c))};
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  const ContinuationsOf question = continuations_of(c.options, c.options[kTexts]);
+  const auto drawn = c.options[kTexts] > 0 ? c.ask(question) : nullptr;
+  const auto next = it.need(NextAfter{-1});
+  if (!next) return;
+  if (!next->not_finite.empty()) {
+    it.message = "cannot sample a next token: " + next->not_finite;
+    return;
+  }
+  const Tree& tree = it.keep(tree_of(c, *next, drawn.get()));
+  it.title = "Possible continuations";
+  it.subtitle = tree.full ? "the context of " + grouped(c.run->run->config.n_ctx) + " tokens is full"
+                          : "probabilities at temperature 1";
+  if (const std::string why = c.failure(question); !tree.full && !why.empty()) it.subtitle += "; " + why;
+  it.table = [&] { return table(c, tree); };
+  it.place_facts = [&](Facts& facts, const Ref& ref) { say_node(facts, c, tree, ref.other); };
+  it.choose = [&](const ViewContext& now, const Ref& ref) { return go_to(now, tree, ref.other); };
+  it.on = [&](const ViewContext& now, const Picture&, const viz::Hit*,
+              const Gesture& gesture) -> std::optional<ViewActions> {
+    const bool moves =
+        gesture.kind == Gesture::Kind::key && gesture.key != Key::home && gesture.key != Key::end;
+    return moves ? std::optional(by_key(now, tree, gesture.key)) : std::nullopt;
+  };
+  it.body = rows(boxes(std::make_unique<TreeBox>(tree), notes({legend_of(c, tree)})));
 }
 
 }  // namespace tree
 
 View tree_view() {
   using namespace tree;
-  View view = make_view(Group::output, "tree", "Tree",
-                        "continuations already tried and possible ones, token by token; click to go there",
-                        build, facts, table);
+  View view =
+      make_view(Group::output, "tree", "Tree",
+                "continuations already tried and possible ones, token by token; click to go there", declare);
   view.options = {&kTexts, &kAhead, &kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRow, &kShift};
   view.reads_tries = true;
-  add_gestures(view, click, on_key, on_wheel);
-  view.scrolls = scrolls;
-  view.figure_size = figure_size;
   view.caption = {true, false, false};
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option == &kTexts || c.options[kTexts] > 0;
