@@ -7,10 +7,6 @@ namespace pass {
 
 using namespace pass_picture;
 
-std::shared_ptr<const TokenPass> pass_of(const ViewContext& c) {
-  return c.ask(PassOfToken{c.chosen_query});
-}
-
 void paint_edge(viz::Scene& scene, const Edge& edge, viz::Color color, float width, const viz::Style& style) {
   const viz::Point tip = edge.points.back(), back = edge.points[edge.points.size() - 2];
   const float length = std::hypot(tip.x - back.x, tip.y - back.y),
@@ -57,9 +53,8 @@ void paint_box(Picture& picture, const ViewContext& c, const Line& line, const S
 }
 
 /// "next “·the” 31.2 %", the most probable token, shortened in a narrow room; empty while it is not known.
-std::string best_guess(const ViewContext& c, float room) {
-  const auto next = current_next(c);
-  if (!next || next->logits.empty()) return "";
+std::string best_guess(const ViewContext& c, const NextToken* next, float room) {
+  if (next == nullptr || next->logits.empty()) return "";
   const auto best = std::ranges::max_element(next->logits);
   double sum = 0;
   for (const float logit : next->logits)
@@ -72,7 +67,8 @@ std::string best_guess(const ViewContext& c, float room) {
   return token;
 }
 
-void paint_lines(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
+void paint_lines(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l,
+                 const NextToken* next) {
   const viz::Style style = style_of(c);
   const auto word = [&](std::string_view words, viz::Point at, viz::Align align = viz::Align::left,
                         float most = 1e9F) {
@@ -100,7 +96,7 @@ void paint_lines(Picture& picture, const ViewContext& c, const Numbers& n, const
     const viz::Rect& strip = place.strip;
     if (line.step == kUnembedding) {
       if (strip.w > 0)
-        viz::add_label(picture.scene, style, best_guess(c, strip.w), {strip.x, middle}, style.small(),
+        viz::add_label(picture.scene, style, best_guess(c, next, strip.w), {strip.x, middle}, style.small(),
                        c.theme->text, viz::FontStyle::medium, viz::Align::left, strip.w);
     } else if (line.values.empty()) {
       if (!waiting && strip.w > 0) word(kComputing, {strip.x, middle}, viz::Align::left, strip.w);
@@ -211,40 +207,6 @@ void paint_layers(viz::Scene& scene, const ViewContext& c, const viz::Rect& plot
 void paint_charts(Picture& picture, const ViewContext& c, const TokenPass& pass, const Layout& l) {
   for (const auto& [which, plot] : l.plots) paint_columns(picture, c, chart_of(c, pass, which), which, plot);
   if (!l.plots.empty()) paint_layers(picture.scene, c, l.plots.back().second);
-}
-
-Picture build(const ViewContext& c) {
-  const auto pass = pass_of(c);
-  current_next(c);
-  if (auto words = waiting_for(c, PassOfToken{c.chosen_query}, pass != nullptr)) return *words;
-  const Numbers n = numbers_of(c, *pass);
-  const Layout l = lay_out(c, n, *pass);
-  if (l.places.empty()) return too_small(c, "for the forward pass");
-  Picture picture = blank(c);
-  const int layers = c.run->run->config.n_layer;
-  const viz::Style style = style_of(c);
-  const std::string token = token_name(c.run->tokens, c.selection.query);
-  const bool is_difference = c.side == Side::difference;
-  std::vector<std::span<const float>> vectors{pass->embedded, pass->ln_f};
-  for (const auto& block : pass->blocks)
-    for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
-      vectors.emplace_back(*vector);
-  const char* what = difference_suffix(c);
-  std::string title = "Forward pass of " + token + " through the model" + what;
-  if (style.width(title, style.title(), viz::FontStyle::medium) > c.width - 2 * margin(c))
-    title = "Forward pass of " + token + what;
-  std::string block =
-      "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " expanded";
-  for (const Line& line : n.lines)
-    if (line.edited) block += "; " + line.vector;
-  paint_title(picture, c, title, is_difference ? difference_subtitle(c, vectors) + "; " + block : block);
-  // Parts left out for lack of room do not make the picture incomplete.
-  const bool whole = picture.whole;
-  paint_lines(picture, c, n, l);
-  paint_legend(picture, c, n, l);
-  paint_charts(picture, c, *pass, l);
-  picture.whole = whole;
-  return picture;
 }
 
 /// A sentence about what a step does.
@@ -410,19 +372,17 @@ std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n,
 
 /// A row for the embedding, and for each layer four: what attention adds, the stream, what the MLP adds, the
 /// stream; before them the stream that enters a block if edits make it another than left the block before.
-Table table(const ViewContext& c) {
-  const auto pass = c.run ? pass_of(c) : nullptr;
-  if (!pass) return {};
+Table table(const ViewContext& c, const TokenPass& pass) {
   const bool is_difference = c.side == Side::difference;
   Table result{
       key_column("layer"), "vector", is_difference ? "norm of the difference" : "norm",
       is_difference ? "cosine of the differences before and after" : "cosine of the stream before and after"};
   result.add_components(c.run->run->config.n_embd);
   add_query_facts(result, c);
-  add_row(result, std::nullopt, "wte + wpe", pass->embedded_norm, std::nullopt, pass->embedded);
-  for (std::size_t i = 0; i < pass->blocks.size(); ++i) {
-    const BlockPass& block = *pass->blocks[i];
-    if (i > 0 && block.resid_pre != pass->blocks[i - 1]->resid_post)
+  add_row(result, std::nullopt, "wte + wpe", pass.embedded_norm, std::nullopt, pass.embedded);
+  for (std::size_t i = 0; i < pass.blocks.size(); ++i) {
+    const BlockPass& block = *pass.blocks[i];
+    if (i > 0 && block.resid_pre != pass.blocks[i - 1]->resid_post)
       add_row(result, i, "resid_pre", block.pre_norm, std::nullopt, block.resid_pre);
     add_row(result, i, "attn_out", block.attn_norm, std::nullopt, block.attn_out);
     add_row(result, i, "resid_mid", block.mid_norm, block.attn_cosine, block.resid_mid);
@@ -432,8 +392,7 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
+ViewActions click(const ViewContext& c, const viz::Region& region, const viz::Hit& hit) {
   if (region.role != kChart) return choice_of(static_cast<Step>(region.id));
   const int layer = layer_of_column(hit.col);
   if (layer < 0 || layer >= c.run->run->config.n_layer) return {};
@@ -451,17 +410,12 @@ void add_chart_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, 
   add_part_edits(facts.commands, c, a.layer, a.mlp);
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+void add_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, const Numbers& n, const Layout& l,
+               const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  const auto pass = c.run ? pass_of(c) : nullptr;
-  Facts facts;
-  if (!pass) return facts;
-  const Numbers n = numbers_of(c, *pass);
-  const Layout l = lay_out(c, n, *pass);
-  if (l.places.empty()) return facts;
   if (region.role == kChart) {
-    const Addition a = addition_of(*pass, hit.col);
-    if (a.layer >= c.run->run->config.n_layer) return facts;
+    const Addition a = addition_of(pass, hit.col);
+    if (a.layer >= c.run->run->config.n_layer) return;
     const int layer = c.selection.layer;
     highlight_steps(facts.overlay, c, n, l,
                     a.layer < 0        ? kEmbedding
@@ -469,13 +423,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                     : a.layer == layer ? (a.mlp ? kMlp : kAttention)
                                        : (line_of(n, kAfter) ? kAfter : kAddMlp));
     highlight_columns(facts.overlay, c, picture, hit.col, true);
-    add_chart_facts(facts, c, *pass, a);
-    return facts;
+    add_chart_facts(facts, c, pass, a);
+    return;
   }
   const auto step = static_cast<Step>(region.id);
   add_choice(facts, c, step);
   const Line* line = line_of(n, step);
-  if (!line) return facts;
+  if (!line) return;
   highlight_steps(facts.overlay, c, n, l, step);
   highlight_columns(facts.overlay, c, picture, first_column_after(c, step), false);
   facts.say((line->name.empty() ? line->vector : line->name) + "   " + line->shape);
@@ -491,7 +445,52 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say("click to show " + to, Fact::Location::tooltip);
   if (!line->values.empty())
     facts.number("norm", static_cast<float>(norm_of(line->values)), Fact::Location::menu);
-  return facts;
+}
+
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  const auto answer = it.need(PassOfToken{c.chosen_query});
+  const auto next = current_next(c);
+  if (it.lacks_counterpart() || !answer) return;
+  const TokenPass& pass = *it.keep(answer);
+  const Numbers& n = it.keep(numbers_of(c, pass));
+  it.title = "Forward pass of " + token_name(c.run->tokens, c.selection.query);
+  it.subtitle = "block " + std::to_string(c.selection.layer) + " of 0–" +
+                std::to_string(c.run->run->config.n_layer - 1) + " expanded";
+  for (const Line& line : n.lines)
+    if (line.edited) it.subtitle += "; " + line.vector;
+  if (c.side == Side::difference) {
+    std::vector<std::span<const float>> vectors{pass.embedded, pass.ln_f};
+    for (const auto& block : pass.blocks)
+      for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
+        vectors.emplace_back(*vector);
+    it.subtitle = difference_subtitle(c, vectors) + "; " + it.subtitle;
+  }
+  it.table = [&] { return table(c, pass); };
+  const auto layout = std::make_shared<Layout>();
+  it.facts = [&c, &pass, &n, layout](Facts& facts, const ViewContext&, const Picture& picture,
+                                     const viz::Hit& hit) {
+    add_facts(facts, c, pass, n, *layout, picture, hit);
+  };
+  it.on = [](const ViewContext& now, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+    if (gesture.kind == Gesture::Kind::click && hit != nullptr)
+      return std::optional(click(now, region_of(picture, *hit), *hit));
+    return gesture.kind == Gesture::Kind::key ? layers_by_lines(now, gesture) : std::nullopt;
+  };
+  const auto steps = static_cast<float>(n.lines.size());
+  const auto height = [steps](float width) {
+    return Wish{1.1F * steps, std::max(2 * steps + 4, 0.7F * width)};
+  };
+  it.body = custom(
+      {14, 80}, height, [&pass, &n, next, layout](Picture& picture, const ViewContext& now, viz::Rect area) {
+        *layout = lay_out(now, n, pass, area);
+        if (layout->places.empty()) return;
+        const bool whole = picture.whole;  // parts left out for lack of room count as not missing
+        paint_lines(picture, now, n, *layout, next.get());
+        paint_legend(picture, now, n, *layout);
+        paint_charts(picture, now, pass, *layout);
+        picture.whole = whole;
+      });
 }
 
 }  // namespace pass
@@ -502,13 +501,11 @@ View pass_view() {
       make_view(Group::block, "pass", "Forward pass",
                 "the forward pass of one token: what each step computes, and how far each layer moves the "
                 "residual stream",
-                build, facts, table);
-  add_gestures(view, click, layers_by_lines);
+                declare);
   view.caption = {true, false, true};
   view.shows_difference = true;
   view.landmarks = {landmark("steps", kStep), landmark("attention", kStep, kAttention),
                     landmark("MLP", kStep, kMlp), landmark("charts", kChart)};
-  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 1.25F : 0.7F; };
   return view;
 }
 

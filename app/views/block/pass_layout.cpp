@@ -272,11 +272,10 @@ ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart which) {
   return chart;
 }
 
-Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
+Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float em = style.font_size, u = style.unit(), line = style.line(style.small());
   const auto count = static_cast<float>(n.lines.size());
-  const viz::Rect area = below_title(c);
   const float least = line + u / 2, legend = line + 2 * u;
   Layout l;
   if (area.h < count * least || area.w < 14 * em) return l;

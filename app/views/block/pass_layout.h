@@ -94,7 +94,7 @@ struct Layout {
 
 /// The drawing with the charts to its right, or below it if the area is narrow. Nothing if not even the
 /// drawing fits.
-Layout lay_out(const ViewContext& context, const Numbers& numbers, const TokenPass& pass);
+Layout lay_out(const ViewContext& context, const Numbers& numbers, const TokenPass& pass, viz::Rect area);
 
 /// An edge from one step to the next, as drawn; the last point has an arrow head.
 struct Edge {
