@@ -39,8 +39,8 @@ struct Numbers {
   std::string other_name;
   std::string title, note;
   double scale = 1;
-  double entropy = 0;  ///< bits, of the first group
-  bool one_group = true;
+  double entropy = 0;  ///< bits, of one group
+  int groups = 0;
   bool is_difference = false;
   bool replaced = false;  ///< edits of the pattern act on the weights afterwards
 };
@@ -52,20 +52,6 @@ constexpr std::array<std::array<float, 4>, 4> kRobotScores{{{0.11F, 0.00F, 0.81F
                                                             {0.53F, 0.98F, 0.95F, 0.14F},
                                                             {0.81F, 0.86F, 0.38F, 0.90F}}};
 
-/// Softmax of consecutive groups of scores, of these sizes.
-std::vector<float> softmax_of_groups(const std::vector<float>& scores, double scale,
-                                     const std::vector<std::size_t>& sizes) {
-  std::vector<float> weights;
-  auto at = scores.begin();
-  for (const std::size_t size : sizes) {
-    const auto end = at + static_cast<std::ptrdiff_t>(size);
-    const std::vector<float> group = softmax_of(std::vector<float>(at, end), static_cast<float>(scale));
-    weights.insert(weights.end(), group.begin(), group.end());
-    at = end;
-  }
-  return weights;
-}
-
 /// In bits.
 double entropy_of(const std::vector<float>& weights) {
   double entropy = 0;
@@ -74,13 +60,19 @@ double entropy_of(const std::vector<float>& weights) {
   return entropy;
 }
 
-void finish(Numbers& n, double factor, double other, const std::vector<std::size_t>& sizes) {
+/// Adds scores whose weights sum to 1. `other`: another scale; 0: none.
+void add_group(Numbers& n, const std::vector<float>& scores, double factor, double other) {
+  const auto append = [&scores](std::vector<float>& all, double scale) {
+    const std::vector<float> weights = softmax_of(scores, static_cast<float>(scale));
+    all.insert(all.end(), weights.begin(), weights.end());
+  };
   n.scale = factor;
-  n.weights = softmax_of_groups(n.scores, factor, sizes);
-  if (other > 0) n.other = softmax_of_groups(n.scores, other, sizes);
-  for (const float score : n.scores) n.scaled.push_back(static_cast<float>(factor) * score);
+  n.scores.insert(n.scores.end(), scores.begin(), scores.end());
+  for (const float score : scores) n.scaled.push_back(static_cast<float>(factor) * score);
+  append(n.weights, factor);
+  if (other > 0) append(n.other, other);
   n.entropy = entropy_of(n.weights);
-  n.one_group = sizes.size() == 1;
+  ++n.groups;
 }
 
 /// The numbers of a query's scores, edited or not, without names.
@@ -92,19 +84,18 @@ Numbers numbers_of_row(const ViewContext& c, const SoftmaxRow& row) {
             token_name(c.run->tokens, c.selection.query);
   // Edited scores, before they are scaled.
   const float of_model = config.attention_scale(c.selection.layer);
-  n.scores = row.scores;
+  std::vector<float> scores = row.scores;
   bool edited = false;
-  for (std::size_t key = 0; key < n.scores.size(); ++key) {
+  for (std::size_t key = 0; key < scores.size(); ++key) {
     if (row.masked[key] == row.scaled[key] || std::isnan(row.scaled[key])) continue;
-    n.scores[key] = row.masked[key] / of_model;
+    scores[key] = row.masked[key] / of_model;
     edited = true;
   }
   n.other_name = "unscaled";
   n.note = std::string(edited ? "scores as edited × " : "scores × ") +
            (factor == 1 ? "" : viz::number(factor, 3) + " × ") + scale_factor(config, c.selection.layer);
   n.replaced = is_edited_at(c, model::Site::pattern, c.selection.layer, c.selection.head);
-  finish(n, factor * double{of_model}, 1, {n.scores.size()});
-  n.note += "; unscaled: entropy " + viz::number(entropy_of(n.other), 3) + " bits";
+  add_group(n, scores, factor * double{of_model}, 1);
   return n;
 }
 
@@ -131,29 +122,25 @@ Numbers difference_of_rows(Numbers now, const Numbers& before, const std::vector
 Numbers numbers_of_robot(double factor) {
   Numbers n;
   n.title = "Softmax of “robot must obey orders”";
-  std::vector<std::size_t> sizes;
   for (std::size_t query = 0; query < kRobot.size(); ++query) {
-    sizes.push_back(query + 1);
-    for (std::size_t key = 0; key <= query; ++key) {
+    for (std::size_t key = 0; key <= query; ++key)
       n.names.push_back(std::string(kRobot[query]) + " → " + kRobot[key]);
-      n.scores.push_back(kRobotScores[query][key]);
-    }
+    const auto scores = kRobotScores[query].begin();
+    add_group(n, {scores, scores + static_cast<std::ptrdiff_t>(query) + 1}, factor, 0.25);
   }
   n.other_name = "of a quarter";
   n.note =
       "the weights usually given for these scores (0.48, 0.52, …) are the softmax of the scores divided by 4";
-  finish(n, factor, 0.25, sizes);
   return n;
 }
 
 /// The numbers for scores -size, 0 and size.
 Numbers numbers_of_three(float size, double factor) {
   Numbers n;
-  n.scores = {-size, 0, size};
+  add_group(n, {-size, 0, size}, factor, 0);
   for (const float score : n.scores) n.names.push_back(exact(score));
   n.title = "Softmax of " + n.names[0] + ", " + n.names[1] + ", " + n.names[2];
   n.note = "float32: weights of scores 88 below the maximum lose digits; those of scores 104 below are 0";
-  finish(n, factor, 0, {3});
   return n;
 }
 
@@ -196,9 +183,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.scores.size()));
   List& list = *made;
   if (row) list.refers_to = [](int key) { return Ref{.key = key}; };
-  list.row_facts = [&n, row](Facts& facts, int i) {
-    if (!row) facts.say(n.names[i]);
-  };
+  if (!row) list.row_facts = [&n](Facts& facts, int i) { facts.say(n.names[i]); };
   const auto bars = [&](std::string heading, std::string file, int importance,
                         const std::vector<float>& values, ListLook look) {
     look.file = (n.is_difference ? difference_column_prefix(c) : "") + file;
@@ -208,8 +193,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   // Both on one axis, so that a spike stands out from the others. Differences have their own axes, because
   // spikes would hide the rest.
   const int together = n.is_difference ? 0 : 1;
-  const auto weights = [&](const std::string& heading, int importance, const std::vector<float>& values) {
-    bars(heading, heading, importance, values,
+  const auto weights = [&](const std::string& which, int importance, const std::vector<float>& values) {
+    bars(which, which, importance, values,
          {.digits = 4,
           .scientific = 0.001,
           .rounds = true,
@@ -253,11 +238,10 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 
 std::string summary(const ViewContext& c, const Numbers& n) {
   const std::string before_edits = n.replaced ? "before the edits of the pattern: " : "";
-  if (n.is_difference) {
+  if (n.is_difference)
     return before_edits + difference_subtitle(c, {n.scores, n.weights}) + "; entropy " +
            (n.entropy > 0 ? "+" : "") + viz::number(n.entropy, 3) + " bits";
-  }
-  if (!n.one_group) return "each query's weights sum to 1";
+  if (n.groups > 1) return "each query's weights sum to 1";
   const auto seen = std::ranges::count_if(
       n.scaled, [](float score) { return score > -std::numeric_limits<float>::infinity(); });
   const double most = std::log2(static_cast<double>(std::max<std::ptrdiff_t>(seen, 1)));
@@ -273,7 +257,7 @@ Table table(const ViewContext& c, const Numbers& n, const List& list) {
     add_head_facts(result, c);
     add_query_facts(result, c);
   }
-  if (!n.one_group) return result;
+  if (n.groups > 1) return result;
   result.fact(prefix + "entropy", n.entropy, "bits");
   if (n.is_difference) return result;
   result.fact("largest weight", largest(n.weights));
