@@ -146,7 +146,6 @@ void AttentionMaps::add_facts(Facts& facts, const ViewContext& c, const Picture&
                               const viz::Hit& hit) const {
   if (!ref_at(picture, hit)) return;
   if (cell_facts) cell_facts(facts, hit.row, hit.col);
-  add_cell_edits(facts.commands, c, c.selection.layer, c.selection.head, hit.row, hit.col);
   add_whole_matrix(facts.commands, c);
 }
 
