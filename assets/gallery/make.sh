@@ -21,8 +21,8 @@ picture() {
 }
 
 picture heatmap heatmap --prompt "$fish" --layer 2 --head 5 --size 520x420
-picture lines lines --prompt "$she" --layer 5 --head 5 --size 520x420
-picture arcs lines --prompt "$she" --layer 5 --head 5 --arrangement arcs --size 520x420
+picture lines lines --prompt "$she" --layer 5 --head 5 --all-queries yes --size 520x420
+picture arcs lines --prompt "$she" --layer 5 --head 5 --arrangement arcs --all-queries yes --size 520x420
 picture scores scores --prompt "$she" --layer 5 --head 5 --size 520x420
 picture qkv qkv --prompt "$she" --query 5 --size 520x420
 picture query query --prompt "$fish" --layer 2 --head 5 --size 520x420

@@ -13,9 +13,7 @@ enum class Arrangement { columns, arcs };
 
 constexpr std::size_t kMaxHeads = 14;      // with distinguishable colours
 constexpr std::size_t kMaxLines = 2000;    // drawn lines: as many as can be drawn in a frame
-constexpr std::size_t kMaxDashed = 600;    // the same if some have dashes, dozens each
-constexpr std::size_t kMaxArcs = 600;      // the same for arcs
-constexpr std::size_t kMaxOfToken = 2000;  // under the mouse
+constexpr std::size_t kMaxCostly = 600;    // the same of arcs, and if some have dashes, dozens each
 constexpr std::size_t kMaxRows = 100'000;  // limit of the table: a tenth of what a spreadsheet can hold
 constexpr int kMaxWeights = 6 << 20;       // limit for all patterns together, to fit the memory for answers
 
@@ -34,9 +32,11 @@ const Option<bool> kUniform =
     switch_option("uniform", "Uniform", "uU",
                   "also draw uniform attention: each query gives each of its n keys a weight of 1/n",
                   "with uniform attention");
-const Option<bool> kPinned =
-    switch_option("pinned", "Selected only", "pP", "only lines from the chosen query or to the chosen key",
-                  "only lines from the query or to the key", false, {.kept = false});
+const Option<bool> kAllQueries =
+    switch_option("all-queries", "All queries", "pP",
+                  "lines from all queries, not only from the selected one and to "
+                  "the selected key",
+                  "lines from all queries", false, {.kept = false});
 
 /// A source of lines: a head of the model, or the uniform average if requested.
 struct Source {
@@ -62,27 +62,21 @@ std::size_t most_heads(const ViewContext& c) {
   return std::min<std::size_t>(colors, static_cast<std::size_t>(std::max(1, kMaxWeights / (length * keys))));
 }
 
-/// The heads of the option: those that the model has, and the names of the others.
-struct LineHeads {
-  std::vector<PatternOf> present;
-  std::vector<std::string> missing;
-};
-LineHeads line_heads(const ViewContext& c) {
-  const model::Config& config = c.run->run->config;
-  LineHeads heads;
-  for (const int number : c.options[kLineHeads]) {
-    const auto [layer, head] = head_of_number(number);
-    if (layer < config.n_layer && head < config.n_head) {
-      heads.present.push_back({layer, head});
-    } else {
-      heads.missing.push_back(head_name(layer, head));
-    }
-  }
+bool has_head(const ViewContext& c, int number) {
+  const auto [layer, head] = head_of_number(number);
+  return layer < c.run->run->config.n_layer && head < c.run->run->config.n_head;
+}
+
+/// The heads of the option that the model has.
+std::vector<PatternOf> wanted_heads(const ViewContext& c) {
+  std::vector<PatternOf> heads;
+  for (const int number : c.options[kLineHeads])
+    if (has_head(c, number)) heads.push_back({head_of_number(number).first, head_of_number(number).second});
   return heads;
 }
 
 std::vector<PatternOf> shown_heads(const ViewContext& c) {
-  std::vector<PatternOf> heads = line_heads(c).present;
+  std::vector<PatternOf> heads = wanted_heads(c);
   if (heads.size() > most_heads(c)) heads.resize(most_heads(c));
   if (heads.empty()) heads.push_back({c.selection.layer, c.selection.head});
   return heads;
@@ -95,226 +89,204 @@ std::string names_of_shown_heads(const ViewContext& c) {
   return names;
 }
 
-/// Which heads of the option are not drawn, and why; empty: all are.
-std::string missing_heads_words(const ViewContext& c) {
-  const LineHeads heads = line_heads(c);
-  std::string words;
-  for (const std::string& name : heads.missing) words += (words.empty() ? "no head " : ", ") + name;
-  if (heads.present.size() <= most_heads(c)) return words;
-  return words + (words.empty() ? "" : "; ") + "the first " + std::to_string(most_heads(c)) + " of " +
-         std::to_string(heads.present.size()) + " heads";
-}
-
 /// The seven colours of a chart, then the same ones blended with the text colour.
 viz::Color color_of(const ViewContext& c, std::size_t index) {
   const viz::Color color = viz::categorical(*c.theme, static_cast<int>(index));
   return index < kMaxHeads / 2 ? color : viz::blended(color, c.theme->text.with_alpha(130));
 }
 
-/// Nothing while a pattern is missing; `missing` is then the question.
-std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* missing = nullptr) {
+/// Nothing while a pattern is missing; the content says why.
+std::vector<Source> sources_of(Content& it) {
+  const ViewContext& c = it.c;
+  const bool difference = c.side == Side::difference;
   std::vector<Source> sources;
   bool all = true;
-  for (const PatternOf& head : shown_heads(c)) {
-    const auto pattern = c.ask(head);
-    if (!pattern && missing && all) *missing = head;
+  for (const PatternOf& head :
+       c.run ? shown_heads(c) : std::vector{PatternOf{c.selection.layer, c.selection.head}}) {
+    const auto pattern = it.need(head);
     all &= pattern != nullptr;
-    if (!pattern) continue;
     const auto add = [&](const char* suffix, float sign) {
       sources.push_back({head_name(head.layer, head.head) + suffix, color_of(c, sources.size()),
                          static_cast<int>(sources.size()), pattern, false, sign});
     };
-    const bool difference = c.side == Side::difference;
-    add(difference ? " more" : "", 1);
-    if (difference) add(" less", -1);
+    if (all) add(difference ? " more" : "", 1);
+    if (all && difference) add(" less", -1);
   }
   if (!all) return {};
-  if (c.options[kUniform] && c.side != Side::difference)
+  if (c.options[kUniform] && !difference)
     sources.push_back({"uniform 1/n", c.theme->text_muted, 0, sources.front().pattern, true});
   return sources;
+}
+
+/// The strongest weights from the threshold on, lightest first.
+struct StrongestLinks {
+  std::vector<viz::Link> links;
+  std::size_t passed = 0;  ///< how many pass the threshold, drawn or not
+};
+
+/// At most `most`, from a query and to a key, or if neither is named, of all.
+StrongestLinks strongest_links(const ViewContext& c, const std::vector<Source>& sources, const Ref& of,
+                               std::size_t most) {
+  const auto threshold = static_cast<float>(c.options[kThreshold]);
+  StrongestLinks found;
+  const auto shorten = [&] {
+    if (found.links.size() <= most) return;
+    const auto end = found.links.begin() + static_cast<std::ptrdiff_t>(most);
+    std::ranges::nth_element(found.links, end, std::greater<>(), &viz::Link::weight);
+    found.links.erase(end, found.links.end());
+  };
+  for (int s = 0; s < static_cast<int>(sources.size()); ++s) {
+    for (int query = 0; query < c.run->run->length(); ++query) {
+      const bool whole = query == of.query || (of.query < 0 && of.key < 0);
+      if (!whole && of.key < 0) continue;
+      const int end = sources[s].pattern->masked.end_of(query);
+      for (int key = whole ? 0 : of.key; key < (whole ? end : std::min(end, of.key + 1)); ++key) {
+        const float weight = sources[s].weight(query, key);
+        if (!(weight >= threshold) || weight <= 0) continue;
+        ++found.passed;
+        found.links.push_back({query, key, s, weight});
+        if (found.links.size() >= 2 * most) shorten();
+      }
+    }
+  }
+  shorten();
+  std::ranges::stable_sort(found.links, {}, &viz::Link::weight);
+  return found;
+}
+
+/// What the lines are from and to; neither: all queries.
+Ref shown_place(const ViewContext& c) {
+  return c.options[kAllQueries] ? Ref{} : Ref{.query = c.selection.query, .key = c.selection.key};
 }
 
 bool draws_arcs(const ViewContext& c) {
   return c.options[kArrangement] == Arrangement::arcs;
 }
 
-/// The strongest weights that pass a threshold, lightest first, and how many there are.
-class StrongestLinks {
- public:
-  StrongestLinks(float threshold, std::size_t most) : threshold_(threshold), cut_(threshold), most_(most) {}
-
-  void add(const viz::Link& link) {
-    if (!(link.weight >= threshold_) || link.weight <= 0) return;
-    ++passed_;
-    if (link.weight < cut_) return;
-    links_.push_back(link);
-    if (links_.size() >= 2 * most_) shorten();
-  }
-  std::vector<viz::Link> take() {
-    if (links_.size() > most_) shorten();
-    std::ranges::stable_sort(links_, {}, &viz::Link::weight);
-    return std::move(links_);
-  }
-  std::size_t passed() const { return passed_; }
-
- private:
-  void shorten() {
-    const auto end = links_.begin() + static_cast<std::ptrdiff_t>(most_);
-    std::nth_element(links_.begin(), end, links_.end(),
-                     [](const viz::Link& a, const viz::Link& b) { return a.weight > b.weight; });
-    links_.erase(end, links_.end());
-    cut_ = std::max(cut_, std::ranges::min_element(links_, {}, &viz::Link::weight)->weight);
-  }
-
-  float threshold_, cut_;
-  std::size_t most_, passed_ = 0;
-  std::vector<viz::Link> links_;
-};
-
-void add_query(StrongestLinks& strongest, const std::vector<Source>& sources, int query) {
-  for (std::size_t s = 0; s < sources.size(); ++s) {
-    const int end = sources[s].pattern->masked.end_of(query);
-    for (int key = 0; key < end; ++key)
-      strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
-  }
-}
-void add_key(StrongestLinks& strongest, const std::vector<Source>& sources, int key, int length,
-             int without_query = -1) {
-  for (std::size_t s = 0; s < sources.size(); ++s)
-    for (int query = sources[s].pattern->masked.causal() ? key : 0; query < length; ++query)
-      if (query != without_query)
-        strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
+/// The number of lines, and what is not drawn.
+std::string note_of(const ViewContext& c, const StrongestLinks& drawn) {
+  const double threshold = c.options[kThreshold];
+  const auto passed = static_cast<std::int64_t>(drawn.passed), shown = std::ssize(drawn.links);
+  std::string words;
+  if (const std::size_t wanted = wanted_heads(c).size(), most = most_heads(c); wanted > most)
+    words = "the first " + std::to_string(most) + " of " + std::to_string(wanted) + " heads; ";
+  if (shown < passed) words += "the " + grouped(shown) + " strongest of ";
+  return words + counted(passed, c.side == Side::difference ? "difference" : "weight") +
+         (threshold > 0 ? " of at least " + plain(threshold) : " above 0");
 }
 
-struct LinkSelection {
-  std::vector<viz::Link> links;  ///< lightest first
-  std::size_t passed = 0;        ///< weights from the threshold on, drawn or not
-};
-
-LinkSelection drawn_links(const ViewContext& c, const std::vector<Source>& sources, std::size_t most) {
-  StrongestLinks strongest(static_cast<float>(c.options[kThreshold]), most);
-  const int length = c.run->run->length();
-  if (c.options[kPinned]) {
-    add_query(strongest, sources, c.selection.query);
-    if (c.selection.key >= 0) add_key(strongest, sources, c.selection.key, length, c.selection.query);
-  } else {
-    for (int query = 0; query < length; ++query) add_query(strongest, sources, query);
-  }
-  return {strongest.take(), strongest.passed()};
-}
-
-/// The largest drawn weight. Without edits it is 1: query 0 has a single key.
-double largest_weight(const ViewContext& c, const std::vector<Source>& sources) {
-  const bool causal =
-      std::ranges::all_of(sources, [](const Source& s) { return s.pattern->masked.causal(); });
-  if (causal && !c.options[kPinned] && c.side != Side::difference) return 1;
-  const LinkSelection drawn = drawn_links(c, sources, 1);
-  return drawn.links.empty() ? 1 : drawn.links.front().weight;
-}
-
-/// The chart without its lines: enough for the layout, and for drawing some of them.
-viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources) {
+viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart;
   const bool arcs = draws_arcs(c);
   chart.arrangement = arcs ? viz::LinkChart::Arrangement::arcs : viz::LinkChart::Arrangement::columns;
   chart.from = token_axis(c, arcs ? "" : "query", c.theme->query, c.selection.query);
   chart.to = key_axis(c);
-  if (c.options[kPinned] && c.selection.key < 0) chart.to.emphasised = strongest_key(c);
-  chart.marked_from = c.selection.query;
-  chart.marked_to = c.selection.key;
+  if (!c.options[kAllQueries] && c.selection.key < 0) chart.to.emphasised = strongest_key(c);
+  chart.marked_from = c.selection.query, chart.marked_to = c.selection.key;
   for (const Source& source : sources) chart.series.push_back({source.name, source.color, source.dashes});
   chart.width_title = difference_prefix(c) + std::string("weight");
-  chart.full = c.options[kValueMax] > 0 ? c.options[kValueMax] : largest_weight(c, sources);
-  chart.centered = !c.trimmed;
-  chart.from_role = kQueries;
-  chart.to_role = kKeys;
-  return chart;
-}
-
-viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
-  viz::LinkChart chart = frame_of(c, sources);
-  const bool dashed = std::ranges::any_of(sources, [](const Source& s) { return s.dashes > 0; });
-  LinkSelection drawn = drawn_links(c, sources, draws_arcs(c) ? kMaxArcs : dashed ? kMaxDashed : kMaxLines);
+  const bool costly = arcs || std::ranges::any_of(sources, [](const Source& s) { return s.dashes > 0; });
+  StrongestLinks drawn = strongest_links(c, sources, shown_place(c), costly ? kMaxCostly : kMaxLines);
+  chart.note = note_of(c, drawn);
   chart.links = std::move(drawn.links);
-  const auto shown = static_cast<std::int64_t>(chart.links.size()),
-             passed = static_cast<std::int64_t>(drawn.passed);
-  const double threshold = c.options[kThreshold];
-  const std::string least = threshold > 0 ? " of at least " + plain(threshold) : " above 0",
-                    what = c.side == Side::difference ? " difference" : " weight";
-  chart.note = shown < passed
-                   ? "the " + grouped(shown) + " strongest of " + grouped(passed) + what + "s" + least
-                   : grouped(passed) + what + (passed == 1 ? "" : "s") + least;
-  if (const std::string left_out = missing_heads_words(c); !left_out.empty())
-    chart.note = left_out + "; " + chart.note;
+  const double largest = chart.links.empty() ? 1 : static_cast<double>(chart.links.back().weight);
+  chart.full = c.options[kValueMax] > 0 ? c.options[kValueMax] : largest;
+  chart.from_role = kQueries, chart.to_role = kKeys;
   return chart;
 }
 
-/// On the difference side: whether all weights are as in the baseline.
-bool nothing_differs(const std::vector<Source>& sources) {
-  return std::ranges::all_of(sources, [](const Source& source) {
-    return viz::value_range(source.pattern->matrix()).magnitude() == 0;
-  });
+/// A click selects a token; one on the selected query draws the lines of all queries, or again its own.
+ViewActions clicked(const ViewContext& c, int position, bool is_key) {
+  const auto all = [](bool on) { return SetOption{&kAllQueries, on}; };
+  if (!is_key && position == c.selection.query) return {all(!c.options[kAllQueries])};
+  if (!is_key) return {SelectQuery{position}, all(false)};
+  if (!c.options[kAllQueries] && position == c.selection.key) return {SelectKey{-1}};
+  if (may_see(c, c.selection.query, position)) return {SelectKey{position}, all(false)};
+  // The last query sees it.
+  return {SelectQuery{c.run->run->length() - 1}, SelectKey{position}, all(false)};
 }
 
-std::string subtitle_of(const ViewContext& c, const std::vector<Source>& sources) {
-  if (c.side == Side::difference)
-    return difference_words(c) +
-           (nothing_differs(sources) ? kNoDifference : "; line width shows the difference");
-  return draws_arcs(c) ? "arcs lead from queries to their keys" : "lines join queries and their keys";
-}
+/// The chart; the lines of the token under the mouse stand out.
+class Lines final : public Box {
+ public:
+  Lines(const ViewContext& c, const std::vector<Source>& sources)
+      : c_(c), sources_(sources), chart_(chart_of(c, sources)) {}
 
-/// Why arcs are not possible; empty: they are.
-std::string arcs_problem(const ViewContext& c) {
-  if (!draws_arcs(c) || has_own_keys(*c.run)) return "";
-  return "arcs need keys from the same text as the queries; here the keys are other tokens";
-}
-
-Picture build(const ViewContext& c) {
-  if (!c.run) {
-    static_cast<void>(current_pattern(c));  // request it now, so that it arrives with the first run
-    return *waiting(c);
+  Wish height(const ViewContext& c, float width) const override {
+    const float em = c.font_size, line = 1.3F * style_of(c).small();
+    const auto tokens = static_cast<float>(std::max(chart_.from.labels.size(), chart_.to.labels.size()));
+    const float good =
+        is_row() ? std::min(width, tokens * 7 * em) / 2 + 10 * em : std::min(tokens * line + 7 * em, 3000.F);
+    return {9 * em, std::max(good, 16 * em),
+            is_row() ? std::max(good, 16 * em) : std::max(good, tokens * 2.6F * em + 7 * em)};
   }
-  if (const std::string words = arcs_problem(c); !words.empty()) return message(c, words);
-  std::optional<Question> missing;
-  const std::vector<Source> sources = sources_of(c, &missing);
-  if (missing) return *waiting(c, *missing, false);
-  const viz::Style style = style_of(c);
-  const viz::LinkChart chart = chart_of(c, sources);
-  const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
-  if (!layout.fits) return too_small(c, "for the lines");
-  Picture picture = blank(c);
-  const std::vector<PatternOf> heads = shown_heads(c);
-  paint_title(picture, c,
-              "Attention of " +
-                  (heads.size() == 1 ? head_title(c, heads.front().layer, heads.front().head)
-                                     : std::to_string(heads.size()) + " heads") +
-                  difference_suffix(c),
-              subtitle_of(c, sources));
-  viz::paint_links(picture, chart, layout, style);
-  if (c.side == Side::difference && c.in_pane && nothing_differs(sources))
-    paint_no_difference(picture, c, heads.front().layer, below_title(c));
-  return picture;
-}
+  bool place(const ViewContext& c, viz::Rect area) override {
+    chart_.centered = !c.trimmed;
+    layout_ = viz::lay_out_links(chart_, area, style_of(c));
+    return layout_.fits;
+  }
+  void paint(Picture& picture, const ViewContext& c) const override {
+    viz::paint_links(picture, chart_, layout_, style_of(c));
+  }
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
+    const int position = is_row() ? hit.col : hit.row;
+    return region_of(picture, hit).role == kKeys ? Ref{.key = position} : Ref{.query = position};
+  }
+  /// All other lines fade.
+  void frame(viz::Scene& scene, const ViewContext& c, const Picture&, const Ref& ref) const override {
+    scene.add(viz::FillRect{layout_.drawing.inset(1), c.theme->surface.with_alpha(215)});
+    viz::paint_link_lines(scene, chart_, links_at(ref), layout_, style_of(c));
+  }
+  void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
+                 const viz::Hit& hit) const override {
+    constexpr std::size_t kNamed = 3;
+    const Ref ref = *ref_at(picture, hit);
+    const std::vector<viz::Link> links = links_at(ref);
+    for (std::size_t s = 0; s < sources_.size(); ++s) {
+      std::string words;
+      std::size_t named = 0;
+      for (auto link = links.rbegin(); link != links.rend() && named < kNamed; ++link)
+        if (link->series == static_cast<int>(s))
+          words += (named++ > 0      ? ", "
+                    : ref.query >= 0 ? " to key "
+                                     : " from query ") +
+                   (ref.query >= 0 ? token_name(key_tokens(*c.run), link->to)
+                                   : token_name(c.run->tokens, link->from)) +
+                   " " + viz::number(static_cast<double>(link->weight), 3);
+      if (named == 0) words = " nothing at or above " + plain(c_.options[kThreshold]);
+      facts.say(sources_[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
+    }
+    if (!c_.options[kAllQueries])
+      facts.commands.push_back({"Show the lines of all queries", {SetOption{&kAllQueries, true}}});
+  }
+  std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture) const override {
+    if (gesture.kind == Gesture::Kind::click && hit) {
+      const Ref ref = *ref_at(picture, *hit);
+      const bool is_key = ref.key >= 0 || (gesture.modifiers.shift && has_own_keys(*c.run));
+      return clicked(c, std::max(ref.query, ref.key), is_key);
+    }
+    Gesture along = gesture;  // the columns run downwards
+    if (!is_row() && gesture.key == Key::up) along.key = Key::left;
+    if (!is_row() && gesture.key == Key::down) along.key = Key::right;
+    return keys_along_prompt(c, along);
+  }
 
-/// The position under the mouse; `key`: whether it is in the keys' region.
-struct Place {
-  int position = 0;
-  bool key = false;
+ private:
+  bool is_row() const { return chart_.arrangement == viz::LinkChart::Arrangement::arcs; }
+  std::vector<viz::Link> links_at(const Ref& ref) const {
+    return strongest_links(c_, sources_, ref, kMaxLines).links;
+  }
+
+  const ViewContext& c_;
+  const std::vector<Source>& sources_;
+  viz::LinkChart chart_;
+  viz::LinkLayout layout_;
 };
-Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  return {draws_arcs(c) ? hit.col : hit.row, region.role == kKeys};
-}
-
-bool is_inside(const ViewContext& c, const Place& place) {
-  return place.position < (place.key ? key_count(*c.run) : c.run->run->length());
-}
 
 /// A row for each weight above the threshold, the strongest first.
-Table table(const ViewContext& c) {
-  const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
-  if (sources.empty()) return {};
-  LinkSelection drawn = drawn_links(c, sources, kMaxRows);
+Table table(const ViewContext& c, const std::vector<Source>& sources) {
+  StrongestLinks drawn = strongest_links(c, sources, shown_place(c), kMaxRows);
   std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
     return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
@@ -335,104 +307,41 @@ Table table(const ViewContext& c) {
   return result;
 }
 
+/// Why arcs are not possible; empty: they are.
+std::string arcs_problem(const ViewContext& c) {
+  if (!draws_arcs(c) || has_own_keys(*c.run)) return "";
+  return "arcs need keys from the same text as the queries; here the keys are other tokens";
+}
+
 std::string refuse(const ViewContext& c) {
-  const std::vector<std::string> missing = line_heads(c).missing;
-  if (missing.empty()) return arcs_problem(c);
+  const std::vector<int> heads = c.options[kLineHeads];
+  const auto missing = std::ranges::find_if_not(heads, [&](int number) { return has_head(c, number); });
+  if (missing == heads.end()) return arcs_problem(c);
   const model::Config& config = c.run->run->config;
-  return "there is no head " + missing.front() + ": the model has layers 0 to " +
-         std::to_string(config.n_layer - 1) + " and heads 0 to " + std::to_string(config.n_head - 1) +
-         "; see --" + std::string(kLineHeads.name);
+  return "there is no head " + head_name(head_of_number(*missing).first, head_of_number(*missing).second) +
+         ": the model has layers 0 to " + std::to_string(config.n_layer - 1) + " and heads 0 to " +
+         std::to_string(config.n_head - 1) + "; see --" + std::string(kLineHeads.name);
 }
 
-/// A click pins a token, or unpins it.
-ViewActions clicked(const ViewContext& c, const Place& place) {
-  const bool pinned = c.options[kPinned];
-  const auto pin = [](bool on) { return SetOption{&kPinned, on}; };
-  if (place.key) {
-    if (pinned && place.position == c.selection.key) return {SelectKey{-1}};
-    if (!may_see(c, c.selection.query,
-                 place.position))  // not visible to the selected query, but to the last one
-      return {SelectQuery{c.run->run->length() - 1}, SelectKey{place.position}, pin(true)};
-    return {SelectKey{place.position}, pin(true)};
-  }
-  if (pinned && place.position == c.selection.query) return {pin(false)};
-  return {SelectQuery{place.position}, pin(true)};
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::click && hit) {
-    Place place = place_of(c, picture, *hit);
-    if (!is_inside(c, place)) return {};
-    place.key |= gesture.modifiers.shift && has_own_keys(*c.run);
-    return clicked(c, place);
-  }
-  Gesture along = gesture;  // the columns run downwards
-  if (!draws_arcs(c) && gesture.key == Key::up) along.key = Key::left;
-  if (!draws_arcs(c) && gesture.key == Key::down) along.key = Key::right;
-  return keys_along_prompt(c, along);
-}
-
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  constexpr std::size_t kNamed = 3;
-  Facts facts;
-  if (!c.run) return facts;
-  const Place place = place_of(c, picture, hit);
-  if (!is_inside(c, place)) return facts;
-  const bool own_keys = has_own_keys(*c.run);
-  if (own_keys || !place.key) facts.commands.push_back(choose_query(c, place.position));
-  if (own_keys || place.key) add_choice_of_key(facts.commands, c, place.position, c.selection.query);
-  if (c.options[kPinned]) facts.commands.push_back({"Show all lines", {SetOption{&kPinned, false}}});
-
-  const std::vector<Source> sources = sources_of(c);
-  if (sources.empty()) return facts;
-  StrongestLinks strongest(static_cast<float>(c.options[kThreshold]), kMaxOfToken);
-  if (place.key) {
-    add_key(strongest, sources, place.position, c.run->run->length());
-  } else {
-    add_query(strongest, sources, place.position);
-  }
-  const std::vector<viz::Link> links = strongest.take();
-  const viz::Style style = style_of(c);
-  const viz::LinkChart chart = frame_of(c, sources);
-  const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
-  if (!layout.fits) return facts;
-  // All other lines fade.
-  facts.overlay.add(viz::FillRect{layout.drawing.inset(1), c.theme->surface.with_alpha(215)});
-  viz::paint_link_lines(facts.overlay, chart, links, layout, style);
-
-  const auto name = [&](bool key, int position) {
-    return token_name(key ? key_tokens(*c.run) : c.run->tokens, position);
-  };
-  facts.say((place.key ? "key " : "query ") + name(place.key, place.position));
-  for (std::size_t s = 0; s < sources.size(); ++s) {
-    std::string words;
-    std::size_t named = 0;
-    for (auto link = links.rbegin(); link != links.rend() && named < kNamed; ++link) {
-      if (link->series != static_cast<int>(s)) continue;
-      words += (named++ > 0 ? ", "
-                : place.key ? " from query "
-                            : " to key ") +
-               name(!place.key, place.key ? link->from : link->to) + " " +
-               viz::number(static_cast<double>(link->weight), 3);
-    }
-    if (named == 0) words = " nothing at or above " + plain(c.options[kThreshold]);
-    facts.say(sources[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
-  }
-  return facts;
-}
-
-/// Large enough for every token's label.
-viz::Point figure_size(const ViewContext& c) {
-  constexpr float kMaxHeight = 3000;
-  const viz::Style style = style_of(c);
-  const float count = c.run ? static_cast<float>(std::max(c.run->run->length(), key_count(*c.run))) : 1;
-  if (draws_arcs(c)) {
-    const float width = std::min(count * 1.7F * style.small(), kMaxHeight);
-    return {std::max(46 * c.font_size, width), std::max(32 * c.font_size, 0.4F * width)};
-  }
-  return {46 * c.font_size,
-          std::clamp(count * 1.3F * style.small() + 12 * c.font_size, 26 * c.font_size, kMaxHeight)};
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  const std::vector<Source>& sources = it.keep(sources_of(it));
+  if (sources.empty()) return;
+  if (it.message = arcs_problem(c); !it.message.empty()) return;
+  const std::vector<PatternOf> heads = shown_heads(c);
+  it.title = "Attention of " + (heads.size() == 1 ? head_title(c, heads.front().layer, heads.front().head)
+                                                  : std::to_string(heads.size()) + " heads");
+  const bool is_difference = c.side == Side::difference;
+  if (is_difference)
+    it.subtitle = difference_words(c);
+  else if (!c.options[kAllQueries])
+    it.subtitle = "from query " + token_name(c.run->tokens, c.selection.query);
+  it.table = [&] { return table(c, sources); };
+  const bool same = is_difference && std::ranges::all_of(sources, [](const Source& source) {
+                      return viz::value_range(source.pattern->matrix()).magnitude() == 0;
+                    });
+  it.body = rows(boxes(std::make_unique<Lines>(c, sources),
+                       notes({same ? no_difference_words(c, heads.front().layer) : ""})));
 }
 
 /// Adds the selected head to those that are drawn, or removes it.
@@ -467,13 +376,11 @@ View lines_view() {
   View view = make_view(
       Group::attention, "lines", "Lines",
       "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs",
-      build, facts, table);
-  view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kPinned, &kValueMax};
+      declare);
+  view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kAllQueries, &kValueMax};
   view.commands = {
       {"h", "+ Head", "Add or remove the chosen head", toggle_head, "No more heads can be told apart."},
       {"lL", "Layer", "Draw all heads of the chosen layer, or only the chosen one", whole_layer}};
-  view.on = on;
-  view.figure_size = figure_size;
   view.refuse = refuse;
   view.shows_difference = true;
   view.needs = Capability::patterns;

@@ -76,7 +76,7 @@ TEST_F(PatternViews, HeadsShowEachMapAsItIs) {
 
 TEST_F(PatternViews, LinesJoinTwoTextsOfDifferentLengths) {
   const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
-  const ViewFixture shown("lines", s, 900, 600, {{"threshold", "0.5"}});
+  const ViewFixture shown("lines", s, 900, 600, {{"threshold", "0.5"}, {"all-queries", "yes"}});
   ASSERT_EQ(shown.picture().regions.size(), 2U);
   EXPECT_EQ(shown.region(0).row_count, 5);
   EXPECT_EQ(shown.region(1).row_count, 12);

@@ -152,7 +152,7 @@ TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
 
 TEST(EditedAttention, LinesLeadToLaterKeysToo) {
   for_each_edited([](const Scenario& s, const EditedCase&, const auto& weights) {
-    const ViewFixture shown("lines", s, 900, 800, {{"threshold", "0.05"}});
+    const ViewFixture shown("lines", s, 900, 800, {{"threshold", "0.05"}, {"all-queries", "yes"}});
     std::set<std::pair<int, int>> listed;
     for (const auto& row : text_rows(shown.table())) listed.emplace(std::stoi(row[1]), std::stoi(row[3]));
     for (int query = 0; query < s.length(); ++query)

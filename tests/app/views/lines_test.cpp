@@ -12,8 +12,10 @@ constexpr int kQueries = 0, kKeys = 1;
 TEST(Lines, TheTableHasAllWeightsFromTheThresholdOnOfEachHead) {
   const Scenario s(kRobot);
   constexpr double kThreshold = 0.05;
-  const auto rows = text_rows(
-      ViewFixture("lines", s, 900, 700, {{"line-heads", "2.1, 0.3"}, {"threshold", "0.05"}}).table());
+  const auto rows =
+      text_rows(ViewFixture("lines", s, 900, 700,
+                            {{"line-heads", "2.1, 0.3"}, {"threshold", "0.05"}, {"all-queries", "yes"}})
+                    .table());
   std::size_t expected = 0;
   for (const auto& [layer, head] : {std::pair{2, 1}, {0, 3}}) {
     const auto& weights = reference_head(s, layer, head).weights;
@@ -38,7 +40,7 @@ TEST(Lines, TheTableHasAllWeightsFromTheThresholdOnOfEachHead) {
 
 TEST(Lines, EveryWeightOfTheTableIsDrawnAndNamedByItsHead) {
   const Scenario s(kRobot);
-  const NamedOptions options{{"line-heads", "2.1,0.3"}, {"uniform", "yes"}};
+  const NamedOptions options{{"line-heads", "2.1,0.3"}, {"uniform", "yes"}, {"all-queries", "yes"}};
   const ViewFixture shown("lines", s, 900, 700, options);
   const std::size_t weights = shown.table().rows();
   const viz::Region& queries = shown.region(shown.find(kQueries));
@@ -52,7 +54,8 @@ TEST(Lines, EveryWeightOfTheTableIsDrawnAndNamedByItsHead) {
     EXPECT_EQ(std::ranges::count(written, name), 1) << name;
   EXPECT_EQ(std::ranges::count(written, std::to_string(weights) + " weights of at least 0.02"), 1);
 
-  const ViewFixture arcs("lines", s, 900, 700, {{"arrangement", "arcs"}, {"threshold", "0.2"}});
+  const ViewFixture arcs("lines", s, 900, 700,
+                         {{"arrangement", "arcs"}, {"threshold", "0.2"}, {"all-queries", "yes"}});
   EXPECT_EQ(items_of<viz::Polyline>(arcs.scene()).size(), arcs.table().rows());
 }
 
@@ -71,7 +74,7 @@ const Scenario& many_heads(int length) {
 
 TEST(Lines, TheTableIsBoundedAndSaysSo) {
   const Scenario& s = many_heads(1024);
-  const Table table = ViewFixture("lines", s, 900, 700, {{"threshold", "0"}}).table();
+  const Table table = ViewFixture("lines", s, 900, 700, {{"threshold", "0"}, {"all-queries", "yes"}}).table();
   ASSERT_EQ(table.rows(), 100'000U);
   EXPECT_EQ(fact_of(table, "weights"), 524'800);
   EXPECT_TRUE(std::ranges::is_sorted(numbers_of(table, "weight"), std::greater{})) << "the strongest first";
@@ -86,20 +89,19 @@ TEST(Lines, NoMoreHeadsAreDrawnThanMemoryHoldsAndItSaysSo) {
             "line-heads 0.1,0.2,0.3,0.4,1.0,1.1,1.2");
 }
 
-TEST(Lines, ClicksPinAndTakeBack) {
+TEST(Lines, ClicksSelectAndTakeBack) {
   Scenario s(kRobot, {1, 2, 6, 3});
-  const ViewFixture shown("lines", s, 900, 700);
+  const ViewFixture shown("lines", s, 900, 700, {{"threshold", "0"}});
   const int queries = shown.find(kQueries), keys = shown.find(kKeys);
-  EXPECT_EQ(in_words(shown.click(queries, 4)), "query 4, pinned yes");
-  EXPECT_EQ(in_words(shown.click(keys, 2)), "key 2, pinned yes");
+  EXPECT_EQ(in_words(shown.click(queries, 4)), "query 4, all-queries no");
+  EXPECT_EQ(in_words(shown.click(keys, 2)), "key 2, all-queries no");
   EXPECT_EQ(in_words(shown.click(keys, 7)),
-            "query " + std::to_string(s.length() - 1) + ", key 7, pinned yes");
-  const ViewFixture pinned("lines", s, 900, 700, {{"pinned", "yes"}, {"threshold", "0"}});
-  EXPECT_EQ(in_words(pinned.click(queries, 6)), "pinned no");
-  EXPECT_EQ(in_words(pinned.click(keys, 3)), "key -1");
+            "query " + std::to_string(s.length() - 1) + ", key 7, all-queries no");
+  EXPECT_EQ(in_words(shown.click(queries, 6)), "all-queries yes") << "the selected one";
+  EXPECT_EQ(in_words(shown.click(keys, 3)), "key -1");
   // The lines from query 6 to its 7 keys, and to key 3 from all other queries that see it.
   std::set<std::pair<std::string, std::string>> lines;
-  for (const auto& row : text_rows(pinned.table())) {
+  for (const auto& row : text_rows(shown.table())) {
     EXPECT_TRUE(row[1] == "6" || row[3] == "3");
     EXPECT_TRUE(lines.emplace(row[1], row[3]).second) << "twice";
   }
