@@ -45,7 +45,7 @@ void add_place(Facts& facts, const Ref& ref, const ViewContext& c) {
   if (ref.key >= 0) {
     facts.say("key " + compared_name(c, key_tokens(*c.run), ref.key));
     add_choice_of_key(facts.commands, c, ref.key, ref.query < 0 ? c.selection.query : ref.query);
-    if (has_own_keys(*c.run)) facts.commands.push_back(choose_query(c, ref.key));
+    if (has_own_keys(*c.run) && ref.key != ref.query) facts.commands.push_back(choose_query(c, ref.key));
     const auto [layer_of, head_of] =
         ref.head < 0 ? std::pair(c.selection.layer, c.selection.head) : std::pair(ref.layer, ref.head);
     if (ref.query >= 0) add_cell_edits(facts.commands, c, layer_of, head_of, ref.query, ref.key);
