@@ -3,8 +3,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "app/views/attention/query_rows.h"
-#include "app/views/attention/score_terms.h"
+#include "app/views/attention/score_breakdown.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
@@ -76,7 +75,8 @@ void add_list(Numbers& n, Listed list) {
 }
 
 std::optional<Numbers> numbers_of(const ViewContext& c) {
-  const auto breakdown = score_breakdown::numbers_of(c);
+  Content content(c);
+  const auto breakdown = score_breakdown::breakdown_of(content);
   if (!breakdown) return std::nullopt;
   Numbers n;
   n.terms = breakdown->now;
@@ -265,8 +265,9 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
 }
 
 Picture build(const ViewContext& c) {
-  const auto breakdown = score_breakdown::numbers_of(c);
-  if (auto words = score_breakdown::waiting_for(c, breakdown.has_value())) return *words;
+  Content content(c);
+  const auto breakdown = score_breakdown::breakdown_of(content);
+  if (!breakdown) return message(c, content.message);
   const auto numbers = numbers_of(c);
   if (auto words = waiting(c, question_of(breakdown->now), numbers.has_value())) return *words;
   const Numbers& n = *numbers;
