@@ -1,5 +1,4 @@
-#include "app/views/output/circuit_layout.h"
-#include "app/views/output/circuit_paint.h"
+#include "app/views/output/circuit_drawing.h"
 #include "app/views/output/circuit_question.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
@@ -9,6 +8,8 @@ namespace circuit_graph {
 
 using namespace circuit_picture;
 using model::StreamReader;
+
+enum Role { kDrawing };
 
 /// The edge that was clicked: its place in the circuit, by position after all places without.
 const auto kChosen = gesture_option("circuit-edge", "Edge", "the edge whose exact effect is shown", -1, -1,
@@ -28,79 +29,24 @@ SetOption choose_edge(const Circuit& circuit, int place) {
 /// The circuit's edges, and what they keep of the metric.
 struct Numbers {
   std::shared_ptr<const Circuit> circuit;
-  EdgeList edges;                 ///< drawn
-  EdgeList asked;                 ///< of which these are, or all
-  std::optional<double> kept;     ///< the metric with the asked ones alone
+  EdgeList edges;                 ///< those that are asked for
+  std::optional<double> kept;     ///< the metric with these alone
   int chosen = -1;                ///< the chosen edge's place; -1: none
   std::optional<double> without;  ///< the metric without that edge
   double score(int place) const { return static_cast<double>(circuit->score(place)); }
 };
 
-/// Whether a pane is so low that the drawing takes the legend's room; tooltips say what it would.
-bool is_low(const ViewContext& c) {
-  return c.in_pane && below_title(c).h < 26 * c.font_size;
-}
-
-/// Where parts and edges are drawn: above as many lines of words as any circuit has.
-viz::Rect drawing_area(const ViewContext& c, bool by_position) {
-  const viz::Style style = style_of(c);
-  const float line = style.line(style.small()), u = style.unit();
-  viz::Rect area = below_title(c);
-  const auto lines = [&](const std::string& longest) {
-    return viz::wrap(style, longest, style.small(), viz::FontStyle::regular, area.w).size();
-  };
-  std::size_t below = lines(
-      "100 edges between 50 parts keep 100 % of the difference in the metric: −12.34; all edges: −12.34; "
-      "none: −12.34, with " +
-      (cut_of(c) == CircuitCut::list_mean ? elsewhere_words(c) : "the second prompt's values") +
-      " elsewhere; room for the strongest 100");
-  if (!is_low(c)) {
-    below += lines(
-        "—— to queries —— to keys —— to values —— to MLPs, logits —— lowers the metric —— 12.3 in the "
-        "metric");
-    if (by_position) below += lines("—— attention, from key to query") - (area.w > 70 * c.font_size ? 1 : 0);
-  }
-  if (by_position) ++below;
-  if ((c.in_pane && !is_low(c)) || c.options[kChosen] >= 0)  // a click must not move the drawing
-    below += lines(
-        "L10 H10 → L11 H11 q at 100 “·token”: estimate −12.34, exact −12.34: −12.34 with it, −12.34 without");
-  area.y += u;
-  area.h -= static_cast<float>(below) * line + 4 * u;
-  return area;
-}
-
-/// As many of the asked edges as have room; all if even the fewest have none.
-EdgeList edges_with_room(const ViewContext& c, const Circuit& circuit, const EdgeList& asked) {
-  const viz::Rect area = drawing_area(c, circuit.rows > 1);
-  const auto fits = [&](const EdgeList& some) { return lay_out(c, circuit, some, area).fits; };
-  if (asked.empty() || fits(asked)) return asked;
-  for (auto most = kEdges.steps.rbegin(); most != kEdges.steps.rend(); ++most) {
-    EdgeList fewer = strongest_edges(circuit, static_cast<int>(*most));
-    if (fewer.size() < asked.size() && fits(fewer)) return fewer;
-  }
-  return asked;
-}
-
-/// `all`: also draws edges without room.
-std::optional<Numbers> numbers_of(const ViewContext& c, bool all = false) {
-  const auto question = question_of(c);
-  const bool possible =
-      c.run && question && !has_no_loss(*c.run, c.options[kMetric]) && question->cut.problem(*c.run).empty();
-  auto circuit = possible ? c.ask(*question) : nullptr;
-  if (!circuit || !circuit->whole) return std::nullopt;
-  Numbers n;
-  n.asked = strongest_edges(*circuit, c.options[kEdges]);
-  n.edges = all ? n.asked : edges_with_room(c, *circuit, n.asked);
-  CutMetricOf kept{circuit->metric, question->cut, circuit->rows, n.asked, false};
+Numbers numbers_of(const ViewContext& c, const CircuitOf& question, std::shared_ptr<const Circuit> circuit) {
+  Numbers n{std::move(circuit), {}, {}, -1, {}};
+  n.edges = strongest_edges(*n.circuit, c.options[kEdges]);
+  CutMetricOf kept{n.circuit->metric, question.cut, n.circuit->rows, n.edges, false};
   if (const auto answer = c.ask(kept)) n.kept = answer->value;
-  const int chosen = place_of(c.options[kChosen], circuit->rows > 1);
-  if (std::ranges::binary_search(n.edges, chosen)) {
-    n.chosen = chosen;
-    kept.edges = {chosen};
-    kept.all_others = true;
-    if (const auto answer = c.ask(kept)) n.without = answer->value;
-  }
-  n.circuit = std::move(circuit);
+  const int chosen = place_of(c.options[kChosen], n.circuit->rows > 1);
+  if (!std::ranges::binary_search(n.edges, chosen)) return n;
+  n.chosen = chosen;
+  kept.edges = {chosen};
+  kept.all_others = true;
+  if (const auto answer = c.ask(kept)) n.without = answer->value;
   return n;
 }
 
@@ -142,30 +88,12 @@ bool is_flow(const ViewContext& c) {
   return c.options[kMethod] == CircuitMethod::flow;
 }
 
-std::string title_of(const ViewContext& c, const Numbers& n) {
-  return (is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, *n.circuit));
-}
-
-/// "EAP-IG, 5 steps".
-std::string method_words(const ViewContext& c) {
-  return c.options[kMethod] == CircuitMethod::integrated ? "EAP-IG, " + counted(c.options[kSteps], "step")
-                                                         : "EAP";
-}
-
-std::string subtitle_of(const ViewContext& c, const Numbers& n) {
-  std::string words =
-      named_tokens(c.options) > 0 ? "after " + token_name(c.run->tokens, c.selection.query) + ": " : "";
-  words += "the strongest paths among " + grouped(n.circuit->edge_count()) + " edges; ";
-  if (is_flow(c)) return words + "thickness: share of what arrives at the logits";
-  return words + "thickness: what the edge keeps of the metric (" + method_words(c) + ")";
-}
-
 /// "30 edges between 14 parts keep 87 % of the metric's difference: 3.41; all edges: 3.92; none: 0.02, with
 /// means elsewhere".
 std::string kept_words(const ViewContext& c, const Numbers& n) {
-  const auto count = std::ssize(n.asked);
+  const auto count = std::ssize(n.edges);
   std::string words =
-      counted(count, "edge") + " between " + counted(count_parts(*n.circuit, n.asked), "part");
+      counted(count, "edge") + " between " + counted(count_parts(*n.circuit, n.edges), "part");
   if (!n.kept) return words + ": computing what they keep…";
   const double part = faithfulness(*n.circuit, *n.kept);
   const auto shown = [&](double value) { return viz::number(value, 4); };
@@ -178,7 +106,6 @@ std::string kept_words(const ViewContext& c, const Numbers& n) {
     words += "; " + counted(uncut, "position") + " without a counterpart " + (uncut == 1 ? "is" : "are") +
              " not cut";
   if (count > c.options[kEdges]) words += "; no path has fewer edges of that strength";
-  if (n.edges.size() < n.asked.size()) words += "; room for the strongest " + std::to_string(n.edges.size());
   return words;
 }
 
@@ -192,192 +119,157 @@ std::string chosen_words(const ViewContext& c, const Numbers& n) {
          viz::number(n.circuit->value, 4) + " with it, " + viz::number(*n.without, 4) + " without";
 }
 
-std::vector<Sample> samples_of(const ViewContext& c, const Layout& layout) {
-  const float usual = 0.8F * style_of(c).unit();
-  const viz::Color plain = c.theme->text_muted;
-  std::vector<Sample> samples;
+std::vector<layered::Sample> samples_of(const ViewContext& c, const Graph& graph) {
+  const float u = style_of(c).unit(), usual = 0.8F * u;
+  const viz::Color plain_color = c.theme->text_muted;
+  const std::vector<Link>& links = graph.links;
+  std::vector<layered::Sample> samples;
   const auto has = [&](StreamReader::Kind reads) {
-    return std::ranges::any_of(layout.links, [&](const Link& link) { return link.reads == reads; });
+    return std::ranges::find(links, reads, &Link::reads) != links.end();
   };
   for (const auto& [reads, words] : {std::pair(StreamReader::Kind::q, "to queries"),
                                      {StreamReader::Kind::k, "to keys"},
                                      {StreamReader::Kind::v, "to values"}})
-    if (has(reads)) samples.push_back({words, color_of(c, reads), usual});
-  samples.push_back({has(StreamReader::Kind::mlp) ? "to MLPs, logits" : "to logits", plain, usual});
-  if (std::ranges::any_of(layout.links, [](const Link& link) { return link.score < 0; }))
-    samples.push_back({"lowers the metric", plain, usual, true});
-  samples.push_back({is_flow(c) ? percent(layout.strongest) + " of the flow"
-                                : viz::number(layout.strongest, 2) + " in the metric",
-                     plain, layout.thickest});
-  if (!layout.passages.empty()) samples.push_back({"attention, from key to query", plain});
+    if (has(reads)) samples.push_back({words, color_of(*c.theme, reads), usual});
+  samples.push_back({has(StreamReader::Kind::mlp) ? "to MLPs, logits" : "to logits", plain_color, usual});
+  if (std::ranges::any_of(links, [](const Link& link) { return link.score < 0; }))
+    samples.push_back({"lowers the metric", plain_color, usual, layered::dashes_of_negative(usual, u)});
+  const auto strongest = std::abs(static_cast<double>(links.back().score));
+  samples.push_back(
+      {is_flow(c) ? percent(strongest) + " of the flow" : viz::number(strongest, 2) + " in the metric",
+       plain_color, kThickest * u});
+  if (!graph.passages.empty())
+    samples.push_back({"attention, from key to query", plain_color, 0.4F * u, {0.4F * u, 0.75F * u}});
   return samples;
 }
 
-/// The lines of words under the drawing.
-std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n, float width) {
-  const viz::Style style = style_of(c);
-  std::vector<std::string> lines;
-  for (const std::string& words : {kept_words(c, n), chosen_words(c, n)}) {
-    if (words.empty()) continue;
-    const auto wrapped = viz::wrap(style, words, style.small(), viz::FontStyle::regular, width);
-    lines.insert(lines.end(), wrapped.begin(), wrapped.end());
+/// The drawing of as many of the strongest edges as have room, and below it in a line the chosen one.
+class Circuits final : public Box {
+ public:
+  Circuits(const Numbers& numbers, const ViewContext& c)
+      : n_(numbers),
+        patterns_(patterns_of(c, *n_.circuit, n_.edges)),
+        all_(*n_.circuit, n_.edges, patterns_),
+        chosen_words_(chosen_words(c, n_)) {}
+
+  const Graph& all() const { return all_; }
+
+  Wish width(const ViewContext& c) const override { return {16 * c.font_size, 66 * c.font_size}; }
+  Wish height(const ViewContext& c, float) const override {
+    return {8 * c.font_size, std::max(36.F, 1.15F * all_.needed_height()) * c.font_size};
   }
-  return lines;
-}
-
-/// The drawing, and the words below it.
-struct Drawing {
-  Layout layout;
-  std::vector<std::string> notes;
-  std::vector<Sample> samples;
-  viz::Rect area;
-  float columns_y = 0, legend_y = 0, notes_y = 0;  ///< middles of first lines
-};
-
-Drawing draw(const ViewContext& c, const Numbers& n) {
-  const viz::Style style = style_of(c);
-  const float line = style.line(style.small()), u = style.unit();
-  Drawing d;
-  d.area = drawing_area(c, n.circuit->rows > 1);
-  d.layout = lay_out(c, *n.circuit, n.edges, d.area);
-  d.notes = notes_of(c, n, d.area.w);
-  if (!is_low(c)) d.samples = samples_of(c, d.layout);
-  float y = d.area.bottom() + 2 * u + line / 2;
-  d.columns_y = y;
-  if (n.circuit->rows > 1) y += line + u;
-  d.legend_y = y;
-  d.notes_y =
-      y + line * static_cast<float>(paint_legend(nullptr, c, d.samples, {d.area.x, y}, d.area.right()));
-  return d;
-}
-
-Picture build(const ViewContext& c) {
-  const auto question = question_of(c);
-  if (auto words = waiting_for_run(c, question)) return *words;
-  if (!question) return message(c, kComputing);
-  if (has_no_loss(*c.run, c.options[kMetric])) return message(c, kNoLoss);
-  if (question->cut.cut == CircuitCut::list_mean)
-    if (auto words = waiting_for_means(c, means_of(c))) return *words;
-  if (const std::string problem = question->cut.problem(*c.run); !problem.empty()) return message(c, problem);
-  const auto n = numbers_of(c);
-  if (auto words = waiting(c, *question, n.has_value())) return *words;
-  if (n->edges.empty()) return message(c, "no edge on a path from the embeddings to the logits matters");
-  const Drawing d = draw(c, *n);
-  const viz::Style style = style_of(c);
-  if (d.area.w < 16 * c.font_size || !d.layout.fits) return too_small(c, "for the circuit");
-  Picture picture = blank(c);
-  paint_title(picture, c, title_of(c, *n), subtitle_of(c, *n));
-  paint_bands(picture, c, d.layout);
-  paint_passages(picture, c, d.layout);
-  for (const Link& link : d.layout.links)
-    paint_link(picture.scene, c, link, link.place == n->chosen ? c.theme->accent : color_of(c, link.reads));
-  picture.regions.push_back(edges_region(d.layout));
-  paint_nodes(picture, c, d.layout);
-  if (n->circuit->rows > 1) paint_columns(picture, c, d.layout, d.columns_y);
-  paint_legend(&picture, c, d.samples, {d.area.x, d.legend_y}, d.area.right());
-  float y = d.notes_y;
-  const float line = style.line(style.small());
-  for (const std::string& note : d.notes) {
-    if (y + line / 2 > c.height) {
-      picture.whole = false;
-      break;
+  bool place(const ViewContext& c, viz::Rect area) override {
+    // In a pane the line has its place before an edge is chosen: a click moves nothing.
+    const float line = c.in_pane || n_.chosen >= 0 ? style_of(c).line(style_of(c).small()) : 0;
+    words_at_ = {area.x, area.bottom() - line / 2};
+    area.h -= line;
+    reach_ = 4 * style_of(c).unit();
+    auto count = static_cast<int>(std::ssize(n_.edges));
+    for (EdgeList edges = n_.edges;; edges = strongest_edges(*n_.circuit, count)) {
+      drawing_ = std::make_unique<const Drawing>(Graph(*n_.circuit, edges, patterns_), area, c);
+      if (drawing_->fits()) return true;
+      if (count <= 1) return false;
+      count = count * 3 / 4;
     }
-    viz::add_muted(picture.scene, style, note, {d.area.x, y}, viz::Align::left, d.area.w);
-    y += line;
   }
-  return picture;
-}
-
-/// The link in a cell of the edges' region; null: none.
-const Link* link_in(const Layout& layout, const Picture& picture, const viz::Hit& hit) {
-  const int link = nearest_link(layout, region_of(picture, hit).cell_rect(hit.row, hit.col).center());
-  return link < 0 ? nullptr : &layout.links[link];
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (gesture.kind != Gesture::Kind::click) return {};
-  const auto n = numbers_of(c);
-  if (!n) return {};
-  const Layout layout = draw(c, *n).layout;
-  const viz::Region* const region = hit == nullptr ? nullptr : &region_of(picture, *hit);
-  if (region == nullptr || region->role == kEdge) {
-    const Link* const link = region == nullptr ? nullptr : link_in(layout, picture, *hit);
-    const int place = link == nullptr || link->place == n->chosen ? -1 : link->place;
-    return place == n->chosen ? ViewActions{} : ViewActions{choose_edge(*n->circuit, place)};
+  void paint(Picture& picture, const ViewContext& c) const override {
+    drawing_->paint(picture, c, n_.chosen);
+    picture.regions.push_back(layered::region_of_points(kDrawing, drawing_->area()));
+    picture.whole &= note().empty();
+    const std::string words =
+        c.in_pane && n_.chosen < 0 ? "click an edge for its exact effect" : chosen_words_;
+    paint_note(picture, c, words, words_at_, drawing_->area().w);
   }
-  if (region->id >= std::ssize(layout.nodes)) return {};
-  const Node& node = layout.nodes[region->id];
-  ViewActions actions;
-  if (node.kind == Node::Kind::head) actions.push_back(SelectHead{node.layer, node.head});
-  if (n->circuit->rows > 1 && node.row <= c.selection.query) actions.push_back(clicked_key(c, node.row));
-  return actions;
-}
-
-std::string worth(const ViewContext& c, double score) {
-  return is_flow(c) ? percent(score) : with_sign(score);
-}
-
-/// What a part's edges in the circuit carry.
-void say_node(Facts& facts, const ViewContext& c, const Numbers& n, const Layout& layout, int index) {
-  const Node& node = layout.nodes[index];
-  facts.say(node.label + (n.circuit->rows > 1 ? " at " + token_name(c.run->tokens, node.row) : ""));
-  double in = 0, out = 0;
-  int ins = 0, outs = 0;
-  for (const Link& link : layout.links) {
-    if (link.to == index) in += n.score(link.place), ++ins;
-    if (link.from == index) out += n.score(link.place), ++outs;
-    if (link.to == index || link.from == index) paint_hovered(facts.overlay, c, link);
+  std::string note() const override {
+    const auto count = std::ssize(drawing_->graph().links);
+    return count == std::ssize(n_.edges) ? "" : "room for the strongest " + std::to_string(count);
   }
-  if (ins > 0) facts.value("through " + counted(ins, "edge") + " in", worth(c, in));
-  if (outs > 0) facts.value("through " + counted(outs, "edge") + " out", worth(c, out));
-  if (node.kind == Node::Kind::head)
-    facts.commands.push_back({"Show " + node.label, {SelectHead{node.layer, node.head}}});
-}
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const auto n = numbers_of(c);
-  if (!n) return facts;
-  const viz::Region& region = region_of(picture, hit);
-  const Layout layout = draw(c, *n).layout;
-  if (region.role == kNode) {
-    if (region.id < std::ssize(layout.nodes)) say_node(facts, c, *n, layout, region.id);
-    return facts;
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
+    const Graph& graph = drawing_->graph();
+    const int index = node_at(picture, hit);
+    if (index < 0) {
+      const int link = layered::shape_at(graph.links, layered::point_of(picture, hit), reach_);
+      return link < 0 ? std::nullopt : std::optional(Ref{.other = graph.links[link].place});
+    }
+    const Node& node = graph.nodes[index];
+    Ref ref;
+    if (node.is_head()) ref.layer = node.part->layer, ref.head = node.part->head;
+    if (n_.circuit->rows > 1) ref.key = node.row;
+    return ref;
   }
-  const Link* const link = link_in(layout, picture, hit);
-  if (link == nullptr) return facts;
-  paint_hovered(facts.overlay, c, *link);
-  facts.say(edge_name(c, *n->circuit, link->place));
-  const double score = n->score(link->place);
-  facts.said.push_back({.label = is_flow(c) ? "share" : "estimate",
-                        .value = is_flow(c) ? percent(score) : exact(score),
-                        .copied = plain(score)});
-  if (link->place == n->chosen && n->without) {
-    const double effect = n->circuit->value - *n->without;
-    facts.said.push_back({.label = "exact", .value = exact(effect), .copied = plain(effect)});
-  } else {
-    facts.commands.push_back({"Show the exact effect", {choose_edge(*n->circuit, link->place)}});
+  void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
+                 const viz::Hit& hit) const override {
+    if (const int index = node_at(picture, hit); index >= 0) return say_node(facts, c, index);
+    const auto ref = ref_at(picture, hit);
+    if (ref) say_link(facts, c, *std::ranges::find(drawing_->graph().links, ref->other, &Link::place));
   }
-  for (const int end : {link->from, link->to}) {
-    const Node& node = layout.nodes[end];
-    if (node.kind == Node::Kind::head)
-      facts.commands.push_back({"Show " + node.label, {SelectHead{node.layer, node.head}}});
-  }
-  return facts;
-}
 
+ private:
+  int node_at(const Picture& picture, const viz::Hit& hit) const {
+    return layered::shape_at(drawing_->graph().nodes, layered::point_of(picture, hit), 0);
+  }
+  /// A link under the mouse: wider, in its own colour.
+  static void mark(viz::Scene& scene, const ViewContext& c, const Link& link) {
+    Link wider = link;
+    wider.lines[0].width += 0.6F * style_of(c).unit();
+    layered::paint_lines(scene, wider, color_of(*c.theme, link.reads), c);
+  }
+  std::string worth(const ViewContext& c, double score) const {
+    return is_flow(c) ? percent(score) : with_sign(score);
+  }
+
+  /// What a part's edges in the circuit carry.
+  void say_node(Facts& facts, const ViewContext& c, int index) const {
+    const Graph& graph = drawing_->graph();
+    if (!graph.nodes[index].is_head()) facts.say(graph.nodes[index].name());
+    double in = 0, out = 0;
+    int ins = 0, outs = 0;
+    for (const Link& link : graph.links) {
+      if (link.to == index) in += n_.score(link.place), ++ins;
+      if (link.from == index) out += n_.score(link.place), ++outs;
+      if (link.to == index || link.from == index) mark(facts.overlay, c, link);
+    }
+    if (ins > 0) facts.value("through " + counted(ins, "edge") + " in", worth(c, in));
+    if (outs > 0) facts.value("through " + counted(outs, "edge") + " out", worth(c, out));
+  }
+
+  void say_link(Facts& facts, const ViewContext& c, const Link& link) const {
+    mark(facts.overlay, c, link);
+    facts.say(edge_name(c, *n_.circuit, link.place));
+    const double score = n_.score(link.place);
+    facts.said.push_back({.label = is_flow(c) ? "share" : "estimate",
+                          .value = is_flow(c) ? percent(score) : exact(score),
+                          .copied = plain(score)});
+    if (link.place == n_.chosen && n_.without) {
+      const double effect = n_.circuit->value - *n_.without;
+      facts.said.push_back({.label = "exact", .value = exact(effect), .copied = plain(effect)});
+    } else {
+      facts.commands.push_back({"Show the exact effect", {choose_edge(*n_.circuit, link.place)}});
+    }
+    for (const int end : {link.from, link.to})
+      if (const Node& node = drawing_->graph().nodes[end]; node.is_head())
+        facts.commands.push_back({"Show " + node.name(), {SelectHead{node.part->layer, node.part->head}}});
+  }
+
+  const Numbers& n_;
+  Patterns patterns_;
+  Graph all_;  ///< of all edges that are asked for
+  std::string chosen_words_;
+  std::unique_ptr<const Drawing> drawing_;
+  viz::Point words_at_;
+  float reach_ = 0;  ///< of the mouse
+};
 /// A row for each edge, the strongest first.
-Table table(const ViewContext& c) {
-  const auto n = numbers_of(c, true);
-  if (!n) return {};
-  const Circuit& circuit = *n->circuit;
+Table table(const ViewContext& c, const Numbers& n) {
+  const Circuit& circuit = *n.circuit;
   const std::string unit = is_in_bits(c.options[kMetric]) ? "bits" : "";
   const bool by_position = circuit.rows > 1;
   Table result{"from", "to", Column("score", is_flow(c) ? "" : unit)};
   result.ranked_by = "score";
   if (by_position)
     result.columns.insert(result.columns.end() - 1, {key_column("position"), note_column("token")});
-  EdgeList edges = n->edges;
+  EdgeList edges = n.edges;
   std::ranges::stable_sort(edges, std::ranges::greater(),
                            [&](int place) { return std::abs(circuit.score(place)); });
   for (const int place : edges) {
@@ -395,24 +287,63 @@ Table table(const ViewContext& c) {
   if (c.options[kMethod] == CircuitMethod::integrated) result.about("steps", c.options[kSteps]);
   result.fact("elsewhere", name_of(kCircuitElsewhere, elsewhere_of(cut)));
   result.fact("uncut positions", CutOf{cut}.uncut_positions(*c.run));
-  result.fact("parts", count_parts(circuit, n->edges));
+  result.fact("parts", count_parts(circuit, n.edges));
   result.fact("all edges", circuit.edge_count());
   result.fact("value", circuit.value, unit);
   result.fact("value without edges", circuit.cut_value, unit);
-  if (n->kept) {
-    result.fact("value of circuit", *n->kept, unit);
-    result.fact("faithfulness", faithfulness(circuit, *n->kept));
+  if (n.kept) {
+    result.fact("value of circuit", *n.kept, unit);
+    result.fact("faithfulness", faithfulness(circuit, *n.kept));
   }
   return result;
 }
 
-/// The shape of a printed figure: as high as the levels need.
-float print_shape(const ViewContext& c) {
-  const auto n = numbers_of(c);
-  if (!n) return 0.7F;
-  const viz::Style style = style_of(c);
-  const float words = 6 * style.line(style.small()), height = needed_height(c, *n->circuit, n->edges);
-  return std::clamp((1.4F * height + words) / std::max(c.width, 1.F), 0.5F, 1.4F);
+void need_means(Content& it) {
+  if (!it.c.prompts)
+    it.message = no_list_words(it.c);
+  else if (const auto means = it.need(means_of(it.c)); means && !means->whole)
+    it.message = "means: " + list_words(it.c, means->progress);
+}
+
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  const auto question = question_of(c);
+  if (!c.run) {
+    if (question) it.need(*question);
+    return;
+  }
+  if (!question)
+    it.message = kComputing;
+  else if (has_no_loss(*c.run, c.options[kMetric]))
+    it.message = kNoLoss;
+  else if (question->cut.cut == CircuitCut::list_mean)
+    need_means(it);
+  if (it.message.empty()) it.message = question->cut.problem(*c.run);
+  const auto circuit = it.message.empty() ? it.need(*question) : nullptr;
+  if (!circuit) return;
+  if (!circuit->whole) it.message = kComputing;
+  const Numbers& n = it.keep(numbers_of(c, *question, circuit));
+  if (n.edges.empty()) it.message = "no edge on a path from the embeddings to the logits matters";
+  it.title = is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, *circuit);
+  if (named_tokens(c.options) > 0)
+    it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + ": ";
+  it.subtitle += "the strongest of " + grouped(circuit->edge_count()) + " edges; thickness: ";
+  it.subtitle += is_flow(c) ? "share of what arrives at the logits"
+                            : std::string("what the edge keeps of the metric (EAP") +
+                                  (c.options[kMethod] == CircuitMethod::integrated
+                                       ? "-IG, " + counted(c.options[kSteps], "step") + ")"
+                                       : ")");
+  it.table = [&c, &n] { return table(c, n); };
+  it.choose = [&n](const ViewContext& now, const Ref& ref) {
+    if (ref.other < 0) return choice_of(ref, now);
+    return ViewActions{choose_edge(*n.circuit, ref.other == n.chosen ? -1 : ref.other)};
+  };
+  auto drawing = std::make_unique<Circuits>(n, c);
+  const Circuits& shown = *drawing;
+  auto legend =
+      layered::samples([&c, &shown](const ViewContext& page) { return samples_of(page, shown.all()); });
+  it.body = rows(boxes(std::move(drawing), may_be_left_out(std::move(legend), "the legend", 2),
+                       notes({kept_words(c, n)})));
 }
 
 std::string refuse(const ViewContext& c) {
@@ -425,23 +356,20 @@ std::string refuse(const ViewContext& c) {
 
 View circuit_graph_view() {
   using namespace circuit_graph;
-  View view =
-      make_view(Group::output, "circuit_graph", "Circuit graph",
-                "the heads, MLPs and embeddings that make a prediction, and the strongest edges between them",
-                build, facts, table);
+  View view = make_view(
+      Group::output, "circuit_graph", "Circuit graph",
+      "the heads, MLPs and embeddings that make a prediction, and the strongest edges between them", declare);
   view.options = {&kMethod, &kElsewhere,  &kMetric, &kMeasuredToken, &kOtherToken,
                   &kEdges,  &kByPosition, &kSteps,  &kChosen};
   view.named_tokens = named_tokens;
   view.with_other_token = &kMetric;
   view.with_other_token_value = static_cast<int>(GradientMetric::difference);
-  view.on = on;
   view.refuse = refuse;
-  view.print_shape = print_shape;
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
   view.caption = {.prompt = true, .query = true};
   view.list_mean = &kElsewhere;
   view.list_mean_value = static_cast<int>(CircuitElsewhere::list_mean);
-  view.landmarks = {landmark("parts", kNode), landmark("edges", kEdge)};
+  view.landmarks = {landmark("edges", kDrawing)};
   return view;
 }
 

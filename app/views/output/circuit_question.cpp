@@ -92,4 +92,32 @@ std::optional<CircuitOf> question_of(const ViewContext& c) {
 
 }  // namespace circuit_picture
 
+std::string name_of(model::StreamWriter part) {
+  switch (part.kind) {
+    case model::StreamWriter::Kind::embedding:
+      return "embedding";
+    case model::StreamWriter::Kind::head:
+      return head_name(part.layer, part.head);
+    case model::StreamWriter::Kind::mlp:
+      break;
+  }
+  return "MLP " + std::to_string(part.layer);
+}
+
+std::string name_of(model::StreamReader part) {
+  switch (part.kind) {
+    case model::StreamReader::Kind::q:
+      return head_name(part.layer, part.head) + " q";
+    case model::StreamReader::Kind::k:
+      return head_name(part.layer, part.head) + " k";
+    case model::StreamReader::Kind::v:
+      return head_name(part.layer, part.head) + " v";
+    case model::StreamReader::Kind::mlp:
+      return "MLP " + std::to_string(part.layer);
+    case model::StreamReader::Kind::logits:
+      break;
+  }
+  return "logits";
+}
+
 }  // namespace headscope::app

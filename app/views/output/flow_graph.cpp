@@ -38,41 +38,25 @@ int Graph::column_of(int position) const {
                                                                : -1;
 }
 
-std::vector<FlowEdge> leading_edges(const LogitFlow& flow, const GraphOptions& options) {
+std::vector<FlowEdge> leading_edges(const LogitFlow& flow, int most) {
   std::vector<FlowEdge> drawn;
-  const auto wanted = static_cast<std::size_t>(std::max(0, options.edges));
-  const auto is_wanted = [&](const FlowEdge& edge) {
-    return !(is_stub(edge) && options.first == FirstToken::hidden);
-  };
+  const auto wanted = static_cast<std::size_t>(std::max(0, most));
   std::vector<int> leaves_in(flow.positions, -1);  // the last layer in which a drawn edge leaves a position
   leaves_in[flow.position] = flow.layers;
-  const auto take = [&](const FlowEdge& edge) {
-    drawn.push_back(edge);
-    leaves_in[edge.key] = std::max(leaves_in[edge.key], edge.layer);
-  };
-  const auto leads_on = [&](const FlowEdge& edge) { return leaves_in[edge.query] > edge.layer; };
-  std::vector<const FlowEdge*> waiting;  // do not lead on yet
-  const auto take_waiting = [&] {
-    for (auto at = waiting.begin(); at != waiting.end() && drawn.size() < wanted;) {
-      if (leads_on(**at)) {
-        take(**at);
-        waiting.erase(at);
-        at = waiting.begin();
-      } else {
-        ++at;
-      }
-    }
-  };
   constexpr std::size_t kMostWaiting = 1000;  // the same for any number: fewer edges are the first of more
+  std::vector<const FlowEdge*> waiting;       // do not lead on yet
+  const auto leads_on = [&](const FlowEdge* edge) { return leaves_in[edge->query] > edge->layer; };
   for (const FlowEdge& edge : flow.edges) {
-    if (drawn.size() >= wanted || !(std::abs(edge.value) >= options.least)) break;
-    if (!is_wanted(edge)) continue;
-    if (leads_on(edge)) {
-      take(edge);
-      take_waiting();
-    } else if (waiting.size() < kMostWaiting) {
-      waiting.push_back(&edge);
+    if (leads_on(&edge) || waiting.size() < kMostWaiting) waiting.push_back(&edge);
+    if (!leads_on(&edge)) continue;
+    for (auto at = waiting.begin(); drawn.size() < wanted;) {
+      at = std::ranges::find_if(waiting, leads_on);
+      if (at == waiting.end()) break;
+      drawn.push_back(**at);
+      leaves_in[(*at)->key] = std::max(leaves_in[(*at)->key], (*at)->layer);
+      waiting.erase(at);
     }
+    if (drawn.size() >= wanted) break;
   }
   return drawn;
 }
@@ -103,6 +87,10 @@ Graph graph_with(const LogitFlow& flow, std::vector<FlowEdge> edges) {
   for (const TokenColumn& column : graph.columns)
     graph.rest = std::accumulate(column.rest.begin(), column.rest.end(), graph.rest);
   return graph;
+}
+
+std::string signed_words(double value) {
+  return (value >= 0 ? "+" : "") + viz::fixed_number(value, 2);
 }
 
 Table table_of(const ViewContext& c, const LogitFlow& f) {

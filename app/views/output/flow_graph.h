@@ -6,14 +6,6 @@
 // all.
 namespace headscope::app::flow_picture {
 
-enum class FirstToken { stubs, edges, hidden };
-
-struct GraphOptions {
-  int edges = 24;    ///< at most
-  double least = 0;  ///< smallest magnitude of an edge
-  FirstToken first = FirstToken::stubs;
-};
-
 /// A token's column, with numbers of each layer, all parts of the logit.
 struct TokenColumn {
   int position = 0;
@@ -28,7 +20,7 @@ struct TokenColumn {
   double sources() const { return embedding + mlp; }
 };
 
-/// Whether only the ends of an edge are drawn if the first token has stubs.
+/// Whether only the ends of an edge are drawn: most heads rest on the first token.
 inline bool is_stub(const FlowEdge& edge) {
   return edge.key == 0 && edge.query != 0;
 }
@@ -47,15 +39,15 @@ struct Graph {
 };
 
 /// The strongest edges from which edges before them lead to the logit. Fewer are the first of more.
-std::vector<FlowEdge> leading_edges(const LogitFlow& flow, const GraphOptions& options);
+std::vector<FlowEdge> leading_edges(const LogitFlow& flow, int most);
 /// With these edges drawn.
 Graph graph_with(const LogitFlow& flow, std::vector<FlowEdge> edges);
-inline Graph graph_of(const LogitFlow& flow, const GraphOptions& options) {
-  return graph_with(flow, leading_edges(flow, options));
-}
 
 /// One row for each edge and each source, sorted by magnitude; the sources and the rounding error add up to
 /// the logit.
 Table table_of(const ViewContext& context, const LogitFlow& flow);
+
+/// A contribution as the drawing writes it: "+0.28", "−0.11".
+std::string signed_words(double value);
 
 }  // namespace headscope::app::flow_picture

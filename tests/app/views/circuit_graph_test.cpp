@@ -1,6 +1,4 @@
 // The picture of a circuit compared with the answer, and what its parts and edges do.
-#include "app/views/output/circuit_layout.h"
-#include "app/views/output/circuit_paint.h"
 #include "app/views/output/circuit_question.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
@@ -8,7 +6,6 @@
 namespace headscope::app::circuit_graph_test {
 namespace {
 
-constexpr int kNode = 0, kEdge = 1;  // roles of the regions
 constexpr const char* kFox = "The king gave Mr. Fox a horse. Then the king gave Mr.";
 constexpr const char* kOther = "The king gave to a Fox a horse. Then the king gave Mr.";
 
@@ -25,14 +22,6 @@ CircuitOf question(const Scenario& s, CircuitMethod method = CircuitMethod::inte
   of.method = method;
   of.cut.cut = cut;
   return of;
-}
-
-/// The layout of a picture, whose edges' region begins after the names of layers.
-circuit_picture::Layout layout_of(const ViewFixture& shown, const Circuit& circuit, const EdgeList& edges) {
-  viz::Rect area = shown.region(shown.find(kEdge)).rect;
-  const float names = circuit_picture::lay_out(shown.context(), circuit, edges, area).label_width;
-  area.x -= names, area.w += names;
-  return circuit_picture::lay_out(shown.context(), circuit, edges, area);
 }
 
 /// The names of the edges in a picture's table.
@@ -98,33 +87,34 @@ TEST(CircuitView, TheTableHasTheScoresTheStrongestFirst) {
   EXPECT_EQ(fact_of(table, "all edges"), circuit->edge_count());
 }
 
-TEST(CircuitView, AClickOnAnEdgeShowsItsExactEffect) {
+/// The first line of the tooltip at a point of the drawing, and what a click does there.
+std::pair<std::string, std::string> said_at(const ViewFixture& shown, viz::Point at) {
+  const viz::Region& region = shown.region(0);
+  const auto row = static_cast<int>((at.y - region.rect.y) / region.rect.h * region.rows),
+             col = static_cast<int>((at.x - region.rect.x) / region.rect.w * region.cols);
+  return {shown.tooltip(0, row, col).at(0), in_words(shown.click(0, row, col))};
+}
+
+TEST(CircuitView, AClickOnAnEdgeShowsItsExactEffectAndMovesNothing) {
   const Scenario s = of_foxes();
-  const ViewFixture shown("circuit_graph", s, 1200, 900);
+  ViewContext pane = s.context(1200, 500);
+  pane.in_pane = true;
+  const ViewFixture shown("circuit_graph", pane);
   const auto circuit = s.ask(question(s));
-  const auto layout = layout_of(shown, *circuit, strongest_edges(*circuit, kCircuitEdges));
-  const int region = shown.find(kEdge);
-  const auto cell_of = [&](viz::Point at) {  // the inverse of the region's cells
-    const viz::Region& grid = shown.region(region);
-    return std::pair(static_cast<int>((at.y - grid.rect.y) / grid.rect.h * grid.rows),
-                     static_cast<int>((at.x - grid.rect.x) / grid.rect.w * grid.cols));
-  };
-  for (const auto& link : {layout.links.front(), layout.links.back()}) {
-    // Where it runs alone.
-    const auto alone = std::ranges::find_if(link.points, [&](viz::Point at) {
-      const auto [row, col] = cell_of(at);
-      const int nearest =
-          circuit_picture::nearest_link(layout, shown.region(region).cell_rect(row, col).center());
-      return layout.links[nearest].place == link.place;
-    });
-    ASSERT_NE(alone, link.points.end());
-    const auto [row, col] = cell_of(*alone);
-    const std::string place = std::to_string(link.place);
-    EXPECT_THAT(in_words(shown.click(region, row, col)), HasSubstr("circuit-edge " + place));
-    const ViewFixture chosen("circuit_graph", s, 1200, 900, {{"circuit-edge", place}});
-    const double without = s.ask(CutMetricOf{circuit->metric, {}, 1, {link.place}, true})->value;
-    EXPECT_THAT(texts(chosen.scene()), Contains(AllOf(HasSubstr("estimate"), HasSubstr("exact"),
-                                                      HasSubstr(viz::number(without, 4) + " without"))));
+  std::map<std::string, std::string> edges;  // by name: what a click does
+  for (const viz::Polyline& line : items_of<viz::Polyline>(shown.scene()))
+    if (shown.region(0).rect.contains(line.points[line.points.size() / 2]))
+      edges.insert(said_at(shown, line.points[line.points.size() / 2]));
+  std::erase_if(edges, [](const auto& edge) { return edge.first.find("→") == edge.first.npos; });
+  EXPECT_GE(edges.size(), 20U);
+  const auto boxes = items_of<viz::StrokeRect>(shown.scene());
+  for (const auto& name : {edges.begin()->first, edges.rbegin()->first}) {
+    const std::string place = edges[name].substr(edges[name].rfind(' ') + 1);
+    const ViewFixture chosen("circuit_graph", pane, {{"circuit-edge", place}});
+    const double without = s.ask(CutMetricOf{circuit->metric, {}, 1, {std::stoi(place)}, true})->value;
+    EXPECT_THAT(texts(chosen.scene()),
+                Contains(AllOf(StartsWith(name), HasSubstr(viz::number(without, 4) + " without"))));
+    EXPECT_EQ(items_of<viz::StrokeRect>(chosen.scene()), boxes);
   }
 }
 
@@ -132,14 +122,11 @@ TEST(CircuitView, AClickOnAHeadChoosesIt) {
   const Scenario s = of_foxes();
   const ViewFixture shown("circuit_graph", s, 1200, 900);
   int heads = 0;
-  for (const int region : shown.all_of(kNode)) {
-    const std::string name = shown.tooltip(region).front();
-    if (!name.starts_with("L")) {
-      EXPECT_EQ(in_words(shown.click(region)), "") << name;
-      continue;
-    }
-    ++heads;
-    EXPECT_EQ("head " + name.substr(1, 1) + " " + name.substr(4, 1), in_words(shown.click(region))) << name;
+  for (const viz::StrokeRect& box : items_of<viz::StrokeRect>(shown.scene())) {
+    const auto [name, click] = said_at(shown, box.rect.center());
+    const bool head = name.starts_with("L");
+    heads += head ? 1 : 0;
+    EXPECT_EQ(head ? "head " + name.substr(1, 1) + " " + name.substr(4, 1) : "", click) << name;
   }
   EXPECT_GE(heads, 4);
 }

@@ -46,16 +46,14 @@ TEST(FlowFigure, DrawsTheChosenNumberOfEdges) {
   }
 }
 
-/// The legend's width sample: height in the picture, for a logit of 1.
+/// The legend's width sample: thickness in the picture, for a logit of 1.
 double scale_of_legend(const viz::Scene& scene) {
   double part = 0;
   for (const std::string& text : texts(scene))
     if (text.starts_with("this thick: ")) part = std::stod(text.substr(12));
-  const auto rects = items_of<viz::FillRect>(scene);
-  const auto sample = std::ranges::find_if(
-      rects, [](const viz::FillRect& r) { return r.color == light().bar && r.radius == 0 && r.rect.w > 10; });
-  if (part == 0 || sample == rects.end()) return 0;
-  return static_cast<double>(sample->rect.h) / part;
+  for (const viz::Polyline& line : items_of<viz::Polyline>(scene))
+    if (line.color == light().bar && part > 0) return static_cast<double>(line.width) / part;
+  return 0;
 }
 
 /// Length of the guesses' bars for a probability of 1.
@@ -124,7 +122,7 @@ TEST(FlowFigure, NumbersBelowTheTokensAndTheRestAreTheLogit) {
       for (const viz::GlyphRun& run : runs)
         if (const double part = signed_number(run.text); !std::isnan(part) && run.origin.y > row)
           sum += part, ++numbers;
-      for (const char* words : {"rest ", "others ", "other tokens ", "tokens and MLPs ", "tokens "}) {
+      for (const char* words : {"rest ", "others ", "tokens "}) {
         const double part = number_after(shown.scene(), words);
         sum += part;
         with_others += part != 0 && std::string_view(words) != "rest " ? 1 : 0;

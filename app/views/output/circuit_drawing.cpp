@@ -1,0 +1,395 @@
+#include "app/views/output/circuit_drawing.h"
+
+#include <map>
+#include <set>
+
+#include "app/views/output/circuit_question.h"
+#include "app/views/parts/parts.h"
+#include "viz/scene/easing.h"
+
+namespace headscope::app::circuit_picture {
+namespace {
+
+using model::StreamReader;
+using model::StreamWriter;
+
+/// Puts middles, in ascending order, as near to where they are as their widths allow.
+void spread(std::vector<float>& middles, const std::vector<float>& widths, float left, float right) {
+  const std::size_t n = middles.size();
+  const auto apart = [&](std::size_t i) { return (widths[i - 1] + widths[i]) / 2; };
+  const auto push_right = [&](std::vector<float>& x) {
+    for (std::size_t i = 0; i < n; ++i)
+      x[i] = std::max(x[i], i == 0 ? left + widths[0] / 2 : x[i - 1] + apart(i));
+  };
+  const auto push_left = [&](std::vector<float>& x) {
+    for (std::size_t i = n; i-- > 0;)
+      x[i] = std::min(x[i], i + 1 == n ? right - widths[i] / 2 : x[i + 1] - apart(i + 1));
+  };
+  std::vector<float> low = middles, high = middles;
+  push_right(low), push_left(high);
+  for (std::size_t i = 0; i < n; ++i) middles[i] = (low[i] + high[i]) / 2;  // keeps the distances, as both do
+  push_right(middles), push_left(middles);
+}
+
+/// Adds a curve that leaves and arrives upright.
+void add_curve(std::vector<viz::Point>& points, viz::Point to) {
+  constexpr int kLines = 24;
+  const viz::Point from = points.back();
+  const float bend = 0.5F * (from.y - to.y);
+  for (int i = from.x == to.x ? kLines : 1; i <= kLines; ++i) {
+    const float t = static_cast<float>(i) / kLines, s = 1 - t, turned = viz::eased(t);
+    points.push_back(
+        {from.x + turned * (to.x - from.x), s * s * s * from.y + 3 * s * s * t * (from.y - bend) +
+                                                3 * s * t * t * (to.y + bend) + t * t * t * to.y});
+  }
+}
+
+/// Where links leave the tops of boxes and arrive at the bottoms of others, in the order in which they come
+/// and go: queries at the left of a head, keys in the middle, values at the right. `passed`: the middles at
+/// the levels that each link passes.
+std::vector<std::pair<float, float>> ends_of(const Graph& graph,
+                                             const std::vector<std::vector<float>>& passed) {
+  std::vector<std::pair<float, float>> ends(graph.links.size());
+  const auto middle = [&](int node) { return graph.nodes[node].rect.center().x; };
+  const auto put = [&](std::vector<int> links, float at, float width, bool up) {
+    std::ranges::sort(links, {}, [&](int i) {
+      if (passed[i].empty()) return middle(up ? graph.links[i].to : graph.links[i].from);
+      return up ? passed[i].front() : passed[i].back();
+    });
+    for (std::size_t i = 0; i < links.size(); ++i)
+      (up ? ends[links[i]].first : ends[links[i]].second) =
+          at + width * ((static_cast<float>(i) + 0.5F) / static_cast<float>(links.size()) - 0.5F);
+  };
+  for (int node = 0; node < std::ssize(graph.nodes); ++node) {
+    const float width = graph.nodes[node].rect.w;
+    std::vector<int> out;
+    std::map<StreamReader::Kind, std::vector<int>> in;
+    for (int i = 0; i < std::ssize(graph.links); ++i) {
+      if (graph.links[i].from == node) out.push_back(i);
+      if (graph.links[i].to == node) in[graph.links[i].reads].push_back(i);
+    }
+    constexpr float kPart = 0.6F, kPort = 0.22F;  // of a box's width; of a head's what keeps its ports apart
+    put(out, middle(node), kPart * width, true);
+    for (const auto& [reads, links] : in) {
+      const float port = reads == StreamReader::Kind::q ? -0.28F : reads == StreamReader::Kind::v ? 0.28F : 0;
+      put(links, middle(node) + port * width, (reads < StreamReader::Kind::mlp ? kPort : kPart) * width,
+          false);
+    }
+  }
+  return ends;
+}
+
+/// From each place where a head's keys or values are read to each later one where it writes; of small weights
+/// only each key's largest.
+std::vector<Passage> passages_of(const Graph& graph, const Patterns& patterns) {
+  constexpr double kSmall = 0.05;
+  std::vector<Passage> passages;
+  for (int from = 0; from < std::ssize(graph.nodes); ++from) {
+    const Node& key = graph.nodes[from];
+    const bool reads = std::ranges::any_of(graph.links, [&](const Link& link) {
+      return link.to == from && (link.reads == StreamReader::Kind::k || link.reads == StreamReader::Kind::v);
+    });
+    const auto pattern = reads ? patterns.find({key.part->layer, key.part->head}) : patterns.end();
+    if (pattern == patterns.end()) continue;
+    std::vector<Passage> all;
+    for (int to = 0; to < std::ssize(graph.nodes); ++to) {
+      const Node& query = graph.nodes[to];
+      if (query.part == key.part && query.row > key.row &&
+          std::ranges::find(graph.links, to, &Link::from) != graph.links.end())
+        all.push_back({from, to, static_cast<double>(pattern->second->matrix().at(query.row, key.row))});
+    }
+    if (all.empty()) continue;
+    const double largest = std::ranges::max(all, {}, &Passage::weight).weight;
+    for (const Passage& passage : all)
+      if (passage.weight >= std::min(kSmall, largest)) passages.push_back(passage);
+  }
+  return passages;
+}
+
+/// Gives the nodes their levels, in the order of the pass. `stacked`: heads of one layer and position above
+/// each other, which takes less width. Returns the number of levels.
+int find_levels(std::vector<Node>& nodes, bool stacked) {
+  std::map<std::pair<int, int>, int> used;  // heads by layer and position
+  std::vector<std::pair<int, int>> orders;
+  for (const Node& node : nodes) {
+    int order = node.part ? -1 : 1 << 20;
+    if (node.is_in_layer()) order = 2 * node.part->layer + (node.is_head() ? 0 : 1);
+    orders.push_back({order, stacked ? used[{order, node.row}]++ : 0});
+  }
+  const std::set<std::pair<int, int>> distinct(orders.begin(), orders.end());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    nodes[i].level = static_cast<int>(std::distance(distinct.begin(), distinct.find(orders[i])));
+  return static_cast<int>(distinct.size());
+}
+
+}  // namespace
+
+std::string Node::name() const {
+  return part ? name_of(*part) : name_of(StreamReader{});
+}
+
+Patterns patterns_of(const ViewContext& c, const Circuit& circuit, const EdgeList& edges) {
+  Patterns patterns;
+  for (const int place : edges) {
+    const int edge = place % circuit.graph.edge_count();
+    const StreamReader reader = circuit.graph.reader(circuit.graph.reader_of(edge));
+    if (circuit.rows == 1 || !reader.is_head()) continue;
+    if (auto pattern = c.ask(PatternOf{reader.layer, reader.head}))
+      patterns[{reader.layer, reader.head}] = std::move(pattern);
+  }
+  return patterns;
+}
+
+Graph::Graph(const Circuit& circuit, const EdgeList& edges, const Patterns& patterns) {
+  const auto add = [&](std::optional<StreamWriter> part, int row) {
+    const auto same = [&](const Node& node) { return node.part == part && node.row == row; };
+    const auto found = std::ranges::find_if(nodes, same);
+    if (found != nodes.end()) return static_cast<int>(found - nodes.begin());
+    nodes.push_back({{}, part, row});
+    return static_cast<int>(std::ssize(nodes)) - 1;
+  };
+  const int count = circuit.graph.edge_count();
+  std::set<int> positions;
+  for (const int place : edges) {
+    const int edge = place % count, row = place / count;
+    const StreamReader reader = circuit.graph.reader(circuit.graph.reader_of(edge));
+    std::optional<StreamWriter> read_by;
+    if (reader.is_head()) read_by = {StreamWriter::Kind::head, reader.layer, reader.head};
+    if (reader.kind == StreamReader::Kind::mlp) read_by = {StreamWriter::Kind::mlp, reader.layer};
+    const StreamWriter writer = circuit.graph.writer(circuit.graph.writer_of(edge));
+    links.push_back({{}, place, add(writer, row), add(read_by, row), reader.kind, circuit.score(place)});
+    positions.insert(row);
+  }
+  std::ranges::stable_sort(links, {}, [](const Link& link) { return std::abs(link.score); });
+  if (circuit.rows > 1) columns.assign(positions.begin(), positions.end());
+  passages = passages_of(*this, patterns);
+}
+
+float Graph::needed_height() const {
+  constexpr float kLevel = 2.7F;
+  std::vector<Node> copy = nodes;
+  return static_cast<float>(find_levels(copy, !columns.empty())) * kLevel;
+}
+
+// ---- layout ----
+
+Drawing::Drawing(Graph graph, viz::Rect area, const ViewContext& c)
+    : graph_(std::move(graph)), style_(style_of(c)) {
+  const float u = style_.unit(), line = style_.line(style_.small());
+  label_width_ = style_.width("L00", style_.small()) + 2 * u;
+  area_ = {area.x + label_width_, area.y + u, area.w - label_width_, area.h - 2 * u};
+  if (!graph_.columns.empty()) area_.h -= line + u;
+  const float strongest = graph_.links.empty() ? 1 : std::abs(graph_.links.back().score);
+  for (Link& link : graph_.links) {
+    const float width = kThickest * u * std::abs(link.score) / strongest;
+    link.lines = {{{}, std::max({c.least_line, 0.75F, width}), link.score < 0}};
+  }
+  for (Node& node : graph_.nodes)
+    node.rect = {0, 0, style_.width(node.name(), style_.small()) + 3 * u, std::ceil(line + u)};
+  fits_ = place(false) || (!graph_.columns.empty() && place(true));
+}
+
+/// What needs room in a level: a part, or an edge that passes it.
+struct Drawing::Spot {
+  int node = -1;                                       ///< -1: an edge passes
+  float width = 0;                                     ///< with the space around it
+  float x = 0;                                         ///< its middle
+  std::vector<std::pair<int, float>> neighbours = {};  ///< spots in the next levels, with weights
+};
+
+/// As drawings of layered graphs (Sugiyama et al. 1981): edges get room in every level that they pass, and
+/// each spot is moved near to the middle of those it is joined to. `rows`: spots by level.
+void Drawing::settle(std::vector<Spot>& spots, std::vector<std::vector<int>>& rows, float left,
+                     float right) const {
+  constexpr int kRounds = 24;
+  constexpr float kWidest = 5;
+  for (std::vector<int>& row : rows) {
+    std::ranges::stable_sort(row, {}, [&](int i) {
+      return spots[i].node < 0 || !graph_.nodes[spots[i].node].part ? 0
+                                                                    : graph_.nodes[spots[i].node].part->head;
+    });
+    for (std::size_t i = 0; i < row.size(); ++i)
+      spots[row[i]].x =
+          left + (right - left) * (static_cast<float>(i) + 0.5F) / static_cast<float>(row.size());
+  }
+  for (std::size_t step = 0; step < kRounds * rows.size(); ++step) {
+    const std::size_t level = step % rows.size();
+    std::vector<int>& row = rows[step / rows.size() % 2 == 0 ? level : rows.size() - 1 - level];
+    for (const int i : row) {
+      float sum = 0, weight = 0;
+      for (const auto& [other, by] : spots[i].neighbours) sum += by * spots[other].x, weight += by;
+      if (weight > 0) spots[i].x = sum / weight;
+    }
+    std::ranges::stable_sort(row, {}, [&](int i) { return spots[i].x; });
+    std::vector<float> middles, widths;
+    for (const int i : row) middles.push_back(spots[i].x), widths.push_back(spots[i].width);
+    spread(middles, widths, left, right);
+    for (std::size_t i = 0; i < row.size(); ++i) spots[row[i]].x = middles[i];
+  }
+  // In the middle, and wider where there is room.
+  float from = right, to = left, widest = 0;
+  for (const std::vector<int>& row : rows)
+    for (const int i : row) {
+      from = std::min(from, spots[i].x), to = std::max(to, spots[i].x);
+      widest = std::max(widest, spots[i].width);
+    }
+  const float by = to > from ? std::clamp((right - left - widest) / (to - from), 1.F, kWidest) : 1;
+  for (const std::vector<int>& row : rows)
+    for (const int i : row) spots[i].x = (left + right) / 2 + by * (spots[i].x - (from + to) / 2);
+}
+
+/// Parts beside each other, those of each position in a strip of their own. Returns whether there is room.
+bool Drawing::place(bool stacked) {
+  const float u = style_.unit(), height = graph_.nodes.empty() ? 0 : graph_.nodes[0].rect.h;
+  const int levels = find_levels(graph_.nodes, stacked);
+  const float step = levels > 1 ? (area_.h - height) / static_cast<float>(levels - 1) : 0;
+  std::vector<Spot> spots;
+  std::map<int, std::vector<std::vector<int>>> strips;  // by position, by level: spots
+  const auto add = [&](int row, int level, int node, float width) {
+    auto& strip = strips[row];
+    strip.resize(static_cast<std::size_t>(levels));
+    strip[level].push_back(static_cast<int>(std::ssize(spots)));
+    spots.push_back({node, width});
+    return strip[level].back();
+  };
+  for (int i = 0; i < std::ssize(graph_.nodes); ++i)  // their spots have their numbers
+    add(graph_.nodes[i].row, graph_.nodes[i].level, i, graph_.nodes[i].rect.w + 3 * u);
+  std::vector<std::vector<int>> chains;  // of each link, from its writer on
+  for (const Link& link : graph_.links) {
+    std::vector<int>& chain = chains.emplace_back(std::vector{link.from});
+    const Node &writer = graph_.nodes[link.from], &reader = graph_.nodes[link.to];
+    for (int level = writer.level + 1; level < reader.level; ++level)
+      chain.push_back(add(writer.row, level, -1, link.lines[0].width + 1.25F * u));
+    chain.push_back(link.to);
+    for (std::size_t k = 1; k < chain.size(); ++k) {
+      // Passing edges stay straight rather than parts near to each other.
+      const int ends = (k == 1 ? 1 : 0) + (k + 1 == chain.size() ? 1 : 0);
+      const float weight = ends == 0 ? 8.F : ends == 1 ? 2.F : 1.F;
+      spots[chain[k - 1]].neighbours.push_back({chain[k], weight});
+      spots[chain[k]].neighbours.push_back({chain[k - 1], weight});
+    }
+  }
+  std::map<int, float> least;  // the room that each strip's fullest level needs
+  float all = 0;
+  for (const auto& [row, strip] : strips) {
+    for (const std::vector<int>& level : strip) {
+      float width = 0;
+      for (const int i : level) width += spots[i].width;
+      least[row] = std::max(least[row], width);
+    }
+    all += least[row];
+  }
+  if (all > area_.w || (levels > 1 && step < height + 1.5F * u)) return false;
+  float x = area_.x;
+  column_at_.clear();
+  for (auto& [row, strip] : strips) {
+    const float width = least[row] * area_.w / all;
+    settle(spots, strip, x, x + width);
+    column_at_.push_back(x + width / 2);
+    x += width;
+  }
+  const auto top = [&](int level) { return area_.bottom() - height - step * static_cast<float>(level); };
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    viz::Rect& rect = graph_.nodes[i].rect;
+    rect.x = spots[i].x - rect.w / 2, rect.y = top(graph_.nodes[i].level);
+  }
+  std::vector<std::vector<float>> passed;
+  for (const std::vector<int>& chain : chains) {
+    passed.emplace_back();
+    for (std::size_t k = 1; k + 1 < chain.size(); ++k) passed.back().push_back(spots[chain[k]].x);
+  }
+  const auto ends = ends_of(graph_, passed);
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    Link& link = graph_.links[i];
+    int level = graph_.nodes[link.from].level;
+    std::vector<viz::Point>& points = link.lines[0].points;
+    points = {{ends[i].first, top(level)}};
+    for (const float at : passed[i]) {
+      ++level;
+      add_curve(points, {at, top(level) + height});
+      points.push_back({at, top(level)});
+    }
+    add_curve(points, {ends[i].second, graph_.nodes[link.to].rect.bottom()});
+  }
+  return true;
+}
+
+// ---- painting ----
+
+viz::Color color_of(const viz::Theme& theme, StreamReader::Kind reads) {
+  return reads == StreamReader::Kind::q   ? theme.query
+         : reads == StreamReader::Kind::k ? theme.key
+         : reads == StreamReader::Kind::v ? theme.value
+                                          : theme.text_muted;
+}
+
+void Drawing::paint_layers(viz::Scene& scene, const ViewContext& c) const {
+  const float u = style_.unit();
+  std::map<int, std::pair<float, float>> bands;  // by layer: top and bottom
+  for (const Node& node : graph_.nodes) {
+    if (!node.is_in_layer()) continue;
+    auto& [top, bottom] = bands.try_emplace(node.part->layer, node.rect.y, node.rect.bottom()).first->second;
+    top = std::min(top, node.rect.y), bottom = std::max(bottom, node.rect.bottom());
+  }
+  for (const auto& [layer, band] : bands) {
+    const viz::Rect rect{area_.x - label_width_, band.first - u, area_.w + label_width_,
+                         band.second - band.first + 2 * u};
+    scene.add(viz::FillRect{rect, c.theme->raised, u});
+    viz::add_muted(scene, style_, "L" + std::to_string(layer), {rect.x + u, rect.center().y});
+  }
+}
+
+/// Dotted lines over what lies between, thick as the attention weight, from keys to queries.
+void Drawing::paint_passages(viz::Scene& scene, const ViewContext& c) const {
+  constexpr int kPoints = 24;
+  const float u = style_.unit();
+  for (const Passage& passage : graph_.passages) {
+    const viz::Rect &key = graph_.nodes[passage.from].rect, &query = graph_.nodes[passage.to].rect;
+    const float width = std::max({0.5F * u * static_cast<float>(passage.weight), c.least_line, 0.9F});
+    const viz::Point start{key.right(), key.center().y}, end{query.x, query.center().y};
+    const float rise = end.x - start.x < key.w ? 0 : 0.84F * key.h;
+    viz::Polyline line{{}, c.theme->text_muted, width, {width, 0.75F * u}};
+    for (int step = 0; step <= kPoints; ++step) {
+      const float t = static_cast<float>(step) / kPoints;
+      const float over = rise * std::sqrt(std::sqrt(4 * t * (1 - t)));
+      line.points.push_back({start.x + t * (end.x - start.x), start.y + t * (end.y - start.y) - over});
+    }
+    scene.add(std::move(line));
+  }
+}
+
+/// The tokens under their columns, and dots where others are left out between them.
+void Drawing::paint_columns(viz::Scene& scene, const ViewContext& c) const {
+  const float u = style_.unit(), y = area_.bottom() + 2 * u + style_.line(style_.small()) / 2;
+  for (std::size_t i = 0; i < graph_.columns.size(); ++i) {
+    const int position = graph_.columns[i];
+    const float left = i == 0 ? area_.x : (column_at_[i - 1] + column_at_[i]) / 2;
+    viz::add_label(scene, style_, std::to_string(position) + " " + c.run->tokens.labels[position],
+                   {column_at_[i], y}, style_.small(), c.theme->text, viz::FontStyle::regular,
+                   viz::Align::center, 2 * (column_at_[i] - left) - 3 * u);
+    if (i > 0 && position > graph_.columns[i - 1] + 1)
+      viz::add_muted(scene, style_, "…", {left, y}, viz::Align::center);
+  }
+}
+
+void Drawing::paint(Picture& picture, const ViewContext& c, int chosen) const {
+  viz::Scene& scene = picture.scene;
+  paint_layers(scene, c);
+  paint_passages(scene, c);
+  for (const Link& link : graph_.links)
+    layered::paint_lines(scene, link, link.place == chosen ? c.theme->accent : color_of(*c.theme, link.reads),
+                         c);
+  for (const Node& node : graph_.nodes) {
+    const float radius = node.is_head() ? node.rect.h / 2 : 0.75F * style_.unit();
+    const bool selected = c.in_pane && node.is_head() && node.part->layer == c.selection.layer &&
+                          node.part->head == c.selection.head;
+    scene.add(viz::FillRect{node.rect, c.theme->surface, radius});
+    scene.add(viz::StrokeRect{node.rect, selected ? c.theme->accent : c.theme->field_line,
+                              selected ? 2.F : 1.F, radius});
+    viz::add_label(scene, style_, node.name(), node.rect.center(), style_.small(), c.theme->text,
+                   viz::FontStyle::regular, viz::Align::center);
+  }
+  paint_columns(scene, c);
+}
+
+}  // namespace headscope::app::circuit_picture

@@ -1,0 +1,49 @@
+#pragma once
+#include <ranges>
+
+#include "app/views/content.h"
+
+// What drawings of the model's layers share, which begin at the bottom: lines as wide as what they stand for,
+// what is at a point, and a legend of lines.
+namespace headscope::app::layered {
+
+struct Line {
+  std::vector<viz::Point> points;
+  float width = 1;
+  bool negative = false;  ///< dashed: takes away
+};
+std::vector<float> dashes_of_negative(float width, float unit);
+
+/// What has a place in a drawing: lines, or a rectangle.
+struct Shape {
+  std::vector<Line> lines = {};
+  viz::Rect rect = {};
+};
+void paint_lines(viz::Scene& scene, const Shape& shape, viz::Color color, const ViewContext& context);
+/// 0 inside; infinite outside of a rectangle. Only parts of lines that are at most so far away count.
+float distance(const Shape& shape, viz::Point at, float most);
+/// The nearest shape that is at most `reach` away, of several the last; -1: none.
+template <class Shapes>
+int shape_at(const Shapes& shapes, viz::Point at, float reach) {
+  int found = -1;
+  for (int i = 0; i < std::ssize(shapes); ++i)
+    if (const float away = distance(shapes[i], at, reach); away <= reach) found = i, reach = away;
+  return found;
+}
+
+/// A region of cells so small that a cell is a point of the drawing.
+viz::Region region_of_points(int role, viz::Rect area);
+viz::Point point_of(const Picture& picture, const viz::Hit& hit);
+
+/// An entry of a legend: a line with words, only words, or a scale.
+struct Sample {
+  std::string words;
+  viz::Color color = {};
+  float width = 0;
+  std::vector<float> dashes = {};
+  std::optional<viz::ColorScale> scale = {};
+};
+/// The samples in lines of text.
+BoxPtr samples(std::function<std::vector<Sample>(const ViewContext&)> samples);
+
+}  // namespace headscope::app::layered
