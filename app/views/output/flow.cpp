@@ -222,6 +222,7 @@ class Flow final : public Box {
     const Graph& graph = drawing_->graph();
     if (item->edge < 0) return Ref{.layer = item->layer, .key = graph.columns[item->column].position};
     const FlowEdge& edge = graph.edges[item->edge];
+    if (edge.head < 0) return Ref{.layer = edge.layer, .query = edge.query};
     return Ref{edge.layer, edge.head, edge.query, edge.key};
   }
   void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
@@ -296,6 +297,8 @@ class Flow final : public Box {
                          : rest ? column.rest[item.layer]
                                 : graph.edges[item.edge].value;
     if (mlp) facts.say("MLP " + layer);
+    if (item.edge >= 0 && graph.edges[item.edge].head < 0)
+      facts.say("all heads, from " + token_name(c_.run->tokens, graph.edges[item.edge].key));
     if (rest) facts.say("rest in layer " + layer + ": edges that are not drawn, biases and edits");
     facts.say(
         (value < 0 ? "takes " + rounded(-value) + " from the " : "adds " + rounded(value) + " to the ") +
@@ -325,7 +328,7 @@ class Flow final : public Box {
 ViewActions choose(const ViewContext& c, const Ref& ref) {
   if (ref.token >= 0) return {SetOption{&kMeasuredToken, GivenToken{GivenToken::By::id, "", ref.token}}};
   ViewActions actions = choice_of(ref, c);
-  if (ref.layer >= 0 && ref.query < 0)
+  if (ref.layer >= 0 && ref.head < 0)
     actions.insert(actions.begin(), SelectHead{ref.layer, c.selection.head});
   if (ref.layer >= 0 && ref.query >= 0) actions.emplace_back(ShowPart{Part::attention});
   return actions;

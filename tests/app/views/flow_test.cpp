@@ -135,7 +135,7 @@ TEST(FlowView, AnEdgeTellsWhatItCarriesAndLeadsToItsCell) {
     const std::string place = "head " + std::to_string(edge.layer) + " " + std::to_string(edge.head) +
                               ", query " + std::to_string(edge.query) + ", key " + std::to_string(edge.key);
     const auto found =
-        std::ranges::find(all, place + ", show heatmap", [](const Said& s) { return in_words(s.click); });
+        std::ranges::find(all, place + ", show heatmap", [](const Said& one) { return in_words(one.click); });
     if (found == all.end()) continue;  // another one is over its middle
     ++edges;
     EXPECT_THAT(found->tooltip, Contains(HasSubstr(viz::fixed_number(std::abs(edge.value), 2))));
