@@ -44,10 +44,6 @@ struct Numbers {
   double others = 0;                       ///< sum of the pairs that are not listed
 };
 
-ScoreSourcesOf question_of(const ScoreTerms& terms) {
-  return {terms.layer, terms.head, terms.query, terms.key};
-}
-
 /// For sorting; numbers that are none come first.
 double size_of(double value) {
   return std::isnan(value) ? std::numeric_limits<double>::infinity() : std::abs(value);
@@ -74,13 +70,14 @@ void add_list(Numbers& n, Listed list) {
   for (const Product& p : n.listed) n.others -= p.value;
 }
 
-std::optional<Numbers> numbers_of(const ViewContext& c) {
-  Content content(c);
-  const auto breakdown = score_breakdown::breakdown_of(content);
+/// Nothing while there is no answer.
+std::optional<Numbers> numbers_of(Content& it) {
+  const ViewContext& c = it.c;
+  const auto breakdown = score_breakdown::breakdown_of(it);
   if (!breakdown) return std::nullopt;
   Numbers n;
   n.terms = breakdown->now;
-  n.of = c.ask(question_of(n.terms));
+  n.of = it.need(ScoreSourcesOf{n.terms.layer, n.terms.head, n.terms.query, n.terms.key});
   if (!n.of) return std::nullopt;
   if (c.options[kParts] == Parts::layers) n.of = std::make_shared<const ScoreSources>(heads_together(*n.of));
   add_list(n, c.options[kList]);
@@ -89,7 +86,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
 
 /// The parts that the grid shows, in the order of the pass, and of q and k all others together if there is no
 /// room for all.
-struct Grid {
+struct Shown {
   std::vector<int> of_query, of_key;  ///< -1: the others
   std::vector<std::string> query_names, key_names;
   std::vector<float> values;  ///< [of_query, of_key]
@@ -158,14 +155,10 @@ std::string name_in(const ScoreSources& of, int part, bool of_key) {
   return kind == Kind::position_embedding ? "position" : name_of(of.sources[part], of_key);
 }
 
-/// As many parts as have room for their names.
-Grid grid_of(const ViewContext& c, const Numbers& n, const viz::Rect& area) {
-  constexpr float kCells = 0.68F, kPitch = 1.7F;  // fraction of the side that the cells take; ems of a name
-  constexpr int kLeast = 4, kMost = 24;
+Shown shown_of(const Numbers& n) {
+  constexpr int kMost = 16;
   const ScoreSources& of = *n.of;
-  const float room = kCells * std::min(area.w, area.h) / (kPitch * style_of(c).small());
-  const int most = std::clamp(static_cast<int>(room), kLeast, kMost);
-  Grid grid{strongest_parts(of, most, false), strongest_parts(of, most, true), {}, {}, {}};
+  Shown grid{strongest_parts(of, kMost, false), strongest_parts(of, kMost, true), {}, {}, {}};
   for (const int part : grid.of_query) grid.query_names.push_back(name_in(of, part, false));
   for (const int part : grid.of_key) grid.key_names.push_back(name_in(of, part, true));
   const std::vector<int> rows = places_of(grid.of_query, of.count()),
@@ -178,37 +171,49 @@ Grid grid_of(const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   return grid;
 }
 
-ChartAndList layout_of(const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  return lay_out_with_list(c, 46, 0.6F, 34, 4 * style.line(style.small()) + style.unit(), 1);
-}
-
 std::string number_title(const ViewContext& c) {
   return c.side == Side::difference ? "difference" : "scaled score";
 }
 
-/// Returns the bottom of its cells, or of the scale under them.
-float paint_grid(Picture& picture, const ViewContext& c, const Grid& grid, const viz::Rect& area) {
-  const viz::Matrix values = viz::Matrix::row_major(grid.values, grid.rows(), grid.cols());
-  const auto magnitude = static_cast<double>(viz::value_range(values).magnitude());
-  viz::Heatmap map;
-  map.cells.matrix = values;
+/// A product as an item: 1 + the part of q, and of k, 0 for all or the others of it; the list's products are
+/// apart from the grid's, whose 0 is another thing.
+constexpr int kInGrid = 1'000'000;
+int item_of(int of_query, int of_key, bool in_grid) {
+  return (of_query < 0 || of_key < 0) && in_grid ? kInGrid + (of_query + 1) * 1000 + of_key + 1
+                                                 : (of_query + 1) * 1000 + of_key + 1;
+}
+Product product_of(int item, double value) {
+  item %= kInGrid;
+  return {item / 1000 - 1, item % 1000 - 1, value};
+}
+
+std::unique_ptr<Grid> grid_of(const ViewContext& c, const Shown& shown) {
+  auto grid = std::make_unique<Grid>(c, kCell, shown.values, shown.query_names, shown.key_names);
+  viz::Heatmap& map = grid->map;
+  const auto magnitude = static_cast<double>(viz::value_range(map.cells.matrix).magnitude());
   map.cells.scale =
       c.side == Side::difference ? scale_of_differences(magnitude) : viz::diverging_scale(magnitude);
-  map.rows = {grid.query_names, "part of q", c.theme->query};
-  map.cols = {grid.key_names, "part of k", c.theme->key};
+  map.rows.title = "part of q", map.rows.color = c.theme->query;
+  map.cols.title = "part of k", map.cols.color = c.theme->key;
   map.scale_title = number_title(c);
-  map.centered = !c.trimmed;
-  map.saves_width = c.printed;
-  map.role = kCell;
-  const viz::Region region = viz::paint_heatmap(picture, map, area, style_of(c));
-  return region.rect.bottom() + viz::flat_scale_height(map, area, style_of(c));
+  grid->quantity = "scaled score";
+  grid->refers_to = [&shown](int row, int col) {
+    return Ref{.other = item_of(shown.of_query[row], shown.of_key[col], true)};
+  };
+  return grid;
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "products", .keys = ListKeys::pages};
 
-List list_of(const ViewContext& c, const Numbers& n) {
-  List list(c, kRows, static_cast<int>(n.listed.size()));
+std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.listed.size()));
+  List& list = *made;
+  list.refers_to = [&n](int row) {
+    return Ref{.other = item_of(n.listed[row].of_query, n.listed[row].of_key, false)};
+  };
+  list.on_key = [](const ViewContext& now, const TableRows&, const Gesture& gesture) {
+    return layers_by_lines(now, gesture);
+  };
   const Listed listed = c.options[kList];
   if (listed != Listed::key)
     list.text("part of q", 9, [&n](int row) { return name_in(*n.of, n.listed[row].of_query, false); },
@@ -229,7 +234,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     footer(grouped(pairs - std::ssize(n.listed)) + " not listed", n.others, c.theme->text_muted);
   footer("sum", n.of->sum(), c.theme->text);
   if (listed != Listed::pairs) list.table.row_names = "parts";
-  return list;
+  return made;
 }
 
 /// "all products 3.2101, the model's scaled score 3.2101, rounding error 1.2e−7".
@@ -264,56 +269,6 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
          viz::fixed_number(n.of->score, 4) + ", by what earlier parts wrote into q and k";
 }
 
-Picture build(const ViewContext& c) {
-  Content content(c);
-  const auto breakdown = score_breakdown::breakdown_of(content);
-  if (!breakdown) return message(c, content.message);
-  const auto numbers = numbers_of(c);
-  if (auto words = waiting(c, question_of(breakdown->now), numbers.has_value())) return *words;
-  const Numbers& n = *numbers;
-  const viz::Style style = style_of(c);
-  const auto [chart, list_area] = layout_of(c);
-  List list = list_of(c, n);
-  list.lay_out(list_area);
-  const bool lists = list_area.w > 0 && list.layout().places.size() > 1;
-  if (chart.w < 12 * c.font_size || chart.h < 9 * c.font_size) return too_small(c, "for the parts");
-  Picture picture = blank(c);
-  paint_title(picture, c,
-              "Score sources: " + token_name(c.run->tokens, n.terms.query) + " → " +
-                  token_name(c.run->tokens, n.terms.key) + difference_suffix(c),
-              subtitle_of(c, n));
-  const float cells_end = paint_grid(picture, c, grid_of(c, n, chart), chart);
-  if (lists) list.paint(picture);
-  picture.whole = picture.whole && (lists || c.in_pane || c.options[kList] == Listed::pairs);
-  std::vector<std::string> notes;
-  const float room = chart.w;
-  const float y = std::min(chart.bottom() + style.unit(), cells_end + 2 * style.unit());
-  const float end = list_area.w > 0 && list_area.y > chart.y ? list_area.y : c.height - margin(c);
-  const auto add = [&](const std::string& words) {  // all of them, or none
-    const auto lines = viz::wrap(style, words, style.small(), viz::FontStyle::regular, room);
-    const auto count = static_cast<float>(notes.size() + lines.size());
-    if (words.empty() || y + count * style.line(style.small()) > end) return;
-    notes.insert(notes.end(), lines.begin(), lines.end());
-  };
-  add(sum_words(c, *n.of) + (lists ? list.note("; listed: ") : ""));
-  add(replaced_words(c, n));
-  add(reading_words(c, *n.of));
-  paint_small_lines(picture, c, notes, {chart.x, y}, room);
-  return picture;
-}
-
-/// The product at a place; nothing outside the numbers.
-std::optional<Product> product_at(const ViewContext& c, const Numbers& n, const Picture& picture,
-                                  const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  if (region.role == kRow)
-    return region.id < std::ssize(n.listed) ? std::optional(n.listed[region.id]) : std::nullopt;
-  const Grid grid = grid_of(c, n, layout_of(c).chart);
-  if (hit.row >= grid.rows() || hit.col >= grid.cols()) return std::nullopt;
-  return Product{grid.of_query[hit.row], grid.of_key[hit.col],
-                 static_cast<double>(grid.values[std::ptrdiff_t{hit.row} * grid.cols() + hit.col])};
-}
-
 /// A way to the head that wrote a part: the head, and where it wrote.
 struct Way {
   std::string label;
@@ -335,18 +290,6 @@ std::vector<Way> ways_of(const ViewContext& c, const Numbers& n, const Product& 
   return ways;
 }
 
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto n = numbers_of(c);
-  const auto product = n ? product_at(c, *n, picture, hit) : std::nullopt;
-  if (!product) return {};
-  const std::vector<Way> ways = ways_of(c, *n, *product);
-  return ways.empty() ? ViewActions{} : ways.front().actions;
-}
-
-std::optional<ViewActions> on_key(const ViewContext& c, const TableRows&, const Gesture& gesture) {
-  return layers_by_lines(c, gesture);
-}
-
 /// "L1 H2 in q × token embedding in k", "L1 H2 in q × all of k".
 std::string words_of(const ScoreSources& of, const Product& product, bool of_list) {
   const std::string whole = of_list ? "all of " : "others in ";
@@ -363,32 +306,19 @@ bool is_constant(const ScoreSources& of, int of_key) {
                          of.sources[of_key].kind == ScoreSource::Kind::own_bias);
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const auto n = numbers_of(c);
-  const auto product = n ? product_at(c, *n, picture, hit) : std::nullopt;
-  if (!product) return facts;
-  const viz::Region& region = region_of(picture, hit);
-  if (region.role == kCell)
-    viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
-  else
-    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1.5F, 1});
-  facts.say(words_of(*n->of, *product, region.role == kRow));
-  const std::string prefix = difference_prefix(c);
-  facts.number(prefix + "scaled score", product->value);
-  if (prefix.empty() && n->of->sum() != 0)
-    facts.say(viz::fixed_number(100 * product->value / n->of->sum(), 1) + " % of the sum");
-  if (prefix.empty() && is_constant(*n->of, product->of_key))
+void add_product(Facts& facts, const ViewContext& c, const Numbers& n, const Product& product, bool of_list) {
+  facts.say(words_of(*n.of, product, of_list));
+  const bool is_difference = c.side == Side::difference;
+  if (!is_difference && n.of->sum() != 0 && !std::isnan(product.value))
+    facts.say(viz::fixed_number(100 * product.value / n.of->sum(), 1) + " % of the sum");
+  if (!is_difference && is_constant(*n.of, product.of_key))
     facts.say("the same for every key: no effect on the weight", Fact::Location::tooltip);
-  for (Way& way : ways_of(c, *n, *product)) facts.commands.push_back({way.label, std::move(way.actions)});
-  return facts;
+  for (Way& way : ways_of(c, n, product)) facts.commands.push_back({way.label, std::move(way.actions)});
 }
 
 /// A row for each pair, or for each part on one side with all of the other.
-Table table(const ViewContext& c) {
-  const auto n = numbers_of(c);
-  if (!n) return {};
-  const ScoreSources& of = *n->of;
+Table table(const ViewContext& c, const Numbers& n) {
+  const ScoreSources& of = *n.of;
   const std::string value = difference_column_prefix(c) + "scaled score";
   Table result{"part of q", note_column("q layer"), note_column("q head"),
                "part of k", note_column("k layer"), note_column("k head"),
@@ -410,30 +340,59 @@ Table table(const ViewContext& c) {
   }
   add_head_facts(result, c);
   add_query_facts(result, c);
-  add_token_facts(result, c.run->tokens, "key", n->terms.key);
-  result.about("scale", c.run->run->config.attention_scale(n->terms.layer));
+  add_token_facts(result, c.run->tokens, "key", n.terms.key);
+  result.about("scale", c.run->run->config.attention_scale(n.terms.layer));
   result.fact(value, of.score);
   result.fact("sum", of.sum());
   result.fact("rounding error", of.rounding_error());
   if (c.side == Side::difference) return result;  // each side has its own
-  result.fact("weight", n->terms.weight());
+  result.fact("weight", n.terms.weight());
   result.fact("ln_1 scale at the query", of.query_scale);
   result.fact("ln_1 scale at the key", of.key_scale);
-  if (n->terms.edited()) result.fact("edited score", n->terms.masked());
+  if (n.terms.edited()) result.fact("edited score", n.terms.masked());
   return result;
+}
+
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  auto numbers = numbers_of(it);
+  if (!numbers) return;
+  const Numbers& n = it.keep(*std::move(numbers));
+  const Shown& shown = it.keep(shown_of(n));
+  it.title = "Score sources: " + token_name(c.run->tokens, n.terms.query) + " → " +
+             token_name(c.run->tokens, n.terms.key);
+  it.subtitle = subtitle_of(c, n);
+  it.table = [&] { return table(c, n); };
+  it.place_facts = [&](Facts& facts, const Ref& ref) {
+    if (ref.other < 0) return;
+    Product product = product_of(ref.other, std::numeric_limits<double>::quiet_NaN());
+    if (product.of_query >= 0 && product.of_key >= 0)
+      product.value = n.of->product(product.of_query, product.of_key);
+    else if (ref.other < kInGrid)
+      product.value = product.of_query >= 0 ? n.of->of_query(product.of_query) : n.of->of_key(product.of_key);
+    add_product(facts, c, n, product, ref.other < kInGrid);
+  };
+  it.choose = [&](const ViewContext&, const Ref& ref) {
+    if (ref.other < 0) return ViewActions{};
+    const std::vector<Way> ways = ways_of(c, n, product_of(ref.other, 0));
+    return ways.empty() ? ViewActions{} : ways.front().actions;
+  };
+  it.body =
+      beside(boxes(rows(boxes(BoxPtr(grid_of(c, shown)),
+                              notes({sum_words(c, *n.of), replaced_words(c, n), reading_words(c, *n.of)}))),
+                   BoxPtr(may_be_left_out(list_of(c, n), "the list"))));
 }
 
 }  // namespace score_sources
 
 View score_sources_view() {
   using namespace score_sources;
-  View view = make_view(Group::attention, "score_sources", "Score sources",
-                        "what earlier heads, MLPs and embeddings, written into q and k, add to a score",
-                        build, facts, table);
+  View view =
+      make_view(Group::attention, "score_sources", "Score sources",
+                "what earlier heads, MLPs and embeddings, written into q and k, add to a score", declare);
   view.options = {&kParts, &kList, &kFirstRow};
-  add_list(view, kRows, click, on_key);
+  view.has_list = true;
   view.shows_difference = true;
-  view.figure_size = [](const ViewContext& c) -> viz::Point { return {78 * c.font_size, 48 * c.font_size}; };
   view.caption = {true, true, true};
   view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
   return view;
