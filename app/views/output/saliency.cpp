@@ -178,6 +178,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
            {.file = Column(share_column(c), unit_of(n)),
             .digits = 4,
             .scientific = 0.0001,
+            .most = 40 * c.font_size,
             .is_signed = has_sign(c)});
   const int share = list.table.strength = list.last();
   const auto footer = [&](std::string name, double value) {

@@ -118,14 +118,6 @@ float share_x(viz::Rect bar, double size, double total) {
   return bar.x + static_cast<float>(total > 0 ? std::clamp(size / total, 0.0, 1.0) : 0) * bar.w;
 }
 
-/// The part of a share for a label as wide as `label`: all of it, or if the mark's line would strike the
-/// label through, the larger side of that.
-viz::Rect room_for_label(const viz::Rect& part, float label, float mark, float unit) {
-  if (std::abs(mark - part.center().x) > label / 2 + unit) return part;
-  const float left = mark - part.x, right = part.right() - mark;
-  return left > right ? viz::Rect{part.x, part.y, left, part.h} : viz::Rect{mark, part.y, right, part.h};
-}
-
 /// Fills a rectangle with lines, like tokens that are removed.
 void paint_hatching(viz::Scene& scene, const viz::Rect& rect, viz::Color color) {
   viz::Segments lines{{}, color, 1};
@@ -145,7 +137,6 @@ void paint_shares(Picture& picture, const ViewContext& c, const ShareBar& shares
   const viz::Theme& theme = *c.theme;
   const float u = style.unit();
   scene.add(viz::FillRect{bar, others_color(c), 2});
-  const float mark = shares.mark < 0 ? bar.x - 1 : share_x(bar, shares.mark, shares.total);
   double passed = 0, kept = 0;
   for (std::size_t i = 0; i < shares.shares.size(); ++i) {
     const Share& share = shares.shares[i];
@@ -158,8 +149,7 @@ void paint_shares(Picture& picture, const ViewContext& c, const ShareBar& shares
     if (share.fill != others_color(c)) scene.add(viz::FillRect{part, share.fill});
     if (share.removed) continue;
     if (i > 0) scene.add(viz::FillRect{{part.x, part.y, 1, part.h}, theme.surface});
-    const viz::Rect room = room_for_label(part, style.width(share.label, style.small()), mark, u);
-    viz::add_whole_label(scene, style, share.label, room.center(), room.w - 2 * u,
+    viz::add_whole_label(scene, style, share.label, part.center(), part.w - 2 * u,
                          viz::text_on(theme, viz::blended(theme.surface, share.fill)),
                          viz::FontStyle::regular, viz::Align::center);
     if (part.w >= kLeastRegion) picture.regions.push_back({kPart, share.id, part});
@@ -168,7 +158,7 @@ void paint_shares(Picture& picture, const ViewContext& c, const ShareBar& shares
   if (kept < passed) paint_hatching(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);
   scene.add(viz::StrokeRect{bar, theme.line, 1, 2});
   if (shares.mark < 0) return;
-  scene.add(viz::FillRect{{mark - 0.75F, bar.y - u, 1.5F, bar.h + 2 * u}, theme.text});
+  const float mark = share_x(bar, shares.mark, shares.total);
   scene.add(viz::FillPolygon{
       {{mark - 1.5F * u, bar.y - 2.5F * u}, {mark + 1.5F * u, bar.y - 2.5F * u}, {mark, bar.y}}, theme.text});
 }

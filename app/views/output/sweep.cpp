@@ -231,6 +231,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Swept& swept, const st
             .scientific = 1e-4,
             .rounds = true,
             .axis = true,
+            .most = 40 * c.font_size,
             .is_signed = swept.metric != SweepMetric::divergence,
             .tip = false,
             .blank = [&swept, cell, lacks_edit](int row) {
@@ -336,13 +337,9 @@ bool is_ready(Content& it, const SweepOf& question) {
     if (means && !means->whole) it.message = "means: " + list_words(c, means->progress);
     if (!means || !means->whole) return false;
   }
-  if (!has_source(question))
-    it.message = c.side == Side::baseline
-                     ? "patches come from this run; show the other run to see their effect"
-                     : "nothing to patch from: set a second prompt or model, or edit this run";
-  else if (const std::string why = refuse_sweep(c, question).why; !why.empty())
+  if (const std::string why = refuse_sweep(c, question).why; !why.empty())
     it.message = why;
-  else if (!can_be_asked(question))
+  else if (!knows_tokens(question))
     it.message = kComputing;
   return it.message.empty();
 }

@@ -10,8 +10,6 @@ namespace headscope::app {
 
 namespace {
 
-constexpr const char* kNoSenders = "nothing sends to layer 0: choose a receiver in a later layer";
-
 std::vector<Choice> site_choices() {
   std::vector<Choice> choices = choices_of(kSweepSites);
   choices.insert(choices.begin(), {"auto", "Auto site", "z of heads, the residual stream of layers"});
@@ -136,6 +134,19 @@ int swept_tokens(const Options& options) {
   return metric == SweepMetric::divergence ? 0 : metric == SweepMetric::difference ? 2 : 1;
 }
 
+/// The receiver of the options in the run's model.
+static SweepReceiver receiver_of(const ViewContext& c) {
+  if (!c.run) return {};
+  const model::Config& config = c.run->run->config;
+  const PathTo to = c.options[kReceiver];
+  const int last = config.n_layer - 1, layer = c.options[kReceiverLayer], head = c.options[kReceiverHead];
+  const bool is_end = to == PathTo::logits || layer < 0;
+  SweepReceiver receiver{{{kSites[static_cast<int>(to)], is_end ? last : std::min(layer, last)}, {}, {}, {}},
+                         config.n_head};
+  if (to != PathTo::logits && head >= 0) receiver.at.head = std::min(head, config.n_head - 1);
+  return receiver;
+}
+
 SweepOf sweep_question(const ViewContext& c) {
   SweepOf question;
   question.over = c.options[kSweptOver];
@@ -160,17 +171,8 @@ MeansOverList means_of(const ViewContext& c, const SweepOf& question) {
   return question.means_over(over_list(c), c.run->run->config);
 }
 
-bool has_source(const SweepOf& question) {
-  if (question.edit == SweepEdit::list_mean) return question.mean_over.means != nullptr;
-  return question.edit != SweepEdit::patch || !question.from.tokens.empty();
-}
-
-bool can_be_asked(const SweepOf& question) {
-  const auto known = [](const TokenChoice& token) { return token.by != TokenChoice::By::none; };
-  const bool has_senders = question.over != SweepOver::senders || question.receiver.has_senders();
-  return has_source(question) && has_senders && known(question.token) && known(question.against) &&
-         refuse_site(question.over, question.site, question.edit).empty() &&
-         refuse_metric(question.over, question.largest_of).empty();
+bool knows_tokens(const SweepOf& question) {
+  return question.token.by != TokenChoice::By::none && question.against.by != TokenChoice::By::none;
 }
 
 std::vector<SweepPlace> applied_places(const ViewContext& c, const SweepOf& question) {
@@ -188,37 +190,23 @@ bool is_applied(const ViewContext& c, const SweepOf& question, const SweepPlace&
                              [&](const model::Edit& edit) { return is_applied_by(edit, edits); });
 }
 
-std::string refuse_metric(SweepOver over, SweepMetric metric) {
-  return over == SweepOver::neurons && metric == SweepMetric::divergence ? kNoNeuronsByDivergence : "";
-}
-
-std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit) {
-  const std::span<const model::Site> sites = sites_of(over);
-  const std::string place = over == SweepOver::heads            ? "heads"
-                            : over == SweepOver::positions      ? "layers at positions"
-                            : over == SweepOver::head_positions ? "heads at positions"
-                                                                : "these places";
-  if (std::ranges::find(sites, site) == sites.end())
-    return place + " have no site " + std::string(name_of(kSweepSites, site)) + " to edit: choose " +
-           names_of(sites);
-  if (takes_mean(edit) && model::has_cells(site))
-    return "patterns have no mean over positions: zero or patch them";
-  return "";
-}
-
 SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
-  if (question.over == SweepOver::senders && !question.receiver.has_senders())
-    return {kNoSenders, &kReceiverLayer};
-  if (auto why = refuse_site(question.over, question.site, question.edit); !why.empty())
-    return {std::move(why), takes_mean(question.edit) && model::has_cells(question.site)
-                                ? static_cast<const OptionSpec*>(&kSweptEdit)
-                                : &kSweptSite};
-  if (auto why = refuse_metric(question.over, question.largest_of); !why.empty())
-    return {std::move(why), &kSweptMetric};
-  if (!has_source(question))
-    return {question.edit == SweepEdit::patch ? "there is nothing to patch from"
-                                              : "there are no means of a list of prompts",
-            &kSweptEdit};
+  const SweepOver over = question.over;
+  const std::span<const model::Site> sites = sites_of(over);
+  if (over == SweepOver::senders && !question.receiver.has_senders())
+    return {"nothing sends to layer 0: choose a receiver in a later layer", &kReceiverLayer};
+  if (std::ranges::find(sites, question.site) == sites.end())
+    return {std::string(name_of(kSweepOver, over)) + " has no site " +
+                std::string(name_of(kSweepSites, question.site)) + " to edit: choose " + names_of(sites),
+            &kSweptSite};
+  if (takes_mean(question.edit) && model::has_cells(question.site))
+    return {"patterns have no mean over positions: zero or patch them", &kSweptEdit};
+  if (over == SweepOver::neurons && question.largest_of == SweepMetric::divergence)
+    return {kNoNeuronsByDivergence, &kSweptMetric};
+  if (question.edit == SweepEdit::list_mean && question.mean_over.means == nullptr)
+    return {"there are no means of a list of prompts", &kSweptEdit};
+  if (question.edit == SweepEdit::patch && question.from.tokens.empty())
+    return {"there is nothing to patch this run from: set a second prompt or model, or edit it", &kSweptEdit};
   if (names_one_twice(c, question)) return {kOneTwice, nullptr};
   return {};
 }
@@ -256,18 +244,6 @@ const Option<int> kReceiverHead =
 
 bool over_senders(const Options& options) {
   return options[kSweptOver] == SweepOver::senders;
-}
-
-SweepReceiver receiver_of(const ViewContext& c) {
-  if (!c.run) return {};
-  const model::Config& config = c.run->run->config;
-  const PathTo to = c.options[kReceiver];
-  const int last = config.n_layer - 1, layer = c.options[kReceiverLayer], head = c.options[kReceiverHead];
-  const bool is_end = to == PathTo::logits || layer < 0;
-  SweepReceiver receiver{{{kSites[static_cast<int>(to)], is_end ? last : std::min(layer, last)}, {}, {}, {}},
-                         config.n_head};
-  if (to != PathTo::logits && head >= 0) receiver.at.head = std::min(head, config.n_head - 1);
-  return receiver;
 }
 
 std::string receiver_name(const SweepReceiver& receiver) {

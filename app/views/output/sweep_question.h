@@ -51,12 +51,6 @@ inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
     {model::Site::v, "v", "v", "The values of heads", "… in values"},
     {model::Site::pattern, "pattern", "Pattern", "The attention weights of heads", "… in patterns"}};
 
-/// Why a sweep cannot edit a site, or cannot edit it so: one sentence; empty if it can.
-std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit);
-
-/// Why there is no sweep by a metric: one sentence; empty if there is one.
-std::string refuse_metric(SweepOver over, SweepMetric metric);
-
 /// Where a path leads to.
 enum class PathTo { logits, q, k, v };
 inline constexpr ChoiceOf<PathTo> kPathTo[] = {
@@ -72,9 +66,6 @@ extern const Option<int> kReceiverLayer;  ///< -1: the last
 extern const Option<int> kReceiverHead;   ///< -1: all heads of the layer
 
 bool over_senders(const Options& options);
-
-/// The receiver of the options in the run's model.
-SweepReceiver receiver_of(const ViewContext& context);
 
 /// "the logits", "L9 H6 q".
 std::string receiver_name(const SweepReceiver& receiver);
@@ -95,9 +86,7 @@ SweepOf sweep_question(const ViewContext& context);
 /// The means of a list that it sets, which have to be known first.
 MeansOverList means_of(const ViewContext& context, const SweepOf& question);
 
-/// Whether there is something to patch from or a list's means, and all else that it needs.
-bool has_source(const SweepOf& question);
-bool can_be_asked(const SweepOf& question);
+bool knows_tokens(const SweepOf& question);
 
 /// Whether the run has a place's edit, alone or joined with others; cells are measured on top of the run's
 /// edits.
