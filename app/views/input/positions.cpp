@@ -63,75 +63,50 @@ std::vector<int> curves_of(const ViewContext& c) {
   return curves;
 }
 
-/// The numbers of both maps: a row for each dimension or position, a column for each position.
-struct Maps {
-  std::shared_ptr<const void> held;  ///< what the matrices point to
-  std::array<viz::Matrix, 2> of;     ///< [Encoding]
-};
-
-/// Nothing while there is no answer; the content says why.
-std::optional<Maps> maps_of(Content& it) {
-  const ViewContext& c = it.c;
-  if (shows_cosines(c)) {
-    const auto cosines = it.need(CosinesOfPositions{});
-    if (!cosines) return std::nullopt;
-    return Maps{cosines, {cosines->matrix(true), cosines->matrix(false)}};
-  }
-  if (!c.run) return std::nullopt;
-  const model::Config& config = c.run->run->config;
+/// Sinusoids next to the learned embeddings, a row for each dimension.
+void fill_encodings(Content& it, EncodingMaps& maps) {
+  const model::Config& config = it.c.run->run->config;
   const auto by_dimension = [&](std::span<const float> values) {
     return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();
   };
-  const auto sinusoids =
-      std::make_shared<const std::vector<float>>(sinusoidal_encoding(config.n_ctx, config.n_embd));
-  return Maps{sinusoids,
-              {by_dimension(c.run->model->transformer->position_embedding()), by_dimension(*sinusoids)}};
+  auto& [learned, sinusoidal] = maps.cells;
+  learned.matrix = by_dimension(it.c.run->model->transformer->position_embedding());
+  sinusoidal.matrix = by_dimension(it.keep(sinusoidal_encoding(config.n_ctx, config.n_embd)));
+  // A few dimensions have values far above all others, which would leave the rest without colour.
+  learned.scale = viz::robust_scale(learned.matrix, kOutliers, viz::value_range(learned.matrix));
+  sinusoidal.scale = viz::diverging_scale(1);
+  learned.pooling = sinusoidal.pooling = viz::Pooling::row_pairs;
+  maps.words.formula = sinusoid_formula(config.n_embd);
+  maps.row_title = "dimension", maps.value_title = "value", maps.curves_title = "value of dim.";
 }
 
-EncodingMaps drawn_maps(const ViewContext& c, const Maps& maps) {
-  const bool cosines = shows_cosines(c);
-  const viz::ValueRange learned = viz::value_range(maps.of[kLearned]);
-  const auto bundled = c.ask(IsBundledModel{});
-  const std::string d = std::to_string(c.run->run->config.n_embd);
-  EncodingMaps drawn;
-  drawn.words.notes = {bundled && bundled->yes ? "wpe.weight; began as sinusoids" : "wpe.weight",
-                       kSinusoidalNote};
-  drawn.row_title = "dimension", drawn.value_title = "value", drawn.curves_title = "value of dim.";
-  drawn.words.formula = sinusoid_formula(c.run->run->config.n_embd);
+/// The cosines of all positions with all, by both encodings.
+void fill_cosines(Content& it, EncodingMaps& maps, const std::shared_ptr<const PositionCosines>& answer) {
+  const PositionCosines& cosines = *it.keep(answer);
+  const std::string d = std::to_string(it.c.run->run->config.n_embd);
   for (const Encoding encoding : {kLearned, kSinusoidal}) {
-    viz::HeatmapCells& cells = drawn.cells[encoding];
-    cells.matrix = maps.of[encoding];
+    viz::HeatmapCells& cells = maps.cells[encoding];
+    cells.matrix = cosines.matrix(encoding == kLearned);
     cells.scale = viz::diverging_scale(1);
-    cells.pooling = cosines ? viz::Pooling::mean : viz::Pooling::row_pairs;
+    cells.pooling = viz::Pooling::mean;
+    maps.low = std::min(maps.low, 1.1 * static_cast<double>(viz::value_range(cells.matrix).low));
   }
-  if (cosines) {
-    drawn.row_title = "position", drawn.value_title = "cosine", drawn.curves_title = "cosine with pos.";
-    drawn.words.formula = "at distance k: 2/" + d + " · Σ cos(k / 10000" + viz::superscript("2i/" + d) + ")";
-    const float lowest = std::min(learned.low, viz::value_range(maps.of[kSinusoidal]).low);
-    drawn.low = std::min(0.0, 1.1 * static_cast<double>(lowest)), drawn.high = 1.05;
-  } else {
-    // A few dimensions have values far above all others, which would leave the rest without colour.
-    drawn.cells[kLearned].scale = viz::robust_scale(maps.of[kLearned], kOutliers, learned);
-  }
-  drawn.curves = curves_of(c);
-  const Zoom zoom = zoom_of(c);
-  drawn.zoom = {zoom.row, zoom.col, zoom.rows, zoom.cols};
-  drawn.length = c.run->tokens.was_empty ? 0 : c.run->run->length();
-  return drawn;
+  maps.high = 1.05;
+  maps.words.formula = "at distance k: 2/" + d + " · Σ cos(k / 10000" + viz::superscript("2i/" + d) + ")";
+  maps.row_title = "position", maps.value_title = "cosine", maps.curves_title = "cosine with pos.";
 }
 
 /// The rows drawn as curves, a line for each position: "learned 8", of cosines "learned with 8".
-Table table(const ViewContext& c, const Maps& maps) {
-  const std::vector<int> curves = curves_of(c);
+Table table(const ViewContext& c, const EncodingMaps& maps) {
   Table result{key_column("position")};
   for (const std::string name : {"learned ", "sinusoidal "})
-    for (const int row : curves)
+    for (const int row : maps.curves)
       result.columns.emplace_back(name + (shows_cosines(c) ? "with " : "") + std::to_string(row));
-  for (int position = 0; position < maps.of[kLearned].cols; ++position) {
-    TableRow cells{cell_of(position)};
-    for (const viz::Matrix& map : maps.of)
-      for (const int row : curves) add_cells(cells, map.at(row, position));
-    result.add(std::move(cells));
+  for (int position = 0; position < maps.cells[kLearned].matrix.cols; ++position) {
+    TableRow line{cell_of(position)};
+    for (const viz::HeatmapCells& cells : maps.cells)
+      for (const int row : maps.curves) add_cells(line, cells.matrix.at(row, position));
+    result.add(std::move(line));
   }
   return result;
 }
@@ -186,29 +161,28 @@ void add_cross(viz::Scene& scene, const ViewContext& c, const Picture& picture, 
   }
 }
 
-void add_facts(Facts& facts, const ViewContext& c, const Maps& maps, const Picture& picture,
+void add_facts(Facts& facts, const ViewContext& c, const EncodingMaps& maps, const Picture& picture,
                const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   add_cross(facts.overlay, c, picture, hit);
-  const std::vector<int> curves = curves_of(c);
   facts.commands = menu(c);
   facts.say(position_words(c, hit.col));
   if (region.role == kEncodingCurves) {
     const std::string which = region.id == kLearned ? "learned " : "sinusoidal ";
-    for (const int row : curves)
+    for (const int row : maps.curves)
       facts.number(which + (shows_cosines(c) ? "with " : "") + row_name(c, row) + ":",
-                   maps.of[region.id].at(row, hit.col),
-                   row == curves.back() ? Fact::Location::both : Fact::Location::tooltip);
+                   maps.cells[region.id].matrix.at(row, hit.col),
+                   row == maps.curves.back() ? Fact::Location::both : Fact::Location::tooltip);
     return;
   }
   facts.say(shows_cosines(c) ? "with " + position_words(c, hit.row) : row_name(c, hit.row));
   if (shows_cosines(c))
     facts.say("distance " + std::to_string(std::abs(hit.col - hit.row)), Fact::Location::tooltip);
-  facts.number("learned", maps.of[kLearned].at(hit.row, hit.col));
-  facts.number("sinusoidal", maps.of[kSinusoidal].at(hit.row, hit.col));
+  facts.number("learned", maps.cells[kLearned].matrix.at(hit.row, hit.col));
+  facts.number("sinusoidal", maps.cells[kSinusoidal].matrix.at(hit.row, hit.col));
   facts.said.back().unit = "(not GPT-2's)";
-  const bool drawn = std::ranges::count(curves, hit.row) > 0;
-  if (!drawn || curves.size() > 1)
+  const bool drawn = std::ranges::count(maps.curves, hit.row) > 0;
+  if (!drawn || maps.curves.size() > 1)
     facts.commands.push_back({(drawn ? "Hide the curve of " : "Show the curve of ") + row_name(c, hit.row),
                               curve_toggled(c, hit.row)});
 }
@@ -228,19 +202,28 @@ std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, cons
 
 void declare_maps(Content& it) {
   const ViewContext& c = it.c;
-  const auto made = maps_of(it);
-  if (!made) return;
-  const Maps& maps = it.keep(*made);
-  const model::Config& config = c.run->run->config;
-  const std::string n = std::to_string(config.n_ctx), d = std::to_string(config.n_embd);
-  it.title = shows_cosines(c) ? "Cosine similarity of all pairs of positions" : "Positional encoding";
-  it.subtitle = shows_cosines(c) ? n + " × " + n + " pairs, in " + d + " dimensions"
-                                 : n + " positions × " + d + " dimensions";
-  const EncodingMaps& drawn = it.keep(drawn_maps(c, maps));
-  it.body = beside(boxes(encoding_panel(kLearned, drawn), encoding_panel(kSinusoidal, drawn)));
+  const bool cosines = shows_cosines(c);
+  const auto answer = cosines ? it.need(CosinesOfPositions{}) : nullptr;
+  if (!c.run || (cosines && !answer)) return;
+  const auto bundled = c.ask(IsBundledModel{});
+  const Zoom zoom = zoom_of(c);
+  EncodingMaps made;
+  made.words.notes = {bundled && bundled->yes ? "wpe.weight; began as sinusoids" : "wpe.weight",
+                      kSinusoidalNote};
+  made.curves = curves_of(c);
+  made.zoom = {zoom.row, zoom.col, zoom.rows, zoom.cols};
+  made.length = c.run->tokens.was_empty ? 0 : c.run->run->length();
+  cosines ? fill_cosines(it, made, answer) : fill_encodings(it, made);
+  const EncodingMaps& maps = it.keep(std::move(made));
+  const std::string n = std::to_string(c.run->run->config.n_ctx),
+                    d = std::to_string(c.run->run->config.n_embd);
+  it.title = cosines ? "Cosine similarity of all pairs of positions" : "Positional encoding";
+  it.subtitle =
+      cosines ? n + " × " + n + " pairs, in " + d + " dimensions" : n + " positions × " + d + " dimensions";
+  it.body = beside(boxes(encoding_panel(kLearned, maps), encoding_panel(kSinusoidal, maps)));
   it.table = [&] { return table(c, maps); };
-  it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
-    add_facts(facts, now, maps, picture, hit);
+  it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
+    add_facts(facts, c, maps, picture, hit);
   };
   it.on = on;
 }
@@ -357,9 +340,9 @@ void declare_shift(Content& it) {
                              paint_chart(picture, page, chart, area);
                            })));
   it.table = [&] { return table(shift); };
-  it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
+  it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
     if (hit.col >= std::ssize(shift.learned)) return;
-    add_cross(facts.overlay, now, picture, hit);
+    add_cross(facts.overlay, c, picture, hit);
     add_facts(facts, shift, hit.col);
   };
 }
