@@ -166,7 +166,7 @@ class Stack final : public Box {
   std::string note() const override {
     std::string all;
     const auto add = [&all](const std::string& words) {
-      if (!words.empty()) all += (all.empty() ? "" : "; ") + words;
+      if (!words.empty() && !all.ends_with(words)) all += (all.empty() ? "" : "; ") + words;
     };
     for (const Box* box : placed_) add(box->note());
     for (const std::string& one : left_out_) add("no room for " + one);
@@ -222,6 +222,9 @@ class Stack final : public Box {
 
   bool place_all(const ViewContext& c, const viz::Rect& area) {
     const bool down = is_down(c, area.w, placed_);
+    return place_along(down, c, area) || (direction_ == Direction::either && place_along(!down, c, area));
+  }
+  bool place_along(bool down, const ViewContext& c, const viz::Rect& area) {
     const float gap = gaps(c, 2, down);
     const float room = (down ? area.h : area.w) - gaps(c, placed_.size(), down);
     std::vector<Wish> wishes;
@@ -256,16 +259,17 @@ class Notes final : public Box {
 
   Wish width(const ViewContext&) const override { return {0, 0}; }
   Wish height(const ViewContext& c, float width) const override {
-    const float all = line(c) * static_cast<float>(wrapped(c, width).size());
+    const float all = line(c) * static_cast<float>(wrapped(c, width, lines_).size());
     return {0, all, all};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
     area_ = area;
-    shown_ = wrapped(c, area.w);
     constexpr float kSnapped = 1;
-    while (!shown_.empty() && line(c) * static_cast<float>(shown_.size()) > area.h + kSnapped)
-      shown_.pop_back();
-    return true;
+    std::span<const std::string> whole = lines_;  // half of a sentence would say nothing
+    for (;; whole = whole.first(whole.size() - 1)) {
+      shown_ = wrapped(c, area.w, whole);
+      if (whole.empty() || line(c) * static_cast<float>(shown_.size()) <= area.h + kSnapped) return true;
+    }
   }
   void paint(Picture& picture, const ViewContext& c) const override {
     paint_small_lines(picture, c, shown_, {area_.x, area_.y}, area_.w);
@@ -273,10 +277,11 @@ class Notes final : public Box {
 
  private:
   static float line(const ViewContext& c) { return style_of(c).line(style_of(c).small()); }
-  std::vector<std::string> wrapped(const ViewContext& c, float width) const {
+  static std::vector<std::string> wrapped(const ViewContext& c, float width,
+                                          std::span<const std::string> lines) {
     std::vector<std::string> all;
     const viz::Style style = style_of(c);
-    for (const std::string& words : lines_)
+    for (const std::string& words : lines)
       std::ranges::move(viz::wrap(style, words, style.small(), viz::FontStyle::regular, std::max(1.F, width)),
                         std::back_inserter(all));
     return all;

@@ -277,24 +277,23 @@ void paint_chart(Picture& picture, const ViewContext& c, const viz::CurveChart& 
                             "k, positions ahead", style);
 }
 
-/// About the two maps, and the errors one position ahead, which the chart may not tell from 0.
-std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shift) {
-  const std::string d = std::to_string(c.run->run->config.n_embd);
-  std::vector<std::string> words{
-      "Sinusoids: T turns each pair (2i, 2i+1) by 1 / 10000" + viz::superscript("2i/" + d) +
-          ", so e(t+k) = T" + viz::superscript("k") + " e(t) but for rounding.",
-      "Learned: T is the " + d + " × " + d + " least-squares map from e(t) to e(t+1), fitted to " +
-          std::to_string(shift.pairs) + " pairs."};
-  if (fits_exactly(c, shift))
-    words[1] +=
-        " So few can be fitted exactly: what grows with k is rounding. Unseen positions are the real test.";
-  if (shift.learned.size() < 2) return words;
-  std::string& first = words.emplace_back("k = 1:");
+/// What the curves are of and, one position ahead, their numbers, which the chart may not tell from 0.
+std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shift, bool clipped) {
+  std::string first = "k = 1:";
   for (const Method& method : kMethods)
-    first += " " + std::string(method.name) + " " +
-             viz::number(static_cast<double>((shift.*method.errors)[1]), 3) + ",";
+    if (shift.learned.size() > 1)
+      first += " " + std::string(method.name) + " " +
+               viz::number(static_cast<double>((shift.*method.errors)[1]), 3) + ",";
   first.pop_back();
-  return words;
+  return {
+      "√(Σ |T" + viz::superscript("k") + " e(t) − e(t+k)|² / Σ |e(t+k)|²)" +
+          (clipped ? "; arrow: beyond " + viz::number(kMaxError, 2) : ""),
+      first,
+      "e(t) is the vector of position t. Sinusoidal: T turns each pair (2i, 2i+1) by 1 / 10000" +
+          viz::superscript("2i/" + std::to_string(c.run->run->config.n_embd)) + ", exact but for rounding.",
+      "Learned: T is the least-squares map from e(t) to e(t+1), fitted to " + std::to_string(shift.pairs) +
+          " pairs." + (fits_exactly(c, shift) ? " So few are fitted exactly: what grows is rounding." : ""),
+      "Unseen: fitted to even t, tested at odd t. No map: T is the identity."};
 }
 
 Table table(const PositionShift& shift) {
@@ -327,18 +326,11 @@ void declare_shift(Content& it) {
   it.title = "From e(t) to e(t+k) by one map T";
   it.subtitle = (done < shift.steps ? "computing… k up to " : "error, k up to ") + std::to_string(done);
   const viz::CurveChart& chart = it.keep(chart_of(c, shift));
-  const std::string error = "√(Σ |T" + viz::superscript("k") + " e(t) − e(t+k)|² / Σ |e(t+k)|²)" +
-                            (chart.high < kMaxError ? "" : "; arrow: beyond " + viz::number(kMaxError, 2));
-  // In a paper, the text around the figure explains it.
-  it.body = rows(boxes(c.printed ? nullptr : notes(words_of(c, shift)), notes({error}),
-                       custom(
-                           {15, 60},
-                           [](float w) {
-                             return Wish{8, 0.6F * w};
-                           },
-                           [&](Picture& picture, const ViewContext& page, viz::Rect area) {
-                             paint_chart(picture, page, chart, area);
-                           })));
+  const auto height = [](float width) { return Wish{8, 0.6F * width}; };
+  const auto paint = [&](Picture& picture, const ViewContext& page, viz::Rect area) {
+    paint_chart(picture, page, chart, area);
+  };
+  it.body = rows(boxes(notes(words_of(c, shift, chart.high >= kMaxError)), custom({15, 60}, height, paint)));
   it.table = [&] { return table(shift); };
   it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
     if (hit.col >= std::ssize(shift.learned)) return;
