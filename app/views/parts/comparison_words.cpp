@@ -4,11 +4,6 @@
 
 namespace headscope::app {
 
-Picture no_counterpart(const ViewContext& c, std::optional<int> position) {
-  return message(
-      c, token_name(c.run->tokens, position.value_or(c.selection.query)) + " has " + no_counterpart_words(c));
-}
-
 /// What differs first between the two of a comparison: "prompt", "model" or "file".
 static const char* compared_thing(const PromptRun& run) {
   if (run.model->patterns) return "file";

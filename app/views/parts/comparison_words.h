@@ -10,8 +10,6 @@
 // Comparisons of two runs: words, and scales of differences.
 namespace headscope::app {
 
-/// The picture of a difference if a position, or the selected query, has no counterpart in the baseline.
-Picture no_counterpart(const ViewContext& context, std::optional<int> position = {});
 /// "second prompt", "second model" or "second file": what the run is compared with, named by the first thing
 /// that differs.
 std::string second_name(const PromptRun& run);
@@ -43,13 +41,6 @@ const char* difference_suffix(const ViewContext& context);
 const char* difference_prefix(const ViewContext& context);
 /// Prefix of CSV columns on the difference side: "difference of "; else empty.
 std::string difference_column_prefix(const ViewContext& context);
-
-/// The picture to show while the answer to a question about one position is missing; nothing if it is
-/// `known`.
-inline std::optional<Picture> waiting_for(const ViewContext& c, const Question& question, bool known) {
-  if (c.side == Side::difference && c.run && compared_query(c) < 0) return no_counterpart(c);
-  return waiting(c, question, known);
-}
 
 /// What rounding in float32 may leave of weights, probabilities and logits that are equal: scales of
 /// differences reach at least so far, lest it be drawn as if it were a difference.

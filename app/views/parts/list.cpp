@@ -425,35 +425,6 @@ Table List::exported(int rows) const {
   return result;
 }
 
-ChartAndList lay_out_with_list(const ViewContext& c, float least_width, float share, float least_height,
-                               float under, float shape) {
-  const viz::Rect area = below_title(c);
-  const float gap = 6 * style_of(c).unit();
-  ChartAndList l{{area.x, area.y, area.w, area.h - under}, {}};
-  if (area.w >= least_width * c.font_size) {
-    l.chart.w = std::floor(share * (area.w - gap));
-    l.list = {l.chart.right() + gap, area.y, area.w - l.chart.w - gap, area.h};
-  } else if (area.h >= least_height * c.font_size) {
-    l.chart.h = std::floor(0.55F * area.h) - under;
-    const float y = l.chart.bottom() + under + gap;
-    l.list = {area.x, y, area.w, area.bottom() - y};
-  }
-  const bool is_beside = l.list.x > area.x;
-  if (!c.printed || l.list.w <= 0 || shape <= 0 || (is_beside && area.w > 1.5F * area.h)) return l;
-  // On paper the chart is as high as its cells, and the list next to it no higher, so that nothing stays
-  // empty.
-  // Labels and scale, which is under the cells of a narrow figure.
-  const float beside = (is_beside ? 8 : 4.5F) * c.font_size, above = (is_beside ? 4.5F : 6) * c.font_size;
-  l.chart.h = std::min(l.chart.h, std::floor(shape * (l.chart.w - beside) + above));
-  if (is_beside) {
-    l.list.h = std::min(l.list.h, l.chart.h + under);
-  } else {
-    l.list.y = l.chart.bottom() + under + gap;
-    l.list.h = std::min(area.bottom() - l.list.y, 30 * c.font_size);
-  }
-  return l;
-}
-
 void paint_small_lines(Picture& picture, const ViewContext& c, const std::vector<std::string>& lines,
                        viz::Point top, float room) {
   const float line = style_of(c).line(style_of(c).small());

@@ -276,16 +276,6 @@ class List final : public Box {
   viz::TableLayout layout_;
 };
 
-/// The places of a chart and the list next to it, or below it if the area is narrow.
-struct ChartAndList {
-  viz::Rect chart, list;  ///< list.w == 0: no room for it
-};
-/// `least_width`, `least_height` (ems): minimum size for the list to be shown; next to it the chart takes
-/// `share` of the width. `under`: height of the lines under the chart. `shape`: height of the
-/// chart's cells as a part of their width, which limits the height of printed figures; 0: any.
-ChartAndList lay_out_with_list(const ViewContext& context, float least_width, float share, float least_height,
-                               float under, float shape = 0);
-
 /// Draws lines of small, muted words below each other, truncated to `room`; `top`: the top left corner.
 void paint_small_lines(Picture& picture, const ViewContext& context, const std::vector<std::string>& lines,
                        viz::Point top, float room = 1e9F);

@@ -41,14 +41,6 @@ MeanSource mean_source(const ViewContext& c, const MeansOverList& means) {
   return {means.over, std::move(answer)};
 }
 
-std::optional<Picture> waiting_for_means(const ViewContext& c, const MeansOverList& means) {
-  if (!c.prompts) return no_list(c);
-  const auto answer = c.ask(means);
-  if (!answer) return waiting(c, means, false);
-  if (answer->whole) return std::nullopt;
-  return message(c, "means: " + list_words(c, answer->progress));
-}
-
 std::string mean_words(const ViewContext& c, const MeanSource& source) {
   return "means over " + counted(source.means->tokens, "token") + " of " +
          list_words(c, source.means->progress);

@@ -19,8 +19,6 @@ std::string list_words(const ViewContext& context, const ListProgress& progress,
                        std::optional<std::size_t> of_first = {});
 /// The source of means over the context's list, with the answer as far as it is known.
 MeanSource mean_source(const ViewContext& context, const MeansOverList& means);
-/// What a picture says instead as long as these means are not known; nothing if they are.
-std::optional<Picture> waiting_for_means(const ViewContext& context, const MeansOverList& means);
 /// "means over 1,500 tokens of 120 prompts of “names.jsonl”"; they must be known.
 std::string mean_words(const ViewContext& context, const MeanSource& source);
 /// Whether a prompt of the list is the shown prompt.
