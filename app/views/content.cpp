@@ -466,6 +466,7 @@ View make_view(Group group, std::string_view id, std::string_view title, std::st
   view.scrolls = scrolls_in;
   view.table = [declare](const ViewContext& c) {
     const auto content = content_in(c, declare);
+    content->c.answers = c.answers;
     return content->table ? content->table() : Table();
   };
   view.whole_height = [declare](const ViewContext& c) { return height_of(*content_in(c, declare), c); };

@@ -123,7 +123,7 @@ class Content {
  public:
   explicit Content(const ViewContext& context) : c(context) {}
 
-  ViewContext c;        ///< what it was made for; its answers are there only while the view makes it
+  ViewContext c;  ///< what it was made for; its answers are there while the view makes it, and its table
   std::string message;  ///< in place of a picture; empty with a body
   std::string title;    ///< on the difference side the frame adds that
   std::string subtitle;

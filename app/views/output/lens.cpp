@@ -186,10 +186,10 @@ bool names_answers(const ViewContext& c) {
          c.options[kLensColor] != LensColoring::divergence && lens_token(c).by != TokenChoice::By::id;
 }
 
-Layout lay_out(const ViewContext& c) {
+Layout lay_out(const ViewContext& c, viz::Rect area) {
   const viz::Style style = style_of(c);
   Layout l;
-  l.area = below_title(c);
+  l.area = area;
   l.length = c.run->run->length();
   l.places = shown_places(c);
   const auto rows = static_cast<int>(l.places.size());
@@ -378,75 +378,23 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks&
          (compares_different_inputs(*c.run) ? "the first" : "the edited run") + bold;
 }
 
-Picture build(const ViewContext& c) {
-  const LensOf first = LensOf::around(std::max(0, c.selection.query), lens_token(c));
-  if (auto words = waiting_for_run(c, first)) return *words;
-  const Layout l = lay_out(c);
-  if (l.shown == 0) return too_small(c, "for the lens");
-  const LensBlocks lens = lens_blocks(c, l.first, l.shown);
-  if (lens.positions() == 0) return message(c, waiting_words(c, l, kComputing));
-  Picture picture = blank(c);
-  paint_title(picture, c, std::string("Logit lens") + difference_suffix(c), subtitle_of(c, l, lens));
-  const Legend legend = legend_of(c, lens);
-  paint_legend(picture, c, l, legend);
-  paint_answers(picture, c, lens, l);
-  paint_grid(picture, c, lens, l, legend.scale);
-  paint_axes(picture, c, l);
-  picture.regions.push_back(l.grid);
-  return picture;
-}
-
-std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
-  const TableRows columns = lay_out(c).scrolled();
-  const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
-  return columns.scrolls() && page ? columns.by_key(gesture.key) : std::nullopt;
-}
-
-ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
-  constexpr int kColumns = 3;  // columns per step of the wheel
-  const TableRows columns = lay_out(c).scrolled();
-  if (!columns.scrolls()) return {};
-  const float by = gesture.by.x != 0 ? gesture.by.x : gesture.by.y;
-  return {columns.from(columns.first + (by > 0 ? -kColumns : kColumns))};
-}
-
-ViewActions click(const ViewContext& c, const Picture&, const viz::Hit& hit) {
-  const Layout l = lay_out(c);
-  if (hit.col >= l.length) return {};
-  const TableRows columns = l.scrolled();
-  ViewActions actions{SelectQuery{hit.col}};
-  if (columns.scrolls()) actions.emplace_back(columns.from(l.first));  // nothing moves under the mouse
-  return actions;
-}
-
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const std::vector<int> places = c.run ? shown_places(c) : std::vector<int>{};
-  if (hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return facts;
-  facts.commands.push_back(choose_query(c, hit.col));
-  const Layout l = lay_out(c);
-  if (l.shown == 0 || lens_blocks(c, l.first, l.shown).positions() == 0) return facts;
-  viz::paint_crosshair(facts.overlay, region_of(picture, hit), hit.row, hit.col, c.theme->text_muted,
-                       c.theme->query, style_of(c));
-  const int place = places[hit.row];
-  facts.say("position " + token_name(c.run->tokens, hit.col));
+/// `lens`: of the position; null: not there yet.
+void add_cell(Facts& facts, const ViewContext& c, const LogitLens* lens, int position, int place) {
+  facts.commands.push_back(choose_query(c, position));
+  facts.say("position " + token_name(c.run->tokens, position));
   facts.say(place_name(c, place), Fact::Location::status);
   facts.say(place_name(c, place) + ": " + place_words(c, place), Fact::Location::tooltip);
-  const auto lens = c.ask(LensOf::around(hit.col, lens_token(c)));
-  if (!lens || !lens->knows(hit.col)) {
-    facts.say(kComputing);
-    return facts;
-  }
-  const model::LensReading& reading = lens->at(hit.col, place);
+  if (lens == nullptr) return facts.say(kComputing);
+  const model::LensReading& reading = lens->at(position, place);
   const model::PositionStatistics& s = reading.guesses;
   const model::Guess& best = s.top.front();
   facts.say(guess_words(c, best), Fact::Location::status);
   for (std::size_t i = 0; i < s.top.size(); ++i)
     facts.say("guess " + std::to_string(i + 1) + ": " + guess_words(c, s.top[i]), Fact::Location::tooltip);
   const std::string target = chooses_token(c) ? "token" : "final answer";
-  std::string answer = target + " “" + label_of(c, lens->answer(hit.col)) + "” ";
-  if (c.side == Side::difference && lens->compares(hit.col)) {
-    const model::PositionStatistics& before = lens->before_at(hit.col, place).guesses;
+  std::string answer = target + " “" + label_of(c, lens->answer(position)) + "” ";
+  if (c.side == Side::difference && lens->compares(position)) {
+    const model::PositionStatistics& before = lens->before_at(position, place).guesses;
     facts.say((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") + ": " +
                   guess_words(c, before.top.front()),
               Fact::Location::tooltip);
@@ -466,44 +414,115 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (s.next_rank >= 0)
     facts.value("the " + target + "'s rank", std::to_string(s.next_rank + 1), Fact::Location::menu);
   facts.value("KL", plain(bits(reading.divergence)), Fact::Location::menu);
-  add_patch(facts.commands, c, point_of(place), hit.col, "the stream here (" + place_name(c, place) + ")");
-  return facts;
+  add_patch(facts.commands, c, point_of(place), position, "the stream here (" + place_name(c, place) + ")");
 }
 
-/// Under the grid and its labels.
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
-  if (!c.run) return {};
-  const Layout l = lay_out(c);
-  const TableRows columns = l.scrolled();
-  std::vector<Scroll> bars = columns.bars(columns.place.right());
-  viz::Rect along = columns.place;
-  along.h = std::min(along.bottom() + l.columns.size + 1, c.height - kScrollBar * c.font_size) - along.y;
-  for (Scroll& bar : bars) bar.sideways = true, bar.along = along;
-  return bars;
-}
+/// The grid with its axes and its legend. Its columns scroll sideways.
+class LensBox final : public Box {
+ public:
+  LensBox(const LensBlocks& lens, Legend legend) : lens_(lens), legend_(std::move(legend)) {}
 
-viz::Point figure_size(const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  const auto rows = static_cast<float>(c.run ? shown_places(c).size() : 1);
-  return {c.width, below_title(c).y + legend_height(style) + (c.printed ? 2.1F : 1.8F) * c.font_size * rows +
-                       7 * c.font_size + margin(c)};
+  Wish width(const ViewContext& c) const override { return {12 * c.font_size, 80 * c.font_size}; }
+  Wish height(const ViewContext& c, float) const override {
+    const auto rows = static_cast<float>(shown_places(c).size());
+    const float around = 9 * c.font_size;
+    return {around / 2, around + (c.printed ? 2.1F : 1.8F) * c.font_size * rows,
+            around + 3.4F * c.font_size * rows};
+  }
+  bool place(const ViewContext& c, viz::Rect area) override {
+    layout_ = lay_out(c, area);
+    return layout_.shown > 0;
+  }
+  void paint(Picture& picture, const ViewContext& c) const override {
+    paint_legend(picture, c, layout_, legend_);
+    paint_answers(picture, c, lens_, layout_);
+    paint_grid(picture, c, lens_, layout_, legend_.scale);
+    paint_axes(picture, c, layout_);
+    picture.regions.push_back(layout_.grid);
+  }
+  void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
+                 const viz::Hit& hit) const override {
+    const viz::Region& region = region_of(picture, hit);
+    if (region.role != kCell) return;
+    viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->text_muted, c.theme->query,
+                         style_of(c));
+    add_cell(facts, c, lens_.knows(hit.col) ? &lens_.known_block(hit.col) : nullptr, hit.col,
+             layout_.places[hit.row]);
+  }
+  std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::Hit* hit,
+                                const Gesture& gesture) const override {
+    TableRows columns = layout_.scrolled();
+    if (const int now = c.options[kFirstColumn]; now >= 0)  // the option may be newer than the picture
+      columns.first = std::clamp(now, 0, columns.all - columns.shown);
+    if (gesture.kind == Gesture::Kind::click && hit != nullptr) {
+      ViewActions actions{SelectQuery{hit->col}};
+      if (columns.scrolls())
+        actions.emplace_back(columns.from(columns.first));  // nothing moves under the mouse
+      return actions;
+    }
+    if (!columns.scrolls()) return std::nullopt;
+    if (gesture.kind == Gesture::Kind::wheel) {
+      constexpr int kColumns = 3;  // per step of the wheel
+      const float by = gesture.by.x != 0 ? gesture.by.x : gesture.by.y;
+      return ViewActions{columns.from(columns.first + (by > 0 ? -kColumns : kColumns))};
+    }
+    const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
+    return gesture.kind == Gesture::Kind::key && page ? columns.by_key(gesture.key) : std::nullopt;
+  }
+  /// Under the grid and its labels.
+  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture&) const override {
+    const TableRows columns = layout_.scrolled();
+    viz::Rect along = columns.place;
+    along.h =
+        std::min(along.bottom() + layout_.columns.size + 1, c.height - kScrollBar * c.font_size) - along.y;
+    for (Scroll& bar : columns.bars(columns.place.right())) {
+      bar.sideways = true, bar.along = along;
+      scrolls.push_back(std::move(bar));
+    }
+  }
+
+ private:
+  const LensBlocks& lens_;
+  Legend legend_;
+  Layout layout_;
+};
+
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  it.table = [&c] { return lens_table(c); };
+  if (!c.run) {
+    static_cast<void>(c.ask(LensOf::around(std::max(0, c.selection.query), lens_token(c))));
+    return;
+  }
+  if (c.fonts == nullptr) return;
+  const Layout l = lay_out(c, below_title(c));  // only the positions that are shown are asked about
+  if (l.shown == 0) {
+    it.message = "too small for the lens";
+    return;
+  }
+  const LensBlocks& lens = it.keep(lens_blocks(c, l.first, l.shown));
+  if (lens.positions() == 0) {
+    it.message = waiting_words(c, l, kComputing);
+    return;
+  }
+  it.title = "Logit lens";
+  it.subtitle = subtitle_of(c, l, lens);
+  it.body = std::make_unique<LensBox>(lens, legend_of(c, lens));
 }
 
 }  // namespace lens
 
 View lens_view() {
   using namespace lens;
-  View view = make_view(Group::output, "lens", "Logit lens",
-                        "what the model would predict if it stopped at each place in the residual stream",
-                        build, facts, lens_table);
+  View view =
+      make_view(Group::output, "lens", "Logit lens",
+                "what the model would predict if it stopped at each place in the residual stream", declare);
+  view.redraw = nullptr;  // which positions are asked about depends on the width
   view.options = {&kLensColor, &kLensToken, &kLensMid, &kLensAt, &kWords, &kFirstColumn};
   view.for_means = &kLensAt;
   view.for_means_value = static_cast<int>(LensAt::query);
-  add_gestures(view, click, on_key, on_wheel);
-  view.scrolls = scrolls;
   view.shows_difference = true;
   view.shows_parts = true;
-  view.figure_size = figure_size;
   view.caption = {true, false, true};
   view.landmarks = {landmark("grid", kCell)};
   return view;
