@@ -79,12 +79,12 @@ enum Id { kQNorm, kKNorm, kCosine, kScore, kScaled, kMasked, kLargest, kShifted,
 constexpr Quantity kQuantities[]{
     {"norm of q", "", [](const ScoreTerms& t) { return t.q_norm; }, true},
     {"norm of k", "", [](const ScoreTerms& t) { return t.k_norm; }, true},
-    {"cosine", "cosine, for reference", [](const ScoreTerms& t) { return t.cosine(); }, true},
+    {"cosine", "cosine", [](const ScoreTerms& t) { return t.cosine(); }, true},
     {"score", "score q·k", [](const ScoreTerms& t) { return double{t.score()}; }},
     {"scaled", "scaled", [](const ScoreTerms& t) { return double{t.scaled()}; }},
     {"masked", "masked", [](const ScoreTerms& t) { return double{t.masked()}; }},
     {"largest", "", [](const ScoreTerms& t) { return double{t.row->largest}; }},
-    {"difference", "minus the row's maximum", [](const ScoreTerms& t) { return double{t.shifted()}; }},
+    {"difference", "minus maximum", [](const ScoreTerms& t) { return double{t.shifted()}; }},
     {"exponential", "exponential", [](const ScoreTerms& t) { return double{t.power()}; }},
     {"row sum", "row sum", [](const ScoreTerms& t) { return double{t.row->sum}; }},
     {"weight", "weight", [](const ScoreTerms& t) { return double{t.weight()}; }}};
@@ -268,8 +268,8 @@ BoxPtr box_of(Content& it, const Breakdown& n, int strip_role, int step_role) {
     return [&steps, words](int row) { return steps[row].*words; };
   };
   const auto value = [&steps](int row) { return steps[row].value; };
-  list->text(token_name(c.run->tokens, n.now.query) + " → " + token_name(c.run->tokens, n.now.key), 9,
-             said(&Step::name));
+  list->least_width = 26;  // with the computations
+  list->text("key " + token_name(c.run->tokens, n.now.key), 9, said(&Step::name), {.heading = theme.key});
   list->number("computation", 7, value, {.tip = false}).text = said(&Step::computation);
   list->number("result", 8, value, {.tip = false}).text = said(&Step::result);
   list->row_facts = [&steps](Facts& facts, int row) {

@@ -266,6 +266,10 @@ void List::paint(Picture& picture) const {
   }
 }
 
+Wish List::width(const ViewContext& c) const {
+  return {least_width * c.font_size, 40 * c.font_size};
+}
+
 Wish List::height(const ViewContext& c, float width) const {
   constexpr float kScale = 15;  // ems of a strip's scale in the legend
   const viz::Style style = style_of(c);

@@ -139,7 +139,8 @@ class List final : public Box {
   /// Unless a first row is chosen, or the rows are sorted by strength, the list begins where the row of the
   /// largest strength, or the one that is kept in view, is seen; empty: at its first row.
   std::span<const float> strengths;
-  int kept = -1;  ///< a row that is kept in view in the same way; -1: none
+  int kept = -1;           ///< a row that is kept in view in the same way; -1: none
+  float least_width = 12;  ///< ems; with less it stands below other boxes, not next to them
 
   template <ListCells Cells>
   ListColumn& text(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {
@@ -215,6 +216,7 @@ class List final : public Box {
   void paint(Picture& picture) const;
 
   // As a box.
+  Wish width(const ViewContext& context) const override;
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext&) const override { paint(picture); }
