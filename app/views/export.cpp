@@ -15,7 +15,6 @@
 #include "app/views/parts/selected.h"
 #include "system/path_text.h"
 #include "viz/players/players.h"
-#include "viz/scene/content_bounds.h"
 
 namespace headscope::app {
 namespace {

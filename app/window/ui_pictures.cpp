@@ -6,7 +6,6 @@
 #include "app/views/parts/frame.h"
 #include "app/window/ui.h"
 #include "viz/players/imgui_compat.h"
-#include "viz/scene/text_at.h"
 
 namespace headscope::app {
 

@@ -5,7 +5,7 @@
 #include "app/views/export.h"
 #include "tests/app/view_fixture.h"
 #include "viz/charts/number_axis.h"
-#include "viz/scene/content_bounds.h"
+#include "viz/players/players.h"
 
 namespace headscope::app::page_test {
 namespace {

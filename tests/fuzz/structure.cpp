@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/support/safetensors_bytes.h"
-#include "viz/scene/crc32.h"
+#include "viz/scene/notes.h"
 
 namespace headscope::fuzz {
 namespace {

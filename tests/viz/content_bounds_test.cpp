@@ -1,4 +1,4 @@
-#include "viz/scene/content_bounds.h"
+#include "viz/players/players.h"
 
 #include <gtest/gtest.h>
 

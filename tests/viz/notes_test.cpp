@@ -6,7 +6,6 @@
 #include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/xml_check.h"
-#include "viz/scene/crc32.h"
 
 namespace headscope::viz::notes_test {
 namespace {

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "tests/viz/pictures.h"
-#include "viz/scene/text_at.h"
 
 namespace headscope::viz::scene_test {
 namespace {

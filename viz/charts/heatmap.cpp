@@ -14,25 +14,14 @@ constexpr float kHatchPitch = 6;
 constexpr float kSmallestGridWithGaps = 12;  // pixels per cell
 constexpr int kMaxCellsWithValues = 32 * 32;
 
-/// The x where the line x + y = c crosses the diagonal between masked and unmasked cells.
-float diagonal_x(const Region& grid, float c) {
-  const double cw = grid.rect.w / grid.cols, ch = grid.rect.h / grid.rows;
-  const double d = (c - grid.rect.x - grid.rect.y + grid.first_col * cw + grid.first_row * ch) / (cw + ch);
-  return static_cast<float>(grid.rect.x + (d - grid.first_col) * cw);
-}
-
-/// Lines over the part right of the diagonal, or over the whole grid if any cell may be masked. They are
-/// drawn under the image, whose cells give the exact outline.
-Segments hatching(const HeatmapCells& cells, const Region& grid, const Style& style) {
+/// Lines over the whole grid. They are drawn under the image, whose cells give the exact outline.
+Segments hatching(const Region& grid, const Style& style) {
   Segments hatch{{}, style.theme.hatch, 1};
   const Rect& r = grid.rect;
   const float pitch = std::min(kHatchPitch, std::max(3.F, r.w / 12)) * std::numbers::sqrt2_v<float>;
   for (float c = r.x + r.y + pitch / 2; c < r.right() + r.bottom(); c += pitch) {
-    const float right = std::min(r.right(), c - r.y), from = std::max(r.x, c - r.bottom()),
-                left = cells.masked.empty() ? std::max(from, diagonal_x(grid, c)) : from;
-    if (left >= right) continue;
-    hatch.points.push_back({left, c - left});
-    hatch.points.push_back({right, c - right});
+    const float right = std::min(r.right(), c - r.y), left = std::max(r.x, c - r.bottom());
+    hatch.points.insert(hatch.points.end(), {{left, c - left}, {right, c - right}});
   }
   return hatch;
 }
@@ -143,10 +132,7 @@ void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, co
   if (r.w <= 0 || r.h <= 0 || cells.matrix.rows == 0 || cells.matrix.cols == 0) return;
   const bool hides = cells.masked.empty() ? cells.masked_above_diagonal
                                           : std::ranges::find(cells.masked, 1) != cells.masked.end();
-  if (hides && cells.hatched) {
-    const Segments hatch = hatching(cells, grid, style);
-    if (!hatch.points.empty()) scene.add(hatch);
-  }
+  if (hides && cells.hatched) scene.add(hatching(grid, style));
   Image image = heatmap_image(cells, grid, style);
   constexpr float kSlack = 0.01F;
   const bool overhangs = image.dest.x < r.x - kSlack || image.dest.y < r.y - kSlack ||

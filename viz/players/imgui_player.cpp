@@ -138,10 +138,6 @@ class GlyphAtlas {
   std::unordered_map<GlyphKey, Entry, GlyphKeyHash> entries_;
 };
 
-/// A texture not drawn for this many frames is dropped.
-constexpr std::uint64_t kIdleFrames = 240;
-/// Above this, textures not drawn in the last frame are dropped, least recently used first.
-constexpr std::size_t kMaxTextureBytes = std::size_t{256} << 20;
 /// The vertices of a primitive must have 16-bit indices.
 constexpr std::size_t kPointsPerStroke = 2000;
 /// Limit of the cosine between two directions. Beyond 60 degrees a mitre would be too long.
@@ -157,7 +153,7 @@ Color faded(Color c, float opacity) {
   return c.with_alpha(static_cast<std::uint8_t>(static_cast<float>(c.a) * opacity + 0.5F));
 }
 
-/// The textures of images, by content id.
+/// The textures of the images in the last frame, by content id.
 class ImageCache {
  public:
   explicit ImageCache(TextureBackend& textures) : textures_(textures) {}
@@ -168,48 +164,32 @@ class ImageCache {
   ImageCache& operator=(const ImageCache&) = delete;
 
   void begin_frame() {
-    ++frame_;
-    std::erase_if(images_, [&](const auto& entry) {
-      if (entry.second.last_drawn + kIdleFrames >= frame_) return false;
-      drop(entry.second);
-      return true;
-    });
-    while (bytes_ > kMaxTextureBytes) {
-      const auto oldest =
-          std::ranges::min_element(images_, {}, [](const auto& entry) { return entry.second.last_drawn; });
-      if (oldest->second.last_drawn + 1 >= frame_) break;
-      drop(oldest->second);
-      images_.erase(oldest);
+    for (auto at = images_.begin(); at != images_.end();) {
+      if (std::exchange(at->second.drawn, false)) {
+        ++at;
+      } else {
+        textures_.destroy(at->second.texture);
+        at = images_.erase(at);
+      }
     }
   }
 
   std::uint64_t texture(const Image& image) {
     const std::uint64_t id = image.content_id != 0 ? image.content_id : content_hash(*image.bitmap);
     const auto [at, added] = images_.try_emplace(id);
-    if (added) {
-      at->second = {textures_.create(*image.bitmap, true), image.bitmap->pixels.size() * sizeof(Color),
-                    frame_};
-      bytes_ += at->second.bytes;
-    }
-    at->second.last_drawn = frame_;
+    if (added) at->second.texture = textures_.create(*image.bitmap, true);
+    at->second.drawn = true;
     return at->second.texture;
   }
 
  private:
   struct CachedTexture {
     std::uint64_t texture = 0;
-    std::size_t bytes = 0;
-    std::uint64_t last_drawn = 0;
+    bool drawn = false;  ///< since begin_frame
   };
-  void drop(const CachedTexture& image) {
-    textures_.destroy(image.texture);
-    bytes_ -= image.bytes;
-  }
 
   TextureBackend& textures_;
   std::unordered_map<std::uint64_t, CachedTexture> images_;
-  std::size_t bytes_ = 0;
-  std::uint64_t frame_ = 0;
 };
 
 /// The cosine of the bend at `b`.
@@ -304,7 +284,8 @@ class Drawing {
     const ImU32 color = packed(run.color);
     for (const Glyph& glyph : run.glyphs) {
       const PlacedGlyph placed = place_glyph(run, glyph, origin, scale_);
-      if (far_from_clip(placed)) continue;
+      const int reach = ceil_to_pixel(2 * placed.key.em_pixels);  // of any glyph
+      if (outside_clip({placed.x - reach, placed.y - reach, placed.x + reach, placed.y + reach})) continue;
       const GlyphAtlas::Entry& entry = atlas_.find(placed.key, fonts_);
       if (entry.pixels.empty()) continue;
       use_texture(atlas_.texture(entry.page));
@@ -328,15 +309,6 @@ class Drawing {
   }
   ImVec2 units(Point at) const { return {at.x / pixel_scale_, at.y / pixel_scale_}; }
   ImVec2 units(int x, int y) const { return units(Point{static_cast<float>(x), static_cast<float>(y)}); }
-
-  /// Whether no part of the glyph can be visible inside the clip, so that it need not be rasterized.
-  bool far_from_clip(const PlacedGlyph& placed) const {
-    const float reach = 2 * placed.key.em_pixels;
-    const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
-    const auto x = static_cast<float>(placed.x), y = static_cast<float>(placed.y);
-    return x + reach < low.x * pixel_scale_ || x - reach > high.x * pixel_scale_ ||
-           y + reach < low.y * pixel_scale_ || y - reach > high.y * pixel_scale_;
-  }
 
   bool outside_clip(const PixelRect& r) const {
     const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();

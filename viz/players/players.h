@@ -21,6 +21,10 @@ int bitmap_side(float logical, float scale);
 /// std::runtime_error if a side would exceed kLongestBitmapSide.
 Bitmap rasterize(const Scene& scene, const Fonts& fonts, float scale);
 
+/// The smallest rectangle around everything a scene draws, after clipping, and around the ink of texts; empty
+/// and at the origin for an empty scene.
+Rect content_bounds(const Scene& scene, const Fonts& fonts);
+
 /// A PNG file; `scale` sets its physical resolution (96 dpi times scale). Throws std::runtime_error if a side
 /// is 0 or above kLongestBitmapSide, or if all pixels would take more than 2 GiB; std::bad_alloc.
 std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes = {});

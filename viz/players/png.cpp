@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "viz/players/players.h"
-#include "viz/scene/crc32.h"
 
 namespace headscope::viz {
 namespace {

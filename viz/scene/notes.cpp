@@ -1,11 +1,10 @@
 #include "viz/scene/notes.h"
 
+#include <zlib.h>
+
 #include <algorithm>
-#include <cstdint>
 #include <stdexcept>
 #include <utility>
-
-#include "viz/scene/crc32.h"
 
 namespace headscope::viz {
 namespace {
@@ -132,6 +131,10 @@ std::optional<std::string> find_note(std::string_view file, std::string_view nam
   if (file.starts_with("%PDF-")) return note_of_pdf(file, name);
   if (is_xml(file)) return note_of_svg(file, name);
   return std::nullopt;
+}
+
+std::uint32_t crc32(std::string_view bytes) {
+  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 }  // namespace headscope::viz

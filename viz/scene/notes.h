@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,5 +19,8 @@ struct Note {
 /// std::runtime_error, with the end of a sentence that begins with the file's name, if the file is truncated,
 /// damaged or compressed.
 std::optional<std::string> find_note(std::string_view file, std::string_view name);
+
+/// The CRC-32 used in PNG, annex D of its specification.
+std::uint32_t crc32(std::string_view bytes);
 
 }  // namespace headscope::viz

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -129,5 +130,8 @@ struct Scene {
 
 /// Appends `part` to `scene`, moved by `offset`, without its background.
 void append(Scene& scene, const Scene& part, Point offset);
+
+/// The text drawn last at a point of a scene; empty: there is none. Refers to the scene.
+std::string_view text_at(const Scene& scene, Point at);
 
 }  // namespace headscope::viz

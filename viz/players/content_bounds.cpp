@@ -1,10 +1,9 @@
-#include "viz/scene/content_bounds.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
 
+#include "viz/players/players.h"
 #include "viz/scene/play.h"
 
 namespace headscope::viz {
