@@ -227,10 +227,7 @@ TEST_F(EditsTest, WithoutMaskEveryQuerySeesEveryKey) {
 }
 
 TEST_F(EditsTest, AMaskIsAnyMatrix) {
-  std::vector<std::vector<bool>> sees(6, std::vector<bool>(6));
-  for (std::size_t query = 0; query < 6; ++query)
-    for (std::size_t key = 0; key < 6; ++key)
-      sees[query][key] = (query * 5 + key * 3) % 4 == 0 || key == query;
+  std::vector<std::vector<bool>> sees = some_mask();
   expect_right({SetMask{{}, {}, sees}}, tokens_of(9));
   expect_right({SetMask{2, 1, sees}}, tokens_of(9));
   for (std::size_t query = 0; query < 6; ++query)
@@ -299,13 +296,7 @@ TEST_F(EditsTest, PositionsMayBeOthersOrNone) {
 // --- lists ---
 
 TEST_F(EditsTest, AListIsAppliedInItsOrder) {
-  const EditSite z{{Site::z, 1}, 0, {}, {}};
-  const Edits list{ScaleValues{z, 2},
-                   AddVector{z, {1}, 0.5F},
-                   SetMean{{{Site::z, 1}, 1, {}, {}}},
-                   ScaleValues{{{Site::z, 1}, {}, {3}, {}}, -1},
-                   SetValues{{{Site::mlp_post, 2}, {}, {}, {17}}, {0}},
-                   SetCells{{Site::pattern, 0}, 2, {{4, 1, 0.5F}}, false}};
+  const Edits list = list_in_order();
   expect_right(list, tokens_of(8));
   Edits turned = list;
   std::swap(turned[0], turned[1]);

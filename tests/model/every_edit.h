@@ -118,4 +118,24 @@ inline Edits edits_from(const EditCase& what, const Config& config) {
       point, head, {{5, 2, 0.5F}, {5, 3, scores ? -kInfinity : 0.25F}, {6, 6, 0}}, name == "renormalised"}};
 }
 
+/// A mask in which some queries see what comes later, and do not see all that comes before.
+inline std::vector<std::vector<bool>> some_mask() {
+  std::vector<std::vector<bool>> sees(6, std::vector<bool>(6));
+  for (std::size_t query = 0; query < 6; ++query)
+    for (std::size_t key = 0; key < 6; ++key)
+      sees[query][key] = (query * 5 + key * 3) % 4 == 0 || key == query;
+  return sees;
+}
+
+/// A list whose order matters.
+inline Edits list_in_order() {
+  const EditSite z{{Site::z, 1}, 0, {}, {}};
+  return {ScaleValues{z, 2},
+          AddVector{z, {1}, 0.5F},
+          SetMean{{{Site::z, 1}, 1, {}, {}}},
+          ScaleValues{{{Site::z, 1}, {}, {3}, {}}, -1},
+          SetValues{{{Site::mlp_post, 2}, {}, {}, {17}}, {0}},
+          SetCells{{Site::pattern, 0}, 2, {{4, 1, 0.5F}}, false}};
+}
+
 }  // namespace headscope::model

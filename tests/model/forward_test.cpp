@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "model/files/error.h"
 #include "model/pass/transformer.h"
@@ -96,18 +97,13 @@ void watch_rows(Hooks& hooks, HookPoint point, std::vector<float>& into) {
 }
 
 TEST_F(Forward, WhatIsAskedOfAPositionBehindTheRunIsRefused) {
-  const auto short_run = run(tokens(3));
-  const std::string sentence = "there is no position 3; the run has positions 0 to 2";
-  EXPECT_EQ(message_of<RunError>([&] { transformer_->attention_row(*short_run, 0, 0, 3); }), sentence);
-  EXPECT_EQ(message_of<RunError>([&] { transformer_->attention_input(*short_run, 0, 3); }), sentence);
-  EXPECT_EQ(message_of<RunError>([&] { transformer_->attention_output(*short_run, 0, 3, workspace_); }),
-            sentence);
-  EXPECT_EQ(message_of<RunError>([&] { short_run->resid(0, 3); }), sentence);
-  EXPECT_EQ(message_of<RunError>([&] { short_run->q(0, 0, 3); }), sentence);
-  EXPECT_EQ(message_of<RunError>([&] { short_run->k(0, 0, 3); }), sentence);
-  EXPECT_EQ(message_of<RunError>([&] { short_run->v(0, 0, 3); }), sentence);
-  EXPECT_EQ(message_of<RunError>([&] { transformer_->statistics(*short_run, 1, 3, 1, workspace_); }),
-            "there are no positions 1 to 3; the run has positions 0 to 2");
+  const auto three = run(tokens(3));
+  for (const std::function<void()>& ask : std::vector<std::function<void()>>{
+           [&] { transformer_->attention_row(*three, 0, 0, 3); },
+           [&] { transformer_->attention_input(*three, 0, 3); },
+           [&] { transformer_->attention_output(*three, 0, 3, workspace_); }, [&] { three->resid(0, 3); },
+           [&] { three->q(0, 0, 3); }, [&] { three->k(0, 0, 3); }, [&] { three->v(0, 0, 3); }})
+    EXPECT_EQ(message_of<RunError>(ask), "there is no position 3; the run has positions 0 to 2");
 }
 
 // --- chunks, caches, threads ---

@@ -45,10 +45,7 @@ TEST_F(GradientEditsTest, WithoutMaskGoToEveryKey) {
 }
 
 TEST_F(GradientEditsTest, AMaskIsAnyMatrix) {
-  std::vector<std::vector<bool>> sees(6, std::vector<bool>(6));
-  for (std::size_t query = 0; query < 6; ++query)
-    for (std::size_t key = 0; key < 6; ++key)
-      sees[query][key] = (query * 5 + key * 3) % 4 == 0 || key == query;
+  const std::vector<std::vector<bool>> sees = some_mask();
   expect_right({SetMask{{}, {}, sees}}, 9, PromptLoss{});
   expect_right({SetMask{2, 1, sees}, ScaleValues{{{Site::attn_scores, 2}, 1, {}, {}}, 2}}, 9);
   expect_right({SetMask{2, 1, sees}, SetCells{{Site::attn_scores, 2}, 1, {{0, 3, 1}, {2, 1, 0.5F}}, false}},
@@ -85,13 +82,7 @@ TEST_F(GradientEditsTest, PositionsMayBeOthersOrNone) {
 }
 
 TEST_F(GradientEditsTest, AListCountsInItsOrder) {
-  const EditSite z{{Site::z, 1}, 0, {}, {}};
-  const Edits list{ScaleValues{z, 2},
-                   AddVector{z, {1}, 0.5F},
-                   SetMean{{{Site::z, 1}, 1, {}, {}}},
-                   ScaleValues{{{Site::z, 1}, {}, {3}, {}}, -1},
-                   SetValues{{{Site::mlp_post, 2}, {}, {}, {17}}, {0}},
-                   SetCells{{Site::pattern, 0}, 2, {{4, 1, 0.5F}}, false}};
+  const Edits list = list_in_order();
   expect_right(list, 8);
   Edits turned = list;
   std::swap(turned[0], turned[3]);

@@ -54,43 +54,6 @@ std::vector<int> row_counts() {
   return rows;
 }
 
-TEST_P(WeightPanels, SideBySideAreThoseOfEachAloneToTheBit) {
-  for (int rows = 1; panels_beside(rows) > 1; ++rows) {
-    for (int panels = 2; panels <= panels_beside(rows); ++panels) {
-      for (const int depth : {1, 127, 128, 300}) {
-        SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(panels) + " panels, depth " +
-                     std::to_string(depth));
-        constexpr int kLeftOut = 3;  // rows omitted from each panel, as in a slice of a matrix
-        const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
-        const NumberMatrix w(panels * (depth + kLeftOut), kPanelCols, precision(), generator);
-        const NumberMatrix bias(1, panels * kPanelCols, Precision::f32, generator);
-        Surrounded together(rows, panels * kPanelCols);
-        PanelProduct p = product(x, w.data(), together, rows, depth);
-        p.panels = panels;
-        p.panel_stride = std::ptrdiff_t{depth + kLeftOut} * kPanelCols;
-        for (const float* start : {static_cast<const float*>(nullptr), bias.floats()}) {
-          p.bias = start;
-          kernels().multiply_panels(p);
-          for (int panel = 0; panel < panels; ++panel) {
-            Surrounded alone(rows, kPanelCols);
-            const std::ptrdiff_t offset = panel * p.panel_stride * (precision() == Precision::f32 ? 4 : 2);
-            PanelProduct one = product(x, static_cast<const char*>(w.data()) + offset, alone, rows, depth);
-            one.bias = start != nullptr ? start + panel * kPanelCols : nullptr;
-            kernels().multiply_panels(one);
-            for (int i = 0; i < rows; ++i) {
-              for (int j = 0; j < kPanelCols; ++j) {
-                ASSERT_EQ(together(i, panel * kPanelCols + j), alone(i, j))
-                    << i << ", " << panel << ", " << j;
-              }
-            }
-          }
-        }
-        EXPECT_TRUE(together.surroundings_untouched());
-      }
-    }
-  }
-}
-
 /// a * b + c, rounded once; not every C library's fmaf does that.
 float fused(float a, float b, float c) {
   const double product = double{a} * b, sum = product + c;  // the product is exact
@@ -101,40 +64,46 @@ float fused(float a, float b, float c) {
   return static_cast<float>(std::bit_cast<double>(bits));
 }
 
-/// x(i, k) * w(k, j) for k from `first` to `end`, summed in that order from zero, with the rounding of the
-/// kernels' loops: the tests are compiled without contraction by the compiler.
+/// x(i, k) * w(above + k, j) for k from `first` to `end`, summed in that order from zero, with the rounding
+/// of the kernels' loops: the tests are compiled without contraction by the compiler.
 float chain(const PanelKernels& kernels, const NumberMatrix& x, const NumberMatrix& w, int i, int j,
-            int first, int end) {
+            int first, int end, int above = 0) {
   float sum = 0;
   for (int k = first; k < end; ++k) {
-    sum = kernels.fused ? fused(x(i, k), w(k, j), sum) : sum + x(i, k) * w(k, j);
+    sum = kernels.fused ? fused(x(i, k), w(above + k, j), sum) : sum + x(i, k) * w(above + k, j);
   }
   return sum;
 }
 
 /// So a position's numbers do not depend on the other positions computed with it, nor on the loop that a
-/// number of rows takes.
+/// number of rows or of panels takes.
 TEST_P(WeightPanels, ACellIsAChainOfMultiplyAddsInTheOrderOfDepth) {
   for (const int rows : row_counts())
-    for (const int depth : {1, 7, 127, 128, 129, 300}) {
-      const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
-      const NumberMatrix w(depth, kPanelCols, precision(), generator);
-      const NumberMatrix bias(1, kPanelCols, Precision::f32, generator);
-      Surrounded y(rows, kPanelCols);
-      PanelProduct p = product(x, w.data(), y, rows, depth);
-      for (const float* start : {static_cast<const float*>(nullptr), bias.floats()}) {
-        p.bias = start;
-        kernels().multiply_panels(p);
-        ASSERT_TRUE(y.surroundings_untouched());
-        for (int i = 0; i < rows; ++i)
-          for (int j = 0; j < kPanelCols; ++j) {
-            float expected = start != nullptr ? start[j] : 0;
-            for (int first = 0; first < depth; first += kPanelDepth)
-              expected += chain(kernels(), x, w, i, j, first, std::min(first + kPanelDepth, depth));
-            ASSERT_EQ(y(i, j), expected) << rows << "x" << depth << ", cell " << i << ", " << j;
-          }
+    for (int panels = 1; panels <= panels_beside(rows); ++panels)
+      for (const int depth : {1, 7, 127, 128, 129, 300}) {
+        constexpr int kLeftOut = 3;  // rows omitted from each panel, as in a slice of a matrix
+        const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
+        const NumberMatrix w(panels * (depth + kLeftOut), kPanelCols, precision(), generator);
+        const NumberMatrix bias(1, panels * kPanelCols, Precision::f32, generator);
+        Surrounded y(rows, panels * kPanelCols);
+        PanelProduct p = product(x, w.data(), y, rows, depth);
+        p.panels = panels;
+        p.panel_stride = std::ptrdiff_t{depth + kLeftOut} * kPanelCols;
+        for (const float* start : {static_cast<const float*>(nullptr), bias.floats()}) {
+          p.bias = start;
+          kernels().multiply_panels(p);
+          ASSERT_TRUE(y.surroundings_untouched());
+          for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < panels * kPanelCols; ++j) {
+              float expected = start != nullptr ? start[j] : 0;
+              const int above = j / kPanelCols * (depth + kLeftOut);
+              for (int first = 0; first < depth; first += kPanelDepth)
+                expected += chain(kernels(), x, w, i, j % kPanelCols, first,
+                                  std::min(first + kPanelDepth, depth), above);
+              ASSERT_EQ(y(i, j), expected) << rows << "x" << depth << ", cell " << i << ", " << j;
+            }
+        }
       }
-    }
 }
 
 TEST_P(PanelsOf, ACellOfMultiplyIsAChainOfMultiplyAddsInTheOrderOfDepth) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "model/files/error.h"
 #include "model/pass/transformer.h"
@@ -29,12 +28,9 @@ class VariantsTest : public SmallModel {
   Plans every_plan() {
     Plans plans{nullptr, plan({})};
     for (const EditCase& what : edit_cases()) plans.push_back(plan(edits_from(what, transformer_->config())));
-    std::vector<std::vector<bool>> sees(6, std::vector<bool>(6));
-    for (std::size_t query = 0; query < 6; ++query)
-      for (std::size_t key = 0; key < 6; ++key) sees[query][key] = key == query || (query + key) % 3 == 0;
     for (const std::optional<int> layer : {std::optional<int>(), std::optional(0), std::optional(2)}) {
       plans.push_back(plan({SetMask{layer, {}, {}}}));
-      plans.push_back(plan({SetMask{layer, 1, sees}}));
+      plans.push_back(plan({SetMask{layer, 1, some_mask()}}));
     }
     plans.push_back(plan({SetPositionIds{{0, 0, -1, 7}}}));
     plans.push_back(plan({SetPositionIds{{0, 1, 2, 3, -1}}}));
@@ -99,10 +95,6 @@ TEST_F(VariantsTest, AreToTheBitWhatEachIsAlone) {
   expect_same(tokens_of(11), plans, 3, 4);
   expect_same(tokens_of(150), plans, 149, 1);
   expect_same(tokens_of(150), plans, 60, 70);
-}
-
-TEST_F(VariantsTest, DoNotDependOnTheNumberOfThreads) {
-  const Plans plans = every_plan();
   for (const int threads : {1, 3, 5}) expect_same(tokens_of(70), plans, 69, 1, threads);
 }
 
@@ -140,26 +132,6 @@ TEST_F(WideVariantsTest, AreToTheBitWhatEachIsAlone) {
       plans.push_back(plan({ScaleValues{{{site, layer}, {}, {}, {}}, 0.5F}}));
   expect_same(tokens_of(70), plans, 69, 1);
   expect_same(tokens_of(70), plans, 10, 20);
-}
-
-// A group consists of the variants that share products.
-TEST_F(VariantsTest, LateGroupsComeFirst) {
-  Plans plans;
-  for (const int layer : {2, 0, 1}) plans.push_back(plan({ScaleValues{{{Site::z, layer}, 0, {}, {}}, 0}}));
-  std::vector<std::size_t> order;
-  transformer_->variants(*run(tokens_of(9)), plans, 8, 1, workspace_,
-                         [&](std::size_t i, ConstFloatRows) { order.push_back(i); });
-  EXPECT_EQ(order, (std::vector<std::size_t>{1, 2, 0}));  // one group
-
-  plans.clear();
-  for (int i = 0; i < 300; ++i)
-    plans.push_back(plan({ScaleValues{{{Site::z, i / 100}, 0, {i % 9}, {}}, 0.01F * static_cast<float>(i)}}));
-  order.clear();
-  transformer_->variants(*run(tokens_of(9)), plans, 0, 9, workspace_,
-                         [&](std::size_t i, ConstFloatRows) { order.push_back(i); });
-  ASSERT_EQ(order.size(), plans.size());
-  EXPECT_GE(order.front(), 200U);
-  EXPECT_LT(order.back(), 100U);
 }
 
 TEST_F(VariantsTest, PlansMadeTogetherAreThoseMadeAlone) {

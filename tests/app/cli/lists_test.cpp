@@ -2,7 +2,6 @@
 #include "model/files/error.h"
 #include "tests/app/cli/command_runs.h"
 #include "tests/app/prompt_lists.h"
-#include "tests/support/naive_mean.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app::lists_test {
@@ -62,14 +61,6 @@ TEST_F(Lists, HaveAnAnswerForEachPrompt) {
             succeed({"tokens", "--prompt", "four and five", "--out", "-", "--format", "csv"}));
 }
 
-TEST_F(Lists, OfTextHaveAPromptOnEachLineAsItIs) {
-  const std::string list = file("a.txt", "\xef\xbb\xbf\"The king\" said\r\n\n{1}\n");
-  const Words lines = lines_written(succeed({"tokens", "--json", "--prompts", list}));
-  ASSERT_THAT(lines, SizeIs(2));
-  EXPECT_EQ(Json::parse(lines[0])["how"]["prompt"], "\"The king\" said");
-  EXPECT_EQ(Json::parse(lines[1])["how"]["prompt"], "{1}");
-}
-
 TEST_F(Lists, AFileIsAPromptWhole) {
   const std::string bytes("a\r\nb\0c\n", 7);
   EXPECT_EQ(answer_of({"tokens", "--prompt-file", file("p", bytes)})["how"]["prompt"], bytes);
@@ -108,49 +99,20 @@ TEST_F(Lists, AMetricThatIsChosenStaysWhereLinesNameTwoTokens) {
 // ---- means ----
 
 TEST_F(Lists, AMeanIsThatOfEachPromptsOwnNumbers) {
-  for (const Words& command : {Words{"sweep"}, Words{"attribution", "--attribution-list", "layers"},
-                               Words{"lens", "--lens-at", "query"}, Words{"metrics"}}) {
-    SCOPED_TRACE(command[0]);
-    const Json mean = answer_of(command + Words{"--prompts", "-", "--mean"}, pairs(4));
-    const Words each = lines_written(succeed(command + Words{"--prompts", "-", "--json"}, pairs(4)));
-    EXPECT_EQ(mean["facts"]["prompts"], 4);
-    EXPECT_EQ(mean["skipped"], 0);
-    EXPECT_EQ(mean["how"]["list"]["prompts"], 4);
-    // What is no mean, error or count says what a row is about.
-    Words keys, values;
-    for (const auto& [name, cells] : mean["columns"].items()) {
-      if (name.ends_with(" mean")) values.push_back(name.substr(0, name.size() - 5));
-      if (!name.ends_with(" mean") && !name.ends_with(" standard error") && !name.ends_with(" count"))
-        keys.push_back(name);
-    }
-    ASSERT_FALSE(values.empty());
-    const auto key_of = [&](const Json& columns, std::size_t row) {
-      std::string key;
-      for (const std::string& name : keys) key += columns[name][row].dump() + "|";
-      return key;
-    };
-    for (const std::string& value : values) {
-      std::map<std::string, std::vector<double>> numbers;
-      for (const std::string& line : each) {
-        const Json columns = Json::parse(line)["columns"];
-        for (std::size_t row = 0; row < columns[value].size(); ++row)
-          if (columns[value][row].is_number()) numbers[key_of(columns, row)].push_back(columns[value][row]);
-      }
-      const Json& columns = mean["columns"];
-      for (std::size_t row = 0; row < columns[value + " mean"].size(); ++row) {
-        const std::vector<double>& of_row = numbers[key_of(columns, row)];
-        const auto [expected, error] = mean_and_error(of_row);
-        ASSERT_EQ(columns[value + " count"][row], of_row.size()) << value;
-        if (of_row.empty()) continue;
-        ASSERT_NEAR(columns[value + " mean"][row].get<double>(), expected,
-                    1e-12 * std::max(1.0, std::abs(expected)))
-            << value;
-        if (of_row.size() < 2) continue;
-        ASSERT_NEAR(columns[value + " standard error"][row].get<double>(), error, 1e-9 * std::max(1.0, error))
-            << value;
-      }
-    }
+  const Words sweep{"sweep", "--prompts", "-"};
+  const Json mean = answer_of(sweep + Words{"--mean"}, pairs(4));
+  EXPECT_EQ(mean["facts"]["prompts"], 4);
+  EXPECT_EQ(mean["skipped"], 0);
+  EXPECT_EQ(mean["how"]["list"]["prompts"], 4);
+  const Json& means = mean["columns"];
+  std::vector<double> sums(means["change mean"].size());
+  for (const std::string& line : lines_written(succeed(sweep + Words{"--json"}, pairs(4)))) {
+    const Json columns = Json::parse(line)["columns"];
+    ASSERT_EQ(columns["head"], means["head"]);
+    for (std::size_t row = 0; row < sums.size(); ++row) sums[row] += columns["change"][row].get<double>() / 4;
   }
+  for (std::size_t row = 0; row < sums.size(); ++row)
+    EXPECT_NEAR(means["change mean"][row].get<double>(), sums[row], 1e-12) << row;
 }
 
 TEST_F(Lists, APictureOfMeansIsMadeAgain) {

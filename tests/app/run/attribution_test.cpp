@@ -6,6 +6,7 @@
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
+#include "tests/app/run/run_of_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/textbook.h"
@@ -137,14 +138,10 @@ TEST(AttributionOf, GoesByTheModelsEpsilon) {
   std::string config = gpt2_config(shape);
   config.replace(config.find("1e-05"), 5, "0.75");
   write_gpt2(folder, config, gpt2_tensors(shape));
-  LoadedModel model;
-  model.transformer = model::Transformer::load(folder.path());
+  const auto transformer = model::Transformer::load(folder.path());
   model::Workspace workspace(1);
-  PromptRun run;
-  run.model = std::make_shared<const LoadedModel>(model);
-  run.run = model.transformer->forward(std::vector<int>{3, 1, 4}, workspace);
-  const Attribution a =
-      AttributionOf{2, TokenChoice::best(), {}}.compute(run, {workspace, {}, nullptr, nullptr, {}});
+  const Attribution a = AttributionOf{2, TokenChoice::best(), {}}.compute(
+      run_of_model(transformer, transformer->forward(std::vector<int>{3, 1, 4}, workspace)), {workspace});
   EXPECT_LT(std::abs(a.rounding_error()), 1e-5 * std::max(1.0, std::abs(a.logit)));
 }
 

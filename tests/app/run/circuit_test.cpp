@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "model/files/error.h"
+#include "tests/app/run/run_of_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/model/gradients_fixture.h"
 #include "tests/support/reference_circuit.h"
@@ -42,13 +43,10 @@ class CircuitTest : public model::GradientsFixture {
   CircuitTest() : reference_circuit_(folder_->path()), graph_(reference_circuit_.graph()) {}
 
   std::shared_ptr<const PromptRun> prompt_run(const std::vector<int>& ids, const model::Edits& edits = {}) {
-    LoadedModel model;
-    model.transformer = transformer_;
-    PromptRun made;
-    made.model = model_ ? model_ : (model_ = std::make_shared<const LoadedModel>(std::move(model)));
+    PromptRun made = run_of_model(transformer_, run(ids, edits));
+    made.model = model_ = model_ ? model_ : made.model;
     made.prompt.ids = ids;
     made.prompt.edits = edits;
-    made.run = run(ids, edits);
     return std::make_shared<const PromptRun>(std::move(made));
   }
   /// A run compared with a second prompt of as many tokens.
@@ -329,13 +327,9 @@ TEST(LargeCircuit, IsRefusedInOneSentence) {
   const testing::TemporaryFolder folder;
   const testing::Gpt2Shape shape{.layers = 48, .heads = 25, .width = 50, .positions = 64, .vocabulary = 90};
   write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
-  LoadedModel model;
-  model.transformer = model::Transformer::load(folder.path());
+  const auto transformer = model::Transformer::load(folder.path());
   model::Workspace workspace(2);
-  PromptRun run;
-  run.model = std::make_shared<const LoadedModel>(std::move(model));
-  std::vector<int> tokens(64, 3);
-  run.run = run.model->transformer->forward(tokens, workspace);
+  const PromptRun run = run_of_model(transformer, transformer->forward(std::vector<int>(64, 3), workspace));
   CircuitOf of;
   of.cut.cut = CircuitCut::zero;
   of.by_position = true;

@@ -4,8 +4,10 @@
 #include <random>
 
 #include "model/files/error.h"
+#include "tests/app/run/run_of_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::app::composition_test {
 namespace {
@@ -83,28 +85,20 @@ class Textbook {
                &gain = model_.parameter(block + "ln_1.weight");
     Matrix result(d, width);
     for (int j = 0; j < width; ++j) {
-      double mean = 0;
-      for (int i = 0; i < d; ++i) {
-        result.at(i, j) =
-            gain[static_cast<std::size_t>(i)] *
-            w[static_cast<std::size_t>(i) * static_cast<std::size_t>(3 * d) + column * d + head * width + j];
-        mean += result.at(i, j) / d;
-      }
-      for (int i = 0; i < d; ++i) result.at(i, j) -= mean;
+      std::vector<double> of_unit;
+      for (int i = 0; i < d; ++i) of_unit.push_back(gain[i] * w[i * 3 * d + column * d + head * width + j]);
+      of_unit = centered(of_unit);
+      for (int i = 0; i < d; ++i) result.at(i, j) = of_unit[i];
     }
     return result;
   }
   Matrix writing(int layer, int head) const {
     const int d = config_.n_embd, width = config_.d_head();
-    const auto& w = model_.parameter("h." + std::to_string(layer) + ".attn.c_proj.weight");
+    const std::string projection = "h." + std::to_string(layer) + ".attn.c_proj.weight";
     Matrix result(width, d);
     for (int j = 0; j < width; ++j) {
-      double mean = 0;
-      for (int i = 0; i < d; ++i)
-        mean += w[static_cast<std::size_t>(head * width + j) * static_cast<std::size_t>(d) + i] / d;
-      for (int i = 0; i < d; ++i)
-        result.at(j, i) =
-            w[static_cast<std::size_t>(head * width + j) * static_cast<std::size_t>(d) + i] - mean;
+      const std::vector<double> row = centered(row_of(model_, projection, head * width + j));
+      for (int i = 0; i < d; ++i) result.at(j, i) = row[i];
     }
     return result;
   }
@@ -112,16 +106,11 @@ class Textbook {
 
 /// A model of a folder, and its answers without a prompt.
 struct WeightsOf {
-  explicit WeightsOf(const std::filesystem::path& folder) : workspace(2) {
-    LoadedModel loaded;
-    loaded.transformer = model::Transformer::load(folder);
-    run.model = std::make_shared<const LoadedModel>(loaded);
-  }
-  Composition ask(CompositionKind kind) {
-    return CompositionOf{kind}.compute(run, {workspace, {}, nullptr, nullptr, {}});
-  }
+  explicit WeightsOf(const std::filesystem::path& folder)
+      : run(run_of_model(model::Transformer::load(folder))) {}
+  Composition ask(CompositionKind kind) { return CompositionOf{kind}.compute(run, {workspace}); }
   const model::Config& config() const { return run.model->transformer->config(); }
-  model::Workspace workspace;
+  model::Workspace workspace{2};
   PromptRun run;
 };
 

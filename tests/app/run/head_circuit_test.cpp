@@ -1,11 +1,10 @@
 // Head circuits: compared with the float64 parameters, and eigenvalues with traces.
 #include "app/run/analyses/head_circuit.h"
 
-#include <numbers>
-
 #include "model/files/error.h"
 #include "model/maths/low_rank.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::app::head_circuit_test {
 namespace {
@@ -29,95 +28,71 @@ TEST(LowRankProduct, HasTheEigenvaluesOfTheWholeMatrix) {
 /// The circuit by its textbook definition, in double precision.
 class Textbook {
  public:
+  using Vector = std::vector<double>;
+
   Textbook(const model::Config& config, int layer, int head, TokenReading how = {})
-      : config_(config), how_(how), layer_(layer) {
-    const std::string block = "h." + std::to_string(layer) + ".";
-    gain_ = &reference_model().parameter(block + "ln_1.weight");
-    attention_ = &reference_model().parameter(block + "attn.c_attn.weight");
-    projection_ = &reference_model().parameter(block + "attn.c_proj.weight");
-    final_gain_ = &reference_model().parameter("ln_f.weight");
-    embedding_ = &reference_model().parameter("wte.weight");
-    first_ = head * config.d_head();
-  }
+      : config_(config), how_(how), layer_(layer), first_(head * config.d_head()) {}
   /// A token as the head reads it, times columns of c_attn.weight: [d_head].
-  std::vector<double> value(int id) const { return carried(id, 2); }
-  std::vector<double> query(int id) const { return carried(id, 0); }
-  std::vector<double> key(int id) const { return carried(id, 1); }
+  Vector value(int id) const { return carried(id, 2); }
+  Vector query(int id) const { return carried(id, 0); }
+  Vector key(int id) const { return carried(id, 1); }
   double score(int query_id, int key_id) const {
     return dot(query(query_id), key(key_id)) / std::sqrt(config_.d_head());
   }
   /// The effect of each dimension of the value on a token's logit: [d_head].
-  std::vector<double> reading(int id) const {
-    const int d = config_.n_embd;
-    const std::vector<double> row = embedding(id);
-    std::vector<double> out(config_.d_head());
-    for (std::size_t j = 0; j < out.size(); ++j) {
-      const int at_row = (first_ + static_cast<int>(j)) * d;
-      double mean = 0;
-      for (int i = 0; i < d; ++i) mean += at(*projection_, at_row + i) / d;
-      for (int i = 0; i < d; ++i)
-        out[j] += (at(*projection_, at_row + i) - mean) * at(*final_gain_, i) * row[i];
+  Vector reading(int id) const {
+    const Vector gain = row("ln_f.weight"), embedding = row("wte.weight", id);
+    Vector out;
+    for (int j = 0; j < config_.d_head(); ++j) {
+      Vector written = centered(row(block(layer_) + "attn.c_proj.weight", first_ + j));
+      for (std::size_t i = 0; i < gain.size(); ++i) written[i] *= gain[i];
+      out.push_back(dot(written, embedding));
     }
     return out;
   }
-  static double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-  }
 
  private:
-  static double at(const std::vector<double>& values, int index) { return values[index]; }
-  std::vector<double> embedding(int id) const {
-    const auto begin = embedding_->begin() + std::ptrdiff_t{id} * config_.n_embd;
-    return {begin, begin + config_.n_embd};
-  }
-  static std::vector<double> normalized(std::vector<double> row) {
-    const auto d = static_cast<double>(row.size());
-    const double mean = std::accumulate(row.begin(), row.end(), 0.0) / d;
-    double variance = 0;
-    for (const double v : row) variance += (v - mean) * (v - mean) / d;
-    for (double& v : row) v = (v - mean) / std::sqrt(variance + 1e-5);
-    return row;
+  static std::string block(int layer) { return "h." + std::to_string(layer) + "."; }
+  static Vector row(const std::string& name, int index = 0) { return row_of(reference_model(), name, index); }
+  static Vector normalized(const Vector& row) {
+    Vector out = centered(row);
+    for (double& v : out) v /= norm_scale(row, 1e-5);
+    return out;
   }
   /// x W + b, with W [in, out] and b [out].
-  static std::vector<double> affine(const std::vector<double>& x, const std::string& name) {
-    std::vector<double> out = reference_model().parameter(name + ".bias");
-    const std::vector<double>& w = reference_model().parameter(name + ".weight");
+  static Vector affine(const Vector& x, const std::string& name) {
+    Vector out = reference_model().parameter(name + ".bias");
+    const Vector& w = reference_model().parameter(name + ".weight");
     for (std::size_t i = 0; i < x.size(); ++i)
       for (std::size_t j = 0; j < out.size(); ++j) out[j] += x[i] * w[i * out.size() + j];
     return out;
   }
-  std::vector<double> read(int id) const {
-    std::vector<double> row = embedding(id);
+  Vector read(int id) const {
+    Vector stream = row("wte.weight", id);
     if (how_.after_first_mlp && layer_ > 0) {
-      std::vector<double> x = normalized(row);
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        x[i] = x[i] * reference_model().parameter("h.0.ln_2.weight")[i] +
-               reference_model().parameter("h.0.ln_2.bias")[i];
-      }
-      std::vector<double> hidden = affine(x, "h.0.mlp.c_fc");
-      for (double& v : hidden)
-        v = 0.5 * v * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v)));
-      const std::vector<double> out = affine(hidden, "h.0.mlp.c_proj");
-      for (std::size_t i = 0; i < row.size(); ++i) row[i] += out[i];
+      Vector x = normalized(stream);
+      const Vector gain = row("h.0.ln_2.weight"), bias = row("h.0.ln_2.bias");
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] * gain[i] + bias[i];
+      Vector hidden = affine(x, "h.0.mlp.c_fc");
+      for (double& v : hidden) v = activated(model::Activation::gelu_new, v);
+      const Vector out = affine(hidden, "h.0.mlp.c_proj");
+      for (std::size_t i = 0; i < stream.size(); ++i) stream[i] += out[i];
     }
-    return how_.normalized ? normalized(row) : row;
+    return how_.normalized ? normalized(stream) : stream;
   }
-  std::vector<double> carried(int id, int column) const {
+  Vector carried(int id, int column) const {
     const int d = config_.n_embd;
-    const std::vector<double> row = read(id);
-    std::vector<double> out(config_.d_head());
-    for (int i = 0; i < d; ++i) {
-      const double x = row[i] * at(*gain_, i);
-      for (std::size_t j = 0; j < out.size(); ++j)
-        out[j] += x * at(*attention_, i * 3 * d + column * d + first_ + static_cast<int>(j));
-    }
+    const Vector stream = read(id), gain = row(block(layer_) + "ln_1.weight");
+    const Vector& attention = reference_model().parameter(block(layer_) + "attn.c_attn.weight");
+    Vector out(config_.d_head());
+    for (int i = 0; i < d; ++i)
+      for (int j = 0; j < config_.d_head(); ++j)
+        out[j] += stream[i] * gain[i] * attention[i * 3 * d + column * d + first_ + j];
     return out;
   }
   model::Config config_;
   TokenReading how_;
-  int layer_;
-  const std::vector<double>*gain_, *attention_, *projection_, *final_gain_, *embedding_;
-  int first_;
+  int layer_, first_;
 };
 
 const std::array<TokenReading, 3> kReadings{TokenReading{}, TokenReading{true, true},
@@ -132,8 +107,7 @@ TEST(TokensOfHead, AreTheReferences) {
     const Textbook textbook(s.config(), layer, head, reading);
     const std::vector<double> value = textbook.value(id);
     std::vector<double> logits;
-    for (int t = 0; t < s.config().vocab_size; ++t)
-      logits.push_back(Textbook::dot(value, textbook.reading(t)));
+    for (int t = 0; t < s.config().vocab_size; ++t) logits.push_back(dot(value, textbook.reading(t)));
     const auto tokens = s.ask(TokensOfHead{layer, head, id, reading});
     std::vector<double> sorted = logits;
     std::ranges::sort(sorted);
@@ -163,7 +137,7 @@ TEST(CopyingOfHead, TheEigenvaluesAddUpToTheCircuitsTrace) {
     std::vector<double> small(static_cast<std::size_t>(d_head * d_head));
     for (int t = 0; t < s.config().vocab_size; ++t) {
       const std::vector<double> value = textbook.value(t), back = textbook.reading(t);
-      trace += Textbook::dot(value, back);
+      trace += dot(value, back);
       for (int i = 0; i < d_head; ++i)
         for (int j = 0; j < d_head; ++j) small[i * d_head + j] += back[i] * value[j];
     }
@@ -190,7 +164,7 @@ TEST(KeysOfToken, AreTheReferences) {
     const std::vector<double> query = textbook.query(700);
     std::vector<double> scores;
     for (int t = 0; t < s.config().vocab_size; ++t)
-      scores.push_back(Textbook::dot(query, textbook.key(t)) / std::sqrt(s.config().d_head()));
+      scores.push_back(dot(query, textbook.key(t)) / std::sqrt(s.config().d_head()));
     const double slack = 1e-5 * std::abs(*std::ranges::max_element(scores)) + 1e-5;
     const auto keys = s.ask(KeysOfToken{2, 3, 700, reading});
     std::vector<double> sorted = scores;

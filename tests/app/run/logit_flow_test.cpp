@@ -7,6 +7,7 @@
 #include "app/run/analyses/predictions.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
+#include "tests/app/run/run_of_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/model/every_edit.h"
 #include "tests/support/gpt2_folder.h"
@@ -204,19 +205,16 @@ TEST(LogitFlowOf, HoldsForAModelOfAnotherShapeWithItsOwnUnembedding) {
   auto tensors = gpt2_tensors(shape);
   tensors.push_back(random_tensor("lm_head.weight", "F32", {shape.vocabulary, shape.width}, 77));
   write_gpt2(folder, gpt2_config(shape, R"(,"tie_word_embeddings":false)"), tensors);
-  LoadedModel model;
-  model.transformer = model::Transformer::load(folder.path());
+  const auto transformer = model::Transformer::load(folder.path());
   const ReferenceGpt2 reference(folder.path());
   const std::vector<int> tokens{3, 1, 41, 5, 9, 26, 53, 58, 9, 7, 9, 3};
   model::Workspace workspace(2);
-  PromptRun run;
-  run.model = std::make_shared<const LoadedModel>(model);
-  run.run = model.transformer->forward(tokens, workspace);
-  const FrozenPass pass(reference, model.transformer->config(), tokens);
+  const PromptRun run = run_of_model(transformer, transformer->forward(tokens, workspace));
+  const FrozenPass pass(reference, transformer->config(), tokens);
   for (const int position : {0, 11}) {
     SCOPED_TRACE(position);
-    const LogitFlow f = LogitFlowOf{position, TokenChoice::of(17), TokenChoice::of(4)}.compute(
-        run, {workspace, {}, nullptr, nullptr, {}});
+    const LogitFlow f =
+        LogitFlowOf{position, TokenChoice::of(17), TokenChoice::of(4)}.compute(run, {workspace});
     expect_reference(f, pass, tokens);
     expect_conserved(f, shape.layers);
     expect_edges_add_up(f);
@@ -283,21 +281,16 @@ TEST(LogitFlowOf, KeepsTheStrongestEdges) {
 TEST(LogitFlowOf, IsConservedWithEdits) {
   const TemporaryFolder folder;
   write_gpt2(folder, gpt2_config(model::shape_for_edits()), gpt2_tensors(model::shape_for_edits()));
-  LoadedModel model;
-  model.transformer = model::Transformer::load(folder.path());
-  const auto shared = std::make_shared<const LoadedModel>(model);
+  const auto transformer = model::Transformer::load(folder.path());
   model::Workspace workspace(1);
   const std::vector<int> tokens = model::tokens_of(9);
   for (const model::EditCase& what : model::edit_cases()) {
     SCOPED_TRACE(std::string(what.kind) + " at " + model::hook_name(what.point));
     model::ForwardOptions options;
-    options.plan = model.transformer->plan(model::edits_from(what, model.transformer->config()), workspace);
-    PromptRun run;
-    run.model = shared;
-    run.run = model.transformer->forward(tokens, workspace, options);
+    options.plan = transformer->plan(model::edits_from(what, transformer->config()), workspace);
+    const PromptRun run = run_of_model(transformer, transformer->forward(tokens, workspace, options));
     for (const int position : {5, 8}) {
-      const LogitFlow f =
-          LogitFlowOf{position, TokenChoice::of(7), {}}.compute(run, {workspace, {}, nullptr, nullptr, {}});
+      const LogitFlow f = LogitFlowOf{position, TokenChoice::of(7), {}}.compute(run, {workspace});
       expect_conserved(f, model::kLayers);
       expect_edges_add_up(f);
     }
@@ -310,8 +303,7 @@ TEST(LogitFlowOf, IsTheSameForAnyNumberOfThreads) {
     std::vector<LogitFlow> flows;
     for (const int threads : {1, 3}) {
       model::Workspace workspace(threads);
-      flows.push_back(LogitFlowOf{.position = 99, .by_head = by_head}.compute(
-          *s.run, {workspace, {}, nullptr, nullptr, {}}));
+      flows.push_back(LogitFlowOf{.position = 99, .by_head = by_head}.compute(*s.run, {workspace}));
     }
     EXPECT_EQ(flows[0].edges, flows[1].edges);
     EXPECT_EQ(flows[0].stream, flows[1].stream);

@@ -2,6 +2,7 @@
 #include "app/run/analyses/saliency.h"
 
 #include "model/files/error.h"
+#include "tests/app/run/run_of_model.h"
 #include "tests/model/gradients_fixture.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
@@ -21,12 +22,7 @@ constexpr const char* kEmbed = "hook_embed";
 class SaliencyTest : public model::GradientsFixture {
  protected:
   PromptRun prompt_run(const std::vector<int>& ids, const Edits& edits = {}) {
-    LoadedModel model;
-    model.transformer = transformer_;
-    PromptRun made;
-    made.model = std::make_shared<const LoadedModel>(std::move(model));
-    made.run = run(ids, edits);
-    return made;
+    return run_of_model(transformer_, run(ids, edits));
   }
   Saliency saliency(const SaliencyOf& question, const PromptRun& of) {
     return question.compute(of, {workspace_});

@@ -2,225 +2,161 @@
 // and the order in which the exact cells follow.
 #include "app/run/analyses/sweep.h"
 
-#include <numeric>
-
 #include "model/files/error.h"
+#include "tests/app/run/run_of_model.h"
 #include "tests/model/gradients_fixture.h"
+#include "tests/model/path_by_hand.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app::sweep_estimates_test {
 namespace {
 
 using model::Edits;
+using model::HookPoint;
 using model::kHeads;
 using model::kLayers;
-using model::kWidth;
 using model::Site;
 using model::tokens_of;
 using testing::ReferenceGradients;
 
-using SweepEstimates = model::GradientsFixture;
+constexpr SweepEdit kEdits[] = {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch};
 
-PromptRun run_of(const std::shared_ptr<const model::Transformer>& transformer,
-                 std::shared_ptr<const model::Run> run) {
-  LoadedModel model;
-  model.transformer = transformer;
-  PromptRun made;
-  made.model = std::make_shared<const LoadedModel>(std::move(model));
-  made.run = std::move(run);
-  return made;
-}
-
-/// What a cell's edits replace values by, in double: [T, width].
-std::vector<double> edited_values(const SweepOf& question, std::vector<double> values, int layer,
-                                  const ReferenceGradients& reference) {
-  const auto length = values.size() / kWidth;
-  const std::string hook = model::hook_name({question.site, layer});
-  if (question.edit == SweepEdit::zero) return std::vector<double>(values.size());
-  if (question.edit == SweepEdit::mean) {
-    std::vector<double> mean(kWidth);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      mean[i % kWidth] += values[i] / static_cast<double>(length);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = mean[i % kWidth];
-    return values;
-  }
-  const auto source = reference.run(question.from.tokens, {}, model::TokenLogit{0}).values.at(hook);
-  for (std::size_t position = 0; position < length; ++position) {
-    const int from =
-        question.from.aligned.empty() ? static_cast<int>(position) : question.from.aligned[position];
-    for (int unit = 0; from >= 0 && unit < kWidth; ++unit)
-      values[position * kWidth + static_cast<std::size_t>(unit)] =
-          source[static_cast<std::size_t>(from * kWidth + unit)];
-  }
+/// A tensor of the reference by head, [pos][units] or [query][key].
+model::SourceValues by_head(HookPoint point, const std::vector<double>& flat, std::size_t length) {
+  const std::size_t heads = has_heads(point.site) ? kHeads : 1, width = flat.size() / length / heads;
+  model::SourceValues values;
+  for (std::size_t head = 0; head < heads; ++head)
+    for (std::size_t pos = 0; pos < length; ++pos) {
+      const std::size_t row = has_cells(point.site) ? head * length + pos : pos * heads + head;
+      const auto begin = flat.begin() + static_cast<std::ptrdiff_t>(row * width);
+      values[static_cast<int>(head)].emplace_back(begin, begin + static_cast<std::ptrdiff_t>(width));
+    }
   return values;
 }
 
-/// The metric's derivative along a cell's edit, in double.
-double directional(const SweepOf& question, const ReferenceGradients::Result& result, int layer, int column,
-                   const ReferenceGradients& reference) {
-  const std::string hook = model::hook_name({question.site, layer});
-  const std::vector<double>&values = result.values.at(hook), &slopes = result.gradients.at(hook);
-  const std::vector<double> edited = edited_values(question, values, layer, reference);
-  double sum = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto unit = static_cast<int>(i % kWidth), position = static_cast<int>(i / kWidth);
-    const SweepPlace at = question.place_of(layer, column);
-    if (at.head.value_or(unit / (kWidth / kHeads)) == unit / (kWidth / kHeads) &&
-        at.position.value_or(position) == position)
-      sum += slopes[i] * (edited[i] - values[i]);
+class SweepEstimates : public model::GradientsFixture {
+ protected:
+  PromptRun run_of(const std::vector<int>& ids, const Edits& edits = {}) {
+    return run_of_model(transformer_, run(ids, edits));
   }
-  return sum;
-}
 
-void expect_derivatives(const SweepOf& question, const PromptRun& run, const ReferenceGradients& reference,
-                        model::Workspace& workspace) {
-  SweepOf asked = question;
-  asked.estimates = true;
-  const Sweep sweep = asked.compute(run, {workspace});
-  const Edits base = run.run->plan ? run.run->plan->edits() : Edits();
-  const auto of = [&](const model::Metric& metric) { return reference.run(run.run->tokens, base, metric); };
-  const auto logit = of(model::TokenLogit{sweep.token, sweep.position}),
-             difference = of(model::LogitDifference{sweep.token, sweep.against, sweep.position}),
-             log = of(model::LogProbability{sweep.token, sweep.position});
-  double largest = 0;
-  ASSERT_EQ(sweep.estimates.size(), sweep.readings.size());
-  for (int layer = 0; layer < kLayers; ++layer)
-    for (int column = 0; column < sweep.columns; ++column) {
-      SCOPED_TRACE("layer " + std::to_string(layer) + ", column " + std::to_string(column));
-      if (question.edits(layer, column).empty()) {
-        EXPECT_TRUE(std::isnan(sweep.estimate(SweepMetric::logit, layer, column)));
-        continue;
-      }
-      const auto expect = [&](SweepMetric metric, double expected) {
-        EXPECT_NEAR(sweep.estimate(metric, layer, column), expected,
-                    2e-5 * std::max(1.0, std::abs(expected)));
-        largest = std::max(largest, std::abs(expected));
-      };
-      const auto along = [&](const ReferenceGradients::Result& result) {
-        return directional(question, result, layer, column, reference);
-      };
-      expect(SweepMetric::logit, along(logit));
-      expect(SweepMetric::difference, along(difference));
-      expect(SweepMetric::probability, std::exp(log.metric) * along(log));
-      EXPECT_TRUE(std::isnan(sweep.estimate(SweepMetric::divergence, layer, column))) << "it has none";
+  static model::RecordedValues sources_of(const SweepOf& question) {
+    if (question.edit != SweepEdit::patch) return {};
+    return model::record_by_hand(testing::ReferenceGpt2(folder_->path()), question.from.tokens);
+  }
+
+  /// The metric's derivative along a place's edits, in double, in a run with the edits `base`.
+  static double along(const SweepOf& question, const SweepPlace& place,
+                      const ReferenceGradients::Result& result, const model::RecordedValues& sources,
+                      const Edits& base, std::size_t length) {
+    const HookPoint point{question.site, place.layer};
+    const std::string hook = hook_name(point);
+    Edits edits = question.edits(place);
+    for (const model::Edit& edit : base)
+      if (std::holds_alternative<model::SetMask>(edit)) edits.push_back(edit);
+    model::SourceValues slopes = by_head(point, result.gradients.at(hook), length);
+    double sum = 0;
+    for (const auto& [head, values] : by_head(point, result.values.at(hook), length)) {
+      model::HeadValues edited = values;
+      model::ByHand<double>(edits, sources)(hook, head, edited);
+      for (std::size_t pos = 0; pos < length; ++pos)
+        for (std::size_t i = 0; i < edited[pos].size(); ++i)
+          sum += slopes[head][pos][i] * (edited[pos][i] - values[pos][i]);
     }
-  EXPECT_GT(largest, 1e-3) << "something has an effect";
-}
+    return sum;
+  }
 
-TEST_F(SweepEstimates, ReachLaterPositionsWhereTheyAct) {
-  const PromptRun run = run_of(transformer_, this->run(tokens_of(7), {model::SetMask{1, {}, {}}}));
-  for (const auto& [over, site] :
-       {std::pair(SweepOver::positions, Site::resid_pre), {SweepOver::head_positions, Site::v}})
-    expect_derivatives({.over = over, .site = site, .position = 4, .positions = 7}, run, *reference_,
-                       workspace_);
-}
+  void expect_derivatives(SweepOf question, const PromptRun& run) {
+    question.estimates = true;
+    const Sweep sweep = question.compute(run, {workspace_});
+    const Edits base = run.run->plan ? run.run->plan->edits() : Edits();
+    const model::RecordedValues sources = sources_of(question);
+    const auto of = [&](const model::Metric& metric) {
+      return reference_->run(run.run->tokens, base, metric);
+    };
+    const auto logit = of(model::TokenLogit{sweep.token, sweep.position}),
+               difference = of(model::LogitDifference{sweep.token, sweep.against, sweep.position}),
+               log = of(model::LogProbability{sweep.token, sweep.position});
+    double largest = 0;
+    ASSERT_EQ(sweep.estimates.size(), sweep.readings.size());
+    for (int layer = 0; layer < kLayers; ++layer)
+      for (int column = 0; column < sweep.columns; ++column) {
+        SCOPED_TRACE("layer " + std::to_string(layer) + ", column " + std::to_string(column));
+        if (question.edits(layer, column).empty()) {
+          EXPECT_TRUE(std::isnan(sweep.estimate(SweepMetric::logit, layer, column)));
+          continue;
+        }
+        const auto expect = [&](SweepMetric metric, const ReferenceGradients::Result& result, double factor) {
+          const double expected = factor * along(question, question.place_of(layer, column), result, sources,
+                                                 base, run.run->tokens.size());
+          EXPECT_NEAR(sweep.estimate(metric, layer, column), expected,
+                      2e-5 * std::max(1.0, std::abs(expected)));
+          largest = std::max(largest, std::abs(expected));
+        };
+        expect(SweepMetric::logit, logit, 1);
+        expect(SweepMetric::difference, difference, 1);
+        expect(SweepMetric::probability, log, std::exp(log.metric));
+        EXPECT_TRUE(std::isnan(sweep.estimate(SweepMetric::divergence, layer, column))) << "it has none";
+      }
+    EXPECT_GT(largest, 1e-3) << "something has an effect";
+  }
+};
 
 TEST_F(SweepEstimates, AreDirectionalDerivatives) {
-  const PromptRun run = run_of(transformer_, this->run(tokens_of(7)));
-  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
-    SCOPED_TRACE(static_cast<int>(edit));
-    SweepOf question{.edit = edit, .position = 5};
-    if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
+  const PromptRun run = run_of(tokens_of(7));
+  for (const SweepEdit edit : kEdits)
     for (const SweepOver over :
          {SweepOver::heads, SweepOver::positions, SweepOver::head_positions, SweepOver::mlps})
       for (const Site site : sites_of(over)) {
-        if (site == Site::pattern) continue;
-        SCOPED_TRACE(model::hook_name({site, 0}));
-        question.over = over;
-        question.site = site;
-        expect_derivatives(question, run, *reference_, workspace_);
+        if (site == Site::pattern && edit == SweepEdit::mean) continue;
+        SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)));
+        SweepOf question{.over = over, .site = site, .edit = edit, .position = 5};
+        if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
+        expect_derivatives(question, run);
       }
+}
+
+TEST_F(SweepEstimates, OfAnEditedRunAreAtWhatItsEditsLeft) {
+  const Edits open{model::SetMask{1, {}, {}}},
+      many{model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, -1},
+           model::SetValues{{{Site::mlp_out, 1}, {}, {3}, {}}, {0.5F}}, model::SetMask{2, {}, {}}};
+  for (const SweepOf& question : {SweepOf{.over = SweepOver::positions, .site = Site::resid_pre},
+                                  SweepOf{.over = SweepOver::head_positions, .site = Site::v}}) {
+    SweepOf later = question;  // reaches later positions where they act
+    later.position = 4, later.positions = 7;
+    expect_derivatives(later, run_of(tokens_of(7), open));
   }
+  expect_derivatives({.position = 5}, run_of(tokens_of(6), many));
+  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean})
+    expect_derivatives({.over = SweepOver::positions, .site = Site::mlp_out, .edit = edit, .position = 5},
+                       run_of(tokens_of(6), many));
 }
 
-/// The metric's derivative along the edit of a head's pattern, in double.
-double along_pattern(const SweepOf& question, const ReferenceGradients::Result& result,
-                     const ReferenceGradients& reference, int layer, int head, int length) {
-  const std::string hook = model::hook_name({Site::pattern, layer});
-  std::vector<double> source;
-  if (question.edit == SweepEdit::patch)
-    source = reference.run(question.from.tokens, {}, model::TokenLogit{0}).values.at(hook);
-  const auto keys = static_cast<int>(question.from.tokens.size());
-  double sum = 0;
-  for (int query = 0; query < length; ++query)
-    for (int key = 0; key < length; ++key) {
-      const auto cell = static_cast<std::size_t>((head * length + query) * length + key);
-      const double value = result.values.at(hook)[cell];
-      double edited = 0;
-      if (question.edit == SweepEdit::patch) {
-        edited = value;
-        if (question.from.aligned.empty() || question.from.aligned[static_cast<std::size_t>(query)] == query)
-          edited = key < keys ? source[static_cast<std::size_t>((head * keys + query) * keys + key)] : 0;
-      }
-      sum += result.gradients.at(hook)[cell] * (edited - value);
-    }
-  return sum;
+TEST_F(SweepEstimates, OfPatternsOfEditedRunsAreDirectionalDerivatives) {
+  for (const Edits& base :
+       {Edits{}, Edits{model::ScaleValues{{{Site::pattern, 1}, 1, {}, {}}, 0.5F}},
+        Edits{model::SetMask{1, {}, {}}, model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}}})
+    for (const PatchPrompt& from : {PatchPrompt{}, PatchPrompt{tokens_of(7, 3), {}},
+                                    PatchPrompt{tokens_of(4, 2), {0, 1, 2, 3, -1, -1, -1}}})
+      expect_derivatives({.site = Site::pattern,
+                          .edit = from.tokens.empty() ? SweepEdit::zero : SweepEdit::patch,
+                          .from = from,
+                          .position = 6},
+                         run_of(tokens_of(7), base));
 }
 
-TEST_F(SweepEstimates, OfPatternsAreDirectionalDerivatives) {
-  const std::vector<SweepOf> questions{{.site = Site::pattern, .position = 5, .estimates = true},
-                                       {.site = Site::pattern,
-                                        .edit = SweepEdit::patch,
-                                        .from = {tokens_of(7, 3), {}},
-                                        .position = 6,
-                                        .estimates = true},
-                                       {.site = Site::pattern,
-                                        .edit = SweepEdit::patch,
-                                        .from = {tokens_of(4, 2), {0, 1, 2, 3, -1, -1, -1}},
-                                        .position = 6,
-                                        .estimates = true}};
-  const std::vector<Edits> edited_runs{
-      {},
-      {model::ScaleValues{{{Site::pattern, 1}, 1, {}, {}}, 0.5F}},
-      {model::SetMask{1, {}, {}}, model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}}};
-  for (const SweepOf& question : questions)
-    for (const Edits& base : edited_runs) {
-      SCOPED_TRACE(static_cast<int>(question.edit));
-      const PromptRun run = run_of(transformer_, this->run(tokens_of(7), base));
-      const Sweep sweep = question.compute(run, {workspace_});
-      const auto logit = reference_->run(tokens_of(7), base, model::TokenLogit{sweep.token, sweep.position});
-      double largest = 0;
-      for (int layer = 0; layer < kLayers; ++layer)
-        for (int head = 0; head < kHeads; ++head) {
-          const double expected = along_pattern(question, logit, *reference_, layer, head, 7);
-          largest = std::max(largest, std::abs(expected));
-          EXPECT_NEAR(sweep.estimate(SweepMetric::logit, layer, head), expected,
-                      2e-5 * std::max(1.0, std::abs(expected)))
-              << layer << " " << head;
-        }
-      EXPECT_GT(largest, 1e-3);
-    }
-}
-
-/// The reference's estimates of all neurons, [layers * units].
-std::vector<double> along_neurons(const SweepOf& question, const ReferenceGradients::Result& result,
-                                  const ReferenceGradients& reference, int length) {
-  std::vector<double> all;
-  for (int layer = 0; layer < kLayers; ++layer) {
-    const std::string hook = model::hook_name({Site::mlp_post, layer});
-    const std::vector<double>&values = result.values.at(hook), &slopes = result.gradients.at(hook);
-    const std::size_t units = values.size() / static_cast<std::size_t>(length);
-    std::vector<double> source;
-    if (question.edit == SweepEdit::patch)
-      source = reference.run(question.from.tokens, {}, model::TokenLogit{0}).values.at(hook);
-    for (std::size_t unit = 0; unit < units; ++unit) {
-      double mean = 0, sum = 0;
-      for (std::size_t i = unit; i < values.size(); i += units) mean += values[i] / length;
-      for (std::size_t i = unit; i < values.size(); i += units) {
-        const double edited = question.edit == SweepEdit::zero   ? 0
-                              : question.edit == SweepEdit::mean ? mean
-                                                                 : source[i];
-        sum += slopes[i] * (edited - values[i]);
-      }
-      all.push_back(sum);
-    }
-  }
-  return all;
+TEST_F(SweepEstimates, OfPatchesThatReachSomePositionsAreThese) {
+  SweepOf question{.edit = SweepEdit::patch, .position = 5};
+  question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8}};
+  expect_derivatives(question, run_of(tokens_of(6)));
+  question.over = SweepOver::positions;
+  question.site = Site::resid_pre;
+  expect_derivatives(question, run_of(tokens_of(6)));
 }
 
 TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
-  const PromptRun run = run_of(transformer_, this->run(tokens_of(7)));
-  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
+  const PromptRun run = run_of(tokens_of(7));
+  for (const SweepEdit edit : kEdits) {
     SCOPED_TRACE(static_cast<int>(edit));
     SweepOf question{.over = SweepOver::neurons,
                      .site = Site::mlp_post,
@@ -230,17 +166,16 @@ TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
                      .largest_of = SweepMetric::logit};
     if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
     const Sweep sweep = question.compute(run, {workspace_});
-    const std::vector<double> all = along_neurons(
-        question, reference_->run(tokens_of(7), {}, model::TokenLogit{sweep.token, sweep.position}),
-        *reference_, 7);
+    const auto result = reference_->run(tokens_of(7), {}, model::TokenLogit{sweep.token, sweep.position});
+    const model::RecordedValues sources = sources_of(question);
     std::vector<double> sizes;
-    for (const double estimate : all) sizes.push_back(std::abs(estimate));
+    for (int layer = 0; layer < kLayers; ++layer)
+      for (int neuron = 0; neuron < transformer_->config().n_inner; ++neuron)
+        sizes.push_back(std::abs(along(question, {layer, {}, {}, neuron}, result, sources, {}, 7)));
     std::ranges::sort(sizes, std::greater());
     ASSERT_EQ(sweep.neurons.size(), 8U);
-    const std::size_t units = all.size() / kLayers;
     for (std::size_t i = 0; i < 8; ++i) {
-      const auto [layer, unit] = sweep.neurons[i];
-      const double expected = all[static_cast<std::size_t>(layer) * units + static_cast<std::size_t>(unit)];
+      const double expected = along(question, question.place_of(sweep, i), result, sources, {}, 7);
       const double found = sweep.estimates[i].logit;
       EXPECT_NEAR(found, expected, 2e-5 * std::max(1.0, std::abs(expected)));
       EXPECT_NEAR(std::abs(found), sizes[i], 4e-5 * std::max(1.0, sizes[i])) << "in order of size";
@@ -249,28 +184,8 @@ TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
   }
 }
 
-TEST_F(SweepEstimates, OfPatchesThatReachSomePositionsAreThese) {
-  SweepOf question{.edit = SweepEdit::patch, .position = 5};
-  question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8}};
-  const PromptRun run = run_of(transformer_, this->run(tokens_of(6)));
-  expect_derivatives(question, run, *reference_, workspace_);
-  question.over = SweepOver::positions;
-  question.site = Site::resid_pre;
-  expect_derivatives(question, run, *reference_, workspace_);
-}
-
-TEST_F(SweepEstimates, OfAnEditedRunAreAtWhatItsEditsLeft) {
-  const Edits base{model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, -1},
-                   model::SetValues{{{Site::mlp_out, 1}, {}, {3}, {}}, {0.5F}}, model::SetMask{2, {}, {}}};
-  const PromptRun run = run_of(transformer_, this->run(tokens_of(6), base));
-  expect_derivatives({.position = 5}, run, *reference_, workspace_);
-  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean})
-    expect_derivatives({.over = SweepOver::positions, .site = Site::mlp_out, .edit = edit, .position = 5},
-                       run, *reference_, workspace_);
-}
-
 TEST_F(SweepEstimates, ExactCellsAreTheSameWithThemAndWithout) {
-  const PromptRun run = run_of(transformer_, this->run(tokens_of(40)));
+  const PromptRun run = run_of(tokens_of(40));
   for (const SweepMetric first :
        {SweepMetric::logit, SweepMetric::difference, SweepMetric::probability, SweepMetric::divergence}) {
     const SweepOf plain{.over = SweepOver::positions, .site = Site::resid_pre, .position = 39};
@@ -289,7 +204,7 @@ TEST_F(SweepEstimates, ExactCellsAreTheSameWithThemAndWithout) {
 }
 
 TEST_F(SweepEstimates, ComeFirstAndThenTheCellsWithTheLargest) {
-  const PromptRun run = run_of(transformer_, this->run(tokens_of(70)));
+  const PromptRun run = run_of(tokens_of(70));
   for (const SweepMetric metric : {SweepMetric::logit, SweepMetric::difference, SweepMetric::probability}) {
     const SweepOf question{.over = SweepOver::positions,
                            .site = Site::mlp_out,
@@ -327,7 +242,7 @@ TEST_F(SweepEstimates, ComeFirstAndThenTheCellsWithTheLargest) {
 }
 
 TEST_F(SweepEstimates, AreComparedWithTheCellsThatAreKnown) {
-  const PromptRun run = run_of(transformer_, this->run(tokens_of(6)));
+  const PromptRun run = run_of(tokens_of(6));
   const Sweep sweep = SweepOf{.position = 5, .estimates = true}.compute(run, {workspace_});
   std::vector<double> estimated, exact;
   for (int layer = 0; layer < kLayers; ++layer)

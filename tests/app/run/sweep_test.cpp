@@ -2,6 +2,7 @@
 #include "app/run/analyses/sweep.h"
 
 #include "tests/app/run/parts.h"
+#include "tests/app/run/run_of_model.h"
 #include "tests/model/every_edit.h"
 #include "tests/model/path_by_hand.h"
 #include "tests/support/matchers.h"
@@ -24,10 +25,7 @@ class SweepTest : public model::SmallModel {
  protected:
   static void SetUpTestSuite() {
     SmallModel::SetUpTestSuite();
-    LoadedModel model;
-    model.folder = folder_->path();
-    model.transformer = transformer_;
-    model_ = std::make_shared<const LoadedModel>(std::move(model));
+    model_ = run_of_model(transformer_).model;
   }
   static void TearDownTestSuite() {
     model_.reset();

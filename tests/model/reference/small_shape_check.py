@@ -20,7 +20,6 @@ except ImportError:
     print("skipped: numpy is not installed (Debian: apt install python3-numpy)")
     sys.exit(77)
 
-import gpt2_gradients
 import gpt2_reference
 import safetensors_io
 from make_random_gpt2 import make
@@ -31,12 +30,6 @@ LAYERS_COMPARED = (0, 5, 11)
 
 def is_compared(name):
     return name == "logits" or name in {f"blocks.{layer}.attn.hook_pattern" for layer in LAYERS_COMPARED}
-
-
-def gradient_is_compared(name):
-    """All of the first, a middle and the last layer, and what is outside of layers, but for what each head adds."""
-    layer = name.split(".")[1] if name.startswith("blocks.") else None
-    return (layer is None or int(layer) in LAYERS_COMPARED) and not name.endswith("hook_result")
 
 
 def write(path, tokens, activations):
@@ -59,8 +52,6 @@ def main():
         activations = gpt2_reference.run(config, weights, tokens)
         write(arguments.work / "goldens.safetensors", tokens,
               {name: values for name, values in activations.items() if is_compared(name)})
-        write(arguments.work / "gradients.safetensors", tokens,
-              gpt2_gradients.gradients(config, weights, tokens, gpt2_gradients.loss(tokens), gradient_is_compared, activations))
         del weights, activations
         environment = {**os.environ, "HEADSCOPE_SMALL_SHAPE": str(arguments.work)}
         for test in arguments.test:
