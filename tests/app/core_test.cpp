@@ -18,15 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(CoreTest, EmojiAndBrokenBytesAreKept) {
-  CoreFixture core(options(""));
-  core.handle(TextTyped{"\xF0\x9F\x98\x80"});
-  clipboard_ = "\xE2\x82 lone";
-  handle_and_show(core, KeyDown{Key::v, {.ctrl = true}});
-  EXPECT_EQ(prompt(core), "\xF0\x9F\x98\x80\xE2\x82 lone");
-  EXPECT_EQ(core.snapshot().run->prompt.text, "\xF0\x9F\x98\x80\xE2\x82 lone");
-}
-
 TEST_F(CoreTest, ATextLongerThanAnyModelReadsIsRefusedWhereItEnters) {
   CoreFixture core(options("é"));
   while (clipboard_.size() < kMaxText) clipboard_ += "no play ";
@@ -55,18 +46,6 @@ TEST_F(CoreTest, AnEmptyClipboardLeavesTheSelectionAlone) {
   press(core, Key::a, {.ctrl = true});
   press(core, Key::v, {.ctrl = true});
   EXPECT_EQ(prompt(core), "chosen");
-}
-
-TEST_F(CoreTest, TheNewestOfManyKeystrokesWins) {
-  CoreFixture core(options(""));
-  std::string typed;
-  for (int i = 0; i < 200; ++i) {
-    const std::string letter(1, static_cast<char>('a' + i % 26));
-    core.handle(TextTyped{letter});
-    typed += letter;
-  }
-  shown(core);
-  EXPECT_EQ(core.snapshot().run->prompt.text, typed);
 }
 
 TEST_F(CoreTest, MovingTheMouseBuildsNoPicture) {
@@ -175,22 +154,6 @@ TEST_F(CoreTest, GeneratingFillsTheContextToItsLastToken) {
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_EQ(core.snapshot().run->tokens.length(), 256);
   EXPECT_THAT(core.state().message.text, HasSubstr("limit of 256 tokens"));
-}
-
-TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
-  CoreFixture core(options("Once upon a time"));
-  core.handle(KeyDown{Key::g, {.ctrl = true}});
-  while (core.state().generation.running && core.state().generation.token_count < 3) {
-    if (!core.take_results()) std::this_thread::yield();
-  }
-  const std::string text = prompt(core);
-  EXPECT_GT(text.size(), std::string("Once upon a time").size());
-  core.handle(KeyDown{Key::escape, {}});
-  EXPECT_FALSE(core.state().generation.running);
-  shown(core);
-  EXPECT_EQ(prompt(core), text);
-  core.handle(KeyDown{Key::z, {.ctrl = true}});
-  EXPECT_EQ(prompt(core), "Once upon a time") << "one undo takes back what was generated";
 }
 
 TEST_F(CoreTest, TheWheelZoomsAboutTheMouseAndADoubleClickShowsAll) {

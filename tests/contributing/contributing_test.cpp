@@ -95,15 +95,6 @@ TEST(Contributing, TheViewHasABarForEachQuery) {
   ASSERT_EQ(std::ssize(picture.regions), scenario.length());
 }
 
-TEST(Contributing, TheViewWaitsForItsAnswer) {
-  const Scenario scenario(kRobot);
-  NoAnswers nobody;
-  ViewContext context = scenario.context(600, 400, viz::dark_theme());
-  context.answers = &nobody;
-  EXPECT_GT(reach_view().build(context).scene.items.size(), 0U);
-  EXPECT_GT(nobody.asked, 0);
-}
-
 TEST(Contributing, TheTourOnThePageCanBeWalked) {
   const std::vector<std::string> tours = blocks("tour");
   ASSERT_EQ(tours.size(), 1U);

@@ -2,40 +2,25 @@
 
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <string>
+
+#include "tests/support/reference_pass.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::testing {
 namespace {
-
-model::Config read_config(const std::filesystem::path& folder) {
-  std::ifstream file(folder / "config.json");
-  return model::parse_config(std::string(std::istreambuf_iterator<char>(file), {}), "config.json");
-}
 
 void add(ReferenceCircuit::Row& to, std::span<const double> what, double factor = 1) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * what[i];
 }
 
-double gelu_new(double x) {
-  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
-}
-
 }  // namespace
-
-ReferenceCircuit::ReferenceCircuit(const std::filesystem::path& folder)
-    : config_(read_config(folder)), graph_(config_), parameters_(folder) {}
 
 ReferenceCircuit::Row ReferenceCircuit::layer_norm(const Row& x, const std::string& name) const {
   const Row &gain = parameters_.parameter(name + ".weight"), &bias = parameters_.parameter(name + ".bias");
-  const auto size = static_cast<double>(x.size());
-  double mean = 0, variance = 0;
-  for (const double value : x) mean += value / size;
-  for (const double value : x) variance += (value - mean) * (value - mean) / size;
-  const double scale = std::sqrt(variance + static_cast<double>(config_.layer_norm_epsilon));
-  Row result;
-  for (std::size_t i = 0; i < x.size(); ++i) result.push_back((x[i] - mean) / scale * gain[i] + bias[i]);
+  const double scale = norm_scale(x, static_cast<double>(config_.layer_norm_epsilon));
+  Row result = centered(x);
+  for (std::size_t i = 0; i < x.size(); ++i) result[i] = result[i] / scale * gain[i] + bias[i];
   return result;
 }
 
@@ -75,8 +60,7 @@ ReferenceCircuit::Result ReferenceCircuit::run(std::span<const int> tokens, cons
   };
   for (int layer = 0; layer < config_.n_layer; ++layer) {
     const std::string h = "h." + std::to_string(layer) + ".";
-    double scale = config_.scale_attn_weights ? 1 / std::sqrt(static_cast<double>(d_head)) : 1;
-    if (config_.scale_attn_by_inverse_layer_idx) scale /= layer + 1;
+    const double scale = attention_scale(config_, layer);
     const Row& projection = parameters_.parameter(h + "attn.c_proj.weight");
     std::vector<Rows> results;
     Rows& z = result.z.emplace_back(length, Row(width));
@@ -112,7 +96,7 @@ ReferenceCircuit::Result ReferenceCircuit::run(std::span<const int> tokens, cons
     for (std::size_t pos = 0; pos < length; ++pos) {
       Row hidden = affine(layer_norm(seen({Reader::Kind::mlp, layer, 0}, pos), h + "ln_2"), h + "mlp.c_fc", 0,
                           static_cast<std::size_t>(config_.n_inner));
-      for (double& value : hidden) value = gelu_new(value);
+      for (double& value : hidden) value = activated(config_.activation, value);
       mlp.push_back(affine(hidden, h + "mlp.c_proj", 0, width));
     }
     result.written.push_back(std::move(mlp));

@@ -25,7 +25,8 @@ class ReferenceCircuit {
   using Carry = std::function<Row(int writer, int reader, std::size_t pos, const Row& written)>;
 
   /// Reads `config.json` and `model.safetensors`.
-  explicit ReferenceCircuit(const std::filesystem::path& folder);
+  explicit ReferenceCircuit(const std::filesystem::path& folder)
+      : parameters_(folder), config_(parameters_.config()), graph_(config_) {}
 
   const model::StreamGraph& graph() const { return graph_; }
   /// `carry` empty: every edge carries what its writer wrote.
@@ -35,9 +36,9 @@ class ReferenceCircuit {
   Row layer_norm(const Row& x, const std::string& name) const;
   Row affine(const Row& x, const std::string& name, std::size_t first, std::size_t count) const;
 
-  model::Config config_;
-  model::StreamGraph graph_;
   ReferenceGpt2 parameters_;
+  const model::Config config_;
+  model::StreamGraph graph_;
 };
 
 }  // namespace headscope::testing

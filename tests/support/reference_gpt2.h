@@ -65,6 +65,7 @@ class ReferenceGpt2 {
   Result run(std::span<const int> tokens, const Edits& edits) const;
   /// A parameter by Hugging Face's name without `transformer.`, row-major.
   const std::vector<double>& parameter(const std::string& name) const { return parameters_.at(name); }
+  const model::Config& config() const { return config_; }
 
  private:
   model::Config config_;

@@ -1,7 +1,5 @@
 #include "tests/support/reference_gradients.h"
 
-#include <fstream>
-#include <iterator>
 #include <numbers>
 #include <stdexcept>
 
@@ -33,11 +31,6 @@ Taped activated(Activation activation, const Taped& x) {
 
 }  // namespace
 
-ReferenceGradients::ReferenceGradients(const std::filesystem::path& folder) : parameters_(folder) {
-  std::ifstream file(folder / "config.json");
-  config_ = parse_config(std::string(std::istreambuf_iterator<char>(file), {}), "config.json");
-}
-
 ReferenceGradients::Result ReferenceGradients::run(std::span<const int> tokens, const Edits& edits,
                                                    const Metric& metric, const Offset& offset) const {
   Tape tape;
@@ -61,7 +54,7 @@ ReferenceGradients::Result ReferenceGradients::run(std::span<const int> tokens, 
     all.push_back(number);
   };
   const ReferencePass<Taped> pass{
-      .config = config_,
+      .config = parameters_.config(),
       .parameter = [this](const std::string& name) -> const std::vector<double>& {
         return parameters_.parameter(name);
       },
@@ -83,7 +76,7 @@ ReferenceGradients::Result ReferenceGradients::run(std::span<const int> tokens, 
       .sees = [&](int layer, int head, std::size_t query,
                   std::size_t key) { return sees_by_hand(edits, layer, head, query, key); },
       .row_of_wpe = [&](std::size_t pos) { return position_by_hand(edits, pos); },
-      .activated = [this](const Taped& x) { return activated(config_.activation, x); }};
+      .activated = [this](const Taped& x) { return activated(parameters_.config().activation, x); }};
   const Rows logits = pass.run(tokens);
   const auto row_at = [&](int position) -> const std::vector<Taped>& {
     return position < 0 ? logits.back() : logits[static_cast<std::size_t>(position)];

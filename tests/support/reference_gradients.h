@@ -15,7 +15,7 @@ namespace headscope::testing {
 /// forward is written down, and what edits do to it.
 class ReferenceGradients {
  public:
-  explicit ReferenceGradients(const std::filesystem::path& folder);
+  explicit ReferenceGradients(const std::filesystem::path& folder) : parameters_(folder) {}
 
   /// A tensor in the order of model::hook_shape, flat.
   struct Result {
@@ -39,7 +39,6 @@ class ReferenceGradients {
 
  private:
   ReferenceGpt2 parameters_;
-  model::Config config_;
 };
 
 }  // namespace headscope::testing

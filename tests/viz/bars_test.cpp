@@ -120,15 +120,5 @@ TEST(BarChart, LinesWithoutRoomAreLeftOut) {
   EXPECT_EQ(picture.regions.size(), 3U);
 }
 
-TEST(SignedBars, GrowFromZero) {
-  const Style style{kTheme, *fonts(), 14, 1};
-  Scene scene = testing::blank(200, 20);
-  paint_signed_bar(scene, {0, 0, 200, 10}, -2, -4, 4, kTheme.accent, style);
-  paint_signed_bar(scene, {0, 0, 200, 10}, 4, -4, 4, kTheme.accent, style);
-  const auto bars = items_of<FillRect>(scene);
-  EXPECT_EQ(bars[0].rect, (Rect{50, 0, 50, 10}));
-  EXPECT_EQ(bars[1].rect, (Rect{100, 0, 100, 10}));
-}
-
 }  // namespace
 }  // namespace headscope::viz::bars_test

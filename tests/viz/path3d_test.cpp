@@ -65,16 +65,14 @@ TEST(Path3, ABoxKeepsItsSizeFromEverySide) {
 
 TEST(Path3, WhatIsNearCoversWhatIsFar) {
   Path3 path = steps();
-  path.camera = {0, 0};  // the first segment is the nearest
-  std::vector<Color> order;
-  for (const Segments& s : items_of<Segments>(paint(path).scene))
-    if (s.color == path.colors[0] || s.color == path.colors[2]) order.push_back(s.color);
-  EXPECT_EQ(order, (std::vector{path.colors[2], path.colors[0]}));
-  path.camera = {180, 0};
-  order.clear();
-  for (const Segments& s : items_of<Segments>(paint(path).scene))
-    if (s.color == path.colors[0] || s.color == path.colors[2]) order.push_back(s.color);
-  EXPECT_EQ(order, (std::vector{path.colors[0], path.colors[2]}));
+  const Color first = path.colors[0], last = path.colors[2];
+  for (const auto& [turn, expected] : {std::pair{0., std::vector{last, first}}, {180., {first, last}}}) {
+    path.camera = {turn, 0};  // at 0 the first segment is the nearest
+    std::vector<Color> order;
+    for (const Segments& s : items_of<Segments>(paint(path).scene))
+      if (s.color == first || s.color == last) order.push_back(s.color);
+    EXPECT_EQ(order, expected);
+  }
 }
 
 TEST(Path3, ThePointUnderTheMouseIsTheNearestWithinReach) {

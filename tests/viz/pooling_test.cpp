@@ -35,8 +35,7 @@ double integral(const Matrix& m, double row, double col) {
   return sum;
 }
 
-/// Checks that a pixel of a pooled image shows the strongest (or the mean) of the cells under it that are not
-/// masked, and is transparent if all of them are.
+/// A pixel shows the strongest or the mean of the cells under it that are not masked.
 TEST(MaskedCells, CountForNoPixel) {
   constexpr int kCells = 60, kPixels = 20, kEach = kCells / kPixels;
   const std::vector<float> values = random_values(kCells * kCells);

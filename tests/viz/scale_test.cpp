@@ -27,7 +27,6 @@ std::vector<float> noise(int count) {
   return values;
 }
 
-/// Scales that share a limit write it alike, whether or not something is beyond it.
 TEST(ColorScale, PlacesValuesOnTheMap) {
   EXPECT_EQ(linear_scale(4).parameter(1), 0.25);
   EXPECT_EQ(linear_scale(4).parameter(9), 1);
@@ -95,13 +94,6 @@ TEST(ValueRange, LeavesOutWhatItIsTold) {
   }
   const std::vector<float> none{kNan, kInfinity};
   EXPECT_EQ(value_range(Matrix::row(none)).magnitude(), 0);
-}
-
-TEST(ValueRange, HasWhatStandsOnBothSidesOfTheColumnThatIsLeftOut) {
-  const std::vector<float> values{2, 50, 9, 1, 60, 3};
-  const ValueRange range = value_range(Matrix::row_major(values, 2, 3), {false, 1});
-  EXPECT_EQ(range.low, 1);
-  EXPECT_EQ(range.high, 9);
 }
 
 TEST(RobustMagnitude, LeavesOutTheFractionThatItIsTold) {

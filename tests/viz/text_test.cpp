@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/support/matchers.h"
+#include "tests/support/temporary_folder.h"
 #include "viz/scene/picture.h"
 #include "viz/text/utf8.h"
 
@@ -216,12 +217,6 @@ TEST(MakeText, PutsTheAnchorWhereTheAlignmentSays) {
 
 class FontFolder : public ::testing::Test {
  protected:
-  std::filesystem::path folder_ =
-      std::filesystem::path(::testing::TempDir()) /
-      ("headscope_fonts_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string message() const {
     try {
       Fonts::load(std::span(&folder_, 1));
@@ -230,6 +225,9 @@ class FontFolder : public ::testing::Test {
     }
     return {};
   }
+
+  const headscope::testing::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 TEST_F(FontFolder, WithoutFontsNamesThePackages) {

@@ -266,13 +266,5 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
   EXPECT_EQ(prompt(core), typed);
 }
 
-TEST_F(AttentionWindow, AFileThatIsNoneIsASentenceAndTheModelStays) {
-  CoreFixture core(options());
-  handle_and_show(core, FilesDropped{{folder_.write("bad.safetensors", "nonsense")}});
-  EXPECT_THAT(core.state().message.text, HasSubstr("bad.safetensors"));
-  EXPECT_TRUE(core.state().message.is_error);
-  EXPECT_FALSE(core.snapshot().run->model->patterns);
-}
-
 }  // namespace
 }  // namespace headscope::app::attention_window_test

@@ -24,7 +24,7 @@ class NextTokenTest : public ::testing::Test {
     run.tokens = tokenize(*run.model, {"The old king", {}, false});
     last_ = run.tokens.length() - 1;
     run.run = run.model->transformer->forward(run.tokens.ids(), workspace_);
-    return NextAfter{position}.compute(run, {workspace_, {}, nullptr, nullptr, {}});
+    return NextAfter{position}.compute(run, {workspace_});
   }
 
   model::Workspace workspace_{1};

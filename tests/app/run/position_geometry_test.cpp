@@ -7,6 +7,7 @@
 #include "tests/app/run/parts.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::app::position_geometry_test {
 namespace {
@@ -28,18 +29,10 @@ Scenario with_positions(const std::vector<float>& values, int positions, int wid
 
 TEST(PositionCosines, AreThoseOfTheFilesRows) {
   const auto cosines = scenario(12).ask(CosinesOfPositions{});
-  const std::vector<double>& wpe = reference_model().parameter("wpe.weight");
-  const model::Config& config = bundled()->transformer->config();
-  const auto d = static_cast<std::size_t>(config.n_embd);
-  ASSERT_EQ(cosines->positions, config.n_ctx);
-  for (const auto& [a, b] : {std::pair{0, 0}, {0, 1}, {17, 3}, {100, 255}, {255, 254}}) {
-    double dot = 0, aa = 0, bb = 0;
-    for (std::size_t k = 0; k < d; ++k) {
-      const double x = wpe[static_cast<std::size_t>(a) * d + k], y = wpe[static_cast<std::size_t>(b) * d + k];
-      dot += x * y, aa += x * x, bb += y * y;
-    }
-    EXPECT_NEAR(static_cast<double>(cosines->matrix(true).at(a, b)), dot / std::sqrt(aa * bb), 1e-5);
-  }
+  const auto row = [](int position) { return row_of(reference_model(), "wpe.weight", position); };
+  ASSERT_EQ(cosines->positions, bundled()->transformer->config().n_ctx);
+  for (const auto& [a, b] : {std::pair{0, 0}, {0, 1}, {17, 3}, {100, 255}, {255, 254}})
+    EXPECT_NEAR(static_cast<double>(cosines->matrix(true).at(a, b)), cosine(row(a), row(b)), 1e-5);
 }
 
 TEST(PositionCosines, OfSinusoidsDependOnTheDistanceAlone) {
