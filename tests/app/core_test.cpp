@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "app/run/analyses/patterns.h"
-#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/attention_maps.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"

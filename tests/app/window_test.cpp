@@ -3,7 +3,7 @@
 
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
-#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/attention_maps.h"
 #include "app/window/picture_cache.h"
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"

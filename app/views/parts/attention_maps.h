@@ -4,10 +4,28 @@
 #include <string>
 #include <vector>
 
+#include "app/run/analyses/patterns.h"
 #include "app/views/content.h"
 #include "viz/charts/heatmap.h"
 
+// Matrices of queries and keys: how they are drawn, zoomed, edited and marked.
 namespace headscope::app {
+
+/// The shown part of a matrix of queries and keys. The gestures of an `attention_matrix_view` zoom it in
+/// regions whose cells are (query, key).
+extern const Option<Zoom> kZoom;
+/// What dragging over cells does: pan, edit the mask, or mark the shape.
+enum class DragAction { off, hide, show, shape };
+extern const Option<DragAction> kDragAction;
+/// The cells of the searched shape: their numbers are head_number(query, key).
+extern const Option<std::vector<int>> kShape;
+/// Labels of the run's tokens as an axis, the selected query emphasised where it is given.
+viz::AxisLabels token_axis(const ViewContext& context, std::string_view title, viz::Color color,
+                           int emphasised);
+/// Labels of the keys' tokens, the selected key emphasised.
+viz::AxisLabels key_axis(const ViewContext& context);
+/// A view of such matrices, with their commands and menu.
+View attention_matrix_view(View view);
 
 /// A matrix of queries (rows) and keys (columns) in its colours.
 struct AttentionMap {

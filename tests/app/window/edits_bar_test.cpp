@@ -2,7 +2,7 @@
 
 #include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/attention_maps.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
 

@@ -2,7 +2,7 @@
 #include "app/run/analyses/search.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/attention_maps.h"
 #include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
 

@@ -1,7 +1,7 @@
 // Every action can be done by mouse alone and by keyboard alone.
 
 #include "app/run/sources/paths.h"
-#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/attention_maps.h"
 #include "app/views/parts/menu_lines.h"
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
