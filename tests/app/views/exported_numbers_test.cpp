@@ -61,7 +61,6 @@ TEST(ExportedNumbers, FilesHaveTheNumbersThatPicturesSay) {
   const std::vector<Claim> claims{
       {"softmax", {}, "entropy " + x + " of"},
       {"softmax", {}, "largest weight " + x},
-      {"softmax", {}, "without the scale, entropy " + x},
       {"circuits", {}, "itself: " + x},
       {"circuits", {}, "rank " + x},
       {"circuits", {}, "copying score " + x},
