@@ -37,8 +37,7 @@ Settings non_default_settings() {
   settings.session.prompt.start_token = true;
   settings.offer_models = false;
   settings.start_token = true;
-  for (const auto& [name, text] :
-       {std::pair{"value-scale", "log"}, {"curves", "3,1"}, {"value-max", "0.05"}})
+  for (const auto& [name, text] : {std::pair{"value-scale", "log"}, {"curves", "3,1"}, {"value-max", "0.05"}})
     set_option(settings.session.options, name, text);
   return settings;
 }
