@@ -10,6 +10,7 @@ namespace headscope::app {
 ViewActions choice_of(const Ref& ref, const ViewContext& c) {
   ViewActions actions;
   if (ref.head >= 0) actions.emplace_back(SelectHead{ref.layer, ref.head});
+  if (ref.query >= c.run->run->length()) return {};  // a token beyond the context
   if (ref.query >= 0) actions.emplace_back(SelectQuery{ref.query});
   const int query = ref.query < 0 ? c.selection.query : ref.query;
   if (ref.key >= 0 && may_see(c, query, ref.key))

@@ -122,7 +122,7 @@ std::string answer_to(const InputLine& line, const std::shared_ptr<KeptModels>& 
 
 Run describe_serve(CLI::App& app, const std::shared_ptr<Arguments>&) {
   const auto memory = std::make_shared<int>(static_cast<int>(system::memory_here().all >> 21));
-  app.add_flag("--stdio")->required()->description(
+  const CLI::Option* stdio = app.add_flag("--stdio")->description(
       "read requests from standard input, one line of JSON each, and write one line\nof JSON each to "
       "standard output; serve opens no port");
   app.add_option("--memory", *memory,
@@ -135,7 +135,8 @@ Run describe_serve(CLI::App& app, const std::shared_ptr<Arguments>&) {
       "A request: {\"id\": 1, \"args\": [\"predict\", \"--prompt\", \"Once upon a time\", \"--json\"]}\n"
       "The answer has the same id, the exit status, what the command printed as text (or base64), and its\n"
       "messages; after a failure it has error, one sentence. serve ends at the end of its input.");
-  return [memory](const Streams& streams) {
+  return [memory, stdio](const Streams& streams) {
+    if (stdio->count() == 0) throw UsageError("serve needs --stdio: it opens no port");
     if (streams.hide) streams.hide();
     const auto models = std::make_shared<KeptModels>(static_cast<std::size_t>(*memory) << 20);
     while (const auto line = next_line(streams.in)) {

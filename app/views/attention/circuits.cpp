@@ -7,7 +7,7 @@ namespace headscope::app {
 namespace circuits {
 
 /// Roles of regions. cell: row: layer, col: head; raised, lowered: id: a row of that list.
-enum Role { kCell, kRaised, kLowered };
+enum Role { kRaised, kCell, kLowered };
 enum class Circuit { ov, keys, pairs, copying };
 constexpr int kSides = 2;
 constexpr int kRows = TokenPushes::kMax;

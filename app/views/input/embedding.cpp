@@ -212,8 +212,6 @@ void add_component(Facts& facts, const Numbers& n, int dimension) {
   facts.say(equation(kToken));
   facts.say("+ " + equation(kPosition));
   facts.say((n.edited ? "edited to " : "= ") + exact(n.vectors[kSum][dimension]) + ", the input of block 0");
-  for (int i = 0; i < kVectors; ++i)
-    facts.number(n.component_name(i, dimension), n.vectors[i][dimension], Fact::Location::menu);
 }
 
 void declare(Content& it) {

@@ -221,6 +221,10 @@ void paint_histogram(Picture& picture, const ViewContext& c, const TensorPicture
   const float line = style.line(style.small()), u = style.unit();
   const bool titled = area.h >= 6 * line;  // with little room the columns are more important
   const float above = titled ? line + u : 0, below = (titled ? 2 : 1) * line + 1.5F * u;
+  if (titled) {  // room for the counts
+    const float counts = style.width(grouped(p.rows * std::int64_t{p.cols}), style.small()) + 2 * u;
+    area.x += counts, area.w = std::max(0.F, area.w - counts);
+  }
   const viz::Rect plot{area.x, area.y + above, area.w, std::max(0.F, area.h - above - below)};
   const auto count = static_cast<int>(p.bins.size());
   const std::int64_t most = p.bins.empty() ? 0 : *std::ranges::max_element(p.bins);

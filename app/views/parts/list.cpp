@@ -219,7 +219,7 @@ const viz::Table& List::filled() {
 
 bool List::lay_out(viz::Rect area) {
   layout_ = viz::lay_out_table(filled(), area, style_of(context_));
-  return layout_.places.size() >= 2 && !layout_.rows.empty();
+  return layout_.places.size() >= 2 && (table.rows == 0 || !layout_.rows.empty());
 }
 
 bool List::lay_out_showing(viz::Rect area, std::span<const float> by_row) {

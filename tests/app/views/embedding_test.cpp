@@ -91,7 +91,7 @@ TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {
   const ViewFixture shown("embedding", s, 1700, 800, {}, dark(), 8);
   DrawnPage page = shown.page();
   const std::vector<viz::Image> bars = lying_bars(shown.scene());
-  ASSERT_EQ(bars.size(), 1U);
+  ASSERT_FALSE(bars.empty());
   const DrawnScale scale(page, bars[0]);
   const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
   for (std::size_t i = 0; i < wte.size(); ++i) {
