@@ -395,7 +395,7 @@ void List::settle(ViewActions& actions, const ViewContext& c, const Picture& pic
                   const viz::Hit& hit) const {
   if (actions.empty() || kept < 0 || rows_ == nullptr) return;
   const TableRows rows = rows_in(*rows_, c, picture);
-  if (rows.shown == 0) return;
+  if (!rows.scrolls()) return;
   actions.emplace_back(row_at(picture, hit) >= 0 ? rows.from(rows.first)
                                                  : SetOption{&rows_->first, rows_->first.default_value});
 }
