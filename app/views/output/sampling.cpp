@@ -188,7 +188,7 @@ std::string kept_words(const ViewContext& c, const Draw& draw) {
   return words + " with " + percent(of.mass()) + " of the probability";
 }
 
-constexpr float kWords = 2.3F, kBar = 2, kGap = 0.5F;  // ems: words and pointer above a bar, and below it
+constexpr float kWords = 2.3F, kBar = 2, kGap = 1;  // ems: words and pointer above a bar, and below it
 constexpr float kOneBar = kWords + kBar + kGap;
 
 void paint_bar(Picture& picture, const ViewContext& c, const Draw& draw, const viz::Rect& bar, bool kept) {
@@ -219,7 +219,7 @@ void paint_bars(Picture& picture, const ViewContext& c, const Draw& draw, const 
   }
   // The kept part of the upper bar is the whole lower one.
   const viz::Rect all = bar(0), kept = bar(1);
-  const float top = all.bottom() + 2, bottom = top + 4 * style_of(c).unit();
+  const float top = all.bottom() + 2, bottom = all.bottom() + kGap * em - 2;
   picture.scene.add(viz::FillPolygon{{{all.x, top},
                                       {share_x(all, draw.candidates.mass(), 1), top},
                                       {kept.right(), bottom},

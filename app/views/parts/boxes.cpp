@@ -51,8 +51,8 @@ Wish Grid::height(const ViewContext& c, float width) const {
   const float cell = std::max(0.F, width - kGridBeside * em) / std::max(1.F, cols);
   const float good = map.stretch == 0 ? std::clamp(kRows / rows, kCellLeast, 2.4F) * em
                                       : std::min(cell, good_cell(map.cells.matrix.cols) * em);
-  return {around + std::min(rows * kCellLeast, 6.F) * em, around + rows * good,
-          map.stretch == 0 ? std::numeric_limits<float>::infinity() : around + rows * cell};
+  const float most = map.stretch != 0 ? cell : rows > 1 ? std::numeric_limits<float>::infinity() : good;
+  return {around + std::min(rows * kCellLeast, 6.F) * em, around + rows * good, around + rows * most};
 }
 
 bool Grid::place(const ViewContext& c, viz::Rect area) {
