@@ -29,7 +29,7 @@ constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // factors for "+=-"
 constexpr int kPage = 10;                           // queries
 
 constexpr float kLeastSide = 5, kGoodSide = 9, kMostCell = 6;       // ems
-constexpr float kLabelsLeft = 7, kLabelsAbove = 6, kScaleRoom = 6;  // ems, about
+constexpr float kLabelsLeft = 7, kLabelsAbove = 4, kScaleRoom = 6;  // ems, about
 
 /// How many of several maps are side by side: all, half of them or one.
 int maps_across(int count, float ems) {
@@ -232,14 +232,14 @@ Wish AttentionMaps::height(const ViewContext& c, float width) const {
   const float em = c.font_size, ems = width / em;
   const auto cells = static_cast<float>(maps_.front().cells.matrix.rows);
   if (maps_.size() == 1) {
-    const float around = (kLabelsAbove + 5) * em;
-    const float cell = std::max(0.F, ems - kLabelsLeft - kScaleRoom) /
-                       static_cast<float>(maps_.front().cells.matrix.cols) * em;
+    const float around = (kLabelsAbove + 6) * em, scale = c.printed ? 0 : kScaleRoom;
+    const float cell =
+        std::max(0.F, ems - kLabelsLeft - scale) / static_cast<float>(maps_.front().cells.matrix.cols) * em;
     return {around, around + cells * std::min(cell, kMostCell * em), around + cells * cell};
   }
   const int across = maps_across(static_cast<int>(maps_.size()), ems);
   const auto down = static_cast<float>(static_cast<int>(maps_.size()) / across);
-  const float own = panel_heading(style_of(c)) + 1.5F * em, labels = kLabelsAbove * em;
+  const float own = panel_heading(style_of(c)) + em, labels = kLabelsAbove * em;
   const float side = std::min((ems - kLabelsLeft) / static_cast<float>(across), kMostCell * cells) * em;
   const float good = labels + down * (own + side);
   return {std::min(good, labels + down * (own + kLeastSide * em)), good, good};
@@ -263,7 +263,7 @@ AttentionMaps::Panels AttentionMaps::panels_in(const ViewContext& c, viz::Rect a
   for (int pass = 0; pass < 2; ++pass) {
     const float cell = std::max(1.F, p.side) / cells;
     p.left = viz::row_label_room(rows, cell, std::min(0.3F * width, kLabelsLeft * em), style);
-    p.top = viz::column_label_room(cols, cell, std::min(0.3F * height, kLabelsAbove * em), style);
+    p.top = viz::column_label_room(cols, cell, std::min(0.3F * height, 6 * em), style);
     if (p.side * style.device_scale < cells && p.foot == 0)
       p.foot = style.line(style.small()) + u, height -= down * p.foot;
     p.side = std::floor(std::min((width - p.left.size) / across, (height - p.top.size) / down));

@@ -92,11 +92,13 @@ TEST(Scores, AScoreThatIsSetIsOnTheScaleOfItsStage) {
 TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
   const Scenario& s = scenario(23);
   for (const viz::Theme* theme : {&light(), &dark()}) {
-    const ViewFixture shown("scores", s, 1400, 1300, {}, *theme);
-    DrawnPage page = shown.page();
     for (int stage = 0; stage < 4; ++stage) {
+      const ViewFixture shown("scores", s, 900, 800, {{"score-stage", std::to_string(stage + 1)}}, *theme);
       const int grid = shown.grid(stage);
-      const DrawnScale scale = scale_of(page, shown, stage);
+      const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
+      ASSERT_TRUE(bar);
+      DrawnPage page = shown.page();
+      const DrawnScale scale(page, *bar);
       for (int query = 0; query < s.length(); ++query) {
         for (int key = 0; key < s.length(); ++key) {
           SCOPED_TRACE("stage " + std::to_string(stage) + ", query " + std::to_string(query) + ", key " +

@@ -293,7 +293,9 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
               EXPECT_TRUE(can_be_done(view(), c, picture, action)) << "to " << to;
             apply(moved, actions);
             const auto after = view().scrolls(moved, view().build(moved));
-            const auto same = std::ranges::find(after, scroll.sideways, &Scroll::sideways);
+            const auto same = std::ranges::find_if(after, [&](const Scroll& other) {
+              return other.sideways == scroll.sideways && other.along.y == scroll.along.y;
+            });
             ASSERT_NE(same, after.end());
             EXPECT_NEAR(same->first, std::clamp(to, 0.0, scroll.total - scroll.shown), 1e-6) << "to " << to;
             EXPECT_EQ(same->total, scroll.total);
