@@ -58,7 +58,7 @@ void add_place(Facts& facts, const Ref& ref, const ViewContext& c) {
 }
 
 Wish Box::width(const ViewContext& c) const {
-  return {12 * c.font_size, 40 * c.font_size};
+  return {12 * c.font_size, 30 * c.font_size};
 }
 
 // ---- layout ----
@@ -89,15 +89,21 @@ std::vector<float> levelled(std::span<const float> low, std::span<const float> h
   return sizes(below);
 }
 
-/// What each of these gets of `room`, which is at least what all of them need.
-std::vector<float> shares(std::span<const Wish> wishes, float room) {
+/// What each of these gets of `room`, which is at least what all of them need. Of too little height small
+/// wishes are granted first, so that a long list leaves the lines above it whole; widths shrink in
+/// proportion.
+std::vector<float> shares(std::span<const Wish> wishes, float room, bool heights) {
   std::vector<float> least, good, most;
-  float wanted = 0;
+  float wanted = 0, needed = 0;
   for (const Wish& wish : wishes) {
-    least.push_back(wish.least), good.push_back(wish.good), most.push_back(wish.most);
-    wanted += wish.good;
+    least.push_back(wish.least), good.push_back(std::max(wish.least, wish.good)), most.push_back(wish.most);
+    wanted += good.back(), needed += wish.least;
   }
-  return wanted <= room ? levelled(good, most, room) : levelled(least, good, room);
+  if (wanted <= room) return levelled(good, most, room);
+  if (heights) return levelled(least, good, room);
+  const float part = std::max(0.F, room - needed) / (wanted - needed);
+  for (std::size_t i = 0; i < least.size(); ++i) least[i] += part * (good[i] - least[i]);
+  return least;
 }
 
 enum class Direction { down, across, either };
@@ -218,7 +224,7 @@ class Stack final : public Box {
   static std::vector<float> widths_in(const ViewContext& c, float width, const Boxes& some) {
     std::vector<Wish> wishes;
     for (const auto& box : some) wishes.push_back(box->width(c));
-    return shares(wishes, width - gaps(c, some.size(), false));
+    return shares(wishes, width - gaps(c, some.size(), false), false);
   }
 
   bool place_all(const ViewContext& c, const viz::Rect& area) {
@@ -236,7 +242,7 @@ class Stack final : public Box {
     }
     constexpr float kSnapped = 0.5F;
     if (least > room + kSnapped) return false;
-    const std::vector<float> sizes = shares(wishes, room);
+    const std::vector<float> sizes = shares(wishes, room, down);
     float at = down ? area.y : area.x;
     for (std::size_t i = 0; i < placed_.size(); ++i) {
       const float size = std::floor(sizes[i] + kSnapped);

@@ -84,8 +84,8 @@ class Box {
 };
 using BoxPtr = std::unique_ptr<Box>;
 
-/// Boxes below each other. Each gets what it needs, then what is good for it, the smallest wish first, then
-/// more; those without room are left out.
+/// Boxes below each other. Each gets what it needs, then what is good for it, then more; those without room
+/// are left out.
 BoxPtr rows(std::vector<BoxPtr> boxes);
 /// The same next to each other.
 BoxPtr columns(std::vector<BoxPtr> boxes);
