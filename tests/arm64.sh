@@ -76,11 +76,11 @@ if [[ " $* " == *" compare "* ]]; then
   }
   write "$folder/here" "$portable"
   write "$folder/there" "${program[@]}"
-  PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$folder/here" "$folder/there" <<'END'
+  PYTHONPATH=$root/tests/model/reference PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$folder/here" "$folder/there" <<'END'
 import csv, sys
 from pathlib import Path
 import numpy
-import strict_safetensors
+import safetensors_io
 
 def columns(table):
     """Its columns as numbers; what is none counts as NaN, and is in the texts."""
@@ -92,7 +92,7 @@ def columns(table):
 
 def read(file):
     if file.suffix == ".csv": return columns(file)
-    return {name: (values, values.shape) for name, values in strict_safetensors.read(file)[0].items()}
+    return {name: (values, values.shape) for name, values in safetensors_io.read(file).items()}
 
 def same(a, b):
     """Within 1e-6 of the largest magnitude, or of 1."""

@@ -8,8 +8,8 @@ import subprocess
 import time
 
 from hub import NAME, HubCase
-import strict_safetensors
 from program import HEADSCOPE, ON_WINDOWS, PROMPT, ProgramCase, main, only_on_linux, passed, until
+import safetensors_io
 from screen import Screen, end_of
 
 KILLS = 20
@@ -89,8 +89,8 @@ class Kill(ProgramCase):
         out = self.folder / "run.safetensors"
 
         def check():
-            strict_safetensors.read(out)
-            self.only_and_whole([out.name], strict_safetensors.read)
+            safetensors_io.read(out)
+            self.only_and_whole([out.name], safetensors_io.read)
 
         arguments = ("trace", "--prompt", PROMPT * 8, "--out", out)
         self.storm(*arguments, check=check)
@@ -98,8 +98,8 @@ class Kill(ProgramCase):
             out.unlink(missing_ok=True)
             self.killed(STARTS + 0.3, *arguments)
             if out.exists():
-                strict_safetensors.read(out)
-            self.only(*[out.name] * out.exists(), whole=strict_safetensors.read)
+                safetensors_io.read(out)
+            self.only(*[out.name] * out.exists(), whole=safetensors_io.read)
 
     def test_many_pictures(self):
         prompts = self.folder / "prompts.jsonl"

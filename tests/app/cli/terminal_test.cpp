@@ -24,7 +24,7 @@ std::size_t obeyed(std::string_view text) {
   return std::string::npos;
 }
 
-TEST(ViewFixture, IsWhatATerminalDoesNotObey) {
+TEST(TerminalText, IsWhatATerminalDoesNotObey) {
   EXPECT_EQ(terminal_safe("plain \xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x91\x8d"),
             "plain \xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x91\x8d");
   EXPECT_EQ(terminal_safe("\x1b[31m\n\x7f"), "\\x1b[31m\\x0a\\x7f");
@@ -41,7 +41,7 @@ TEST(ViewFixture, IsWhatATerminalDoesNotObey) {
   EXPECT_EQ(obeyed(one_line(kHostile)), std::string::npos);
 }
 
-TEST(ViewFixture, ACharacterIsWholeOrToCome) {
+TEST(TerminalText, ACharacterIsWholeOrToCome) {
   EXPECT_EQ(incomplete_tail(""), 0U);
   EXPECT_EQ(incomplete_tail("ab"), 0U);
   EXPECT_EQ(incomplete_tail("a\xc3"), 1U);

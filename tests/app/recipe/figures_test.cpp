@@ -3,6 +3,7 @@
 #include "app/run/sources/paths.h"
 #include "app/views/chosen_options.h"
 #include "tests/app/cli/command_runs.h"
+#include "tests/app/views/view_suite.h"
 #include "viz/scene/notes.h"
 
 namespace headscope::app::figures_test {
@@ -26,11 +27,6 @@ const Words kAsked{
     "--prompt", "The old king had a dog, and the old king", "--layer", "1", "--head", "2", "--query", "6"};
 
 class EveryFigure : public Figures, public ::testing::WithParamInterface<std::string> {};
-std::vector<std::string> ids_of_views() {
-  std::vector<std::string> ids;
-  for (const View& view : views()) ids.emplace_back(view.id);
-  return ids;
-}
 INSTANTIATE_TEST_SUITE_P(Views, EveryFigure, ::testing::ValuesIn(ids_of_views()),
                          [](const auto& test) { return test.param; });
 

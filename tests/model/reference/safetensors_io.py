@@ -50,18 +50,34 @@ def write(path, tensors, metadata=None):
             file.write(bits.tobytes())
 
 
+def unique(pairs):
+    assert len(pairs) == len(dict(pairs)), "a key stands twice"
+    return dict(pairs)
+
+
 def read(path):
-    """All tensors by name; BF16 comes widened to float32."""
+    """All tensors by name; BF16 comes widened to float32. As strict as the format requires and Hugging Face's own loader is."""
     with open(path, "rb") as file:
         data = file.read()
     (length,) = struct.unpack("<Q", data[:8])
-    tensors = {}
-    for name, entry in json.loads(data[8:8 + length]).items():
-        if name == "__metadata__":
-            continue
-        begin, end = (8 + length + offset for offset in entry["data_offsets"])
-        values = np.frombuffer(data[begin:end], dtype=NUMPY_TYPES[entry["dtype"]]).reshape(entry["shape"])
+    assert length <= 100_000_000 and 8 + length <= len(data), "header length"
+    assert (8 + length) % 8 == 0, "the data must start aligned to 8 bytes"
+    text = data[8:8 + length].decode("utf-8", "strict")
+    assert text.startswith("{"), "the header must start with {"
+    header = json.loads(text, object_pairs_hook=unique)
+    assert all(isinstance(value, str) for value in header.pop("__metadata__", {}).values()), "metadata must be strings"
+    body, tensors, end = memoryview(data)[8 + length:], {}, 0
+    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        assert set(entry) == {"dtype", "shape", "data_offsets"}, entry
+        begin, stop = entry["data_offsets"]
+        assert begin == end, f"a hole or an overlap before {name}"
+        kind = np.dtype(NUMPY_TYPES[entry["dtype"]])
+        assert stop - begin == int(np.prod(entry["shape"], dtype=np.int64)) * kind.itemsize, f"the length of {name}"
+        assert begin % kind.itemsize == 0, f"the alignment of {name}"
+        values = np.frombuffer(body[begin:stop], dtype=kind).reshape(entry["shape"])
         tensors[name] = from_bfloat16_bits(values) if entry["dtype"] == "BF16" else values
+        end = stop
+    assert end == len(body), "bytes that belong to no tensor"
     return tensors
 
 
