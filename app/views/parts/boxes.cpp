@@ -196,21 +196,31 @@ static viz::Chip shaded_chip(const ViewContext& c, const std::string& label, std
   return chip;
 }
 
+constexpr float kLinesNote = 9;  // ems for the note next to lines that scroll
+
 ShadedPrompt::ShadedPrompt(const ViewContext& c, int role, std::span<const float> numbers,
                            viz::ColorScale scale, std::string legend)
     : outline(c.theme->query), scale_(std::move(scale)), legend_(std::move(legend)) {
+  // A pane shows enough of what the model does not read to tell where that begins: a paste may be very long.
+  constexpr int kBeyond = 256;
+  const PromptTokens& tokens = c.run->tokens;
+  const int count = c.in_pane ? std::min(tokens.length(), tokens.run_length + kBeyond) : tokens.length();
   const viz::ColorTable colors(scale_, *c.theme);
-  flow_.role = role;
-  const std::vector<std::string>& labels = c.run->tokens.labels;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const bool shaded = i < numbers.size() && !std::isnan(numbers[i]);
-    flow_.chips.push_back(
-        shaded_chip(c, labels[i], shaded ? std::optional(colors(numbers[i])) : std::nullopt));
+  flow.role = role;
+  flow.chips.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    const bool shaded = i < std::ssize(numbers) && !std::isnan(numbers[i]);
+    flow.chips.push_back(
+        shaded_chip(c, tokens.labels[i], shaded ? std::optional(colors(numbers[i])) : std::nullopt));
   }
 }
 
-int ShadedPrompt::lines(const ViewContext& c, float width) const {
-  const std::vector<viz::ChipPlace> places = viz::place_chips(flow_, width, style_of(c));
+float ShadedPrompt::under_chips(const ViewContext& c) const {
+  const viz::Style style = style_of(c);
+  return legend_.empty() ? -style.unit() : style.line(style.small()) + style.unit();
+}
+
+static int line_count(const std::vector<viz::ChipPlace>& places) {
   return places.empty() ? 0 : places.back().line + 1;
 }
 
@@ -218,50 +228,64 @@ Wish ShadedPrompt::width(const ViewContext& c) const {
   return {14 * c.font_size, 60 * c.font_size};
 }
 
-/// The line of the scale under the chips.
-static float scale_line(const ViewContext& c) {
-  return style_of(c).line(style_of(c).small()) + style_of(c).unit();
-}
-
 Wish ShadedPrompt::height(const ViewContext& c, float width) const {
-  const float line = viz::chip_line_height(style_of(c));
-  const float all = line * static_cast<float>(lines(c, width)) + scale_line(c);
-  return {line + scale_line(c), all, all};
+  const viz::Style style = style_of(c);
+  const float line = viz::chip_line_height(style);
+  const int count = line_count(viz::place_chips(flow, width, style));
+  const float all = line * static_cast<float>(count) + under_chips(c);
+  return {line + under_chips(c), all, all};
 }
 
 bool ShadedPrompt::place(const ViewContext& c, viz::Rect area) {
+  const viz::Style style = style_of(c);
   area_ = area;
-  places_ = viz::place_chips(flow_, area.w, style_of(c));
-  const float line = viz::chip_line_height(style_of(c));
-  shown_ = std::min(places_.empty() ? 0 : places_.back().line + 1,
-                    static_cast<int>(std::floor((area.h - scale_line(c) + 0.5F) / line)));
+  places_ = viz::place_chips(flow, area.w, style);
+  const auto room =
+      static_cast<int>(std::floor((area.h - under_chips(c) + 0.5F) / viz::chip_line_height(style)));
+  if (first_line != nullptr && line_count(places_) > room) {
+    area_.w = std::max(0.F, area.w - kLinesNote * c.font_size);
+    places_ = viz::place_chips(flow, area_.w, style);
+  }
+  shown_ = std::min(line_count(places_), room);
   return shown_ > 0;
+}
+
+TableRows ShadedPrompt::lines_in(const ViewContext& c) const {
+  const std::span<const int> rows =
+      list != nullptr && list->table.order.column < 0 ? list->layout().rows : std::span<const int>();
+  const int all = line_count(places_), wanted = first_line != nullptr ? c.options[*first_line] : -1;
+  const int first = wanted >= 0    ? wanted
+                    : rows.empty() ? places_[std::max(0, chosen)].line - shown_ / 2
+                                   : places_[std::min<std::size_t>(rows.front(), places_.size() - 1)].line;
+  return {first_line, std::clamp(first, 0, all - shown_), shown_, all, area_};
 }
 
 void ShadedPrompt::paint(Picture& picture, const ViewContext& c) const {
   const viz::Style style = style_of(c);
-  viz::ChipFlow flow = flow_;
-  if (chosen >= 0 && chosen < std::ssize(flow.chips)) flow.chips[chosen].outline = outline;
-  const int all = places_.back().line + 1;
-  const std::span<const int> rows =
-      list != nullptr && list->table.order.column < 0 ? list->layout().rows : std::span<const int>();
-  const int from = rows.empty() ? places_[std::max(0, chosen)].line - shown_ / 2
-                                : places_[std::min<std::size_t>(rows.front(), places_.size() - 1)].line;
-  const int first = std::clamp(from, 0, all - shown_);
+  viz::ChipFlow chips = flow;
+  if (chosen >= 0 && chosen < std::ssize(chips.chips)) chips.chips[chosen].outline = outline;
+  const TableRows lines = lines_in(c);
   const float height = static_cast<float>(shown_) * viz::chip_line_height(style);
   const bool whole = picture.whole;  // scrolled chips do not make it incomplete
-  viz::paint_chips(picture, flow, places_, first, {area_.x, area_.y, area_.w, height}, style);
+  viz::paint_chips(picture, chips, places_, lines.first, {area_.x, area_.y, area_.w, height}, style);
   picture.whole = whole;
-  const float middle = area_.y + height + style.line(style.small()) / 2;
   std::string note;
-  if (shown_ < all) {
-    const auto on_line = [&](int line) {
-      return [line](const viz::ChipPlace& place) { return place.line == line; };
+  if (lines.scrolls()) {
+    const auto before = [&](int line) {
+      return std::ranges::lower_bound(places_, line, {}, &viz::ChipPlace::line) - places_.begin();
     };
-    const auto begin = std::ranges::find_if(places_, on_line(first)) - places_.begin();
-    const auto end = std::ranges::find_if(places_, on_line(first + shown_)) - places_.begin();
-    note = "tokens " + grouped(begin) + "–" + grouped(end - 1) + " of " + grouped(std::ssize(places_));
+    note = "tokens " + grouped(before(lines.first)) + "–" + grouped(before(lines.first + shown_) - 1) +
+           " of " + grouped(c.run->tokens.length());
   }
+  const float small = style.line(style.small());
+  if (first_line != nullptr && !note.empty()) {
+    const float left = area_.right() + 2 * style.unit(), room = kLinesNote * c.font_size - 2 * style.unit();
+    std::vector<std::string> words = viz::wrap(style, note, style.small(), viz::FontStyle::regular, room);
+    while (!words.empty() && small * static_cast<float>(words.size()) > height) words.pop_back();
+    paint_small_lines(picture, c, words, {left, area_.y}, room);
+  }
+  if (legend_.empty()) return;
+  const float middle = area_.y + height + small / 2;
   const float words = note.empty() ? 0 : style.width(note, style.small()) + 5 * style.unit();
   viz::paint_color_scale_in(picture.scene, scale_, legend_, std::nullopt, {area_.x, middle}, area_.w - words,
                             style);
@@ -270,21 +294,53 @@ void ShadedPrompt::paint(Picture& picture, const ViewContext& c) const {
 
 std::optional<Ref> ShadedPrompt::ref_at(const Picture& picture, const viz::Hit& hit) const {
   const viz::Region& region = region_of(picture, hit);
-  if (region.role != flow_.role) return std::nullopt;
-  return refers_to ? refers_to(region.id) : Ref{.query = region.id};
+  return region.role == flow.role ? std::optional(ref_of(region.id)) : std::nullopt;
 }
 
 void ShadedPrompt::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture,
                          const Ref& ref) const {
   for (const viz::Region& region : picture.regions)
-    if (region.role == flow_.role && (refers_to ? refers_to(region.id) : Ref{.query = region.id}) == ref)
+    if (region.role == flow.role && ref_of(region.id) == ref)
       scene.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
 }
 
 void ShadedPrompt::add_facts(Facts& facts, const ViewContext&, const Picture& picture,
                              const viz::Hit& hit) const {
   const viz::Region& region = region_of(picture, hit);
-  if (region.role == flow_.role && token_facts) token_facts(facts, region.id);
+  if (region.role == flow.role && token_facts) token_facts(facts, region.id);
+}
+
+std::optional<ViewActions> ShadedPrompt::on(const ViewContext& c, const Picture&, const viz::Hit*,
+                                            const Gesture& gesture) const {
+  if (first_line == nullptr || shown_ == 0) return std::nullopt;
+  const TableRows lines = lines_in(c);
+  if (gesture.kind == Gesture::Kind::wheel)
+    return ViewActions{lines.from(lines.first + (gesture.by.y > 0 ? -1 : 1))};
+  const bool moves = gesture.kind == Gesture::Kind::key && chosen >= 0 &&
+                     (gesture.key == Key::up || gesture.key == Key::down);
+  if (!moves) return std::nullopt;
+  // The nearest token above or below, by its middle.
+  const viz::ChipPlace& from = places_[chosen];
+  const auto distance = [&](int token) {
+    return std::abs(places_[token].x + places_[token].w / 2 - from.x - from.w / 2);
+  };
+  int nearest = -1;
+  for (int i = 0; i < std::min<int>(c.run->tokens.run_length, static_cast<int>(places_.size())); ++i)
+    if (places_[i].line == from.line + (gesture.key == Key::up ? -1 : 1) &&
+        (nearest < 0 || distance(i) < distance(nearest)))
+      nearest = i;
+  return nearest < 0 ? ViewActions() : ViewActions{SelectQuery{nearest}};
+}
+
+void ShadedPrompt::settle(ViewActions& actions, const ViewContext& c, const Picture&, const viz::Hit&) const {
+  if (actions.empty() || first_line == nullptr) return;
+  const TableRows lines = lines_in(c);
+  actions.emplace_back(lines.from(lines.first));
+}
+
+void ShadedPrompt::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture&) const {
+  if (first_line != nullptr)
+    std::ranges::move(lines_in(c).bars(c.width - kScrollBar * c.font_size), std::back_inserter(scrolls));
 }
 
 // ---- strips ----

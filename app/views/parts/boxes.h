@@ -72,13 +72,17 @@ std::unique_ptr<Grid> grid_of_heads(const ViewContext& context, int role, std::v
 class ShadedPrompt final : public Box {
  public:
   /// `numbers`: by position; NaN or beyond their end: a chip without a colour. Ids of the regions are
-  /// positions.
+  /// positions. Without a legend there is no scale.
   ShadedPrompt(const ViewContext& context, int role, std::span<const float> numbers, viz::ColorScale scale,
                std::string legend);
 
+  viz::ChipFlow flow;          ///< the chips' looks
   int chosen = -1;             ///< the outlined token; -1: none
   viz::Color outline;          ///< the query's colour, unless it is another
   const List* list = nullptr;  ///< whose first row is followed, in the order of positions; null: none
+  /// The first line, which the wheel and a scroll bar move, while the arrows choose the next token up or
+  /// down; below 0 it is one that shows the chosen token. Null: the lines do not move.
+  const Option<int>* first_line = nullptr;
   std::function<Ref(int position)> refers_to;             ///< null: the token as a query
   std::function<void(Facts&, int position)> token_facts;  ///< what is said of a token besides
 
@@ -91,11 +95,21 @@ class ShadedPrompt final : public Box {
              const Ref& ref) const override;
   void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
                  const viz::Hit& hit) const override;
+  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture) const override;
+  void settle(ViewActions& actions, const ViewContext& context, const Picture& picture,
+              const viz::Hit& hit) const override;
+  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
+                   const Picture& picture) const override;
 
  private:
-  int lines(const ViewContext& context, float width) const;
+  /// Height of the scale under the chips.
+  float under_chips(const ViewContext& context) const;
+  /// Places the chips in lines of this width; returns the number of lines.
+  int place_chips(const ViewContext& context, float width);
+  TableRows lines_in(const ViewContext& context) const;
+  Ref ref_of(int position) const { return refers_to ? refers_to(position) : Ref{.query = position}; }
 
-  viz::ChipFlow flow_;
   viz::ColorScale scale_;
   std::string legend_;
   viz::Rect area_;

@@ -282,7 +282,7 @@ Wish List::height(const ViewContext& c, float width) const {
   const float legend = table.legend && lines > 1 ? (lines - 1) * style.line(style.small()) : 0;
   const float all = viz::table_height(table, style) + legend + 1;
   constexpr float kLeastRows = 3;
-  return {rows_ == nullptr ? all : std::min(all, kLeastRows * viz::table_row_height(style)), all, all};
+  return {rows_ == nullptr && !may_be_cut ? all : std::min(all, kLeastRows * viz::table_row_height(style)), all, all};
 }
 
 bool List::place(const ViewContext&, viz::Rect area) {

@@ -139,8 +139,9 @@ class List final : public Box {
   /// Unless a first row is chosen, or the rows are sorted by strength, the list begins where the row of the
   /// largest strength, or the one that is kept in view, is seen; empty: at its first row.
   std::span<const float> strengths;
-  int kept = -1;           ///< a row that is kept in view in the same way; -1: none
-  float least_width = 12;  ///< ems; with less it stands below other boxes, not next to them
+  int kept = -1;            ///< a row that is kept in view in the same way; -1: none
+  float least_width = 12;   ///< ems; with less it stands below other boxes, not next to them
+  bool may_be_cut = false;  ///< without a scroll position, too, rows without room are left out
 
   template <ListCells Cells>
   ListColumn& text(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {
