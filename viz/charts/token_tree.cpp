@@ -81,11 +81,17 @@ void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layou
   Scene& scene = picture.scene;
   const float u = style.unit();
   const auto moved = [&](Rect box) { return Rect{box.x + origin.x, box.y + origin.y, box.w, box.h}; };
+  // Truncated text would be misread.
+  const auto inside = [&](float from, float to) {
+    return from >= area.x - 0.5F && to <= area.right() + 0.5F;
+  };
+  const auto is_left_out = [&](const Rect& box) { return tree.only_whole && !inside(box.x, box.right()); };
   scene.add(PushClip{area});
   for (int i = static_cast<int>(tree.nodes.size());
        i-- > 1;) {  // later ones first, so that earlier ones are drawn over them
     const TreeNode& node = tree.nodes[i];
     const Rect parent = moved(layout.boxes[node.parent]), box = moved(layout.boxes[i]);
+    if (is_left_out(box)) continue;
     const float start = layout.starts[i] + origin.x;
     const Rect between{parent.right(), parent.y, box.x - parent.right(), box.bottom() - parent.y};
     if (!between.overlaps(area)) continue;
@@ -97,11 +103,7 @@ void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layou
     const float number = node.number.empty() ? 0 : style.width(node.number, style.small());
     const float number_x = layout.numbers[i] + origin.x;
     const Rect words{number_x - number, box.y, box.right() - number_x + number, box.h};
-    if (!words.overlaps(area)) continue;
-    // Truncated text would be misread.
-    const auto inside = [&](float from, float to) {
-      return from >= area.x - 0.5F && to <= area.right() + 0.5F;
-    };
+    if (!words.overlaps(area) || is_left_out(box)) continue;
     if (number > 0 && inside(number_x - number, number_x))
       add_muted(scene, style, node.number, {number_x, box.center().y}, Align::right);
     if (node.fill.a > 0) scene.add(FillRect{box, node.fill, u});

@@ -22,8 +22,9 @@ struct TreeNode {
 /// of its parent.
 struct TokenTree {
   std::vector<TreeNode> nodes;
-  float widest = 1e9F;  ///< maximum width of a word; wider ones are truncated
-  int role = 0;         ///< role of the regions; their ids are indices of nodes
+  float widest = 1e9F;      ///< maximum width of a word; wider ones are truncated
+  bool only_whole = false;  ///< words that would be cut are left out
+  int role = 0;             ///< role of the regions; their ids are indices of nodes
 };
 
 /// The layout, relative to the root's corner.

@@ -44,7 +44,6 @@ struct Numbers {
   std::shared_ptr<const SourceParts> sources;
   std::shared_ptr<const NeuronParts> neurons;
   std::vector<Part> parts;
-  std::vector<int> ends;  ///< indices of the parts outside the layers
   std::vector<Row> rows;
   double sum = 0;  ///< of the rows; NaN while they are pending
 
@@ -64,7 +63,6 @@ void add_parts(Numbers& n) {
     const auto index = static_cast<int>(n.parts.size());
     const Ref ref{.layer = layer, .head = head, .other = head < 0 ? index : -1};
     n.parts.push_back({ref, std::move(name), value, is_mlp});
-    if (layer < 0) n.ends.push_back(index);
   };
   add(-1, -1, "token embedding", a.token_embedding);
   add(-1, -1, "position embedding", a.position_embedding);
@@ -228,54 +226,42 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   return made;
 }
 
-/// The largest magnitude of the parts that pass.
-template <class Passes>
-double magnitude_of(const Numbers& n, const Passes& passes) {
+/// The largest magnitude of MLPs, or of heads and attention's biases.
+double magnitude_of(const Numbers& n, bool of_mlps) {
   double largest = 0;
   for (const Part& part : n.parts)
-    if (passes(part) && std::isfinite(part.value)) largest = std::max(largest, std::abs(part.value));
+    if (part.ref.layer >= 0 && part.is_mlp == of_mlps && std::isfinite(part.value))
+      largest = std::max(largest, std::abs(part.value));
   return largest;
 }
 
-/// What the cells of a grid are. `part`: that of a row and a column.
-template <class PartAt>
-void give_parts(Grid& grid, const ViewContext& c, const Numbers& n, const PartAt& part) {
-  grid.quantity.clear();
-  grid.refers_to = [part](int row, int col) { return part(row, col).ref; };
-  grid.cell_facts = [&, part](Facts& facts, int row, int col) {
-    facts.number(quantity_of(c, n), part(row, col).value);
-  };
-}
-
-/// The parts in the layers, those outside them, and what bars mean. An MLP or an embedding may add many times
-/// what any head does: they have bars, so that nobody compares the colour of an MLP with that of a head.
-BoxPtr grids_of(const ViewContext& c, const Numbers& n) {
-  const int heads = n.of->n_head(), mlp = heads + 1;
-  const auto in_layer = [](const Part& part) { return part.ref.layer >= 0; };
-  const auto has_bar = [&](const Part& part) { return !in_layer(part) || part.is_mlp; };
-  const double full = std::max(magnitude_of(n, has_bar), kRounding);
-  std::vector<float> cells, ends;
-  std::vector<std::string> end_names;
-  for (const Part& part : n.parts) {
-    (in_layer(part) ? cells : ends).push_back(static_cast<float>(part.value));
-    if (!in_layer(part)) end_names.push_back(part.name);
+/// The parts in the layers, and what else adds to the logit. An MLP may add many times what any head does:
+/// MLPs have bars, so that nobody compares the colour of an MLP with that of a head.
+BoxPtr grid_of(const ViewContext& c, const Numbers& n) {
+  const int mlp = n.of->n_head() + 1;
+  std::vector<float> cells;
+  std::string ends;
+  for (const auto& [ref, name, value, is_mlp] : n.parts) {
+    if (ref.layer >= 0)
+      cells.push_back(static_cast<float>(value));
+    else
+      ends += (ends.empty() ? "outside the layers: " : ", ") + name + " " + viz::fixed_number(value, 3);
   }
   const std::string logit = delta(c) + std::string("logit of ");
   auto grid = grid_of_heads(c, kCell, std::move(cells), logit + "heads and bias", "", {"bias", "MLP"});
-  const double colored = magnitude_of(n, [&](const Part& part) { return !has_bar(part); });
+  grid->bars_from = mlp;
+  grid->full_bar = std::max(magnitude_of(n, true), kRounding);
+  const double colored = magnitude_of(n, false);
   grid->map.cells.scale =
       c.side == Side::difference ? scale_of_differences(colored) : viz::diverging_scale(colored);
-  grid->bars_from = mlp, grid->full_bar = full;
   if (c.options[kList] == Listed::neurons) grid->chosen_col = mlp;
-  give_parts(*grid, c, n, [&](int layer, int col) -> const Part& { return n.cell(layer, col); });
-
-  auto others = std::make_unique<Grid>(c, kEnd, std::move(ends), std::vector<std::string>{""}, end_names);
-  others->map.show_scale = false;
-  others->map.stretch = 0;
-  others->bars_from = 0, others->full_bar = full;
-  give_parts(*others, c, n, [&](int, int col) -> const Part& { return n.parts[n.ends[col]]; });
-  return rows(boxes(std::move(grid), may_be_left_out(std::move(others), "the parts outside the layers"),
-                    notes({"bars: " + logit + "MLPs and other parts, full bar " + viz::number(full, 3)})));
+  grid->quantity.clear();
+  grid->refers_to = [&](int layer, int col) { return n.cell(layer, col).ref; };
+  grid->cell_facts = [&](Facts& facts, int layer, int col) {
+    facts.number(quantity_of(c, n), n.cell(layer, col).value);
+  };
+  const std::string bars = "bars: " + logit + "MLPs, full bar " + viz::number(grid->full_bar, 3);
+  return rows(boxes(std::move(grid), notes({bars, ends})));
 }
 
 /// Rows of the kind "part" add up to the logit but for the rounding error. Those of the kinds "source" and
@@ -330,7 +316,7 @@ void declare(Content& it) {
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_part(facts, c, n, ref); };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return choose(now, n, ref); };
   it.table = [&] { return table(c, n); };
-  it.body = beside(boxes(grids_of(c, n), may_be_left_out(list_of(c, n), "the list")));
+  it.body = beside(boxes(grid_of(c, n), may_be_left_out(list_of(c, n), "the list")));
 }
 
 }  // namespace attribution

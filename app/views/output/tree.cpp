@@ -192,6 +192,7 @@ class TreeBox final : public Box {
     const viz::Style style = style_of(c);
     const float pitch = viz::tree_row_height(style), em = c.font_size;
     drawing_ = drawing_of(c, tree_, area.w);
+    drawing_.only_whole = c.printed;
     layout_ = viz::lay_out_tree(drawing_, style);
     area_ = area;
     const int shown = std::clamp(static_cast<int>((area.h + 1) / pitch), 0, row_count_);
@@ -222,7 +223,8 @@ class TreeBox final : public Box {
     if (lines_.scrolls())
       words = "lines " + std::to_string(lines_.first + 1) + " to " +
               std::to_string(lines_.first + lines_.shown) + " of " + std::to_string(lines_.all);
-    if (most_shift() > 0) words += (words.empty() ? "" : "; ") + std::string("wider than its place");
+    if (drawing_.only_whole && most_shift() > 0)
+      words += (words.empty() ? "" : "; ") + std::string("only the tokens that fit");
     return words;
   }
 

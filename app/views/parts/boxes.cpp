@@ -47,11 +47,11 @@ Wish Grid::height(const ViewContext& c, float width) const {
   constexpr float kRows = 60;  // ems for many rows whose cells may have any shape
   const auto rows = static_cast<float>(map.cells.matrix.rows),
              cols = static_cast<float>(map.cells.matrix.cols);
-  const float em = c.font_size, around = (map.show_scale ? kGridAbove : 2) * em;
+  const float em = c.font_size, around = kGridAbove * em;
   const float cell = std::max(0.F, width - kGridBeside * em) / std::max(1.F, cols);
   const float good = map.stretch == 0 ? std::clamp(kRows / rows, kCellLeast, 2.4F) * em
                                       : std::min(cell, good_cell(map.cells.matrix.cols) * em);
-  const float most = map.stretch != 0 ? cell : rows > 1 ? std::numeric_limits<float>::infinity() : good;
+  const float most = map.stretch == 0 ? std::numeric_limits<float>::infinity() : cell;
   return {around + std::min(rows * kCellLeast, 6.F) * em, around + rows * good, around + rows * most};
 }
 
