@@ -6,16 +6,8 @@
 #include "model/pass/plan.h"
 
 namespace headscope::app {
-namespace query {
 
-/// Roles of regions. key: Region::id: position. component, over its key's region: Region::id: key position;
-/// row: a Vector; col: component. term: id: a strip of the score breakdown; step: id: one of its steps.
-enum Role { kKey, kComponent, kTerm, kStep };
-enum class Vector : int { query, key, value, weighted_value, z, product, edited_z };
-enum class Shown { values, products, breakdown };
-
-const Option<int> kFirstKey = first_row_option("first-key", true, -1);
-const Option<Shown> kStrips = choice_option<Shown>(
+const Option<ShownOfKeys> kShownOfKeys = choice_option<ShownOfKeys>(
     "strips", "Strips", "qQ", "which vectors are shown next to the keys",
     {{"values", "Values", "The values, as weighted by attention, and their sum"},
      {"products", "q × k", "Query times key, component by component: they add up to the score",
@@ -23,6 +15,16 @@ const Option<Shown> kStrips = choice_option<Shown>(
      {"breakdown", "Score breakdown",
       "None: the score of the chosen or else the strongest key, step by step; its numbers are the table's",
       "score breakdown"}});
+
+namespace query {
+
+/// Roles of regions. key: Region::id: position. component, over its key's region: Region::id: key position;
+/// row: a Vector; col: component. term: id: a strip of the score breakdown; step: id: one of its steps.
+enum Role { kKey, kComponent, kTerm, kStep };
+enum class Vector : int { query, key, value, weighted_value, z, product, edited_z };
+using Shown = ShownOfKeys;
+
+const Option<int> kFirstKey = first_row_option("first-key", true, -1);
 
 /// Everything the table shows, computed once. Vectors are of one head, [d_head].
 struct Numbers {
@@ -73,7 +75,7 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Stages> answer) {
   for (int key = 0; key < n.keys; ++key) {
     n.k.push_back(run.k(n.layer, head, key));
     n.v.push_back(run.v(n.layer, head, key));
-    if (c.options[kStrips] == Shown::products) {
+    if (c.options[kShownOfKeys] == Shown::products) {
       n.products.push_back(n.k.back());
       for (std::size_t i = 0; i < n.d_head; ++i) n.products.back()[i] *= n.q[i];
     }
@@ -140,7 +142,7 @@ void add_fixed_rows(List& list, const ViewContext& c, const Numbers& n) {
                         list.cell(kWeightColumn, viz::fixed_number(n.weight_sum, 4))}};
   const auto add_sum = [&](Vector which, const char* name, const char* before,
                            std::span<const float> values) {
-    if (c.options[kStrips] != Shown::values) return;
+    if (c.options[kShownOfKeys] != Shown::values) return;
     list.table.footer.back().push_back(strip(kWeightedColumn, which, name, values, c.theme->value));
     list.table.footer.back().back().before = before;
   };
@@ -168,7 +170,7 @@ bool masks_differ(const Numbers& n) {
 /// Columns by importance: the keys, their weights and scores, then the sum, then the steps between.
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
-  const Shown shown = c.options[kStrips];
+  const Shown shown = c.options[kShownOfKeys];
   const bool differs = is_difference(c);
   auto made = std::make_unique<List>(c, kRows, n.keys);
   List& list = *made;
@@ -218,6 +220,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
       list.table.masked = counted(later, "later key") + ": masked (score −∞, weight 0)";
   }
   list.strengths = weights;
+  if (shown != Shown::breakdown) list.least_rows = 5;
   list.table.strength = kWeightColumn;
   if (c.options[kStrongestFirst]) {
     if (differs)
@@ -258,7 +261,7 @@ void declare(Content& it) {
   it.table = [&c, &n, &list = *list] { return table(c, n, list); };
 
   // Of a chosen key wherever there is room and its numbers are there.
-  const bool asked = c.options[kStrips] == Shown::breakdown;
+  const bool asked = c.options[kShownOfKeys] == Shown::breakdown;
   auto breakdown = asked || c.selection.key >= 0 ? score_breakdown::breakdown_of(it) : std::nullopt;
   if (asked && !breakdown) return;
   it.message.clear();
@@ -280,7 +283,7 @@ View query_view() {
                         "values with their sum; of a chosen key also how its score is computed",
                         declare);
   view.part = Part::weight;
-  view.options = {&kFirstKey, &kStrongestFirst, &kStrips};
+  view.options = {&kFirstKey, &kStrongestFirst, &kShownOfKeys};
   view.has_list = true;
   view.shows_difference = true;
   view.caption = {true, true, true};

@@ -268,7 +268,7 @@ BoxPtr box_of(Content& it, const Breakdown& n, int strip_role, int step_role) {
     return [&steps, words](int row) { return steps[row].*words; };
   };
   const auto value = [&steps](int row) { return steps[row].value; };
-  list->least_width = 26;  // with the computations
+  list->least_width = 30;  // with the computations
   list->text("key " + token_name(c.run->tokens, n.now.key), 9, said(&Step::name), {.heading = theme.key});
   list->number("computation", 7, value, {.tip = false}).text = said(&Step::computation);
   list->number("result", 8, value, {.tip = false}).text = said(&Step::result);

@@ -281,8 +281,11 @@ Wish List::height(const ViewContext& c, float width) const {
   const float lines = std::ceil(static_cast<float>(scales) * kScale * c.font_size / width);
   const float legend = table.legend && lines > 1 ? (lines - 1) * style.line(style.small()) : 0;
   const float all = viz::table_height(table, style) + legend + 1;
-  constexpr float kLeastRows = 3;
-  return {rows_ == nullptr && !may_be_cut ? all : std::min(all, kLeastRows * viz::table_row_height(style)), all, all};
+  if (rows_ == nullptr && !may_be_cut) return {all, all, all};
+  const float row = viz::table_row_height(style);
+  const int more = (table.max_rows > 0 ? std::min(table.rows, table.max_rows) : table.rows) - least_rows;
+  const float least = least_rows > 0 ? all - static_cast<float>(std::max(0, more)) * row : 3 * row;
+  return {std::min(all, least), all, all};
 }
 
 bool List::place(const ViewContext&, viz::Rect area) {

@@ -142,6 +142,7 @@ class List final : public Box {
   int kept = -1;            ///< a row that is kept in view in the same way; -1: none
   float least_width = 12;   ///< ems; with less it stands below other boxes, not next to them
   bool may_be_cut = false;  ///< without a scroll position, too, rows without room are left out
+  int least_rows = 0;       ///< below which it is too low; 0: three lines are enough, whatever they are
 
   template <ListCells Cells>
   ListColumn& text(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {

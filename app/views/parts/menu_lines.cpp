@@ -119,8 +119,10 @@ void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
     menu.push_back({"Unmask key " + k + " for query " + q, {SetVisibility{layer, head, query, key, true}}});
     return;
   }
-  menu.push_back({"How this weight is computed",
-                  {SelectHead{layer, head}, SelectQuery{query}, SelectKey{key}, ShowPart{Part::weight}}});
+  menu.push_back(
+      {"How this weight is computed",
+       {SelectHead{layer, head}, SelectQuery{query}, SelectKey{key},
+        SetOption{&kShownOfKeys, static_cast<int>(ShownOfKeys::breakdown)}, ShowPart{Part::weight}}});
   if (query > 0) menu.push_back(toggle(c, "Mask key " + k + " for query " + q, hidden));
   menu.push_back(toggle(c, "Put all weight of query " + q + " on key " + k, cell(Site::pattern, 1, true)));
   menu.push_back(

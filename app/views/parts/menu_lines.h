@@ -11,6 +11,10 @@ void add_choice_of_key(std::vector<MenuLine>& menu, const ViewContext& context, 
 /// Adds lines that copy a token's text and id; with the default label if none is given.
 void add_copies_of_token(Facts& facts, const ViewContext& context, int id, std::string label = "");
 
+/// What the view of a weight shows next to the keys: vectors, or only how the chosen one's score is computed.
+enum class ShownOfKeys { values, products, breakdown };
+extern const Option<ShownOfKeys> kShownOfKeys;
+
 /// Whether the run can be edited: patterns without weights cannot.
 bool can_edit(const ViewContext& context);
 /// The action that adds the edit, or removes it.

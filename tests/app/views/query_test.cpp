@@ -101,7 +101,7 @@ TEST(Query, WithShiftTheyChooseTheKeyInTheOrderOfTheRows) {
 TEST(Query, ACellsMenuLeadsToHowItsWeightIsComputed) {
   const ViewFixture shown("heatmap", robot_with_query(kQuery), 900, 700);
   EXPECT_EQ(in_words(shown.choose("How this weight is computed", shown.grid(), 4, 3)),
-            "head 1 2, query 4, key 3, show query");
+            "head 1 2, query 4, key 3, strips breakdown, show query");
 }
 
 TEST(Query, ProductsOfTheComponentsAddUpToTheScore) {
