@@ -3,11 +3,25 @@
 #include <map>
 #include <set>
 
-#include "app/views/output/circuit_question.h"
 #include "app/views/parts/parts.h"
 #include "viz/scene/easing.h"
 
-namespace headscope::app::circuit_picture {
+namespace headscope::app {
+
+std::string name_of(model::StreamWriter part) {
+  if (part.kind == model::StreamWriter::Kind::embedding) return "embedding";
+  if (part.kind == model::StreamWriter::Kind::head) return head_name(part.layer, part.head);
+  return "MLP " + std::to_string(part.layer);
+}
+
+std::string name_of(model::StreamReader part) {
+  using enum model::StreamReader::Kind;
+  if (part.kind == logits) return "logits";
+  if (part.kind == mlp) return "MLP " + std::to_string(part.layer);
+  return head_name(part.layer, part.head) + (part.kind == q ? " q" : part.kind == k ? " k" : " v");
+}
+
+namespace circuit_picture {
 namespace {
 
 using model::StreamReader;
@@ -392,4 +406,5 @@ void Drawing::paint(Picture& picture, const ViewContext& c, int chosen) const {
   paint_columns(scene, c);
 }
 
-}  // namespace headscope::app::circuit_picture
+}  // namespace circuit_picture
+}  // namespace headscope::app

@@ -10,7 +10,14 @@
 
 // The picture of a circuit: a level for the embeddings, for each layer's heads and for its MLP, and for the
 // logits, from the bottom up.
-namespace headscope::app::circuit_picture {
+namespace headscope::app {
+
+/// "L5 H1", "MLP 5", "embedding".
+std::string name_of(model::StreamWriter part);
+/// "L5 H1 q", "MLP 5", "logits".
+std::string name_of(model::StreamReader part);
+
+namespace circuit_picture {
 
 /// A part of the model; by position, at one position.
 struct Node : layered::Shape {
@@ -85,4 +92,5 @@ class Drawing {
   std::vector<float> column_at_;  ///< middles
 };
 
-}  // namespace headscope::app::circuit_picture
+}  // namespace circuit_picture
+}  // namespace headscope::app

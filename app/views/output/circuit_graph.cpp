@@ -1,5 +1,4 @@
 #include "app/views/output/circuit_drawing.h"
-#include "app/views/output/circuit_question.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
@@ -11,20 +10,129 @@ using model::StreamReader;
 
 enum Role { kDrawing };
 
-/// The edge that was clicked: its place in the circuit, by position after all places without.
+// The choices of circuits, with their names on the command line and in the view.
+constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
+    {CircuitMethod::integrated, "integrated", "Integrated",
+     "Edge attribution patching with integrated gradients: the mean gradient on the way between the two "
+     "runs' embeddings, along each edge, times the edge's change"},
+    {CircuitMethod::attribution, "attribution", "Attribution",
+     "Edge attribution patching: the metric's gradient along each edge times the edge's change",
+     "edge attribution patching"},
+    {CircuitMethod::flow, "flow", "Information flow",
+     "The share of what reaches the logits that came along each edge, without gradients",
+     "information flow routes"}};
+/// What edges carry outside a circuit: as CircuitCut, or by the run.
+enum class Elsewhere { automatic, second, mean, zero, list_mean };
+constexpr ChoiceOf<Elsewhere> kCircuitElsewhere[] = {
+    {Elsewhere::automatic, "auto", "Auto",
+     "The second prompt if there is one, else the mean; zeros for a single token"},
+    {Elsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt",
+     "the second prompt outside the circuit"},
+    {Elsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions",
+     "means outside the circuit"},
+    {Elsewhere::zero, "zero", "Zero", "Zeros", "zeros outside the circuit"},
+    {Elsewhere::list_mean, "list-mean", "List mean",
+     "What the part writes on average over all positions of the open list of prompts",
+     "means over {} outside the circuit"}};
+static_assert(in_order(kCircuitMethods) && in_order(kCircuitElsewhere));
+constexpr Elsewhere elsewhere_of(CircuitCut cut) {
+  return static_cast<Elsewhere>(static_cast<int>(cut) + 1);
+}
+static_assert(elsewhere_of(CircuitCut::second) == Elsewhere::second &&
+              elsewhere_of(CircuitCut::list_mean) == Elsewhere::list_mean);
+
+const auto kMethod = choice_option<CircuitMethod>("circuit-method", "Method", "cC",
+                                                  "how much an edge between two parts of the model matters",
+                                                  choices_of(kCircuitMethods), {.flag = "method"});
+const auto kElsewhere =
+    choice_option<Elsewhere>("circuit-elsewhere", "Elsewhere", "wW", "what edges outside the circuit carry",
+                             choices_of(kCircuitElsewhere), {.flag = "elsewhere"});
+const auto kMetric = make_option<GradientMetric>(
+    "circuit-metric", "Metric", "the number that edges matter for",
+    {.flag = "metric", .default_value = 1, .choices = choices_of(kSaliencyMetrics), .keys = "hH"});
+const auto kEdges = make_option<int>(
+    "circuit-edges", "Edges", "the most edges, the strongest ones; at least those of one path",
+    {.flag = "edges",
+     .phrase = "at most {edge}",
+     .default_value = 30,
+     .low = 1,
+     .high = 1000,
+     .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
+     .keys = "xX"});
+const auto kByPosition =
+    switch_option("circuit-positions", "By position", "oO",
+                  "each part at each position apart, in columns of tokens", "by position");
+
+const auto kSteps = make_option<int>(
+    "circuit-steps", "Steps", "gradients between the two runs' embeddings",
+    {.flag = "steps",
+     .phrase = "{gradient step}",
+     .default_value = CircuitOf::kSteps,
+     .low = 1,
+     .high = CircuitOf::kMostSteps,
+     .steps = {1, 2, 3, 5, 10, 20, 50},
+     .keys = "pP",
+     .applies = [](const Options& options) { return options[kMethod] == CircuitMethod::integrated; }});
+
+int named_tokens(const Options& options) {
+  return token_count(options[kMetric]);
+}
+
+/// What edges carry that are cut.
+CircuitCut cut_of(const ViewContext& c) {
+  const Elsewhere elsewhere = c.options[kElsewhere];
+  if (elsewhere != Elsewhere::automatic) return static_cast<CircuitCut>(static_cast<int>(elsewhere) - 1);
+  return c.run ? CutOf::default_for(*c.run).cut : CircuitCut::mean;
+}
+
+/// The means of a list that such edges carry, which have to be known first. There must be a run.
+MeansOverList means_of(const ViewContext& c) {
+  return CutOf::means_over(over_list(c), c.run->run->config);
+}
+
+/// "zeros", "the second prompt's values", "means over 1,500 tokens of 120 prompts of “names.jsonl”"
+std::string elsewhere_words(const ViewContext& c) {
+  switch (cut_of(c)) {
+    case CircuitCut::second:
+      return "the second prompt's values";
+    case CircuitCut::mean:
+      return "means";
+    case CircuitCut::list_mean:
+      if (const MeanSource source = mean_source(c, means_of(c)); source.means) return mean_words(c, source);
+      return "means over a list of prompts";
+    case CircuitCut::zero:
+      break;
+  }
+  return "zeros";
+}
+
+/// Nothing until it is known which tokens are measured.
+std::optional<CircuitOf> question_of(const ViewContext& c) {
+  CircuitOf question;
+  question.metric.metric = c.options[kMetric];
+  question.metric.position = named_tokens(c.options) > 0 ? std::max(0, c.selection.query) : -1;
+  question.method = c.options[kMethod];
+  question.cut.cut = cut_of(c);
+  if (question.cut.cut == CircuitCut::list_mean && c.run)
+    question.cut.mean_over = mean_source(c, means_of(c));
+  question.steps = question.method == CircuitMethod::integrated ? c.options[kSteps] : CircuitOf::kSteps;
+  question.by_position = c.options[kByPosition];
+  if (named_tokens(c.options) > 0) {
+    const auto token = token_choice(c, kMeasuredToken);
+    if (!token) return std::nullopt;
+    question.metric.token = *token;
+  }
+  if (named_tokens(c.options) > 1) {
+    const auto against = other_token_choice(c, question.metric.token);
+    if (!against) return std::nullopt;
+    question.metric.against = *against;
+  }
+  return question;
+}
+
+/// The edge that was clicked: its place in the circuit.
 const auto kChosen = gesture_option("circuit-edge", "Edge", "the edge whose exact effect is shown", -1, -1,
                                     1 << 30, "none", {.reset_on_prompt_change = true});
-constexpr int kByPositionFrom = 1 << 28;
-static_assert(kByPositionFrom > CircuitOf::kMostEdges);
-
-/// The place that the option names; -1: none, or one of the other kind.
-int place_of(int chosen, bool by_position) {
-  if (chosen < 0 || by_position != (chosen >= kByPositionFrom)) return -1;
-  return by_position ? chosen - kByPositionFrom : chosen;
-}
-SetOption choose_edge(const Circuit& circuit, int place) {
-  return {&kChosen, place >= 0 && circuit.rows > 1 ? place + kByPositionFrom : place};
-}
 
 /// The circuit's edges, and what they keep of the metric.
 struct Numbers {
@@ -41,23 +149,13 @@ Numbers numbers_of(const ViewContext& c, const CircuitOf& question, std::shared_
   n.edges = strongest_edges(*n.circuit, c.options[kEdges]);
   CutMetricOf kept{n.circuit->metric, question.cut, n.circuit->rows, n.edges, false};
   if (const auto answer = c.ask(kept)) n.kept = answer->value;
-  const int chosen = place_of(c.options[kChosen], n.circuit->rows > 1);
+  const int chosen = c.options[kChosen];
   if (!std::ranges::binary_search(n.edges, chosen)) return n;
   n.chosen = chosen;
   kept.edges = {chosen};
   kept.all_others = true;
   if (const auto answer = c.ask(kept)) n.without = answer->value;
   return n;
-}
-
-std::string metric_words(const ViewContext& c, const Circuit& circuit) {
-  if (const auto* of = std::get_if<model::TokenLogit>(&circuit.metric))
-    return "logit of " + logit_words(c, of->token, -1);
-  if (const auto* of = std::get_if<model::LogitDifference>(&circuit.metric))
-    return "logit of " + logit_words(c, of->token, of->against);
-  if (const auto* of = std::get_if<model::LogProbability>(&circuit.metric))
-    return "log₂ probability of " + logit_words(c, of->token, -1);
-  return "mean loss of the prompt, bits";
 }
 
 Measured measured_of(const ViewContext& c, const Circuit& circuit) {
@@ -72,12 +170,24 @@ Measured measured_of(const ViewContext& c, const Circuit& circuit) {
       circuit.metric);
 }
 
+std::string metric_words(const ViewContext& c, const Circuit& circuit) {
+  const Measured of = measured_of(c, circuit);
+  if (of.token < 0) return "mean loss of the prompt, bits";
+  return (is_in_bits(c.options[kMetric]) ? "log₂ probability of " : "logit of ") +
+         logit_words(c, of.token, of.against);
+}
+
+/// The names of what writes and what reads.
+std::pair<std::string, std::string> names_of(const Circuit& circuit, int place) {
+  const int edge = place % circuit.graph.edge_count();
+  return {name_of(circuit.graph.writer(circuit.graph.writer_of(edge))),
+          name_of(circuit.graph.reader(circuit.graph.reader_of(edge)))};
+}
+
 std::string edge_name(const ViewContext& c, const Circuit& circuit, int place) {
-  const int edge = place % circuit.graph.edge_count(), row = place / circuit.graph.edge_count();
-  std::string name = name_of(circuit.graph.writer(circuit.graph.writer_of(edge))) + " → " +
-                     name_of(circuit.graph.reader(circuit.graph.reader_of(edge)));
-  if (circuit.rows > 1) name += " at " + token_name(c.run->tokens, row);
-  return name;
+  const auto [from, to] = names_of(circuit, place);
+  const int row = place / circuit.graph.edge_count();
+  return from + " → " + to + (circuit.rows > 1 ? " at " + token_name(c.run->tokens, row) : "");
 }
 
 std::string with_sign(double value) {
@@ -245,7 +355,7 @@ class Circuits final : public Box {
       const double effect = n_.circuit->value - *n_.without;
       facts.said.push_back({.label = "exact", .value = exact(effect), .copied = plain(effect)});
     } else {
-      facts.commands.push_back({"Show the exact effect", {choose_edge(*n_.circuit, link.place)}});
+      facts.commands.push_back({"Show the exact effect", {SetOption{&kChosen, link.place}}});
     }
     for (const int end : {link.from, link.to})
       if (const Node& node = drawing_->graph().nodes[end]; node.is_head())
@@ -273,10 +383,10 @@ Table table(const ViewContext& c, const Numbers& n) {
   std::ranges::stable_sort(edges, std::ranges::greater(),
                            [&](int place) { return std::abs(circuit.score(place)); });
   for (const int place : edges) {
-    const int edge = place % circuit.graph.edge_count(), row = place / circuit.graph.edge_count();
+    const auto [from, to] = names_of(circuit, place);
+    const int row = place / circuit.graph.edge_count();
     TableRow cells;
-    add_cells(cells, name_of(circuit.graph.writer(circuit.graph.writer_of(edge))),
-              name_of(circuit.graph.reader(circuit.graph.reader_of(edge))));
+    add_cells(cells, from, to);
     if (by_position) add_cells(cells, row, c.run->tokens.labels[row]);
     add_cells(cells, circuit.score(place));
     result.add(std::move(cells));
@@ -336,7 +446,7 @@ void declare(Content& it) {
   it.table = [&c, &n] { return table(c, n); };
   it.choose = [&n](const ViewContext& now, const Ref& ref) {
     if (ref.other < 0) return choice_of(ref, now);
-    return ViewActions{choose_edge(*n.circuit, ref.other == n.chosen ? -1 : ref.other)};
+    return ViewActions{SetOption{&kChosen, ref.other == n.chosen ? -1 : ref.other}};
   };
   auto drawing = std::make_unique<Circuits>(n, c);
   const Circuits& shown = *drawing;
@@ -368,7 +478,7 @@ View circuit_graph_view() {
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
   view.caption = {.prompt = true, .query = true};
   view.list_mean = &kElsewhere;
-  view.list_mean_value = static_cast<int>(CircuitElsewhere::list_mean);
+  view.list_mean_value = static_cast<int>(Elsewhere::list_mean);
   view.landmarks = {landmark("edges", kDrawing)};
   return view;
 }

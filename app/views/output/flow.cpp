@@ -220,10 +220,17 @@ class Flow final : public Box {
     const Item* item = drawing_->at(layered::point_of(picture, hit));
     if (item == nullptr || item->kind == Item::Kind::rest) return std::nullopt;
     const Graph& graph = drawing_->graph();
+    if (item->column < 0) return Ref{.layer = item->layer};
     if (item->edge < 0) return Ref{.layer = item->layer, .key = graph.columns[item->column].position};
     const FlowEdge& edge = graph.edges[item->edge];
     if (edge.head < 0) return Ref{.layer = edge.layer, .query = edge.query};
     return Ref{edge.layer, edge.head, edge.query, edge.key};
+  }
+  void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
+    for (const viz::Region& region : picture.regions)
+      if ((region.role == kToken && (region.id == ref.query || region.id == ref.key)) ||
+          (region.role == kGuess && region.id == ref.token))
+        scene.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
   }
   void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
                  const viz::Hit& hit) const override {
@@ -241,7 +248,7 @@ class Flow final : public Box {
       layered::paint_lines(facts.overlay, *item, c.theme->text, c);
       if (item->kind == Item::Kind::stream)
         say_stream(facts, *item);
-      else
+      else if (item->kind != Item::Kind::layer)
         say_item(facts, *item);
     }
   }

@@ -311,6 +311,11 @@ bool Drawing::place_columns(bool gaps) {
 
 void Drawing::add_items() {
   const Graph& graph = in_.graph;
+  for (int i = 0; i < graph.layers; ++i) {  // under all others
+    const Layer& layer = layers_[i];
+    const viz::Rect rect{left_, layer.top, right_ - left_, layer.bottom - layer.top};
+    items_.insert(items_.begin(), {{.rect = rect}, Item::Kind::layer, -1, i});
+  }
   // A ribbon on the right of all others, from which each layer's part of the rest leads to the target's.
   const std::vector<double>& rest = graph.columns[target_].rest;
   float width = rest_right_ - rest_left_, y = layers_[0].bottom;
@@ -412,9 +417,10 @@ void Drawing::add_labels() {
       label.at.y = item->rect.center().y + by * line_;
       const bool open =
           own || std::ranges::none_of(items_, [&](const Item& other) {
-            return other.rect.overlaps({label.at.x, label.at.y - line_ / 2, right - label.at.x, line_}) ||
-                   layered::distance(other, label.at, line_) < line_ / 2 ||
-                   layered::distance(other, {right, label.at.y}, line_) < line_ / 2;
+            return other.kind != Item::Kind::layer &&
+                   (other.rect.overlaps({label.at.x, label.at.y - line_ / 2, right - label.at.x, line_}) ||
+                    layered::distance(other, label.at, line_) < line_ / 2 ||
+                    layered::distance(other, {right, label.at.y}, line_) < line_ / 2);
           });
       if (open && add(label)) break;
     }

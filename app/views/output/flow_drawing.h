@@ -32,9 +32,9 @@ enum Role { kDrawing, kToken, kGuess };
 
 /// What can be pointed at.
 struct Item : layered::Shape {
-  enum class Kind { stream, mlp, rest, edge };
+  enum class Kind { layer, stream, mlp, rest, edge };
   Kind kind = Kind::stream;
-  int column = -1, layer = -1, edge = -1;
+  int column = -1, layer = -1, edge = -1;  ///< a layer has no column
 };
 
 /// The colour of a column's ribbon; `level`: layers passed, with fractions inside a layer.

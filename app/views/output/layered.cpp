@@ -24,7 +24,7 @@ void paint_lines(viz::Scene& scene, const Shape& shape, viz::Color color, const 
 }
 
 float distance(const Shape& shape, viz::Point at, float most) {
-  float least = shape.rect.contains(at) ? 0 : std::numeric_limits<float>::infinity();
+  float least = shape.rect.contains(at) ? most : std::numeric_limits<float>::infinity();
   for (const Line& line : shape.lines) {
     for (std::size_t i = 1; i < line.points.size(); ++i) {
       const viz::Point a = line.points[i - 1], b = line.points[i];

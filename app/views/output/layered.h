@@ -20,7 +20,8 @@ struct Shape {
   viz::Rect rect = {};
 };
 void paint_lines(viz::Scene& scene, const Shape& shape, viz::Color color, const ViewContext& context);
-/// 0 inside; infinite outside of a rectangle. Only parts of lines that are at most so far away count.
+/// From a line, if it is at most `most` away; inside of a rectangle `most`, since lines are hard to hit; else
+/// infinite.
 float distance(const Shape& shape, viz::Point at, float most);
 /// The nearest shape that is at most `reach` away, of several the last; -1: none.
 template <class Shapes>

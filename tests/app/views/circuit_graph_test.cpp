@@ -1,5 +1,5 @@
 // The picture of a circuit compared with the answer, and what its parts and edges do.
-#include "app/views/output/circuit_question.h"
+#include "app/views/output/circuit_drawing.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
