@@ -152,7 +152,7 @@ void paint_shares(Picture& picture, const ViewContext& c, const ShareBar& shares
     viz::add_whole_label(scene, style, share.label, part.center(), part.w - 2 * u,
                          viz::text_on(theme, viz::blended(theme.surface, share.fill)),
                          viz::FontStyle::regular, viz::Align::center);
-    if (part.w >= kLeastRegion) picture.regions.push_back({kPart, share.id, part});
+    if (share.id >= 0 && part.w >= kLeastRegion) picture.regions.push_back({kPart, share.id, part});
   }
   const float end = share_x(bar, kept, shares.total);
   if (kept < passed) paint_hatching(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);
@@ -332,8 +332,7 @@ void declare(Content& it) {
              },
              {[](const Picture& picture, const viz::Hit& hit) {
                 const viz::Region& region = region_of(picture, hit);
-                return region.role == kPart && region.id >= 0 ? std::optional(Ref{.token = region.id})
-                                                              : std::nullopt;
+                return region.role == kPart ? std::optional(Ref{.token = region.id}) : std::nullopt;
               },
               [](viz::Scene& scene, const ViewContext& page, const Picture& picture, const Ref& ref) {
                 for (const viz::Region& region : picture.regions)
