@@ -243,6 +243,49 @@ Stages StagesOf::compute(const PromptRun& run, const Computation<Stages>&) const
   return stages;
 }
 
+/// The matrices of an answer about a head.
+static std::vector<std::vector<float>*> matrices_of(Pattern& pattern) {
+  return {&pattern.values};
+}
+static std::vector<std::vector<float>*> matrices_of(Stages& stages) {
+  std::vector<std::vector<float>*> all;
+  for (const auto stage : kStageValues) all.push_back(&(stages.values.*stage));
+  return all;
+}
+
+template <class Q>
+AnswerOf<Q> OverHeads<Q>::compute(const PromptRun& run, const Computation<AnswerOf<Q>>& computation) const {
+  const model::Config& config = run.run->config;
+  const bool all = heads == Heads::mean, largest = heads == Heads::layer_max;
+  const int first = all ? 0 : layer * config.n_head, count = (all ? config.n_layer : 1) * config.n_head;
+  AnswerOf<Q> answer;
+  std::vector<std::vector<double>> cells(matrices_of(answer).size());
+  bool causal = true;
+  for (int i = first; i < first + count; ++i) {
+    if (computation.stop.stop_requested()) throw model::Stopped();
+    answer = Q{i / config.n_head, i % config.n_head}.compute(run, computation);
+    causal &= answer.masked.causal();
+    for (std::size_t m = 0; m < cells.size(); ++m) {
+      const std::vector<float>& values = *matrices_of(answer)[m];
+      cells[m].resize(values.size(), largest ? -INFINITY : 0);
+      for (std::size_t cell = 0; cell < values.size(); ++cell) {
+        const auto value = static_cast<double>(values[cell]);
+        cells[m][cell] = largest ? std::max(cells[m][cell], value) : cells[m][cell] + value / count;
+      }
+    }
+  }
+  for (std::size_t m = 0; m < cells.size(); ++m)
+    std::ranges::transform(cells[m], matrices_of(answer)[m]->begin(),
+                           [](double cell) { return static_cast<float>(cell); });
+  answer.masked = {{}, key_count(run)};
+  for (const float weight : causal ? std::vector<float>() : *matrices_of(answer).back())
+    answer.masked.cells.push_back(weight == 0 && !run.model->patterns ? 1 : 0);
+  return answer;
+}
+template struct OverHeads<PatternOf>;
+template struct OverHeads<WeightedValuesOf>;
+template struct OverHeads<StagesOf>;
+
 std::vector<float> softmax_of(std::vector<float> scores, float scale) {
   model::fastest_kernels().rows.softmax(scale, scores.data(), static_cast<int>(scores.size()));
   return scores;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <span>
 #include <stop_token>
+#include <type_traits>
 #include <vector>
 
 #include "app/run/prompt_run.h"
@@ -107,6 +108,24 @@ struct StagesOf {
   int head = 0;
   bool operator==(const StagesOf&) const = default;
   Stages compute(const PromptRun& run, const Computation<Stages>& computation) const;
+};
+
+/// Of which heads attention is shown: one; all of its layer or of the model, cell by cell their mean; or of
+/// its layer the largest in each cell.
+enum class Heads { one, layer_mean, mean, layer_max };
+
+/// The answers to a question about a head, of several heads together. With edits of masks, cells are masked
+/// in which no head has a weight.
+template <class Q>
+struct OverHeads {
+  static constexpr std::string_view kName = "attention of several heads";
+  static constexpr Capability kNeeds =
+      std::is_same_v<Q, PatternOf> ? Capability::patterns : Capability::weights;
+  Heads heads = Heads::layer_mean;
+  int layer = 0;  ///< 0 for those of the model
+  bool operator==(const OverHeads&) const = default;
+  /// Throws Stopped.
+  AnswerOf<Q> compute(const PromptRun& run, const Computation<AnswerOf<Q>>& computation) const;
 };
 
 /// How one query's weights are computed, step by step.

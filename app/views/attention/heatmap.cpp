@@ -35,11 +35,11 @@ std::shared_ptr<const Pattern> need_pattern(Content& it) {
     case Cells::weights:
       break;
     case Cells::values:
-      return it.need(WeightedValuesOf{layer, head});
+      return need_of_heads(it, WeightedValuesOf{layer, head});
     case Cells::rollout:
       return it.need(RolloutOf{layer});
   }
-  return it.need(PatternOf{layer, head});
+  return need_of_heads(it, PatternOf{layer, head});
 }
 
 /// "; rows sum to 1", where they do: a query whose keys are all masked has weights of 0, and edits of
@@ -49,6 +49,8 @@ std::string sum_words(const ViewContext& c, const Pattern& pattern) {
   const model::Plan* plan = c.run->run->plan.get();
   const PatternFile* file = c.run->model->patterns.get();
   bool even = file == nullptr || file->rows_sum_to_one();
+  if (const Heads heads = c.options[kOfHeads]; !rollout && heads != Heads::one)
+    even &= heads != Heads::layer_max && plan == nullptr;
   for (int layer = rollout ? 0 : c.selection.layer; plan != nullptr && layer <= c.selection.layer; ++layer)
     even &= !plan->edits({model::Site::pattern, layer}) &&
             !(rollout && plan->edits({model::Site::attn_scores, layer}));
@@ -69,14 +71,15 @@ std::string words_of_heads_off(const ViewContext& c) {
 
 Words words_of(const ViewContext& c, const Pattern& pattern) {
   const auto& [layer, head, query, key] = c.selection;
-  const std::string name = head_title(c, layer, head);
+  const std::string name = name_of_heads(c);
+  const bool one = c.options[kOfHeads] == Heads::one;
   switch (c.options[kCells]) {
     case Cells::weights:
       break;
     case Cells::values:
       return {"What " + name + " writes from each key",
               std::string("norm of weight × value through W_O") +
-                  (is_edited_output(c, layer, head) ? ", before the edit of its output" : ""),
+                  (one && is_edited_output(c, layer, head) ? ", before the edit of its output" : ""),
               "norm", "the row's sum"};
     case Cells::rollout:
       return {"Attention rollout through L" + std::to_string(layer),
@@ -85,7 +88,8 @@ Words words_of(const ViewContext& c, const Pattern& pattern) {
               "rollout", "what reaches this position"};
   }
   return {"Attention pattern of " + name,
-          (output_factor(c, layer, head) == 0 ? "writes nothing; weight" : "weight") + sum_words(c, pattern),
+          (one && output_factor(c, layer, head) == 0 ? "writes nothing; weight" : "weight") +
+              sum_words(c, pattern),
           "weight", "this query's attention"};
 }
 
@@ -109,8 +113,10 @@ Table table(const ViewContext& c, const Pattern& pattern, std::string_view quant
   Table result{key_column("query"), note_column("query token"), key_column("key"), note_column("key token"),
                difference_column_prefix(c) + std::string(quantity)};
   result.ranked_by = result.columns.back().name;
-  result.about("layer", c.selection.layer);
-  if (c.options[kCells] != Cells::rollout) result.about("head", c.selection.head);
+  if (c.options[kCells] == Cells::rollout)
+    result.about("layer", c.selection.layer);
+  else
+    add_facts_of_heads(result, c);
   for (int query = 0; query < pattern.length; ++query)
     for (int key = 0; key < pattern.masked.end_of(query); ++key)
       if (!pattern.masked(query, key))
@@ -162,11 +168,14 @@ View heatmap_view() {
       make_view(Group::attention, "heatmap", "Heatmap",
                 "attention pattern of one head: a row for each query, a column for each key", declare));
   view.part = Part::attention;
-  view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
+  view.options = {&kCells, &kOfHeads, &kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
   view.shown_heads = [](const ViewContext& c) {
-    const auto& [layer, head, query, key] = c.selection;
-    if (c.options[kCells] != Cells::rollout) return head_name(layer, head);
+    const int layer = c.selection.layer;
+    if (c.options[kCells] != Cells::rollout) return name_of_heads(c);
     return (layer == 0 ? "layer 0" : "layers 0–" + std::to_string(layer));
+  };
+  view.uses = [](const ViewContext& c, const OptionSpec& option) {
+    return &option != &kOfHeads || c.options[kCells] != Cells::rollout;
   };
   view.needs = Capability::patterns;
   view.landmarks = attention_landmarks(kCell);

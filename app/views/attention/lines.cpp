@@ -83,6 +83,7 @@ std::vector<PatternOf> shown_heads(const ViewContext& c) {
 }
 
 std::string names_of_shown_heads(const ViewContext& c) {
+  if (c.options[kOfHeads] != Heads::one) return name_of_heads(c);
   std::string names;
   for (const PatternOf& head : shown_heads(c))
     names += (names.empty() ? "" : ", ") + head_name(head.layer, head.head);
@@ -101,13 +102,15 @@ std::vector<Source> sources_of(Content& it) {
   const bool difference = c.side == Side::difference;
   std::vector<Source> sources;
   bool all = true;
-  for (const PatternOf& head :
-       c.run ? shown_heads(c) : std::vector{PatternOf{c.selection.layer, c.selection.head}}) {
-    const auto pattern = it.need(head);
+  const PatternOf chosen{c.selection.layer, c.selection.head};
+  const bool several = c.options[kOfHeads] != Heads::one;
+  for (const PatternOf& head : c.run && !several ? shown_heads(c) : std::vector{chosen}) {
+    const auto pattern = several ? need_of_heads(it, head) : it.need(head);
+    const std::string name = several ? name_of_heads(c) : head_name(head.layer, head.head);
     all &= pattern != nullptr;
     const auto add = [&](const char* suffix, float sign) {
-      sources.push_back({head_name(head.layer, head.head) + suffix, color_of(c, sources.size()),
-                         static_cast<int>(sources.size()), pattern, false, sign});
+      sources.push_back({name + suffix, color_of(c, sources.size()), static_cast<int>(sources.size()),
+                         pattern, false, sign});
     };
     if (all) add(difference ? " more" : "", 1);
     if (all && difference) add(" less", -1);
@@ -329,8 +332,9 @@ void declare(Content& it) {
   if (sources.empty()) return;
   if (it.message = arcs_problem(c); !it.message.empty()) return;
   const std::vector<PatternOf> heads = shown_heads(c);
-  it.title = "Attention of " + (heads.size() == 1 ? head_title(c, heads.front().layer, heads.front().head)
-                                                  : std::to_string(heads.size()) + " heads");
+  it.title = "Attention of " + (c.options[kOfHeads] != Heads::one ? name_of_heads(c)
+                                : heads.size() == 1 ? head_title(c, heads.front().layer, heads.front().head)
+                                                    : std::to_string(heads.size()) + " heads");
   const bool is_difference = c.side == Side::difference;
   if (is_difference)
     it.subtitle = difference_words(c);
@@ -377,7 +381,7 @@ View lines_view() {
       Group::attention, "lines", "Lines",
       "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs",
       declare);
-  view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kAllQueries, &kValueMax};
+  view.options = {&kLineHeads, &kOfHeads, &kArrangement, &kThreshold, &kUniform, &kAllQueries, &kValueMax};
   view.commands = {
       {"h", "+ Head", "Add or remove the chosen head", toggle_head, "No more heads can be told apart."},
       {"lL", "Layer", "Draw all heads of the chosen layer, or only the chosen one", whole_layer}};

@@ -211,7 +211,7 @@ Table table(const ViewContext& c, const Numbers& n) {
   Table result{key_column("query"), note_column("query token"), key_column("key"), note_column("key token")};
   for (const StageName& name : kNames) result.columns.emplace_back(difference_column_prefix(c) + name.file);
   result.ranked_by = result.columns.back().name;
-  add_head_facts(result, c);
+  add_facts_of_heads(result, c);
   const std::vector<std::string>& tokens = c.run->tokens.labels;
   for (int query = 0; query < n.stages->values.length; ++query)
     for (int key = 0; key < n.stages->values.length; ++key)
@@ -228,12 +228,12 @@ void add_cell_facts(Facts& facts, const ViewContext& c, const Numbers& n, int qu
 
 void declare(Content& it) {
   const ViewContext& c = it.c;
-  const auto answer = it.need(StagesOf{c.selection.layer, c.selection.head});
+  const auto answer = need_of_heads(it, StagesOf{c.selection.layer, c.selection.head});
   if (!answer) return;
   const Numbers& n = it.keep(numbers_of(c, answer));
   const double stage = c.options[kScoreStage];
   const auto shown = static_cast<std::size_t>(std::max(1L, std::lround(stage)) - 1);
-  it.title = "From scores to weights, " + head_title(c, c.selection.layer, c.selection.head);
+  it.title = "From scores to weights, " + name_of_heads(c);
   it.subtitle = c.side == Side::difference ? difference_words(c, ": hatched")
                 : stage >= 1
                     ? stage_note(c, kAllStages[shown])
@@ -272,9 +272,10 @@ View scores_view() {
   View view = attention_matrix_view(
       make_view(Group::attention, "scores", "Scores",
                 "the four stages of attention of one head: scores, scaled, masked, pattern", declare));
-  view.options = {&kScoreStage, &kValueScale, &kValueMax, &kWithoutKey0,
-                  &kDragAction, &kShape,      &kZoom,     &kFirstKey};
+  view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax, &kWithoutKey0,
+                  &kDragAction, &kShape,   &kZoom,       &kFirstKey};
   view.has_list = true;
+  view.shown_heads = name_of_heads;
   view.landmarks = {landmark("scores", kCell, static_cast<int>(Stage::scores)),
                     landmark("scaled", kCell, static_cast<int>(Stage::scaled)),
                     landmark("masked", kCell, static_cast<int>(Stage::masked)),

@@ -23,6 +23,28 @@ const Option<std::vector<int>> kShape =
                    std::vector<int>(), 0, head_number(kHeadNumbers - 1, kHeadNumbers - 1), "none",
                    {.phrase = "{marked cell}", .cells = true, .most = 256});
 
+const Option<Heads> kOfHeads = choice_option<Heads>(
+    "of", "Of", "oO", "whose attention: that of the chosen head, or of several heads in one map",
+    {{"head", "Head", "The chosen head"},
+     {"layer-mean", "Layer mean", "The mean of all heads of the chosen layer"},
+     {"mean", "Mean", "The mean of all heads of the model"},
+     {"layer-max", "Layer max", "In each cell the largest of all heads of the chosen layer"}});
+
+std::string name_of_heads(const ViewContext& c) {
+  const auto& [layer, head, query, key] = c.selection;
+  const std::string of_layer = "L" + std::to_string(layer) + "'s heads";
+  const std::string names[]{head_title(c, layer, head), "the mean of " + of_layer, "the mean of all heads",
+                            "the largest of " + of_layer};
+  return names[static_cast<std::size_t>(c.options[kOfHeads])];
+}
+
+void add_facts_of_heads(Table& table, const ViewContext& c) {
+  const Heads heads = c.options[kOfHeads];
+  if (heads == Heads::one) return add_head_facts(table, c);
+  if (heads != Heads::mean) table.about("layer", c.selection.layer);
+  table.about("heads", name_of_heads(c));
+}
+
 namespace {
 
 constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // factors for "+=-"

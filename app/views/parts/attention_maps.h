@@ -19,6 +19,20 @@ enum class DragAction { off, hide, show, shape };
 extern const Option<DragAction> kDragAction;
 /// The cells of the searched shape: their numbers are head_number(query, key).
 extern const Option<std::vector<int>> kShape;
+/// The heads whose attention is shown: the selected one, or several together.
+extern const Option<Heads> kOfHeads;
+/// The answer to a question about the selected head, for these heads. Null: the content says why.
+template <class Q>
+std::shared_ptr<const AnswerOf<Q>> need_of_heads(Content& it, const Q& question) {
+  const Heads heads = it.c.options[kOfHeads];
+  if (heads == Heads::one) return it.need(question);
+  return it.need(OverHeads<Q>{heads, heads == Heads::mean ? 0 : question.layer});
+}
+/// "L2 H1 (off)", "the mean of all heads", "the largest of L2's heads".
+std::string name_of_heads(const ViewContext& context);
+/// Facts of a table about them.
+void add_facts_of_heads(Table& table, const ViewContext& context);
+
 /// Labels of the run's tokens as an axis, the selected query emphasised where it is given.
 viz::AxisLabels token_axis(const ViewContext& context, std::string_view title, viz::Color color,
                            int emphasised);

@@ -131,6 +131,47 @@ TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
   }
 }
 
+TEST(Heatmap, SeveralHeadsAreTheReferencesMeanOrTheirLargest) {
+  const Scenario s = edited("L1H2.z=0", {2, 1, -1});
+  const Scenario clean(kRobot);
+  const int layers = clean.config().n_layer, heads = clean.config().n_head;
+  for (const std::string of : {"layer-mean", "mean", "layer-max"}) {
+    SCOPED_TRACE(of);
+    const NamedOptions options{{"of", of}, {"threshold", "0"}, {"all-queries", "yes"}};
+    auto weights = matrix_of(ViewFixture("heatmap", clean, 900, 800, options).table(), "weight");
+    const Table scores = ViewFixture("scores", clean, 900, 800, options).table();
+    auto masked = matrix_of(scores, "masked"), pattern = matrix_of(scores, "weight");
+    const auto lines = text_rows(ViewFixture("lines", clean, 900, 800, options).table());
+    EXPECT_EQ(lines.size(), weights.size());
+    for (int query = 0; query < clean.length(); ++query)
+      for (int key = 0; key <= query; ++key) {
+        double mean = 0, score = 0, largest = 0, largest_score = -INFINITY;
+        const int first = of == "mean" ? 0 : 2, count = of == "mean" ? layers : 1;
+        for (int i = first * heads; i < (first + count) * heads; ++i) {
+          const auto& head = reference_head(clean, i / heads, i % heads);
+          mean += head.weights[query][key] / (count * heads);
+          score += head.scaled[query][key] / (count * heads);
+          largest = std::max(largest, head.weights[query][key]);
+          largest_score = std::max(largest_score, head.scaled[query][key]);
+        }
+        const bool max = of == "layer-max";
+        EXPECT_NEAR(std::stod(weights[{query, key}]), max ? largest : mean, kWeightTolerance);
+        EXPECT_EQ((pattern[{query, key}]), (weights[{query, key}]));
+        EXPECT_NEAR(std::stod(masked[{query, key}]), max ? largest_score : score, 1e-4);
+      }
+    const auto tables = [&](Side side) {
+      ViewContext c = on(side, "heatmap", s);
+      set(c, "of", of);
+      return numbers_of(find_view("heatmap")->table(c),
+                        side == Side::difference ? "difference of weight" : "weight");
+    };
+    const auto after = tables(Side::run), before = tables(Side::baseline),
+               differences = tables(Side::difference);
+    for (std::size_t i = 0; i < after.size(); ++i)
+      EXPECT_NEAR(differences.at(i), after[i] - before.at(i), 1e-7);
+  }
+}
+
 TEST(Heatmap, ACellChoosesItsQueryAndItsKeyAndGivesTheKeyBack) {
   const ViewFixture shown("heatmap", Scenario(kRobot, {1, 2, 5, 3}), 700, 600);
   EXPECT_EQ(in_words(shown.click(0, 7, 2)), "query 7, key 2");
