@@ -150,7 +150,7 @@ viz::Bar rest_of(const Guesses& g, const std::vector<int>& shown) {
   }
   viz::Bar rest;
   rest.muted = true;
-  rest.label = "all other " + grouped(std::ssize(g.probabilities) - std::ssize(shown)) + " tokens";
+  rest.label = grouped(std::ssize(g.probabilities) - std::ssize(shown)) + " others";
   rest.number = percent(mass > 1 ? 0 : 1 - mass);  // not std::max, which turns NaN into 0
   if (g.before.empty()) return rest;
   rest.detail = signed_points(mass_before - mass);

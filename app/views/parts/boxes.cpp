@@ -44,7 +44,8 @@ Wish Grid::width(const ViewContext& c) const {
 }
 
 Wish Grid::height(const ViewContext& c, float width) const {
-  constexpr float kRows = 60;  // ems for many rows whose cells may have any shape
+  constexpr float kRows = 60;       // ems for many rows whose cells may have any shape
+  constexpr float kRowRead = 1.4F;  // ems that a row needs for its label
   const auto rows = static_cast<float>(map.cells.matrix.rows),
              cols = static_cast<float>(map.cells.matrix.cols);
   const float em = c.font_size, around = kGridAbove * em;
@@ -52,7 +53,8 @@ Wish Grid::height(const ViewContext& c, float width) const {
   const float good = map.stretch == 0 ? std::clamp(kRows / rows, kCellLeast, 2.4F) * em
                                       : std::min(cell, good_cell(map.cells.matrix.cols) * em);
   const float most = map.stretch == 0 ? std::numeric_limits<float>::infinity() : cell;
-  return {around + std::min(rows * kCellLeast, 6.F) * em, around + rows * good, around + rows * most};
+  const float least = std::min(rows * kRowRead, 6.F) * em;
+  return {around + least, around + std::max(least, rows * good), around + std::max(least, rows * most)};
 }
 
 bool Grid::place(const ViewContext& c, viz::Rect area) {

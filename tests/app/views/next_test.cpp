@@ -71,7 +71,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
     EXPECT_NEAR(number->value, probabilities[actual], number->rounding + 1e-5);
     listed += probabilities[actual];
   }
-  const std::string others = "all other " + with_commas(logits.size() - (below ? 9 : 8)) + " tokens";
+  const std::string others = with_commas(logits.size() - (below ? 9 : 8)) + " others";
   const auto place = page.place_of(others);
   ASSERT_TRUE(place) << others;
   const auto rest = page.take(viz::Rect{0, place->y - 3, shown.scene().width, place->h + 6});
