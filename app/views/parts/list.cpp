@@ -267,7 +267,7 @@ void List::paint(Picture& picture) const {
 }
 
 Wish List::width(const ViewContext& c) const {
-  return {least_width * c.font_size, 40 * c.font_size};
+  return {least_width * c.font_size, 30 * c.font_size};
 }
 
 Wish List::height(const ViewContext& c, float width) const {
