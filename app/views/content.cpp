@@ -383,7 +383,14 @@ const Content* content_of(const Picture& picture) {
   return content != nullptr && content->body != nullptr ? content : nullptr;
 }
 
-Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& c) {
+/// The page with a title, or without.
+static ViewContext page_of(const Content& content, ViewContext c) {
+  c.titled = c.titled && (content.titled_in_pane || !c.in_pane);
+  return c;
+}
+
+Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& context) {
+  const ViewContext c = page_of(*content, context);
   if (content->body == nullptr) {
     Picture words = message(c, content->message.empty() ? c.no_run : content->message);
     words.content = content;
@@ -399,29 +406,29 @@ Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& c) {
   return picture;
 }
 
-namespace {
-
-std::shared_ptr<Content> content_in(const ViewContext& c, Declare declare) {
+static std::shared_ptr<Content> content_in(const ViewContext& c, const View& view) {
   auto content = std::make_shared<Content>(c);
-  declare(*content);
+  view.declare(*content);
   if (!c.run && content->message.empty()) content->message = c.no_run;
   if (!content->message.empty()) content->body = nullptr;
   content->c.answers = nullptr;
   return content;
 }
 
-/// The height at which nothing of it is missing.
-float height_of(const Content& content, const ViewContext& c) {
-  if (content.body == nullptr) return 0.7F * c.width;
-  const viz::Rect area = below_title(c);
-  return area.y + content.body->height(c, area.w).good + margin(c) + 1;
+Picture View::build(const ViewContext& c) const {
+  return app::drawn(content_in(c, *this), c);
 }
 
-Facts facts_in(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+Picture View::drawn(const ViewContext& c, const std::shared_ptr<void>& content) const {
+  if (!content || !draws_again) return build(c);
+  return app::drawn(std::static_pointer_cast<Content>(content), c);
+}
+
+Facts View::facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) const {
   Facts facts;
   const Content* content = content_of(picture);
   if (content == nullptr) return facts;
-  if (const auto ref = content->body->ref_at(picture, hit); ref && *ref != Ref()) {
+  if (const auto ref = content->body->ref_at(picture, hit)) {
     content->body->frame(facts.overlay, content->c, picture, *ref);
     add_place(facts, *ref, content->c);
     if (content->place_facts) content->place_facts(facts, *ref);
@@ -431,8 +438,14 @@ Facts facts_in(const ViewContext& c, const Picture& picture, const viz::Hit& hit
   return facts;
 }
 
-ViewActions gesture_in(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                       const Gesture& gesture) {
+Table View::table(const ViewContext& c) const {
+  const auto content = content_in(c, *this);
+  content->c.answers = c.answers;
+  return content->table ? content->table() : Table();
+}
+
+ViewActions View::on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                     const Gesture& gesture) const {
   if (!c.run) return {};
   const Content* content = content_of(picture);
   // A drag goes on while its edits are computed.
@@ -452,31 +465,25 @@ ViewActions gesture_in(const ViewContext& c, const Picture& picture, const viz::
   return keys_along_prompt(c, gesture);
 }
 
-std::vector<Scroll> scrolls_in(const ViewContext& c, const Picture& picture) {
+std::vector<Scroll> View::scrolls(const ViewContext& c, const Picture& picture) const {
   std::vector<Scroll> scrolls;
   if (const Content* content = content_of(picture)) content->body->add_scrolls(scrolls, c, picture);
   return scrolls;
 }
 
-}  // namespace
+float View::whole_height(const ViewContext& context) const {
+  const auto content = content_in(context, *this);
+  if (content->body == nullptr) return 0.7F * context.width;
+  const ViewContext c = page_of(*content, context);
+  const viz::Rect area = below_title(c);
+  return area.y + content->body->height(c, area.w).good + margin(c) + 1;
+}
 
 View make_view(Group group, std::string_view id, std::string_view title, std::string_view help,
-               Declare declare) {
+               void (*declare)(Content&)) {
   View view;
   view.id = id, view.title = title, view.help = help, view.group = group;
-  view.build = [declare](const ViewContext& c) { return drawn(content_in(c, declare), c); };
-  view.redraw = [](const ViewContext& c, const std::shared_ptr<void>& content) {
-    return drawn(std::static_pointer_cast<Content>(content), c);
-  };
-  view.facts = facts_in;
-  view.on = gesture_in;
-  view.scrolls = scrolls_in;
-  view.table = [declare](const ViewContext& c) {
-    const auto content = content_in(c, declare);
-    content->c.answers = c.answers;
-    return content->table ? content->table() : Table();
-  };
-  view.whole_height = [declare](const ViewContext& c) { return height_of(*content_in(c, declare), c); };
+  view.declare = declare;
   return view;
 }
 

@@ -128,6 +128,7 @@ class Content {
   std::string title;    ///< on the difference side the frame adds that
   std::string subtitle;
   bool says_difference = false;  ///< the title says so itself
+  bool titled_in_pane = true;    ///< false: its pane says what it is
   BoxPtr body;
   /// The numbers, all digits. Null: those of the body's list.
   std::function<Table()> table;
@@ -177,10 +178,9 @@ class Content {
   std::vector<std::shared_ptr<const void>> kept_;
 };
 
-/// A view that declares its content: its picture, facts, gestures, scroll bars, table and sizes follow.
-using Declare = void (*)(Content&);
+/// Makes a view from its id, title, help and content.
 View make_view(Group group, std::string_view id, std::string_view title, std::string_view help,
-               Declare declare);
+               void (*declare)(Content&));
 
 /// The same content on another page.
 Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& context);

@@ -45,7 +45,7 @@ std::string in_words(Size size) {
 /// Files cannot scroll, so parts that do not fit would be missing.
 Picture built(const View& view, const ViewContext& context) {
   Picture picture = view.build(context);
-  if (!view.scrolls || !picture.whole || !context.run) return picture;
+  if (!picture.whole || !context.run) return picture;
   // Columns without room are left out of a printed figure, whose width is given.
   for (const Scroll& scroll : view.scrolls(context, picture))
     if (scroll.shown < scroll.total && !scroll.is_zoom && !(context.printed && scroll.sideways))
@@ -275,17 +275,9 @@ std::optional<FileFormat> format_of(const std::filesystem::path& file) {
 float height_for_width(const View& view, ViewContext context, float scale, Target target) {
   const bool printed = context.printed = target != Target::screen;
   context.least_line = spec_of(target).least_line;
-  const float lowest = printed ? 1 : 700;
 
-  // Height of a picture without a size of its own, as a part of its width.
-  const float shape = printed && view.print_shape ? view.print_shape(context) : 0.7F;
   const float highest = printed ? kSheet : 4000;
   constexpr float kMaxPixels = 1e8F;
-  if (view.figure_size) {
-    const viz::Point size = view.figure_size(context);
-    return std::min(std::ceil(size.y * std::max(1.F, context.width / size.x)), highest);
-  }
-  if (!view.whole_height) return std::clamp(std::ceil(shape * context.width), lowest, highest);
   return std::min({std::ceil(view.whole_height(context)), highest,
                    std::floor(kMaxPixels / (context.width * scale * scale))});
 }
@@ -322,8 +314,7 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   if (!fits(picture) && is_on_sheet) {
     // A list is cut to the rows that fit a sheet of paper; other pictures are as in a pane of that width.
     const bool is_whole = holds(asked.width, highest);
-    const bool is_cut =
-        picture.rows.all > 0 || (view.scrolls && context.run && !view.scrolls(context, picture).empty());
+    const bool is_cut = picture.rows.all > 0 || (context.run && !view.scrolls(context, picture).empty());
     const Size sheet{asked.width, is_whole ? least(asked.height, highest,
                                                    [&](float side) { return holds(asked.width, side); })
                                   : is_cut ? highest

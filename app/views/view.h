@@ -280,6 +280,8 @@ constexpr const GroupSpec& spec_of(Group group) {
 /// Where the window shows a view: in a tab, or always in a place of its own.
 enum class Place { tab, left, right, strip };
 
+class Content;
+
 /// One row of the table of views. A view is one file: nothing else names its id, its options or the roles of
 /// its regions.
 struct View {
@@ -295,23 +297,29 @@ struct View {
   int (*named_tokens)(const Options&) = nullptr;  ///< how many of them have an effect; null: all
   std::vector<KeyCommand> commands;
   std::vector<Landmark> landmarks;  ///< what a tour can point at, besides the whole pane
-  std::function<Picture(const ViewContext&)> build;
-  /// Draws the content of another of its pictures again, on another page. Null: it has none.
-  std::function<Picture(const ViewContext&, const std::shared_ptr<void>& content)> redraw;
-  Picture drawn(const ViewContext& context, const std::shared_ptr<void>& content) const {
-    return content && redraw ? redraw(context, content) : build(context);
-  }
-  /// The facts and commands at a place in the picture, in addition to those the window offers for every
-  /// picture.
-  std::function<Facts(const ViewContext&, const Picture&, const viz::Hit&)> facts;
-  std::function<Table(const ViewContext&)> table;
-  /// The actions of a gesture, with the current options; the hit is null outside all regions. Null: none.
-  std::function<ViewActions(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&)> on;
+  /// What it shows, computed once; the frame makes all below of it.
+  std::function<void(Content&)> declare;
+  bool draws_again = true;  ///< false: its content depends on the picture's width
   /// Menu lines outside all regions and for the menu key: about the selection and the whole picture. Null:
   /// none.
   std::function<std::vector<MenuLine>(const ViewContext&)> menu;
-  /// The picture's scroll positions if parts are out of sight; null: it never scrolls.
-  std::function<std::vector<Scroll>(const ViewContext&, const Picture&)> scrolls;
+
+  Picture build(const ViewContext& context) const;
+  /// Its picture from the content of another one, on another page; of nothing, or if that is not possible, a
+  /// new one.
+  Picture drawn(const ViewContext& context, const std::shared_ptr<void>& content) const;
+  /// The facts and commands at a place in the picture, in addition to those the window offers for every
+  /// picture.
+  Facts facts(const ViewContext& context, const Picture& picture, const viz::Hit& hit) const;
+  Table table(const ViewContext& context) const;
+  /// The actions of a gesture, with the current options; the hit is null outside all regions.
+  ViewActions on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                 const Gesture& gesture) const;
+  /// The picture's scroll positions if parts are out of sight.
+  std::vector<Scroll> scrolls(const ViewContext& context, const Picture& picture) const;
+  /// The height at which nothing scrolls, at the context's width.
+  float whole_height(const ViewContext& context) const;
+
   bool has_list = false;          ///< shows rows of a list, which `ViewContext::max_rows` limits
   bool shows_difference = false;  ///< can show signed differences, see Side
   /// Shown as soon as parts of its answers are there; else the previous picture stays until all are.
@@ -339,13 +347,6 @@ struct View {
   bool can_be_made_of(Capability there) const { return has_all(there, needs); }
   /// Why an option's value is not possible with this model, for the command line: one sentence, or empty.
   std::function<std::string(const ViewContext&)> refuse;
-  /// The height at which nothing scrolls, at the context's width; null: the view fits any height.
-  std::function<float(const ViewContext&)> whole_height;
-  /// The height to draw a printed figure at, as a part of its width, for views that fit any height; what
-  /// stays empty is cut off. Null: 0.7.
-  float (*print_shape)(const ViewContext&) = nullptr;
-  /// The size of a figure in which everything is readable; null: as large as its pane.
-  std::function<viz::Point(const ViewContext&)> figure_size;
   struct {
     bool prompt = true;
     bool head = false;

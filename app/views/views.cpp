@@ -139,7 +139,7 @@ bool sets_list_mean(const View& view, const Options& options) {
 
 std::vector<MenuLine> menu_at(const View& view, const ViewContext& c, const Picture& picture,
                               const viz::Hit* hit) {
-  if (hit != nullptr) return view.facts ? view.facts(c, picture, *hit).menu() : std::vector<MenuLine>();
+  if (hit != nullptr) return view.facts(c, picture, *hit).menu();
   return view.menu ? view.menu(c) : std::vector<MenuLine>();
 }
 

@@ -108,9 +108,6 @@ FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat form
     context.width = target.width;
     context.height = chosen.page == Page::exact ? target.height : needed();
     options.page = chosen.page;
-  } else if (view.figure_size) {
-    const viz::Point size_of_figure = view.figure_size(context);
-    context.width = std::ceil(size_of_figure.x), context.height = std::ceil(size_of_figure.y);
   }
   plan.figure = {.window = false,
                  .width = static_cast<int>(std::lround(context.width)),

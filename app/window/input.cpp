@@ -305,15 +305,12 @@ class Keys {
   /// A key for the focused picture; keys that its view does not use edit the prompt.
   void picture_key(const PlacedPicture& placed, const KeyDown& e) {
     if (e.key == Key::enter) return focus(Field::prompt);
-    if (placed.view->on) {
-      Gesture gesture;
-      gesture.kind = Gesture::Kind::key;
-      gesture.key = e.key;
-      gesture.modifiers = e.modifiers;
-      ViewActions actions =
-          placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
-      if (!actions.empty()) return add(DoAll{std::move(actions), e.repeat});
-    }
+    Gesture gesture;
+    gesture.kind = Gesture::Kind::key;
+    gesture.key = e.key;
+    gesture.modifiers = e.modifiers;
+    ViewActions actions = placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
+    if (!actions.empty()) return add(DoAll{std::move(actions), e.repeat});
     if (e.key >= Key::left && e.key <= Key::page_down) return;  // keys that move
     if (const PlacedField* prompt = this->placed(Field::prompt); prompt && field_key(*prompt, e))
       focus(Field::prompt);

@@ -145,7 +145,7 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
     picture = std::make_shared<const Picture>();
   }
   auto scrolls = std::make_shared<const std::vector<Scroll>>(
-      view.scrolls && wanted.run && !file ? view.scrolls(context, *picture) : std::vector<Scroll>());
+      wanted.run && !file ? view.scrolls(context, *picture) : std::vector<Scroll>());
   ++built_;
   std::vector<AnswerTo> replies = again ? slot->replies : std::move(recorded).replies();
   context.answers = nullptr;  // supplied when the slot is shown

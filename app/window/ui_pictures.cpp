@@ -136,7 +136,7 @@ void Ui::hover_picture(const PlacedPicture& placed) {
     tooltip(std::move(lines));
   }
   if (!hit) return define_text(placed, at);
-  if (!placed.view->facts || !placed.context.run) return;
+  if (!placed.context.run) return;
   Facts facts = placed.view->facts(placed.context, *placed.picture, *hit);
   viz::Scene overlay;
   overlay.width = placed.where.w;

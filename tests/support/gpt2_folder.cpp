@@ -100,7 +100,7 @@ void write_gpt2(const TemporaryFolder& folder, const std::string& config,
 void write_other_model(const TemporaryFolder& folder, const Gpt2Shape& shape) {
   for (const char* file : {"vocab.json", "merges.txt"}) {
     std::filesystem::copy_file(headscope::testing::source_dir() / "assets/models/tales" / file,
-                               folder.path() / file);
+                               folder.path() / file, std::filesystem::copy_options::overwrite_existing);
   }
   write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
 }

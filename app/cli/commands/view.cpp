@@ -326,9 +326,6 @@ class ViewCommand {
     c.width = width_on(figure.target, figure.width);
     if (figure.height > 0) {
       c.height = static_cast<float>(figure.height);
-    } else if (view_.figure_size && figure.page == Page::trimmed) {
-      const viz::Point size = view_.figure_size(c);
-      c.width = std::max(c.width, size.x), c.height = size.y;
     } else {
       c.height = height_for_width(view_, c, format_ == Format::png ? figure.scale : 1, figure.target);
     }

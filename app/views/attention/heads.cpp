@@ -64,17 +64,11 @@ Map make_map(const Thumbnail& t, const ViewContext& c, const viz::ColorScale& sc
 }
 
 struct Layout {
-  bool has_titles = false;  ///< with title, axis titles and scale
-  bool legend = false;      ///< the scale in a line under the maps
-  bool pools = false;       ///< a line under the maps says how cells are pooled
-  viz::ColorScale scale;
-  std::string scale_title;
-  std::optional<viz::Outside> outside;
-  float scale_room = 0;  ///< right of the maps
-  viz::Rect area;        ///< area below the title
+  float scale_room = 0;  ///< right of the maps; 0: the scale is in a line under them
+  float note = 0;    ///< the middle of the line under the maps that says how cells are pooled; 0: none does
+  float legend = 0;  ///< the middle of the scale's line; 0: it has none
+  viz::Rect area;
   viz::TileGrid tiles;
-  double row_ratio = 1, col_ratio = 1;  ///< run cells per cell of a thumbnail
-  float bar_room = 0;                   ///< for scroll bars, right of the maps and under them
 
   double layers_shown() const { return shown(tiles.area.h, tiles.rows); }
   double heads_shown() const { return shown(tiles.area.w, tiles.cols); }
@@ -145,123 +139,52 @@ viz::PooledCells pooled_in(const ViewContext& c, const viz::Rect& tile) {
   return viz::pooled_cells(map, style_of(c));
 }
 
-Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
+/// What all maps have in common.
+struct Scale {
+  viz::ColorScale colors;
+  std::string title;
+  std::optional<viz::Outside> outside;
+};
+
+Scale scale_of(const ViewContext& c, const Thumbnails& thumbnails) {
+  Scale scale{common_scale(c, thumbnails),
+              c.options[kValueScale] == ValueScale::per_row ? "row max = 1" : "weight",
+              {}};
+  if (c.side == Side::difference) scale.title = difference_prefix(c) + std::string("weight");
+  if (c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMax)
+    scale.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
+  return scale;
+}
+
+Layout lay_out(const ViewContext& c, const Scale& scale, viz::Rect area) {
   const viz::Style style = style_of(c);
-  const float u = style.unit(), m = margin(c), line = style.line(style.small());
+  const float u = style.unit(), line = style.line(style.small());
   const model::Config& config = c.run->run->config;
   Layout layout;
-  layout.has_titles = !c.in_pane && c.width >= 30 * c.font_size && c.height >= 16 * c.font_size;
-  layout.scale = common_scale(c, thumbnails);
-  layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "row max = 1" : "weight";
-  if (c.side == Side::difference) layout.scale_title = difference_prefix(c) + std::string("weight");
-  if (c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMax)
-    layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
-  layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
-  viz::Rect& area = layout.area;
-  if (layout.has_titles) {
-    area = below_title(c);
-    layout.scale_room =
-        viz::color_scale_width(layout.scale, layout.scale_title, layout.outside, style) + 4 * u;
-  }
-  // A pane has its scale in a line under the maps. A note on pooling appears under them everywhere.
-  layout.legend = c.in_pane && area.h >= 8 * line;
-  layout.row_ratio = 1.0 * c.run->run->length() / row_count(c);
-  layout.col_ratio = 1.0 * key_count(*c.run) / col_count(c);
-  const float widest_tile =
-      std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
-      static_cast<float>(c.options[kHeadsZoom]);
-  const viz::PooledCells guess = pooled_in(c, {0, 0, widest_tile, widest_tile});
-  layout.pools =
-      std::max(layout.row_ratio * guess.rows, layout.col_ratio * guess.cols) > 1.001 && area.h >= 9 * line;
-  const float foot = (layout.legend ? line + u : 0) + (layout.pools ? line + u : 0);
+  layout.area = area;
+  if (!c.in_pane)
+    layout.scale_room = viz::color_scale_width(scale.colors, scale.title, scale.outside, style) + 4 * u;
+  const bool has_legend = c.in_pane && area.h >= 8 * line, has_note = area.h >= 9 * line;
+  const float foot = (has_legend ? line + u : 0) + (has_note ? line + u : 0);
   const float left = std::ceil(
       style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
   const float top = line + u;
+  float bar_room = 0;
   const auto fit = [&] {
-    const viz::Rect inner{area.x + left, area.y + top, area.w - left - layout.scale_room - layout.bar_room,
-                          area.h - top - foot - layout.bar_room};
+    const viz::Rect inner{area.x + left, area.y + top, area.w - left - layout.scale_room - bar_room,
+                          area.h - top - foot - bar_room};
     layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom], first_layer(c),
                                   first_head(c), style);
   };
   fit();
   if (c.in_pane && layout.overflows()) {
-    layout.bar_room = kScrollBar * c.font_size + u;
+    bar_room = kScrollBar * c.font_size + u;
     fit();
   }
+  const float under = layout.tiles.area.y + layout.tiles.height() + bar_room + u + line / 2;
+  if (has_legend) layout.legend = under;
+  if (has_note) layout.note = under + (has_legend ? line + u : 0);
   return layout;
-}
-
-Picture build(const ViewContext& c) {
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
-  if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
-  const viz::Style style = style_of(c);
-  const float u = style.unit(), line = style.line(style.small());
-  const model::Config& config = c.run->run->config;
-  const Layout layout = lay_out(c, *thumbnails);
-  const viz::TileGrid& tiles = layout.tiles;
-  const viz::Rect &inner = tiles.area, &area = layout.area;
-  const viz::ColorScale& scale = layout.scale;
-  Picture picture = blank(c);
-  picture.whole = layout.has_titles || c.in_pane;
-  if (layout.has_titles) {
-    const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
-    std::string subtitle = "rows: layers; in each map, rows are queries and columns keys";
-    if (c.side == Side::difference) subtitle = difference_words(c) + "; " + subtitle;
-    paint_title(picture, c, std::string(all) + difference_suffix(c), subtitle);
-  }
-  if (inner.w < 8 || inner.h < 8) return too_small(c);
-
-  viz::Scene& scene = picture.scene;
-  paint_names(scene, c, layout);
-  const bool clips = c.options[kHeadsZoom] > 1;
-  if (clips) scene.add(viz::PushClip{inner.inset(-2)});
-  for (int layer = 0; layer < config.n_layer; ++layer) {
-    for (int head = 0; head < config.n_head; ++head) {
-      if (!tiles.is_visible(layer, head)) continue;
-      const viz::Rect rect = tiles.tile_rect(layer, head);
-      const int index = layer * config.n_head + head;
-      const Thumbnail* own = thumbnail_of(*thumbnails, index);
-      const Thumbnail* t = own ? own : previous_of(c, *thumbnails, index);
-      const int rows = t ? t->rows : 1, cols = t ? t->cols : 1;
-      picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, rows, cols));
-      if (!t) {
-        scene.add(viz::FillRect{rect, c.theme->raised});
-        continue;
-      }
-      Map map = make_map(*t, c, scale);
-      map.cells.hatched = tiles.tile >= kSmallestHatched;
-      viz::paint_cells(scene, map.cells, {kHead, 0, rect, 0, 0, 1.0 * rows, 1.0 * cols, rows, cols}, style);
-      if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
-      paint_edited_head(scene, c, rect, layer, head);
-    }
-  }
-  const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);
-  // A line of the ground between it and the map keeps the first column, often the strongest, in sight.
-  scene.add(viz::StrokeRect{chosen.inset(-0.5F), c.theme->surface, 1});
-  scene.add(viz::StrokeRect{chosen.inset(-2), c.theme->accent, 2, 2});
-  if (clips) scene.add(viz::PopClip{});
-  if (layout.has_titles) {
-    viz::paint_color_scale(
-        scene, scale, layout.scale_title, layout.outside,
-        {inner.x + tiles.width() + 4 * u, inner.y, layout.scale_room - 4 * u + 1, tiles.height()}, style);
-  }
-  float y = inner.y + tiles.height() + layout.bar_room + u + line / 2;
-  // Under the maps, or from the margin if that leaves too little room.
-  const float legend_x = inner.w >= 14 * style.font_size ? inner.x : area.x;
-  if (layout.legend) {
-    viz::paint_color_scale_in(scene, scale, layout.scale_title, layout.outside, {legend_x, y},
-                              c.width - margin(c) - legend_x, style);
-    y += line + u;
-  }
-  if (layout.pools) {
-    const viz::PooledCells under = pooled_in(c, tiles.tile_rect(0, 0));
-    paint_note(picture, c,
-               viz::pooling_words(viz::Pooling::strongest,
-                                  {layout.row_ratio * under.rows, layout.col_ratio * under.cols},
-                                  area.right() - area.x, style),
-               {area.x, y});
-  }
-  return picture;
 }
 
 /// The range of queries or keys pooled into a cell of a thumbnail with `size` cells for `length`.
@@ -293,9 +216,7 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
 
 /// A row for each head and cell of its thumbnail that is not masked: of pooled cells, from which query and
 /// key on.
-Table table(const ViewContext& c) {
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
-  if (!thumbnails) return {};
+Table table(const ViewContext& c, const Thumbnails& thumbnails) {
   const int heads = c.run->run->config.n_head, rows = row_count(c), cols = col_count(c);
   const int length = c.run->run->length(), keys = key_count(*c.run);
   Table result{key_column("layer"), key_column("head"), key_column("query"), key_column("key"),
@@ -304,7 +225,7 @@ Table table(const ViewContext& c) {
   if (rows < length) result.about("queries per cell", 1.0 * length / rows);
   if (cols < keys) result.about("keys per cell", 1.0 * keys / cols);
   for (int i = 0; i < c.run->run->config.n_layer * heads; ++i) {
-    const Thumbnail* t = thumbnail_of(*thumbnails, i);
+    const Thumbnail* t = thumbnail_of(thumbnails, i);
     for (int query = 0; query < rows && t; ++query)
       for (int key = 0; key < cols; ++key)
         if (!t->is_masked(query, key))
@@ -314,24 +235,12 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-/// Large enough to read each thumbnail.
-viz::Point figure_size(const ViewContext& c) {
-  const float map = 4.5F * c.font_size;
-  const float heads = c.run ? static_cast<float>(c.run->run->config.n_head) : 1,
-              layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
-  return {std::max(50 * c.font_size, (heads + 2.5F) * map),
-          std::max(30 * c.font_size, (layers + 1.5F) * map)};
-}
-
 SetOption set(const Option<double>& option, double to) {
   return {&option, std::clamp(to, option.low, option.high)};
 }
 
 /// Scrolls so that a head's map is visible.
-void follow(ViewActions& actions, const ViewContext& c, int layer, int head) {
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
-  if (!thumbnails) return;
-  const Layout layout = lay_out(c, *thumbnails);
+void follow(ViewActions& actions, const Layout& layout, int layer, int head) {
   const auto bring = [&](const Option<double>& option, double first, double shown, int cell) {
     const double to = std::clamp(first, std::min<double>(cell, cell + 1 - shown), static_cast<double>(cell));
     if (to != first) actions.emplace_back(set(option, to));
@@ -340,13 +249,13 @@ void follow(ViewActions& actions, const ViewContext& c, int layer, int head) {
   bring(kFirstHead, layout.tiles.first_col, layout.heads_shown(), head);
 }
 
-std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
+std::optional<ViewActions> on_key(const ViewContext& c, const Layout& layout, const Gesture& gesture) {
   const Key key = gesture.key;
   const int layers = c.run->run->config.n_layer, heads = c.run->run->config.n_head;
   const auto& [layer, head, query, selected_key] = c.selection;
   const auto move = [&](int by_layers, int by_heads) {
     ViewActions actions{MoveHead{by_layers, by_heads}};
-    follow(actions, c, std::clamp(c.selection.layer + by_layers, 0, layers - 1),
+    follow(actions, layout, std::clamp(c.selection.layer + by_layers, 0, layers - 1),
            std::clamp(c.selection.head + by_heads, 0, heads - 1));
     return actions;
   };
@@ -361,11 +270,6 @@ std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) 
   return ViewActions{};
 }
 
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const int id = region_of(picture, hit).id, heads = c.run->run->config.n_head;
-  return {SelectHead{id / heads, id % heads}};
-}
-
 ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
   constexpr double kRows = 0.5;  // rows per step of the wheel
   const double up = static_cast<double>(gesture.by.y), left = static_cast<double>(gesture.by.x);
@@ -374,14 +278,12 @@ ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
   return {set(kFirstLayer, first_layer(c) - kRows * up), set(kFirstHead, first_head(c) - kRows * left)};
 }
 
-/// `which` is 0: enlarges. The chosen head stays visible.
+/// `which` is 0: enlarges, about the chosen head.
 ViewActions zoom(const ViewContext& c, int which) {
   if (!c.run) return {};
-  ViewActions actions{set(kHeadsZoom, c.options[kHeadsZoom] * (which == 0 ? 1.25 : 1 / 1.25))};
-  ViewContext zoomed = c;
-  zoomed.options.set(kHeadsZoom, std::get<double>(std::get<SetOption>(actions.front()).value));
-  follow(actions, zoomed, c.selection.layer, c.selection.head);
-  return actions;
+  return {set(kHeadsZoom, c.options[kHeadsZoom] * (which == 0 ? 1.25 : 1 / 1.25)),
+          set(kFirstLayer, std::max(0, c.selection.layer - 1)),
+          set(kFirstHead, std::max(0, c.selection.head - 1))};
 }
 
 ViewActions fit(const ViewContext& c, int) {
@@ -400,24 +302,14 @@ void add_fit(std::vector<MenuLine>& menu, const ViewContext& c) {
   if (ViewActions all = fit(c, 0); !all.empty()) menu.push_back({"Show all heads", std::move(all)});
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  Facts facts;
-  if (!c.run) return facts;
-  const int layer = region.id / c.run->run->config.n_head, head = region.id % c.run->run->config.n_head;
-  facts.overlay.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
-  facts.say(head_name(layer, head));
+void add_map_facts(Facts& facts, const ViewContext& c, const Thumbnails& thumbnails, int index,
+                   const viz::Hit& hit) {
+  const int n_head = c.run->run->config.n_head, layer = index / n_head, head = index % n_head;
   for (const model::Edit& edit : edits_of_head(c, layer, head)) facts.say("edited: " + edit_brief(edit));
   if (output_factor(c, layer, head) == 0) facts.say("off: writes nothing", Fact::Location::tooltip);
-  facts.commands.push_back({"Show " + head_name(layer, head), {SelectHead{layer, head}}});
-  add_head_edits(facts.commands, c, layer, head);
   add_fit(facts.commands, c);
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
-  const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
-  if (!t || hit.row >= t->rows || hit.col >= t->cols) {
-    facts.say(kComputing, Fact::Location::tooltip);
-    return facts;
-  }
+  const Thumbnail* t = thumbnail_of(thumbnails, index);
+  if (!t || hit.row >= t->rows || hit.col >= t->cols) return facts.say(kComputing, Fact::Location::tooltip);
   facts.say(cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
             cell_name(key_tokens(*c.run), key_count(*c.run), t->cols, hit.col, "key", "keys"));
   if (t->is_masked(hit.row, hit.col)) {
@@ -435,8 +327,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                     percent(t->metrics[HeadMetric::self]),
                 Fact::Location::tooltip);
   }
-  facts.card = make_card(c, *thumbnails, *t, hit);
-  return facts;
+  facts.card = make_card(c, thumbnails, *t, hit);
 }
 
 std::vector<MenuLine> menu(const ViewContext& c) {
@@ -447,26 +338,137 @@ std::vector<MenuLine> menu(const ViewContext& c) {
   return lines;
 }
 
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
-  if (!thumbnails || picture.regions.empty()) return {};
-  const Layout layout = lay_out(c, *thumbnails);
-  const viz::TileGrid& tiles = layout.tiles;
-  // Leaves room for the frame around the selected map.
-  const float clear = style_of(c).unit() / 2;
-  const viz::Rect maps{tiles.area.x, tiles.area.y, tiles.width(), tiles.height()};
-  std::vector<Scroll> scrolls;
-  const auto add = [&](bool sideways, const Option<double>& option, double first, double shown, int all) {
-    if (shown >= all) return;
-    const viz::Rect along{maps.x, maps.y, maps.w + (sideways ? 0 : clear), maps.h + (sideways ? clear : 0)};
-    scrolls.push_back(
-        {sideways, along, first, shown, 1.0 * all, [&option, most = all - shown](double to) -> ViewActions {
-           return {set(option, std::clamp(to, 0.0, most))};
-         }});
-  };
-  add(false, kFirstLayer, tiles.first_row, layout.layers_shown(), tiles.rows);
-  add(true, kFirstHead, tiles.first_col, layout.heads_shown(), tiles.cols);
-  return scrolls;
+/// The maps of all heads, which scroll in both directions.
+class Maps final : public Box {
+ public:
+  Maps(const Thumbnails& thumbnails, Scale scale) : thumbnails_(thumbnails), scale_(std::move(scale)) {}
+
+  Wish width(const ViewContext& c) const override {
+    const auto heads = static_cast<float>(c.run->run->config.n_head);
+    return {c.font_size, std::max(50.F, (heads + 2.5F) * kMap) * c.font_size};
+  }
+  Wish height(const ViewContext& c, float) const override {
+    const auto layers = static_cast<float>(c.run->run->config.n_layer);
+    return {c.font_size, std::max(26.F, (layers + 1.5F) * kMap) * c.font_size};
+  }
+  bool place(const ViewContext& c, viz::Rect area) override {
+    layout_ = lay_out(c, scale_, area);
+    return layout_.tiles.area.w >= 8 && layout_.tiles.area.h >= 8;
+  }
+  void paint(Picture& picture, const ViewContext& c) const override {
+    paint_names(picture.scene, c, layout_);
+    paint_tiles(picture, c);
+    paint_scale(picture, c);
+  }
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
+    const viz::Region& region = region_of(picture, hit);
+    if (region.role != kHead) return std::nullopt;
+    return Ref{.layer = region.id / layout_.tiles.cols, .head = region.id % layout_.tiles.cols};
+  }
+  void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
+    for (const viz::Region& region : picture.regions)
+      if (region.role == kHead && region.id == ref.layer * layout_.tiles.cols + ref.head)
+        scene.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
+  }
+  void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
+                 const viz::Hit& hit) const override {
+    const viz::Region& region = region_of(picture, hit);
+    if (region.role == kHead) add_map_facts(facts, c, thumbnails_, region.id, hit);
+  }
+  std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::Hit*,
+                                const Gesture& gesture) const override {
+    if (gesture.kind == Gesture::Kind::wheel) return on_wheel(c, gesture);
+    return gesture.kind == Gesture::Kind::key ? on_key(c, layout_, gesture) : std::nullopt;
+  }
+  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture&) const override {
+    const viz::TileGrid& tiles = layout_.tiles;
+    const float clear = style_of(c).unit() / 2;  // for the frame around the selected map
+    const viz::Rect maps{tiles.area.x, tiles.area.y, tiles.width(), tiles.height()};
+    const auto add = [&](bool sideways, const Option<double>& option, double first, double shown, int all) {
+      if (shown >= all) return;
+      const viz::Rect along{maps.x, maps.y, maps.w + (sideways ? 0 : clear), maps.h + (sideways ? clear : 0)};
+      scrolls.push_back(
+          {sideways, along, first, shown, 1.0 * all, [&option, most = all - shown](double to) -> ViewActions {
+             return {set(option, std::clamp(to, 0.0, most))};
+           }});
+    };
+    add(false, kFirstLayer, tiles.first_row, layout_.layers_shown(), tiles.rows);
+    add(true, kFirstHead, tiles.first_col, layout_.heads_shown(), tiles.cols);
+  }
+
+ private:
+  static constexpr float kMap = 4.5F;  // ems, of a map that is read
+
+  void paint_tiles(Picture& picture, const ViewContext& c) const {
+    viz::Scene& scene = picture.scene;
+    const viz::TileGrid& tiles = layout_.tiles;
+    const bool clips = c.options[kHeadsZoom] > 1;
+    if (clips) scene.add(viz::PushClip{tiles.area.inset(-2)});
+    for (int index = 0; index < tiles.rows * tiles.cols; ++index) {
+      const int layer = index / tiles.cols, head = index % tiles.cols;
+      if (!tiles.is_visible(layer, head)) continue;
+      const viz::Rect rect = tiles.tile_rect(layer, head);
+      const Thumbnail* own = thumbnail_of(thumbnails_, index);
+      const Thumbnail* t = own ? own : previous_of(c, thumbnails_, index);
+      const int rows = t ? t->rows : 1, cols = t ? t->cols : 1;
+      picture.regions.push_back(tile_region(tiles, layer, head, tiles.cols, rows, cols));
+      if (!t) {
+        scene.add(viz::FillRect{rect, c.theme->raised});
+        continue;
+      }
+      Map map = make_map(*t, c, scale_.colors);
+      map.cells.hatched = tiles.tile >= kSmallestHatched;
+      viz::paint_cells(scene, map.cells, viz::Region::grid(kHead, 0, rect, rows, cols), style_of(c));
+      if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
+      paint_edited_head(scene, c, rect, layer, head);
+    }
+    const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);
+    // A line of the ground between it and the map keeps the first column, often the strongest, in sight.
+    scene.add(viz::StrokeRect{chosen.inset(-0.5F), c.theme->surface, 1});
+    scene.add(viz::StrokeRect{chosen.inset(-2), c.theme->accent, 2, 2});
+    if (clips) scene.add(viz::PopClip{});
+  }
+
+  void paint_scale(Picture& picture, const ViewContext& c) const {
+    const viz::Style style = style_of(c);
+    const viz::TileGrid& tiles = layout_.tiles;
+    const viz::Rect& inner = tiles.area;
+    if (layout_.scale_room > 0)
+      viz::paint_color_scale(picture.scene, scale_.colors, scale_.title, scale_.outside,
+                             {inner.x + tiles.width() + 4 * style.unit(), inner.y,
+                              layout_.scale_room - 4 * style.unit() + 1, tiles.height()},
+                             style);
+    // Under the maps, or from the margin if that leaves too little room.
+    const float x = inner.w >= 14 * style.font_size ? inner.x : layout_.area.x;
+    if (layout_.legend > 0)
+      viz::paint_color_scale_in(picture.scene, scale_.colors, scale_.title, scale_.outside,
+                                {x, layout_.legend}, layout_.area.right() - x, style);
+    if (layout_.note <= 0) return;
+    const viz::PooledCells under = pooled_in(c, tiles.tile_rect(0, 0));
+    const double rows = 1.0 * c.run->run->length() / row_count(c),
+                 cols = 1.0 * key_count(*c.run) / col_count(c);
+    paint_note(picture, c,
+               viz::pooling_words(viz::Pooling::strongest, {rows * under.rows, cols * under.cols},
+                                  layout_.area.w, style),
+               {layout_.area.x, layout_.note});
+  }
+
+  const Thumbnails& thumbnails_;
+  Scale scale_;
+  Layout layout_;
+};
+
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  const auto answer = it.need(ThumbnailsOfHeads{});
+  if (!answer) return;
+  const Thumbnails& thumbnails = *it.keep(answer);
+  it.titled_in_pane = false;
+  it.title = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
+  it.subtitle = "rows: layers; in each map, rows are queries and columns keys";
+  if (c.side == Side::difference) it.subtitle = difference_words(c) + "; " + it.subtitle;
+  it.table = [&] { return table(c, thumbnails); };
+  it.body = std::make_unique<Maps>(thumbnails, scale_of(c, thumbnails));
 }
 
 }  // namespace heads
@@ -475,19 +477,16 @@ View heads_view() {
   using namespace heads;
   View view = make_view(Group::attention, "heads", "Heads",
                         "small attention patterns of all heads: a row for each layer, a column for each head",
-                        build, facts, table);
+                        declare);
   view.place = Place::left;
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {
       {"zZ", "", "Enlarge or shrink the maps", zoom},
       {"a", "Show all", "Show all heads", fit, "All heads are shown."},
       {"/?", "", "Turn the chosen head off or replace it by its mean; again to undo", edit_head}};
-  add_gestures(view, click, on_key, on_wheel);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.shows_difference = true;
   view.needs = Capability::patterns;
-  view.figure_size = figure_size;
   view.landmarks = {landmark("grid", kHead), {"head", [](const ViewContext& c, const Picture& p) {
                                                 if (!c.run) return std::optional<viz::Rect>();
                                                 const int heads = c.run->run->config.n_head;

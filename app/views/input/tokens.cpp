@@ -192,6 +192,7 @@ void declare(Content& it) {
   auto pattern = current_pattern(c);  // asked for before there is a run, so that it arrives with it
   if (!c.run) return;
   const Numbers& n = it.keep(numbers_of(c, std::move(pattern)));
+  it.titled_in_pane = false;
   it.title = "Tokens", it.says_difference = n.weights.empty();
   if (!n.weights.empty()) {
     it.title = "Attention from query " + token_name(c.run->tokens, c.selection.query);

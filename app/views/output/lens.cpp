@@ -517,7 +517,7 @@ View lens_view() {
   View view =
       make_view(Group::output, "lens", "Logit lens",
                 "what the model would predict if it stopped at each place in the residual stream", declare);
-  view.redraw = nullptr;  // which positions are asked about depends on the width
+  view.draws_again = false;  // which positions are asked about depends on the width
   view.options = {&kLensColor, &kLensToken, &kLensMid, &kLensAt, &kWords, &kFirstColumn};
   view.for_means = &kLensAt;
   view.for_means_value = static_cast<int>(LensAt::query);

@@ -49,9 +49,9 @@ View with_tokens(View view) {
     std::string words = why(c, false);
     return words.empty() && refuse ? refuse(c) : words;
   };
-  view.build = [why, build = std::move(view.build)](const ViewContext& c) {
-    const std::string words = why(c, true);
-    return words.empty() ? build(c) : message(c, words);
+  view.declare = [why, declare = std::move(view.declare)](Content& it) {
+    it.message = why(it.c, true);
+    if (it.message.empty()) declare(it);
   };
   return view;
 }

@@ -86,18 +86,4 @@ Option<T> pane_option(std::string_view name, T by_default, T low, T high,
                         {.reset_on_prompt_change = reset_on_prompt_change, .pane_only = true});
 }
 
-/// Makes a view from its id, title and help, its picture, its facts and its table.
-inline View make_view(Group group, std::string_view id, std::string_view title, std::string_view help,
-                      decltype(View::build) build, decltype(View::facts) facts, decltype(View::table) table) {
-  View view;
-  view.id = id;
-  view.title = title;
-  view.help = help;
-  view.group = group;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
-  return view;
-}
-
 }  // namespace headscope::app

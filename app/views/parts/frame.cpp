@@ -70,18 +70,6 @@ viz::Color text_on(const ViewContext& c, viz::Color ground) {
   return viz::text_on(*c.theme, ground);
 }
 
-std::optional<Picture> waiting(const ViewContext& c) {
-  if (!c.run) return message(c, c.no_run);
-  return std::nullopt;
-}
-
-std::optional<Picture> waiting(const ViewContext& c, const Question& question, bool answered) {
-  if (auto words = waiting(c)) return words;
-  if (answered) return std::nullopt;
-  const std::string failure = c.failure(question);
-  return message(c, failure.empty() ? kComputing : failure);
-}
-
 void paint_note(Picture& picture, const ViewContext& c, std::string_view words, viz::Point at, float room) {
   const viz::Style style = style_of(c);
   viz::add_label(picture.scene, style, words, at, style.small(), c.theme->text_muted, viz::FontStyle::regular,

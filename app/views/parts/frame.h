@@ -17,37 +17,6 @@ Picture message(const ViewContext& context, std::string_view words);
 Picture too_small(const ViewContext& context, std::string_view words = "");
 /// The message while an answer is computed.
 inline constexpr const char* kComputing = "computing…";
-/// Why there is no picture: no run, computing, or the failure. Nothing if there is a run and an answer.
-std::optional<Picture> waiting(const ViewContext& context, const Question& question, bool answered);
-std::optional<Picture> waiting(const ViewContext& context);  ///< if only a run is needed
-
-/// A question and its answer.
-template <class Answer>
-struct Reply {
-  Question question;
-  std::shared_ptr<const Answer> answer;  ///< null: none yet, or it failed
-};
-template <class Q>
-Reply<AnswerOf<Q>> reply_to(const ViewContext& c, const Q& question) {
-  return {question, c.ask(question)};
-}
-template <class Answer>
-std::optional<Picture> waiting(const ViewContext& c, const Reply<Answer>& reply) {
-  return waiting(c, reply.question, reply.answer != nullptr);
-}
-
-/// Before the first run: asks a question, whose answer then arrives with the run, and returns the picture to
-/// show until then. Nothing if there is a run.
-template <class Q>
-std::optional<Picture> waiting_for_run(const ViewContext& c, const Q& question) {
-  if constexpr (requires { question.has_value(); }) {
-    if (!c.run && question) static_cast<void>(c.ask(*question));
-  } else {
-    if (!c.run) static_cast<void>(c.ask(question));
-  }
-  return waiting(c);
-}
-
 /// The region of a hit.
 const viz::Region& region_of(const Picture& picture, const viz::Hit& hit);
 /// The colour of text on a coloured background: the theme's, or its opposite if that is easier to read.

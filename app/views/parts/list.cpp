@@ -85,31 +85,8 @@ TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& pic
   return rows;
 }
 
-ViewActions list_gesture(const ListRows& list, PictureClick click, const ListKey& key, const ViewContext& c,
-                         const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::click) return hit && click ? click(c, picture, *hit) : ViewActions{};
-  if (gesture.kind != Gesture::Kind::key && gesture.kind != Gesture::Kind::wheel) return {};
-  const TableRows rows = rows_in(list, c, picture);
-  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
-  if (key)
-    if (auto actions = key(c, rows, gesture)) return *actions;
-  const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
-  if (page || list.keys == ListKeys::lines_and_pages)
-    if (auto moved = rows.by_key(gesture.key)) return *moved;
-  return keys_along_prompt(c, gesture);
-}
-
 std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& c, const Picture& picture) {
   return rows_in(list, c, picture).bars(c.width - kScrollBar * c.font_size);
-}
-
-void add_list(View& view, const ListRows& list, PictureClick click, const ListKey& key) {
-  view.has_list = true;
-  view.on = [=](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-    return list_gesture(list, click, key, c, picture, hit, gesture);
-  };
-  view.scrolls = [=](const ViewContext& c, const Picture& picture) { return list_scrolls(list, c, picture); };
 }
 
 List::List(const ViewContext& context, int role, int count) : context_(context) {
@@ -440,12 +417,6 @@ void paint_small_lines(Picture& picture, const ViewContext& c, const std::vector
     paint_note(picture, c, words, {top.x, y}, room);
     y += line;
   }
-}
-
-Facts facts_of_row(const ViewContext& c, const viz::Rect& row, std::optional<viz::Color> frame) {
-  Facts facts;
-  facts.overlay.add(viz::StrokeRect{row.inset(0.5F), frame.value_or(c.theme->text), 1, 2});
-  return facts;
 }
 
 }  // namespace headscope::app

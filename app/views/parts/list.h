@@ -71,14 +71,8 @@ std::optional<ViewActions> keys_along_heads(const ViewContext&, const TableRows&
 
 /// The rows that a picture shows.
 TableRows rows_in(const ListRows& list, const ViewContext& context, const Picture& picture);
-ViewActions list_gesture(const ListRows& list, PictureClick click, const ListKey& key,
-                         const ViewContext& context, const Picture& picture, const viz::Hit* hit,
-                         const Gesture& gesture);
 /// The scroll bar at the picture's right.
 std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& context, const Picture& picture);
-
-/// Gives a view the gestures and the scroll bar of its list, which refers to an option of the view.
-void add_list(View& view, const ListRows& list, PictureClick click = nullptr, const ListKey& key = nullptr);
 
 /// A column's look and its heading in files; see viz::TableColumn.
 struct ListLook {
@@ -283,8 +277,5 @@ class List final : public Box {
 /// Draws lines of small, muted words below each other, truncated to `room`; `top`: the top left corner.
 void paint_small_lines(Picture& picture, const ViewContext& context, const std::vector<std::string>& lines,
                        viz::Point top, float room = 1e9F);
-
-/// The facts of a row; at first only a frame around it.
-Facts facts_of_row(const ViewContext& context, const viz::Rect& row, std::optional<viz::Color> frame = {});
 
 }  // namespace headscope::app

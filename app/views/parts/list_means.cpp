@@ -59,11 +59,8 @@ struct Means {
   int rows() const { return static_cast<int>(answer->means->rows()); }
 };
 
-/// Nothing while no prompt is measured.
-std::optional<Means> means_in(const View& view, const ViewContext& c) {
-  if (!c.run || !c.prompts) return std::nullopt;
-  Means means{c.ask(means_of(view, c)), {}, {}};
-  if (!means.answer || !means.answer->means) return std::nullopt;
+Means means_in(std::shared_ptr<const FoldOverPrompts> answer) {
+  Means means{std::move(answer), {}, {}};
   const Table& table = *means.answer->means;
   const auto cells = [&](std::size_t column) {
     return std::span<const double>(std::get<0>(table.columns[column].cells));
@@ -98,8 +95,13 @@ std::optional<SelectHead> head_of(const Means& means, int row) {
   return layer && head ? std::optional(SelectHead{*layer, *head}) : std::nullopt;
 }
 
-List list_of(const ViewContext& c, const Means& means) {
-  List list(c, kRows, means.rows());
+std::unique_ptr<List> list_of(const ViewContext& c, const Means& means) {
+  auto made = std::make_unique<List>(c, kRows, means.rows());
+  List& list = *made;
+  list.refers_to = [&means](int row) {
+    const auto head = head_of(means, row);
+    return head ? Ref{.layer = head->layer, .head = head->head} : Ref{};
+  };
   for (const Column* key : means.keys)
     list.text(key->name, 9, [key](int row) { return key_text(*key, row); });
   int importance = 8;
@@ -108,65 +110,37 @@ List list_of(const ViewContext& c, const Means& means) {
     const ListLook look{.axis = importance == 8,
                         .most = 24 * c.font_size,
                         .is_signed = std::ranges::any_of(number.mean, [](double mean) { return mean < 0; }),
+                        .tip = false,
                         .blank = [&number](int row) { return !number.has(row); }};
     const auto mean = [&number](int row) { return number.mean[row]; };
     if (importance == 8)
       list.bar(heading, importance, mean, look);
     else
       list.number(heading, std::max(1, importance), mean, look);
-    list.number(
-        "±", std::max(1, importance - 1), [&number](int row) { return number.error[row]; },
-        {.color = c.theme->text_muted, .blank = [&number](int row) { return !number.has_error(row); }});
+    list.number("±", std::max(1, importance - 1), [&number](int row) { return number.error[row]; },
+                {.color = c.theme->text_muted, .tip = false, .blank = [&number](int row) {
+                   return !number.has_error(row);
+                 }});
     importance -= 2;
   }
   const std::span<const double> counts = means.numbers.front().count;
   const auto prompts = static_cast<double>(means.answer->fold.prompts());
   if (std::ranges::any_of(counts, [&](double count) { return count != prompts; }))
-    list.number("prompts", 3, [counts](int row) { return counts[row]; }, {.digits = 0});
-  return list;
+    list.number("prompts", 3, [counts](int row) { return counts[row]; }, {.digits = 0, .tip = false});
+  if (!means.answer->means->ranked_by.empty()) {  // the strongest first
+    list.number("", 0, [&means](int row) { return std::abs(means.numbers.front().mean[row]); },
+                {.hidden = true});
+    list.table.order = {list.last()};
+  }
+  return made;
 }
 
-Picture build(const View& view, const ViewContext& c) {
-  if (auto words = waiting(c)) return *words;
-  if (!c.prompts) return no_list(c);
-  if (c.side == Side::difference)
-    return message(c, "means over a list are of one model: show that model instead of the difference");
-  const auto reply = reply_to(c, means_of(view, c));
-  if (auto words = waiting(c, reply)) return *words;
-  const ListProgress& progress = reply.answer->progress;
-  const std::string prompts = list_words(c, progress);
-  const auto means = means_in(view, c);
-  if (!means) return message(c, prompts);
-  List list = list_of(c, *means);
-  if (!list.lay_out(below_title(c))) return too_small(c, "for the list");
-  Picture picture = blank(c);
-  const bool complete = progress.done == c.prompts->prompts.size();
-  std::string about = !complete                           ? prompts + "; mean so far"
-                      : means->answer->fold.prompts() > 1 ? "mean of " + prompts + ", ± standard error"
-                                                          : "mean of " + prompts;
-  for (const TableFact& fact : means->answer->means->facts)  // what all prompts have in common
-    if (const auto* words = std::get_if<std::string>(&fact.value)) about += "; " + fact.name + ": " + *words;
-  paint_title(picture, c, view.title, about);
-  list.paint(picture);
-  return picture;
-}
-
-/// The row under the mouse; -1: none.
-int row_at(const Means& means, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  return region.role == kMeanRow && region.id < means.rows() ? region.id : -1;
-}
-
-Facts facts(const View& view, const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto means = means_in(view, c);
-  const int row = means ? row_at(*means, picture, hit) : -1;
-  if (row < 0) return {};
-  Facts facts = facts_of_row(c, region_of(picture, hit).rect);
+void add_row_facts(Facts& facts, const Means& means, int row) {
   std::string place;
-  for (const Column* key : means->keys)
+  for (const Column* key : means.keys)
     place += (place.empty() ? "" : ", ") + key->name + " " + key_text(*key, row);
   facts.say(place);
-  for (const Numbers& number : means->numbers) {
+  for (const Numbers& number : means.numbers) {
     const double mean = number.mean[row];
     const std::string error = number.has_error(row) ? " ± " + exact(number.error[row]) : "";
     facts.said.push_back(
@@ -174,43 +148,41 @@ Facts facts(const View& view, const ViewContext& c, const Picture& picture, cons
          .value = number.has(row) ? exact(mean) + error : "none",
          .unit = number.unit,
          .copied = number.has(row) ? plain(mean) : "",
-         .location = &number == means->numbers.data() ? Fact::Location::both : Fact::Location::tooltip});
+         .location = &number == means.numbers.data() ? Fact::Location::both : Fact::Location::tooltip});
   }
-  facts.say(counted(static_cast<std::int64_t>(means->numbers.front().count[row]), "prompt"));
-  if (const auto head = head_of(*means, row))
-    facts.commands.push_back({"Show " + head_name(head->layer, head->head), {*head}});
-  return facts;
+  facts.say(counted(static_cast<std::int64_t>(means.numbers.front().count[row]), "prompt"));
 }
 
-ViewActions on(const View& view, const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-               const Gesture& gesture) {
-  if (gesture.kind != Gesture::Kind::click)
-    return list_gesture(kRows, nullptr, nullptr, c, picture, hit, gesture);
-  const auto means = hit != nullptr ? means_in(view, c) : std::nullopt;
-  const int row = means ? row_at(*means, picture, *hit) : -1;
-  const auto head = row >= 0 ? head_of(*means, row) : std::nullopt;
-  return head ? ViewActions{*head} : ViewActions{};
-}
-
-Table table(const View& view, const ViewContext& c) {
-  const auto means = means_in(view, c);
-  return means ? *means->answer->means : Table{};
-}
-
-std::vector<Scroll> scrolls(const View&, const ViewContext& c, const Picture& picture) {
-  return list_scrolls(kRows, c, picture);
-}
-
-float whole_height(const View& view, const ViewContext& c) {
-  const auto means = means_in(view, c);
-  viz::Table table;
-  table.rows = means ? means->rows() : 20;
-  table.max_rows = c.max_rows;
-  return viz::table_height(table, style_of(c)) + 9 * c.font_size;
-}
-
-viz::Point figure_size(const View& view, const ViewContext& c) {
-  return {56 * c.font_size, whole_height(view, c)};
+void declare(Content& it, const View& view) {
+  const ViewContext& c = it.c;
+  if (!c.run) return;
+  if (!c.prompts) {
+    it.message = no_list_words(c);
+    return;
+  }
+  if (c.side == Side::difference) {
+    it.message = "means over a list are of one model: show that model instead of the difference";
+    return;
+  }
+  const auto answer = it.need(means_of(view, c));
+  if (!answer) return;
+  const std::string prompts = list_words(c, answer->progress);
+  if (!answer->means) {
+    it.message = prompts;
+    return;
+  }
+  const Means& means = it.keep(means_in(answer));
+  it.title = view.title;
+  it.subtitle = answer->progress.done < c.prompts->prompts.size() ? prompts + "; mean so far"
+                : answer->fold.prompts() > 1 ? "mean of " + prompts + ", ± standard error"
+                                             : "mean of " + prompts;
+  for (const TableFact& fact : answer->means->facts)  // what all prompts have in common
+    if (const auto* words = std::get_if<std::string>(&fact.value))
+      it.subtitle += "; " + fact.name + ": " + *words;
+  it.table = [answer] { return *answer->means; };
+  auto list = list_of(c, means);
+  list->row_facts = [&means](Facts& facts, int row) { add_row_facts(facts, means, row); };
+  it.body = std::move(list);
 }
 
 }  // namespace list_means
@@ -266,34 +238,28 @@ static bool mean_is_shown(const ViewContext& c) {
   return c.options[kMeanOverList];
 }
 
-/// A member of a prompt's view, and while the means are shown, theirs; null: they have none.
-template <class Result, class... Rest>
-static void add_means(std::function<Result(const ViewContext&, Rest...)>& member, std::string_view id,
-                      std::type_identity_t<Result (*)(const View&, const ViewContext&, Rest...)> means) {
-  member = [prompt = std::move(member), id, means](const ViewContext& c, Rest... rest) {
-    if (mean_is_shown(c)) return means != nullptr ? means(*find_view(id), c, rest...) : Result();
-    return prompt ? prompt(c, rest...) : Result();
-  };
-}
-
 View with_means(View view) {
   using namespace list_means;
   const bool has_numbers = !has_all(view.needs, Capability::tokenizer);  // else it is about tokens alone
   if (view.place != Place::tab || !view.caption.prompt || !has_numbers || view.over_list != nullptr)
     return view;
-  add_means(view.build, view.id, build);
-  add_means(view.facts, view.id, facts);
-  add_means(view.on, view.id, on);
-  add_means(view.table, view.id, table);
-  add_means(view.scrolls, view.id, scrolls);
-  if (view.menu) add_means(view.menu, view.id, nullptr);
-  if (view.figure_size) add_means(view.figure_size, view.id, figure_size);
-  if (view.whole_height) add_means(view.whole_height, view.id, whole_height);
+  view.declare = [prompt = std::move(view.declare), id = view.id](Content& it) {
+    if (mean_is_shown(it.c))
+      declare(it, *find_view(id));
+    else
+      prompt(it);
+  };
+  if (view.menu)
+    view.menu = [prompt = std::move(view.menu)](const ViewContext& c) {
+      return mean_is_shown(c) ? std::vector<MenuLine>() : prompt(c);
+    };
   if (!view.has_list)
     view.refuse = [prompt = std::move(view.refuse)](const ViewContext& c) {
       return c.max_rows > 0 ? "--rows applies only to means, --over-list yes" : prompt ? prompt(c) : "";
     };
-  add_means(view.refuse, view.id, nullptr);  // prompts that cannot be measured are skipped
+  view.refuse = [prompt = std::move(view.refuse)](const ViewContext& c) {
+    return !prompt || mean_is_shown(c) ? "" : prompt(c);  // prompts that cannot be measured are skipped
+  };
   view.has_list = true;
   view.options.insert(view.options.begin(), &kMeanOverList);
   view.options.push_back(&kFirstMean);

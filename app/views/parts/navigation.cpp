@@ -59,16 +59,4 @@ ViewActions keys_along_layers(const ViewContext& c, const Gesture& gesture) {
   return keys_along_prompt(c, gesture);
 }
 
-void add_gestures(View& view, PictureClick click, PictureKey key, PictureWheel wheel) {
-  view.on = [=](const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                const Gesture& gesture) -> ViewActions {
-    if (!c.run) return {};
-    if (click && hit && gesture.kind == Gesture::Kind::click) return click(c, picture, *hit);
-    if (wheel && gesture.kind == Gesture::Kind::wheel) return wheel(c, gesture);
-    if (key && gesture.kind == Gesture::Kind::key)
-      if (auto actions = key(c, gesture)) return *std::move(actions);
-    return keys_along_prompt(c, gesture);
-  };
-}
-
 }  // namespace headscope::app

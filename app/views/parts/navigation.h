@@ -9,14 +9,6 @@ namespace headscope::app {
 ViewActions keys_along_prompt(const ViewContext& context, const Gesture& gesture);
 /// The same, and Up and Down select the previous and next layer.
 ViewActions keys_along_layers(const ViewContext& context, const Gesture& gesture);
-/// The action of a click on any region of a picture; null: none.
-using PictureClick = ViewActions (*)(const ViewContext&, const Picture&, const viz::Hit&);
-/// The action of a key with a meaning of its own; nothing for other keys. Null: no key has one.
-using PictureKey = std::optional<ViewActions> (*)(const ViewContext&, const Gesture&);
-/// The action of the wheel; null: none.
-using PictureWheel = ViewActions (*)(const ViewContext&, const Gesture&);
-/// Gives a view its click, its keys and its wheel; the other keys move along the prompt.
-void add_gestures(View& view, PictureClick click, PictureKey key = nullptr, PictureWheel wheel = nullptr);
 /// Arrows up and down: the layer before and after.
 std::optional<ViewActions> layers_by_lines(const ViewContext& context, const Gesture& gesture);
 /// Up and Down: the same head in the previous or next layer, for pictures with layers below each other.

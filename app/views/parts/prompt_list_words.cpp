@@ -15,10 +15,6 @@ std::string no_list_words(const ViewContext& c) {
              : "no list of prompts is open: name one with --over";
 }
 
-Picture no_list(const ViewContext& c) {
-  return message(c, no_list_words(c));
-}
-
 std::string list_words(const ViewContext& c, const ListProgress& progress,
                        std::optional<std::size_t> of_first) {
   const auto all = std::ssize(c.prompts->prompts), done = static_cast<std::int64_t>(progress.done),

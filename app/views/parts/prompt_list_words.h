@@ -12,7 +12,6 @@ namespace headscope::app {
 OverPrompts over_list(const ViewContext& context);
 /// The message of a picture about many prompts without a list.
 std::string no_list_words(const ViewContext& context);
-Picture no_list(const ViewContext& context);
 /// "120 prompts of “names.jsonl”", with the progress, and how many were skipped. `of_first`: if only the
 /// first ones are used.
 std::string list_words(const ViewContext& context, const ListProgress& progress,

@@ -96,7 +96,7 @@ struct Blob {
 struct BlobOf {
   static constexpr std::string_view kName = "blob";
   static constexpr bool kQuick = true;
-  int name = 0;
+  std::int64_t name = 0;  // as wide as the size: hashed by its bytes
   std::size_t size = 0;
   bool operator==(const BlobOf&) const = default;
   Blob compute(const PromptRun&, const Computation<Blob>&) const { return {size}; }

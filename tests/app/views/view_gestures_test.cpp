@@ -164,11 +164,10 @@ int expect_gestures_that_can_be_done(const View& view, const ViewContext& c) {
     for (const Gesture& gesture : gestures_at(at)) {
       SCOPED_TRACE("gesture " + std::to_string(static_cast<int>(gesture.kind)) + " by " +
                    std::to_string(gesture.by.x) + "," + std::to_string(gesture.by.y));
-      if (view.on) expect_all(view.on(c, picture, hit ? &*hit : nullptr, gesture));
+      expect_all(view.on(c, picture, hit ? &*hit : nullptr, gesture));
     }
   }
-  for (const Gesture& gesture : key_gestures())
-    if (view.on) expect_all(view.on(c, picture, nullptr, gesture));
+  for (const Gesture& gesture : key_gestures()) expect_all(view.on(c, picture, nullptr, gesture));
   for (const KeyCommand& command : view.commands) {
     SCOPED_TRACE(command.help);
     for (int which = 0; which < std::max(1, static_cast<int>(command.keys.size())); ++which)
@@ -197,8 +196,7 @@ TEST_P(ViewGestures, GesturesStayWithinTheLimitsAndTheRun) {
   const Scenario beyond = Scenario::of_length(n_ctx + 30);
   for (const Scenario* s : {&scenario(1), &beyond}) {
     SCOPED_TRACE(std::to_string(s->run->tokens.length()) + " tokens");
-    EXPECT_EQ(expect_gestures_that_can_be_done(view(), s->context(900, 700, light())) > 0,
-              view().on || !view().commands.empty());
+    EXPECT_EQ(expect_gestures_that_can_be_done(view(), s->context(900, 700, light())) > 0, true);
   }
 }
 
@@ -210,15 +208,11 @@ TEST_P(ViewGestures, NothingCanBeDoneWithoutARun) {
   std::vector<Gesture> gestures = gestures_at({450, 350});
   for (const Gesture& gesture : key_gestures()) gestures.push_back(gesture);
   EXPECT_TRUE(menu_at(view(), c, picture, nullptr).empty());
-  if (view().scrolls) {
-    EXPECT_TRUE(view().scrolls(c, picture).empty());
-  }
+  EXPECT_TRUE(view().scrolls(c, picture).empty());
   for (const Gesture& gesture : gestures) {
-    if (view().on) {
-      for (const ViewAction& action : view().on(c, picture, nullptr, gesture)) {
-        const auto* set = std::get_if<SetOption>(&action);
-        EXPECT_TRUE(set && allowed(*set->option, set->value)) << "only where a picture will be scrolled to";
-      }
+    for (const ViewAction& action : view().on(c, picture, nullptr, gesture)) {
+      const auto* set = std::get_if<SetOption>(&action);
+      EXPECT_TRUE(set && allowed(*set->option, set->value)) << "only where a picture will be scrolled to";
     }
   }
   for (const KeyCommand& command : view().commands)
@@ -228,7 +222,6 @@ TEST_P(ViewGestures, NothingCanBeDoneWithoutARun) {
 
 // The arrow keys never lead out of the run, and reach everything in it.
 TEST_P(ViewGestures, KeysWalkWithinTheRun) {
-  if (!view().on) return;
   for (const int length : {1, 40}) {
     for (const Gesture& gesture : key_gestures()) {
       SCOPED_TRACE(std::to_string(length) + " tokens, key " + std::to_string(static_cast<int>(gesture.key)));
@@ -304,8 +297,7 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
       }
     }
   }
-  // Declared contents scroll where their boxes do; means are lists.
-  EXPECT_TRUE(bars > 0 || view().scrolls == nullptr || view().redraw || can_show_means(view()));
+  EXPECT_TRUE(bars > 0 || !view().has_list || can_show_means(view()));
 }
 
 TEST_P(ViewGestures, MenusOfferWhatCanBeDone) {

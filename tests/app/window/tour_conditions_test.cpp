@@ -95,8 +95,8 @@ TEST_F(TourConditionsTest, HoldAsTheRunAndTheSelectionChange) {
   for (const auto& [conditions, lines, steps] : cases) {
     CoreFixture core(asking(conditions, lines));
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      for (const Action& action : steps[i].after) core.apply(action);
       shown(core);
+      for (const Action& action : steps[i].after) apply_and_show(core, action);
       EXPECT_EQ(holds(core), steps[i].expected) << conditions << ", step " << i;
     }
   }
