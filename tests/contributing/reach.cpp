@@ -1,20 +1,19 @@
-#include <algorithm>
-#include <vector>
-
 #include "app/run/analyses/patterns.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/selected.h"
-#include "app/views/view.h"
-#include "viz/charts/bars.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace reach {
 
 /// The mean distance in tokens that a head attends back, for each query.
 struct Reach {
-  std::vector<double> tokens;  ///< [T]
+  std::vector<double> tokens;  ///< [T]; NaN: the query has no counterpart in the baseline
   std::size_t bytes() const { return tokens.size() * sizeof(double); }
+  Reach minus(const Reach& before, const PromptRun& run) const {
+    Reach difference{tokens};
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      difference.tokens[i] -= run.aligned[i] < 0 ? no_number() : before.tokens[run.aligned[i]];
+    return difference;
+  }
 };
 
 struct ReachOf {
@@ -27,65 +26,44 @@ struct ReachOf {
   Reach compute(const PromptRun& run, const Computation<Reach>& computation) const {
     const Pattern pattern =
         PatternOf{layer, head}.compute(run, {computation.workspace, computation.stop, {}, {}, {}});
-    Reach reach;
-    for (int query = 0; query < pattern.length; ++query) {
-      double tokens = 0;
+    Reach reach{std::vector<double>(static_cast<std::size_t>(pattern.length))};
+    for (int query = 0; query < pattern.length; ++query)
       for (int key = 0; key <= query; ++key)
-        tokens += (query - key) * double{pattern.matrix().at(query, key)};
-      reach.tokens.push_back(tokens);
-    }
+        reach.tokens[query] += (query - key) * double{pattern.matrix().at(query, key)};
     return reach;
   }
 };
 
-Picture build(const ViewContext& context) {
-  const ReachOf question{context.selection.layer, context.selection.head};
-  const auto reach = context.ask(question);
-  if (auto picture = waiting(context, question, reach != nullptr)) return *picture;
+const Option<int> kFirst = first_row_option("first-reach", true);
+const ListRows kRows{.first = kFirst, .names = "queries"};
 
-  viz::BarChart chart;
-  chart.number_title = "tokens back";
-  chart.longest = viz::round_limit(*std::ranges::max_element(reach->tokens));
-  for (std::size_t i = 0; i < reach->tokens.size(); ++i) {
-    const int position = static_cast<int>(i);
-    viz::Bar bar;
-    bar.label = token_name(context.run->tokens, position);
-    bar.value = reach->tokens[i];
-    bar.number = plain(bar.value);
-    bar.color = context.theme->query;
-    bar.label_color = context.theme->text;
-    bar.marked = position == context.selection.query;
-    bar.id = position;
-    chart.bars.push_back(bar);
-  }
-  Picture picture = blank(context);
-  const viz::Rect area =
-      paint_title(picture, context, "How far back", head_name(question.layer, question.head));
-  viz::paint_bar_chart(picture, chart, area, style_of(context));
-  return picture;
-}
-
-Table table(const ViewContext& context) {
-  const auto reach = context.ask(ReachOf{context.selection.layer, context.selection.head});
-  if (!reach) return {};
-  Table result{key_column("query"), note_column("query token"), Column("tokens back", "tokens")};
-  for (std::size_t i = 0; i < reach->tokens.size(); ++i)
-    add_row(result, i, context.run->tokens.labels[i], reach->tokens[i]);
-  add_head_facts(result, context);
-  return result;
+void declare(Content& it) {
+  const auto answer = it.need(ReachOf{it.c.selection.layer, it.c.selection.head});
+  if (!answer) return;
+  const Reach& reach = *it.keep(answer);
+  it.title = "How far back " + head_title(it.c, it.c.selection.layer, it.c.selection.head) + " looks";
+  it.subtitle = "mean over keys; tokens";
+  auto list = std::make_unique<List>(it.c, kRows, static_cast<int>(reach.tokens.size()));
+  list->refers_to = [](int query) { return Ref{.query = query}; };
+  list->number("", 2, [](int query) { return query; }, {.file = key_column("query"), .digits = 0});
+  list->text("query", 3, it.c.run->tokens.labels, {.file = note_column("query token")});
+  list->bar("tokens back", 4, reach.tokens, {.file = Column("tokens back", "tokens")});
+  it.table = [&it, &rows = *list] {
+    Table table = rows.exported();
+    add_head_facts(table, it.c);
+    return table;
+  };
+  it.body = std::move(list);
 }
 
 }  // namespace reach
 
 View reach_view() {
-  using namespace reach;
-  View view;
-  view.id = "reach";
-  view.title = "Reach";
-  view.help = "how many tokens back the chosen head looks on average, from each query";
-  view.group = Group::attention;
-  view.build = build;
-  view.table = table;
+  View view =
+      make_view(Group::attention, "reach", "Reach",
+                "how many tokens back the chosen head looks on average, from each query", reach::declare);
+  view.options = {&reach::kFirst};
+  view.has_list = view.shows_difference = true;
   view.caption = {.prompt = true, .head = true};
   return view;
 }
