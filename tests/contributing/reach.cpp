@@ -41,8 +41,7 @@ void declare(Content& it) {
   const auto answer = it.need(ReachOf{it.c.selection.layer, it.c.selection.head});
   if (!answer) return;
   const Reach& reach = *it.keep(answer);
-  it.title = "How far back " + head_title(it.c, it.c.selection.layer, it.c.selection.head) + " looks";
-  it.subtitle = "mean over keys; tokens";
+  it.title = "Reach of " + head_title(it.c, it.c.selection.layer, it.c.selection.head) + ", tokens back";
   auto list = std::make_unique<List>(it.c, kRows, static_cast<int>(reach.tokens.size()));
   list->refers_to = [](int query) { return Ref{.query = query}; };
   list->number("", 2, [](int query) { return query; }, {.file = key_column("query"), .digits = 0});
