@@ -89,7 +89,7 @@ TEST(Contributing, TheViewIsACommandAndHasMeans) {
 TEST(Contributing, TheViewHasABarForEachQuery) {
   const Scenario scenario(kRobot);
   const View view = reach_view();
-  const ViewContext context = scenario.context(600, 400, viz::light_theme());
+  const ViewContext context = scenario.context(600, 1600, viz::light_theme());
   const Picture picture = view.build(context);
   EXPECT_TRUE(picture.whole);
   ASSERT_EQ(std::ssize(picture.regions), scenario.length());
