@@ -57,20 +57,6 @@ constexpr std::uint8_t kOthers = 70;  // alpha of tokens that are not told apart
 constexpr float kLeastShare = 1.5F;   // logical pixels: narrower parts are not told apart
 constexpr float kLeastRegion = 3;     // narrower parts cannot be pointed at
 
-struct Share {
-  std::string label;
-  double size = 0;
-  viz::Color fill;
-  bool removed = false;  ///< hatched; these come last
-  int id = 0;            ///< id of its region
-};
-
-struct ShareBar {
-  std::vector<Share> shares;
-  double total = 1;  ///< sum of all sizes, including parts that are not given
-  double mark = -1;  ///< place of a triangle, in units of the sizes; negative: none
-};
-
 viz::Color others_color(const ViewContext& c) {
   return c.theme->bar.with_alpha(kOthers);
 }
@@ -78,7 +64,6 @@ viz::Color others_color(const ViewContext& c) {
 /// Kept tokens alternate between lighter and darker, so that neighbours are distinguishable.
 viz::Color fill_of(const ViewContext& c, const Draw& draw, int rank) {
   if (rank == draw.rank) return c.theme->accent;
-  if (rank >= draw.candidates.kept()) return c.theme->raised;
   return c.theme->bar.with_alpha(rank % 2 == 0 ? 255 : 200);
 }
 
@@ -90,27 +75,6 @@ int told_apart(const Draw& draw, double total, float width) {
          draw.probability(draw.ids[count]) / total * static_cast<double>(width) >= kLeastShare)
     ++count;
   return count;
-}
-
-/// The most probable tokens one by one, then the others that are kept, then those that are removed.
-ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone, float width) {
-  ShareBar bar;
-  const int kept = draw.candidates.kept();
-  bar.total = kept_alone ? draw.candidates.mass() : 1;
-  const int told = told_apart(draw, bar.total, width), shown = kept_alone ? std::min(kept, told) : told;
-  double passed = 0;
-  for (int rank = 0; rank < shown; ++rank) {
-    const int id = draw.ids[rank];
-    bar.shares.push_back({label_of(c, id), draw.probability(id), fill_of(c, draw, rank), rank >= kept, id});
-    passed += draw.probability(id);
-  }
-  if (shown < kept)
-    bar.shares.push_back(
-        {grouped(kept - shown) + " others", draw.candidates.mass() - passed, others_color(c), false, -1});
-  if (!kept_alone && draw.removes())
-    bar.shares.push_back({"", 1 - std::max(passed, draw.candidates.mass()), c.theme->raised, true, -1});
-  if (kept_alone || !draw.removes()) bar.mark = draw.number * bar.total;
-  return bar;
 }
 
 /// The x of a size measured from the bar's left.
@@ -130,35 +94,43 @@ void paint_hatching(viz::Scene& scene, const viz::Rect& rect, viz::Color color) 
   if (!lines.points.empty()) scene.add(std::move(lines));
 }
 
-/// Draws the parts in `bar`, each with its label if it fits, and the triangle above it.
-void paint_shares(Picture& picture, const ViewContext& c, const ShareBar& shares, viz::Rect bar) {
+/// Draws the most probable tokens one by one, then the others that are kept, then those that are removed, and
+/// in the bar of those that are drawn from a triangle where the number falls.
+void paint_shares(Picture& picture, const ViewContext& c, const Draw& draw, bool kept_alone, viz::Rect bar) {
   viz::Scene& scene = picture.scene;
   const viz::Style style = style_of(c);
   const viz::Theme& theme = *c.theme;
   const float u = style.unit();
+  const int kept = draw.candidates.kept();
+  const double mass = draw.candidates.mass(), total = kept_alone ? mass : 1;
+  const int told = told_apart(draw, total, bar.w), shown = kept_alone ? std::min(kept, told) : told;
   scene.add(viz::FillRect{bar, others_color(c), 2});
-  double passed = 0, kept = 0;
-  for (std::size_t i = 0; i < shares.shares.size(); ++i) {
-    const Share& share = shares.shares[i];
-    const float left = share_x(bar, passed, shares.total);
-    passed += share.size;
-    if (!share.removed) kept = passed;
-    const float width = share_x(bar, passed, shares.total) - left;
-    if (width < kLeastShare) continue;
-    const viz::Rect part{left, bar.y, width, bar.h};
-    if (share.fill != others_color(c)) scene.add(viz::FillRect{part, share.fill});
-    if (share.removed) continue;
-    if (i > 0) scene.add(viz::FillRect{{part.x, part.y, 1, part.h}, theme.surface});
-    viz::add_whole_label(scene, style, share.label, part.center(), part.w - 2 * u,
-                         viz::text_on(theme, viz::blended(theme.surface, share.fill)),
+  double passed = 0;
+  const auto add = [&](const std::string& label, double size, std::optional<viz::Color> fill, int id) {
+    const float left = share_x(bar, passed, total);
+    passed += size;
+    const viz::Rect part{left, bar.y, share_x(bar, passed, total) - left, bar.h};
+    if (part.w < kLeastShare) return;
+    if (fill) scene.add(viz::FillRect{part, *fill});
+    if (left > bar.x) scene.add(viz::FillRect{{part.x, part.y, 1, part.h}, theme.surface});
+    viz::add_whole_label(scene, style, label, part.center(), part.w - 2 * u,
+                         viz::text_on(theme, viz::blended(theme.surface, fill.value_or(others_color(c)))),
                          viz::FontStyle::regular, viz::Align::center);
-    if (share.id >= 0 && part.w >= kLeastRegion) picture.regions.push_back({kPart, share.id, part});
+    if (id >= 0 && part.w >= kLeastRegion) picture.regions.push_back({kPart, id, part});
+  };
+  for (int rank = 0; rank < std::min(shown, kept); ++rank)
+    add(label_of(c, draw.ids[rank]), draw.probability(draw.ids[rank]), fill_of(c, draw, rank),
+        draw.ids[rank]);
+  if (shown < kept) add(grouped(kept - shown) + " others", mass - passed, std::nullopt, -1);
+  if (!kept_alone && draw.removes()) {
+    const float end = share_x(bar, mass, total);
+    const viz::Rect removed{end, bar.y, bar.right() - end, bar.h};
+    scene.add(viz::FillRect{removed, theme.raised});
+    paint_hatching(scene, removed, theme.hatch);
   }
-  const float end = share_x(bar, kept, shares.total);
-  if (kept < passed) paint_hatching(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);
   scene.add(viz::StrokeRect{bar, theme.line, 1, 2});
-  if (shares.mark < 0) return;
-  const float mark = share_x(bar, shares.mark, shares.total);
+  if (!kept_alone && draw.removes()) return;
+  const float mark = share_x(bar, draw.number, 1);
   scene.add(viz::FillPolygon{
       {{mark - 1.5F * u, bar.y - 2.5F * u}, {mark + 1.5F * u, bar.y - 2.5F * u}, {mark, bar.y}}, theme.text});
 }
@@ -193,16 +165,16 @@ constexpr float kOneBar = kWords + kBar + kGap;
 
 void paint_bar(Picture& picture, const ViewContext& c, const Draw& draw, const viz::Rect& bar, bool kept) {
   const viz::Style style = style_of(c);
-  const ShareBar shares = shares_of(c, draw, kept, bar.w);
+  const bool is_drawn_from = kept || !draw.removes();
   const float middle = bar.y - kWords * c.font_size + style.line(style.small()) / 2;
   const std::string left = kept ? kept_words(c, draw) : all_words(c, draw);
-  const std::string right = shares.mark >= 0 ? number_words(c, draw) : "";
+  const std::string right = is_drawn_from ? number_words(c, draw) : "";
   const float gap = right.empty() ? 0 : 6 * style.unit() + style.width(right, style.small());
   viz::add_whole_label(picture.scene, style, left, {bar.x, middle}, bar.w - gap, c.theme->text_muted);
   if (!right.empty())
     viz::add_label(picture.scene, style, right, {bar.right(), middle}, style.small(), c.theme->text,
                    viz::FontStyle::regular, viz::Align::right, bar.w);
-  paint_shares(picture, c, shares, bar);
+  paint_shares(picture, c, draw, kept, bar);
 }
 
 /// All tokens in a bar, and below it those that are kept, if some are removed and there is room.

@@ -23,15 +23,6 @@ TEST(Next, TheBestGuessOfTheUneditedRunKeepsABar) {
   EXPECT_EQ(ids_of_role(all.picture(), kGuessRole).size(), 90U) << "not twice";
 }
 
-TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {
-  Scenario s("The king zebra");
-  for (int query = 0; query + 1 < s.run->run->length(); ++query) {
-    s.select({0, 0, query});
-    const ViewFixture shown("next", s, 420, 600, {{"count", "2"}});
-    EXPECT_GE(shown.bar(s.run->tokens.tokens[query + 1].id), 0);
-  }
-}
-
 /// Reads everything that the view shows about the token after a position. `below`: whether the actual next
 /// token has its own bar, below the guesses.
 void expect_guesses(int query, double temperature, const std::string& spelled, bool& below) {
