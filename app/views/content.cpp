@@ -467,7 +467,10 @@ ViewActions View::on(const ViewContext& c, const Picture& picture, const viz::Hi
 
 std::vector<Scroll> View::scrolls(const ViewContext& c, const Picture& picture) const {
   std::vector<Scroll> scrolls;
-  if (const Content* content = content_of(picture)) content->body->add_scrolls(scrolls, c, picture);
+  const Content* content = content_of(picture);
+  if (content == nullptr) return scrolls;
+  if (content->scrolls) scrolls = content->scrolls(c, picture);
+  content->body->add_scrolls(scrolls, c, picture);
   return scrolls;
 }
 

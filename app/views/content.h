@@ -143,6 +143,9 @@ class Content {
                                            const Gesture&)>
       on;
 
+  /// Scroll positions besides those of the boxes.
+  std::function<std::vector<Scroll>(const ViewContext&, const Picture&)> scrolls;
+
   /// The answer to a question. Null: there is none yet, and `message` says why.
   template <class Q>
   std::shared_ptr<const AnswerOf<Q>> need(const Q& question) {

@@ -77,7 +77,7 @@ void Ui::act(ViewActions todo) {
 }
 
 ViewActions Ui::meaning(const PlacedPicture& placed, Point pressed, Gesture gesture) const {
-  if (!placed.view->on || !placed.context.run) return {};
+  if (!placed.context.run) return {};
   gesture.at = within(placed, gesture.at);
   const auto hit = viz::hit_test(placed.picture->regions, within(placed, pressed));
   return placed.view->on(placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr, gesture);

@@ -220,6 +220,9 @@ void declare_maps(Content& it) {
   it.title = cosines ? "Cosine similarity of all pairs of positions" : "Positional encoding";
   it.subtitle =
       cosines ? n + " × " + n + " pairs, in " + d + " dimensions" : n + " positions × " + d + " dimensions";
+  it.scrolls = [](const ViewContext& now, const Picture& picture) {
+    return zoom_scrolls(kEncodingZoom, now, picture, kEncodingMap);
+  };
   it.body = beside(boxes(encoding_panel(kLearned, maps), encoding_panel(kSinusoidal, maps)));
   it.table = [&] { return table(c, maps); };
   it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
@@ -360,9 +363,6 @@ View positions_view() {
                     [](const ViewContext& c, int) { return show_whole(kEncodingZoom, c.options); },
                     "The whole maps are shown."}};
   view.menu = menu;
-  view.scrolls = [](const ViewContext& c, const Picture& picture) {
-    return zoom_scrolls(kEncodingZoom, c, picture, kEncodingMap);
-  };
   view.refuse = [](const ViewContext& c) {
     return refuse_numbers(c, kCurves, shows_cosines(c) ? "position" : "dimension", rows_of(c));
   };

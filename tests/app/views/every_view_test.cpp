@@ -77,9 +77,9 @@ TEST_P(EveryView, DrawsEditedRuns) {
       EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << GetParam() << " " << query;
       for (const viz::Region& region : picture.regions) {
         const auto hit = viz::hit_test(picture.regions, region.rect.center());
-        if (hit && view().facts) view().facts(c, picture, *hit);
+        if (hit) view().facts(c, picture, *hit);
       }
-      if (view().table) view().table(c);
+      view().table(c);
     }
   }
 }

@@ -26,8 +26,10 @@ Picture two_rows() {
 std::string pressed(const ListRows& rows, Key key, ListKey own = nullptr) {
   ViewContext c = scenario(12).context(400, 300);
   c.options.set(kFirst, 1);
-  return in_words(
-      list_gesture(rows, nullptr, own, c, two_rows(), nullptr, {Gesture::Kind::key, {}, {}, {}, key}));
+  List list(c, rows, 4);
+  list.on_key = std::move(own);
+  const auto actions = list.on(c, two_rows(), nullptr, {Gesture::Kind::key, {}, {}, {}, key});
+  return in_words(actions.value_or(ViewActions{}));
 }
 
 // Cells that would be destroyed before the list is painted do not compile.

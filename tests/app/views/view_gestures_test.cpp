@@ -257,7 +257,7 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
                                                       {"sweep-over", "neurons"}})
           if (zoomed) set(c, name, value);
         const Picture picture = view().build(c);
-        const auto scrolls = view().scrolls ? view().scrolls(c, picture) : std::vector<Scroll>{};
+        const auto scrolls = view().scrolls(c, picture);
         for (const Scroll& scroll : scrolls) {
           ++bars;
           EXPECT_GT(scroll.shown, 0);

@@ -33,7 +33,7 @@ TEST_P(ViewSuite, IsDescribed) {
   EXPECT_FALSE(view().title.empty());
   EXPECT_FALSE(view().help.empty());
   EXPECT_FALSE(spec_of(view().group).title.empty());
-  ASSERT_TRUE(view().build && view().facts && view().table);
+  ASSERT_TRUE(view().declare);
   for (const OptionSpec* option : view().options) {
     SCOPED_TRACE(option->name);
     EXPECT_EQ(option->label.empty() || option->help.empty(), option->pane_only && option->keys.empty());
