@@ -1,5 +1,6 @@
 // Lists: a picture and a file from one declaration, and the keys that move through the rows.
 #include "app/views/parts/list.h"
+#include "app/views/parts/navigation.h"
 
 #include "tests/app/view_fixture.h"
 
@@ -28,8 +29,9 @@ std::string pressed(const ListRows& rows, Key key, ListKey own = nullptr) {
   c.options.set(kFirst, 1);
   List list(c, rows, 4);
   list.on_key = std::move(own);
-  const auto actions = list.on(c, two_rows(), nullptr, {Gesture::Kind::key, {}, {}, {}, key});
-  return in_words(actions.value_or(ViewActions{}));
+  const Gesture gesture{Gesture::Kind::key, {}, {}, {}, key};
+  const auto actions = list.on(c, two_rows(), nullptr, gesture);
+  return in_words(actions ? *actions : keys_along_prompt(c, gesture));
 }
 
 // Cells that would be destroyed before the list is painted do not compile.
