@@ -130,8 +130,7 @@ const Option<int> kSweptNeurons = make_option<int>(
      .applies = [](const Options& options) { return options[kSweptOver] == SweepOver::neurons; }});
 
 int swept_tokens(const Options& options) {
-  const SweepMetric metric = options[kSweptMetric];
-  return metric == SweepMetric::divergence ? 0 : metric == SweepMetric::difference ? 2 : 1;
+  return token_count(options[kSweptMetric]);
 }
 
 /// The receiver of the options in the run's model.
