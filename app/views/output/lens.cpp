@@ -39,7 +39,7 @@ float shown_value(const ViewContext& c, const LensBlocks& lens, int position, in
 
 struct Legend {
   viz::ColorScale scale;
-  std::vector<std::string> titles;  ///< the longest first
+  std::string title;
 };
 
 /// Whose final answer the colours of a difference are about.
@@ -67,37 +67,27 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
   const LensColoring coloring = c.options[kLensColor];
   const std::vector<float> values = shown_values(c, lens);
   const viz::Matrix all = viz::Matrix::row(values);
+  const bool is_rank = coloring == LensColoring::rank, is_kl = coloring == LensColoring::divergence;
   if (c.side == Side::difference) {
     const viz::ColorScale scale = beyond_rounding(
         viz::robust_scale(all, coloring == LensColoring::probability ? 0 : kBeyond, viz::value_range(all)));
-    const std::string prefix = difference_prefix(c);
-    if (coloring == LensColoring::divergence)
-      return {scale, {prefix + "KL(end ‖ here), bits", prefix + "KL"}};
-    const std::string what = coloring == LensColoring::rank ? "rank" : "probability";
-    const std::string answer = chooses_token(c)                    ? "token"
-                               : compares_different_inputs(*c.run) ? second_name(*c.run) + "'s answer"
-                                                                   : "unedited answer";
-    return {scale,
-            {prefix + "the " + what + " of " + whose_answer(c), delta(c) + what + " of the " + answer,
-             "Δ " + what + " of the " + (chooses_token(c) ? "token" : "answer")}};
+    if (is_kl) return {scale, delta(c) + std::string("KL(end ‖ here), bits")};
+    return {scale, delta(c) + std::string(is_rank ? "rank" : "probability") + " of " + whose_answer(c)};
   }
   if (coloring == LensColoring::probability)
-    return {viz::linear_scale(1),
-            {"probability of " + (chooses_token(c) ? lens_target(c) : "the best guess"), "probability"}};
-  if (coloring == LensColoring::rank) {
+    return {viz::linear_scale(1), "probability of " + (chooses_token(c) ? lens_target(c) : "the best guess")};
+  if (is_rank) {
     viz::ColorScale scale;
     scale.logarithmic = true;
     scale.low = 1;
     scale.high = std::max(2, c.run->run->config.vocab_size);
-    return {scale,
-            {"rank of " + lens_target(c) + ", logarithmic",
-             chooses_token(c) ? "the token's rank, log" : "final answer's rank, log"}};
+    return {scale, "rank of " + lens_target(c) + ", logarithmic"};
   }
   // The embedding's prediction is very different: its divergence would leave the rest without colour.
   const float most = viz::robust_magnitude(all, kBeyond), largest = viz::value_range(all).high;
   viz::ColorScale scale = viz::linear_scale(static_cast<double>(most > 0 ? most : largest));
   scale.values_above = static_cast<double>(largest) > scale.high;
-  return {scale, {"KL(end ‖ here), bits", "KL, bits"}};
+  return {scale, "KL(end ‖ here), bits"};
 }
 
 struct Layout {
@@ -330,23 +320,18 @@ void paint_answers(Picture& picture, const ViewContext& c, const LensBlocks& len
   }
 }
 
-/// Above the grid.
+/// Above the grid, with what bold letters mean where that has room.
 void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const Legend& legend) {
   const viz::Style style = style_of(c);
-  const viz::Point at{l.area.x, l.area.y + style.line(style.small()) / 2};
-  for (const std::string& title : legend.titles) {
-    viz::Scene line;
-    const float used = viz::paint_color_scale_line(line, legend.scale, title, at, style);
-    if (used > l.area.w) continue;
-    viz::append(picture.scene, line, {0, 0});
-    const std::string words = bold_words(c);
-    const float gap = 6 * style.unit();
-    if (l.text > 0 && !c.printed && used + gap + style.width(words, style.small()) <= l.area.w)
-      viz::add_label(picture.scene, style, words, {at.x + used + gap, at.y}, style.small(),
-                     c.theme->text_muted);
-    return;
-  }
-  picture.whole = false;
+  const float middle = l.area.y + style.line(style.small()) / 2;
+  const std::string bold = l.text > 0 ? bold_words(c) : "";
+  const float words = style.width(bold, style.small()), room = l.area.w - words - 6 * style.unit();
+  viz::Scene measured;
+  const bool has_room =
+      !bold.empty() && viz::paint_color_scale_line(measured, legend.scale, legend.title, {}, style) <= room;
+  viz::paint_color_scale_in(picture.scene, legend.scale, legend.title, std::nullopt, {l.area.x, middle},
+                            l.area.w, style);
+  if (has_room) viz::add_muted(picture.scene, style, bold, {l.area.right(), middle}, viz::Align::right);
 }
 
 /// Why a shown block failed; `computing` if none did.
@@ -360,22 +345,9 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks&
   const int known = lens.positions();
   if (known < l.shown)
     return waiting_words(c, l, "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions");
-  const LensColoring coloring = c.options[kLensColor];
-  // On paper all that the colours and letters mean is here, since the legend has one line.
-  const std::string bold = c.printed && l.text > 0 ? "; " + bold_words(c) : "";
-  if (c.side != Side::difference) {
-    const bool names_target = c.printed && (coloring == LensColoring::rank ||
-                                            (coloring == LensColoring::probability && chooses_token(c)));
-    const std::string of = names_target ? std::string("; colours: the ") +
-                                              (coloring == LensColoring::rank ? "rank" : "probability") +
-                                              " of " + lens_target(c)
-                                        : "";
-    return "the prediction from each place in the residual stream, through ln_f and the unembedding" + of +
-           bold;
-  }
-  const std::string of = coloring == LensColoring::divergence ? "" : "; colours are of " + whose_answer(c);
-  return difference_words(c) + of + "; guesses are from " +
-         (compares_different_inputs(*c.run) ? "the first" : "the edited run") + bold;
+  if (c.side != Side::difference) return "from each place in the residual stream, through ln_f and W_U";
+  return difference_words(c) + "; guesses are from " +
+         (compares_different_inputs(*c.run) ? "the first" : "the edited run");
 }
 
 /// `lens`: of the position; null: not there yet.
