@@ -277,6 +277,13 @@ constexpr const GroupSpec& spec_of(Group group) {
   return kGroups[static_cast<std::size_t>(group)];
 }
 
+/// Whom a view is for first; the halves of a group's menu.
+enum class Audience { learn, research };
+
+constexpr std::string_view audience_title(Audience audience) {
+  return audience == Audience::learn ? "Learn" : "Research";
+}
+
 /// Where the window shows a view: in a tab, or always in a place of its own.
 enum class Place { tab, left, right, strip };
 
@@ -289,6 +296,7 @@ struct View {
   std::string_view title;  ///< "Heatmap"
   std::string_view help;   ///< one line
   Group group = Group::attention;
+  Audience audience = Audience::learn;
   Place place = Place::tab;
   std::optional<Part> part;  ///< the part whose main view it is; none: of no part
   /// The first one that is a token is the token that the view measures; a second one is the other token,
@@ -372,7 +380,7 @@ struct View {
 /// All views; the first tab is the default one.
 std::span<const View> views();
 
-/// The views with a tab, grouped in the order of the forward pass.
+/// The views with a tab, grouped in the order of the forward pass; in each group those for learners first.
 std::span<const View* const> tabs();
 /// The view with this id; null: there is none.
 const View* find_view(std::string_view id);

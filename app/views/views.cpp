@@ -47,7 +47,7 @@ std::vector<const View*> make_tabs() {
   std::vector<const View*> tabs;
   for (const View& view : views())
     if (view.place == Place::tab) tabs.push_back(&view);
-  std::ranges::stable_sort(tabs, {}, &View::group);
+  std::ranges::stable_sort(tabs, {}, [](const View* view) { return std::pair(view->group, view->audience); });
   return tabs;
 }
 

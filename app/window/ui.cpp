@@ -472,15 +472,25 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
              {.menu = true, .tip = words.empty() ? now.tip : Tip(), .name = std::string(name)});
   const std::string id = "choice " + std::string(name);
   if (opens) ImGui::OpenPopup(id.c_str());
-  float wide = rect.w;
-  for (const Segment& s : segments) wide = std::max(wide, width(s.label, FontStyle::medium) + u(52));
-  const float line = u(32);
-  const auto list = begin_popup(id.c_str(), Menu::choice, {rect.x, rect.bottom() + u(2)}, wide,
-                                line * static_cast<float>(segments.size()));
+  const float row_height = u(32), heading = u(26);
+  float wide = rect.w, high = 0;
+  for (const Segment& s : segments) {
+    wide = std::max(wide, width(s.label, FontStyle::medium) + u(52));
+    high += row_height + (s.heading.empty() ? 0 : heading);
+  }
+  const auto list = begin_popup(id.c_str(), Menu::choice, {rect.x, rect.bottom() + u(2)}, wide, high);
   if (!list) return pressed;
+  float y = list->y;
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    const Rect place{list->x, list->y + line * static_cast<float>(i), list->w, line};
     const Segment& s = segments[i];
+    if (!s.heading.empty()) {
+      if (i > 0) line({list->x, y}, {list->right(), y}, theme().line);
+      text(s.heading, {list->x + u(10), y, list->w - u(20), heading}, theme().text_muted, FontStyle::medium,
+           0.85F);
+      y += heading;
+    }
+    const Rect place{list->x, y, list->w, row_height};
+    y += row_height;
     if (row(place, {.label = s.label, .marked = static_cast<int>(i) == chosen, .unavailable = s.unavailable}))
       pressed = static_cast<int>(i);
     tip(s.label, s.tip, s.unavailable);

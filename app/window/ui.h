@@ -147,7 +147,8 @@ class Ui {
   struct Segment {
     std::string label;
     Tip tip = {};
-    std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
+    std::string unavailable = {};   ///< why it cannot be chosen now; empty: it can
+    std::string_view heading = {};  ///< above it in a list
   };
   /// A row of joined choices; returns the pressed one, or -1. Their names begin with `name`.
   int segmented(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);

@@ -27,6 +27,7 @@ Json views_json() {
     all.push_back({{"id", view.id},
                    {"title", view.title},
                    {"group", spec_of(view.group).title},
+                   {"audience", audience_title(view.audience)},
                    {"help", view.help},
                    {"options", std::move(options)}});
   }
@@ -35,7 +36,8 @@ Json views_json() {
 
 void write_text(std::ostream& out) {
   for (const View& view : views()) {
-    out << format("%-10s %s\n", std::string(view.id).c_str(), std::string(view.help).c_str());
+    out << format("%-10s %s (%s)\n", std::string(view.id).c_str(), std::string(view.help).c_str(),
+                  std::string(audience_title(view.audience)).c_str());
     for (const OptionSpec* option : view.options)
       if (!option->pane_only)
         out << format("           %-28s %s (default: %s)\n",

@@ -265,6 +265,7 @@ View circuits_view() {
       "the OV and QK circuits of a head: what it would write, and which keys it would look for, from "
       "one token alone",
       declare);
+  view.audience = Audience::research;
   view.options = {&kCircuit, &kFirstMlp, &kNormalized, &kFirst[0], &kFirst[1]};
   view.has_list = true;
   view.caption = {false, true, false};

@@ -274,6 +274,7 @@ View composition_view() {
   View view = make_view(
       Group::attention, "composition", "Composition",
       "how much of what a head writes lies where a later head's queries, keys or values read", declare);
+  view.audience = Audience::research;
   view.options = {&kKind, &kPairs, &kSenders, &kFirstRow};
   view.has_list = true;
   view.of_model = [](const ViewContext&) { return true; };

@@ -292,6 +292,7 @@ View head_metrics_view() {
   using namespace head_metrics_grid;
   View view = make_view(Group::attention, "metrics", "Head metrics",
                         "head metrics on this prompt, a list of prompts, or repeated random tokens", declare);
+  view.audience = Audience::research;
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = ignores_prompt;

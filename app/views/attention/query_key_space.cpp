@@ -326,6 +326,7 @@ View query_key_space_view() {
   View view = make_view(
       Group::attention, "query_key_space", "Query-key space",
       "queries and keys of one head as points, projected onto their two principal directions", declare);
+  view.audience = Audience::research;
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = uses_list;

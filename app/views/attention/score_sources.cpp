@@ -390,6 +390,7 @@ View score_sources_view() {
   View view =
       make_view(Group::attention, "score_sources", "Score sources",
                 "what earlier heads, MLPs and embeddings, written into q and k, add to a score", declare);
+  view.audience = Audience::research;
   view.options = {&kParts, &kList, &kFirstRow};
   view.has_list = true;
   view.shows_difference = true;

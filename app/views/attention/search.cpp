@@ -344,6 +344,7 @@ View search_view() {
   View view = make_view(
       Group::attention, "search", "Search",
       "which heads attend from tokens like the query to tokens like the key, or in a marked shape", declare);
+  view.audience = Audience::research;
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.options = {&kText,  &kTarget, &kQueries, &kKeys,     &kHeads,

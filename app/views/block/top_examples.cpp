@@ -394,6 +394,7 @@ View top_examples_view() {
                 "the tokens of a prompt or a list at which neurons are most active, or between which a "
                 "head has its largest weights, in their context",
                 declare);
+  view.audience = Audience::research;
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.options = {&kText, &kSubject, &kNeurons, &kKey0, &kFirstRow};

@@ -326,6 +326,7 @@ View attribution_view() {
   View view =
       make_view(Group::output, "attribution", "Attribution",
                 "what each head, MLP, bias and embedding adds to a logit or logit difference", declare);
+  view.audience = Audience::research;
   view.options = {&kMeasuredToken, &kSubtractedToken, &kList, &kFirstRow};
   view.has_list = true;
   view.shows_difference = true;

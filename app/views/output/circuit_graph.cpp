@@ -469,6 +469,7 @@ View circuit_graph_view() {
   View view = make_view(
       Group::output, "circuit_graph", "Circuit graph",
       "the heads, MLPs and embeddings that make a prediction, and the strongest edges between them", declare);
+  view.audience = Audience::research;
   view.options = {&kMethod, &kElsewhere,  &kMetric, &kMeasuredToken, &kOtherToken,
                   &kEdges,  &kByPosition, &kSteps,  &kChosen};
   view.named_tokens = named_tokens;

@@ -380,6 +380,7 @@ View flow_view() {
                         "a logit as the sum of what embeddings, MLPs and biases add to it, and the attention "
                         "edges that carry it",
                         declare);
+  view.audience = Audience::research;
   view.options = {&kMeasuredToken, &kSubtractedToken, &kMinusMean, &kEdges, &kTogether};
   view.caption = {.prompt = true, .head = false, .query = true, .note = std::string(kReading)};
   view.landmarks = {landmark("edges", kDrawing), landmark("token labels", kToken),

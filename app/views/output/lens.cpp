@@ -489,6 +489,7 @@ View lens_view() {
   View view =
       make_view(Group::output, "lens", "Logit lens",
                 "what the model would predict if it stopped at each place in the residual stream", declare);
+  view.audience = Audience::research;
   view.draws_again = false;  // which positions are asked about depends on the width
   view.options = {&kLensColor, &kLensToken, &kLensMid, &kLensAt, &kWords, &kFirstColumn};
   view.for_means = &kLensAt;

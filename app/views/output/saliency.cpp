@@ -275,6 +275,7 @@ View saliency_view() {
                 "how much each token of the prompt counts for a prediction, by gradients at the tokens' "
                 "embeddings",
                 declare);
+  view.audience = Audience::research;
   view.options = {&kMethod,   &kMetric, &kMeasuredToken, &kOtherToken,
                   &kBaseline, &kSteps,  &kSorted,        &kFirstRow};
   view.named_tokens = named_tokens;

@@ -392,6 +392,7 @@ View sweep_view() {
       "how much a prediction changes when each head, each layer or head at each position, each MLP, "
       "the strongest neurons, or each path to a head or the logits is ablated or patched",
       declare);
+  view.audience = Audience::research;
   view.options = {&kSweptMetric,   &kSweptOver,    &kSweptEdit,     &kSweptSite,  &kSweptNeurons, &kReceiver,
                   &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kFirstRow};
   view.named_tokens = swept_tokens;

@@ -52,7 +52,15 @@ const View* draw_group(Ui& ui, const Rect& rect, const View& shown) {
   for (const View* view : tabs())
     if (view->group == shown.group) group.push_back(view);
   std::vector<Ui::Segment> titles;
-  for (const View* view : group) titles.push_back({std::string(view->title), Tip(view->help, "", 0)});
+  std::optional<Audience> half;  // that the menu has begun, or all there is
+  if (group.front()->audience == group.back()->audience) half = shown.audience;
+  for (const View* view : group) {
+    const bool begins_half = view->audience != half;
+    titles.push_back({.label = std::string(view->title),
+                      .tip = Tip(view->help, "", 0),
+                      .heading = begins_half ? audience_title(view->audience) : ""});
+    half = view->audience;
+  }
   const auto chosen = static_cast<int>(std::ranges::find(group, &shown) - group.begin());
   const auto tab_width = [&](const View& view) {
     return ui.width(view.title, viz::FontStyle::medium) + ui.u(20);

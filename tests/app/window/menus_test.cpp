@@ -47,6 +47,18 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
   }
 }
 
+TEST_F(MenusTest, ThatOfAGroupListsViewsForLearnersFirst) {
+  const auto place = [](const View* view) { return std::pair(view->group, view->audience); };
+  EXPECT_TRUE(std::ranges::is_sorted(tabs(), {}, place));
+  CoreFixture core(options());
+  shown(core, 1024, 700);
+  click_item(core, "Views");
+  shown(core, 1024, 700);
+  EXPECT_TRUE(says(core, "Learn"));
+  EXPECT_TRUE(says(core, "Research"));
+  EXPECT_THAT(rows(core), IsSupersetOf({"Heatmap", "Lines", "Score sources"}));
+}
+
 TEST_F(MenusTest, AtTheBottomOfTheWindowItIsWholeToo) {
   CoreFixture core(options());
   const PlacedPicture placed = picture(core.window(), "heatmap");
