@@ -206,8 +206,8 @@ void declare(Content& it) {
   prompt->refers_to = [&c](int position) {
     return position < c.run->tokens.run_length ? Ref{.query = position} : Ref{.other = position};
   };
-  it.facts = [&n](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
-    add_facts(facts, now, n, region_of(picture, hit).id);
+  it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
+    if (now.run == c.run) add_facts(facts, now, n, region_of(picture, hit).id);
   };
   it.table = [&] { return table(c, n); };
   it.body = rows(boxes(std::move(prompt), scale_of(c, n)));
