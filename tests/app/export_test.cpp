@@ -1,3 +1,4 @@
+#include "app/views/content.h"
 #include "app/views/export.h"
 
 #include "app/recipe/recipe.h"
@@ -71,7 +72,7 @@ TEST(Export, WhatCannotBeMadeIsSaid) {
   EXPECT_THROW(export_bytes(FileFormat::png, shown.view, shown.context, {.scale = 1000}), std::runtime_error);
   View without = shown.view;
   without.id = "numberless";
-  without.table = [](const ViewContext&) { return Table{}; };
+  without.declare = [](Content& it) { it.message = "nothing"; };
   EXPECT_THAT([&] { export_bytes(FileFormat::csv, without, shown.context, {}); },
               ThrowsMessage<std::runtime_error>(HasSubstr("numberless has no data")));
 }
