@@ -27,7 +27,6 @@ ViewContext make_context(const View* view, const UiState& state, const Snapshot&
   context.font_size = state.font_size;
   context.device_scale = device_scale;
   context.in_pane = true;
-  context.titled = view == nullptr || view->place != Place::strip;
   context.asked = context.run;
   return view ? on_side(state.side, *view, std::move(context)) : context;
 }

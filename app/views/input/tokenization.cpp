@@ -175,7 +175,7 @@ void declare(Content& it) {
   it.subtitle = "id " + std::to_string(id_at(c, c.selection.query)) + "; " +
                 counted(std::ssize(pieces[0]), "byte") + "; " + counted(std::ssize(steps), "merge");
   it.table = [&] { return table(c, merges); };
-  it.body = beside(boxes(list_of_steps(c, steps, pieces), may_be_left_out(list_of(c, merges), "the list")));
+  it.body = rows(boxes(list_of_steps(c, steps, pieces), may_be_left_out(list_of(c, merges), "the list")));
 }
 
 }  // namespace tokenization

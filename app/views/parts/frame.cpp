@@ -89,7 +89,7 @@ viz::Rect below_title(const ViewContext& c) {
   const float top = c.titled ? m + style.line(style.title()) + subtitle + gap : m;
   // A pane's picture may get scroll bars on its right and below it.
   const float end = c.in_pane ? std::max(m, kScrollBar * c.font_size + style.unit()) : m;
-  const float below = c.titled ? end : m;  // a strip without a title does not scroll sideways
+  const float below = c.titled ? end : m;  // without a title in its pane, it does not scroll sideways
   return {m, top, std::max(0.F, c.width - m - end), std::max(0.F, c.height - top - below)};
 }
 
