@@ -126,14 +126,15 @@ std::unique_ptr<List> list_of(const ViewContext& c, const TokenMerges& merges) {
   const viz::Color muted = c.theme->text_muted;
   const auto bytes = [&c](int i) { return bytes_as_hex(bytes_of(c, id_at(c, i))); };
   const auto words = [&](int i) { return merges_words(c, steps_of(c, merges, i)); };
+  // Nobody can hover over a figure to read the rest.
+  const float least = c.in_pane ? 12 * c.font_size : std::min(18 * c.font_size, 0.5F * c.width);
   auto list = std::make_unique<List>(c, kRows, c.run->run->length());
   list->refers_to = [](int i) { return Ref{.query = i}; };
   list->number("", 1, [](int i) { return i; }, {.color = muted, .digits = 0});
   list->text("token", 4, c.run->tokens.labels);
   list->number("id", 2, [&c](int i) { return id_at(c, i); }, {.digits = 0});
   list->text("bytes", 0, bytes, {.color = muted});
-  list->text("merges and their ranks", 3, words,
-             {.least = 12 * c.font_size, .most = 1e4F});  // all the room there is
+  list->text("merges and their ranks", 3, words, {.least = least, .most = 1e4F});  // all the room there is
   list->row_facts = [&c, bytes, words](Facts& facts, int i) {
     facts.say("bytes " + bytes(i));
     facts.say(words(i), Fact::Location::tooltip);
