@@ -27,30 +27,6 @@ const viz::Bitmap& pattern_cells(const Picture& picture, int length) {
   return *found;
 }
 
-TEST(ColorMaximum, GivesTheFullColourToAChosenWeight) {
-  const Scenario& s = robot();
-  const int length = s.run->run->length();
-  for (const char* id : {"heatmap", "scores"}) {
-    ViewContext c = s.context(1200, 1000);
-    set(c, "value-max", "0.05");
-    const Picture picture = find_view(id)->build(c);
-    const viz::Bitmap& cells = pattern_cells(picture, length);
-    int between = 0;
-    for (int q = 0; q < length; ++q) {
-      for (int k = 0; k <= q; ++k) {
-        const double part = static_cast<double>(weight(s, q, k)) / 0.05;
-        between += part < 1;
-        EXPECT_LE(channel_difference(cells.at(k, q), viz::sequential(light(), std::min(1.0, part))), 2)
-            << id << " " << q << "," << k;
-      }
-    }
-    EXPECT_GT(between, 3);
-    EXPECT_THAT(texts(picture.scene), Contains("≥ 0.05"));
-    set(c, "value-max", "auto");
-    EXPECT_THAT(texts(find_view(id)->build(c).scene), Not(Contains(HasSubstr("≥")))) << id;
-  }
-}
-
 TEST(ColorMaximum, HoldsOnEveryScale) {
   const Scenario& s = robot();
   const int length = s.run->run->length();
@@ -72,26 +48,6 @@ TEST(ColorMaximum, HoldsOnEveryScale) {
       }
     }
   }
-}
-
-TEST(ColorMaximum, OfAllHeads) {
-  const Scenario& s = robot();
-  ViewContext c = s.context(900, 700);
-  set(c, "value-max", "0.1");
-  const Picture picture = find_view("heads")->build(c);
-  EXPECT_THAT(texts(picture.scene), Contains("≥ 0.1"));
-  const int head = s.selection.layer * s.config().n_head + s.selection.head, length = s.length();
-  std::vector<const viz::Image*> maps;
-  for (const viz::Item& item : picture.scene.items) {
-    const auto* image = std::get_if<viz::Image>(&item);
-    if (image && image->bitmap->width == length) maps.push_back(image);
-  }
-  ASSERT_EQ(std::ssize(maps), s.config().n_layer * s.config().n_head);
-  for (int q = 0; q < length; ++q)
-    for (int k = 0; k <= q; ++k) {
-      const double part = std::min(1.0, static_cast<double>(weight(s, q, k)) / 0.1);
-      EXPECT_LE(channel_difference(maps[head]->bitmap->at(k, q), viz::sequential(light(), part)), 2);
-    }
 }
 
 }  // namespace

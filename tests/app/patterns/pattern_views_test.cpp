@@ -62,18 +62,6 @@ TEST_F(PatternViews, TheMapOfARectangleHasARowForEachQueryAndAColumnForEachKey) 
   EXPECT_EQ(in_words(shown.click(shown.grid(), 1, 11)), "query 1, key 11");
 }
 
-TEST_F(PatternViews, HeadsShowEachMapAsItIs) {
-  const ViewFixture shown("heads", scenario(kCross, even_rows(12), kCrossTexts), 900, 600);
-  for (int layer = 0; layer < 2; ++layer)
-    for (int head = 0; head < 3; ++head) {
-      const int map = shown.map_of(layer, head);
-      ASSERT_GE(map, 0);
-      EXPECT_EQ(shown.region(map).row_count, 5);
-      EXPECT_EQ(shown.region(map).col_count, 12);
-    }
-  EXPECT_THAT(shown.tooltip(shown.map_of(1, 0), 4, 11), Contains(HasSubstr("query 4 “.” → key 11 “!”")));
-}
-
 TEST_F(PatternViews, LinesJoinTwoTextsOfDifferentLengths) {
   const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
   const ViewFixture shown("lines", s, 900, 600, {{"threshold", "0.5"}, {"all-queries", "yes"}});

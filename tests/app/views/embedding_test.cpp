@@ -8,7 +8,7 @@ namespace headscope::app::embedding_test {
 namespace {
 
 constexpr int kPosition = 5;
-constexpr int kStripRole = 0, kNeighbourRole = 1;  // roles of the view's regions
+constexpr int kNeighbourRole = 1;  // of the view's regions
 
 Scenario robot() {
   Scenario s(kRobot, {1, 2, kPosition});
@@ -84,22 +84,6 @@ TEST(Embedding, TheTableHasTheRowsOfTheFileAndTheirSum) {
   EXPECT_NEAR(std::stod(rows[1][4]), norm(wpe), 1e-5);
   const int first = std::stoi(rows[3][1]);
   EXPECT_EQ(std::stof(rows[3][5]), static_cast<float>(row_of("wte.weight", first)[0]));
-}
-
-TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {
-  const Scenario s = robot();
-  const ViewFixture shown("embedding", s, 1700, 800, {}, dark(), 8);
-  DrawnPage page = shown.page();
-  const std::vector<viz::Image> bars = lying_bars(shown.scene());
-  ASSERT_FALSE(bars.empty());
-  const DrawnScale scale(page, bars[0]);
-  const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
-  for (std::size_t i = 0; i < wte.size(); ++i) {
-    const int col = static_cast<int>(i);
-    EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 0), 0, col), wte[i]));
-    EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 1), 1, col), wpe[i]));
-    EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 2), 2, col), wte[i] + wpe[i]));
-  }
 }
 
 }  // namespace

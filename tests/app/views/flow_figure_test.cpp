@@ -1,10 +1,6 @@
-// What a flow's figures say in every medium: how many edges, how their numbers are to be read, which scales
-// two of them share, and what has room in a column.
-#include <chrono>
-
+// How a flow's figures are read: which scales two of them share, and that their numbers are the logit.
 #include "app/run/analyses/logit_flow.h"
 #include "app/run/analyses/predictions.h"
-#include "app/views/export.h"
 #include "app/views/parts/names.h"
 #include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"
@@ -14,37 +10,6 @@ namespace headscope::app::flow_figure_test {
 namespace {
 
 constexpr const char* kMary = "When Mary and John went to the store, John gave a drink to";
-
-/// The legend's "24 of 4,920 edges", with what stands before it.
-std::string edges_words(const viz::Scene& scene) {
-  for (std::string& text : texts(scene))
-    if (text.ends_with(" edges")) return text;
-  return "";
-}
-
-ViewContext printed_context(Target target, const Scenario& s, const char* edges) {
-  const TargetSpec spec = spec_of(target);
-  const View& view = *find_view("flow");
-  ViewContext c = s.context(spec.width, spec.height);
-  c.font_size = spec.font_size;
-  c.options.set(*find_option("flow-edges"), parse_option(*find_option("flow-edges"), edges));
-  if (spec.height == 0) c.height = height_for_width(view, c, spec.scale, target);
-  return c;
-}
-
-TEST(FlowFigure, DrawsTheChosenNumberOfEdges) {
-  const Scenario s(kMary);
-  for (const int edges : {0, 24}) {
-    const std::string number = std::to_string(edges), expected = number + " of ";
-    EXPECT_THAT(edges_words(ViewFixture("flow", s, 1600, 900, {{"flow-edges", number}}).scene()),
-                StartsWith(expected));
-    for (const Target target : {Target::column, Target::slide}) {
-      const ViewContext c = printed_context(target, s, number.c_str());
-      ExportOptions options{.page = target == Target::slide ? Page::exact : Page::width, .target = target};
-      EXPECT_THAT(edges_words(export_scene_of(*find_view("flow"), c, options)), StartsWith(expected));
-    }
-  }
-}
 
 /// The legend's width sample: thickness in the picture, for a logit of 1.
 double scale_of_legend(const viz::Scene& scene) {

@@ -9,7 +9,7 @@
 namespace headscope::app::head_metrics_test {
 namespace {
 
-constexpr int kCell = 0, kRow = 1;
+constexpr int kRow = 1;
 constexpr const char* kTwice = "one two three one two three one two";
 
 TEST(HeadMetrics, OfTheTableAreTheAnswersForEveryHead) {
@@ -22,22 +22,6 @@ TEST(HeadMetrics, OfTheTableAreTheAnswersForEveryHead) {
     for (std::size_t head = 0; head < numbers.size(); ++head)
       EXPECT_EQ(numbers[head], decimal(static_cast<float>(answer->of_head[head]->metrics[metric])));
   }
-}
-
-TEST(HeadMetrics, TheListIsSortedAndLeadsToItsHeads) {
-  const Scenario s(kTwice);
-  for (const bool least : {false, true}) {
-    const ViewFixture shown("metrics", s, 1200, 1500,
-                            {{"metric", "induction"}, {"least-first", least ? "yes" : "no"}});
-    std::vector<double> values;
-    for (const int id : ids_of_role(shown.picture(), kRow))
-      values.push_back(numbers_of(shown.table(), "induction").at(static_cast<std::size_t>(id)));
-    ASSERT_EQ(values.size(), 48U) << "all of them have room";
-    EXPECT_TRUE(least ? std::ranges::is_sorted(values) : std::ranges::is_sorted(values, std::greater{}));
-  }
-  const ViewFixture shown("metrics", s, 1200, 1500);
-  EXPECT_EQ(in_words(shown.click(shown.find(kRow, s.config().n_head + 2))), "head 1 2");
-  EXPECT_EQ(in_words(shown.click(shown.find(kCell, 0), 2, 1)), "head 2 1");
 }
 
 TEST(HeadMetrics, ADifferenceListsDecreasesByTheirSizeToo) {

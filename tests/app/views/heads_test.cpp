@@ -71,9 +71,7 @@ TEST(Heads, WhoLooksUpAColourInTheLegendReadsTheWeight) {
   // Thumbnails at the edge are cut off: their cells stay where the mouse finds them.
   expect_maps(scenario(23), {{0, 0}, {1, 1}, {2, 2}},
               {{"heads-zoom", "2"}, {"heads-scroll", "0.4"}, {"heads-scroll-x", "0.3"}});
-}
-
-TEST(Heads, PooledMapsShowTheLargestWeightWithAndWithoutKeyZero) {
+  // Pooled maps show the largest weight under each cell.
   expect_maps(scenario(100), {{0, 0}, {2, 1}, {3, 4}});
   expect_maps(scenario(100), {{0, 0}, {2, 1}, {3, 4}}, {{"without-key0", "yes"}});
 }
@@ -121,15 +119,9 @@ TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
   EXPECT_EQ(view.table(c).rows(), 3U * 23U * 24U / 2U);
 }
 
-TEST(Heads, ArrowsMoveTheHeadAndBringItIntoSight) {
+TEST(Heads, KeysBringTheHeadIntoSight) {
   const Scenario s(scenario(12).run->prompt, {2, 1});
   const int layers = s.config().n_layer, heads = s.config().n_head;
-  const ViewFixture shown("heads", s, 400, 500);
-  EXPECT_EQ(in_words(shown.press(Key::up)), "head by -1 0");
-  EXPECT_EQ(in_words(shown.press(Key::right)), "head by 0 1");
-  EXPECT_EQ(in_words(shown.press(Key::end)), "head by 0 " + std::to_string(heads - 2));
-  EXPECT_EQ(in_words(shown.press(Key::page_up)), "head by -2 0");
-
   ViewContext c = s.context(400, 500);
   c.in_pane = true;
   set(c, "heads-zoom", "3");

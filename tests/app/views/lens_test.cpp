@@ -79,25 +79,6 @@ TEST(Lens, EachCellHasItsBestGuessAndColour) {
   }
 }
 
-TEST(Lens, ScrollsSidewaysSoThatTheQueryIsInSight) {
-  const Scenario& s = scenario(100);
-  const auto shown_from = [&](const NamedOptions& options) {
-    const ViewFixture shown("lens", s, 900, 600, options);
-    return shown.region(0);
-  };
-  const viz::Region end = shown_from({});
-  EXPECT_LT(end.cols, 20);
-  EXPECT_EQ(end.first_col + end.cols, 100) << "the query is the last one";
-  EXPECT_GE(end.rect.w / end.cols, 3.5 * 14) << "cells are wide enough for words";
-  EXPECT_EQ(shown_from({{"first-column", "30"}}).first_col, 30);
-  const viz::Region all = shown_from({{"lens-guesses", "no"}});
-  EXPECT_EQ(all.cols, 100) << "without words all have room";
-  const ViewFixture part("lens", s, 900, 600, {{"first-column", "30"}});
-  const int last = 29 + static_cast<int>(part.region(0).cols);
-  EXPECT_THAT(texts(part.scene()), Contains("positions 30 to " + std::to_string(last) + " of 100"));
-  EXPECT_EQ(in_words(part.click(0, 2, 33)), "query 33, first-column 30") << "nothing moves under the mouse";
-}
-
 /// Whether each column of the grid is painted, from the first one on.
 std::string painted(const Picture& picture) {
   const viz::Region& grid = picture.regions.at(0);
@@ -113,8 +94,6 @@ TEST(Lens, ShowsBlocksWhereverTheyAre) {
   const ViewFixture shown("lens", s.context(1300, 600, third), {{"lens-guesses", "no"}});
   EXPECT_EQ(painted(shown.picture()), std::string(64, '.') + std::string(32, '#') + "....");
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… 32 of 100 positions")));
-  EXPECT_THAT(shown.tooltip(0, 2, 63), Contains("computing…"));
-  EXPECT_THAT(shown.tooltip(0, 2, 64), Not(Contains("computing…")));
   // The colours are the same as when everything is known: the scale does not depend on single cells.
   const ViewFixture all("lens", s, 1300, 600, {{"lens-guesses", "no"}});
   EXPECT_EQ(shown.color_of(0, 2, 70), all.color_of(0, 2, 70));

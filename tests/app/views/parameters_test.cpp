@@ -145,14 +145,5 @@ TEST(Parameters, LinesOpenBlocksAndShowTensors) {
   EXPECT_EQ(tied.tooltip(tied.find(kMapRole, 0), 0, 0)[0], "wte.weight");
 }
 
-TEST(Parameters, TheTableDoesNotWaitForTheValues) {
-  NoAnswers none;
-  ViewContext c = scenario(12).context(1200, 1000, none);
-  const Picture picture = find_view("parameters")->build(c);
-  EXPECT_GT(ids_of_role(picture, kRowRole).size(), 15U);
-  EXPECT_TRUE(ids_of_role(picture, kMapRole).empty());
-  EXPECT_THAT(texts(picture.scene), Contains("computing…"));
-}
-
 }  // namespace
 }  // namespace headscope::app::parameters_test

@@ -98,15 +98,6 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
             << "encoding " << encoding << ", dimension " << dimension << ", position " << position;
       }
     }
-    const std::vector<std::string> lines = shown.tooltip(grid, 8, 30);
-    for (const auto& [words, which] : {std::pair{"learned ", 0}, {"sinusoidal ", 1}}) {
-      EXPECT_TRUE(agree(number_after(lines, words),
-                        rows[30][1 + static_cast<std::size_t>(which) * kDimensions.size() + 1],
-                        reference_encoding(s, which, 30, 8), 1e-6));
-    }
-    EXPECT_TRUE(agree(number_after(shown.tooltip(shown.curves(encoding), 0, 30), "dimension 151: "),
-                      rows[30][1 + static_cast<std::size_t>(encoding) * kDimensions.size() + 2],
-                      reference_encoding(s, encoding, 30, 151), 1e-6));
   }
 }
 
@@ -149,19 +140,6 @@ TEST(Positions, AClickOnARowOfCosinesDrawsItsCurveAndTakesItAway) {
   EXPECT_EQ(in_words(shown.press(Key::right)), "curves 11,21");
 }
 
-TEST(Positions, TooltipAndTableTellTheErrorsOfTheShift) {
-  const ViewFixture shown("positions", scenario(12), 900, 700, {{"positions-show", "shift"}});
-  const auto shift = scenario(12).ask(ShiftOfPositions{});
-  const auto lines = shown.tooltip(0, 0, 3);
-  EXPECT_THAT(lines, Contains("3 positions ahead"));
-  EXPECT_THAT(lines, Contains("learned, T fitted to all t: " + exact(shift->learned[3])));
-  EXPECT_THAT(lines, Contains("learned at odd t, T fitted to even t: " + exact(shift->unseen[3])));
-  const auto rows = text_rows(shown.table());
-  ASSERT_EQ(rows.size(), shift->learned.size());
-  EXPECT_EQ(rows[9][1], plain(shift->sinusoidal[9]));
-  EXPECT_EQ(rows[9][4], plain(shift->stay[9]));
-}
-
 TEST(Positions, TheShiftShowsPartsWhileItIsComputed) {
   PositionShift part = *scenario(12).ask(ShiftOfPositions{});
   for (auto* errors : {&part.sinusoidal, &part.learned, &part.unseen, &part.stay}) errors->resize(9);
@@ -170,7 +148,6 @@ TEST(Positions, TheShiftShowsPartsWhileItIsComputed) {
   set(c, "positions-show", "shift");
   const Picture picture = find_view("positions")->build(c);
   EXPECT_THAT(texts(picture.scene), Contains("computing… k up to 8"));
-  EXPECT_TRUE(find_view("positions")->facts(c, picture, {0, 0, 30}).tooltip().empty());
 }
 
 }  // namespace

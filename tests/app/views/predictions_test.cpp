@@ -106,21 +106,6 @@ TEST(Predictions, MostSurprisingFirstSortsByLossAndTheLastTokenComesLast) {
   EXPECT_EQ(order.back(), s.length() - 1);
 }
 
-TEST(Predictions, TheChosenRowIsInSightUnlessScrolled) {
-  Scenario s(scenario(100).run->prompt, {0, 0, 60});
-  const ViewFixture shown("predictions", s, 900, 500);
-  EXPECT_THAT(ids_of_role(shown.picture(), kPredictionRole), Contains(60));
-  EXPECT_THAT(ids_of_role(shown.picture(), kShadedRole).size(), ::testing::Gt(3U));
-  const ViewFixture scrolled("predictions", s, 900, 500, {{"first-position", "5"}});
-  EXPECT_EQ(ids_of_role(scrolled.picture(), kPredictionRole).front(), 5);
-  EXPECT_THAT(ids_of_role(scrolled.picture(), kShadedRole), Contains(5)) << "the chips go with the rows";
-  EXPECT_EQ(in_words(scrolled.click(row_of(scrolled, 8))), "query 8, first-position 5")
-      << "nothing moves under the mouse";
-  EXPECT_EQ(in_words(scrolled.click(scrolled.find(kShadedRole, 7))), "query 7, first-position auto");
-  EXPECT_EQ(in_words(scrolled.press(Key::down)), "first-position 6");
-  EXPECT_EQ(in_words(scrolled.press(Key::right)), "query by 1");
-}
-
 TEST(Predictions, TheMenuContinuesWithAGuess) {
   const Scenario s(kRobot);
   const ViewFixture shown("predictions", s, 1700, 700);

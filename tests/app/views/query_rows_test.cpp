@@ -23,20 +23,6 @@ Table breakdown_of(Side side, const Scenario& scenario) {
   return find_view("query")->table(breakdown(side, scenario));
 }
 
-TEST(SoftmaxDifference, IsTheRunsRowLessTheOthersToTheBit) {
-  const Scenario s = edited("L0.attn_out=0"), clean(kRobot);
-  const Table table = table_of(Side::difference, "softmax", s);
-  const auto after = s.ask(StagesOf{kLayer, kHead}), before = clean.ask(StagesOf{kLayer, kHead});
-  const auto minus = [&](Stage stage, int key) {
-    return after->matrix(stage).at(8, key) - before->matrix(stage).at(8, key);
-  };
-  for (int key = 0; key < 9; ++key) {
-    const auto i = static_cast<std::size_t>(key);
-    EXPECT_EQ(numbers_of(table, "difference of score")[i], decimal(minus(Stage::scores, key)));
-    EXPECT_EQ(numbers_of(table, "difference of weight")[i], decimal(minus(Stage::pattern, key)));
-  }
-}
-
 TEST(SoftmaxDifference, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
   const Scenario s = of_two({kLayer, kHead, 5, -1});
   Scenario second("The very old king had daughter");
@@ -149,23 +135,6 @@ TEST(RowDifference, WhatIsHiddenOnBothSidesDoesNotDiffer) {
   const Table cell = breakdown_of(Side::difference, edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6}));
   EXPECT_EQ(fact_of(cell, "difference of masked"), 0);
   EXPECT_EQ(fact_of(cell, "difference of weight"), 0.5);
-}
-
-TEST(RowDifference, NothingThatIsNoNumberIsDrawn) {
-  for (const char* edits : {"L2H1.scores[8,3]=null", "L2H1.scores[0,0]=null", "L2H1.mask=none", "L2H1.q=0",
-                            "L2H1.pattern[2,6]=0.5"})
-    for (const auto& [query, key] : {std::pair{0, -1}, {2, 0}, {8, 3}}) {
-      const Scenario s = edited(edits, {kLayer, kHead, query, key});
-      const ViewContext c = breakdown(Side::difference, s);
-      for (const char* view : {"softmax", "query"}) {
-        SCOPED_TRACE(std::string(edits) + " " + view + " " + std::to_string(query));
-        const viz::Picture picture = find_view(view)->build(c);
-        EXPECT_LT(senseless_item(picture.scene), 0);
-        EXPECT_THAT(texts(picture.scene), Each(Not(HasSubstr("NaN"))));
-        for (const auto& row : text_rows(find_view(view)->table(c)))
-          EXPECT_THAT(row, Each(Not(HasSubstr("nan"))));
-      }
-    }
 }
 
 }  // namespace

@@ -57,53 +57,6 @@ TEST(Query, TheTableHasTheVectorsOfTheReference) {
   }
 }
 
-TEST(Query, ARowChoosesItsKeyAndGivesItBack) {
-  Scenario s = robot_with_query(kQuery);
-  ViewFixture shown("query", s, 1700, 700);
-  EXPECT_EQ(in_words(shown.click(shown.key_row(3))), "key 3");
-  EXPECT_EQ(in_words(shown.click(shown.strip(Vector::value, 2), static_cast<int>(Vector::value), 4)),
-            "key 2");
-  EXPECT_EQ(in_words(shown.click(shown.fixed_strip(Vector::z), static_cast<int>(Vector::z), 4)), "");
-  s.select({1, 2, kQuery, 3});
-  EXPECT_EQ(in_words(ViewFixture("query", s, 1700, 700).click(shown.key_row(3))), "key -1");
-}
-
-TEST(Query, TheStrongestKeyIsInView) {
-  int scrolled = 0;
-  for (int head = 0; head < scenario(100).config().n_head; ++head) {
-    const Scenario s(scenario(100).run->prompt, {1, head, 90, -1});
-    ViewContext c = s.context(900, 400);
-    c.in_pane = true;
-    const auto& weights = reference_head(s, 1, head).weights[90];
-    const std::vector<int> rows = ids_of_role(find_view("query")->build(c), kKeyRole);
-    ASSERT_LT(rows.size(), 60U);
-    EXPECT_THAT(rows, Contains(std::ranges::max_element(weights) - weights.begin())) << head;
-    scrolled += rows.front() > 0;
-  }
-  EXPECT_GT(scrolled, 0);
-}
-
-TEST(Query, WithShiftTheyChooseTheKeyInTheOrderOfTheRows) {
-  Scenario s(scenario(100).run->prompt, {1, 2, 60, -1});
-  const ViewFixture none("query", s, 900, 500, {{"first-key", "20"}});
-  EXPECT_EQ(in_words(none.press(Key::down, true)), "key 20") << "the first in sight";
-  s.select({1, 2, 60, 20});
-  const ViewFixture shown("query", s, 900, 500, {{"first-key", "20"}});
-  EXPECT_EQ(in_words(shown.press(Key::down, true)), "key 21");
-  EXPECT_EQ(in_words(shown.press(Key::up, true)), "key 19, first-key 19");
-  const NamedOptions strongest{{"strongest-first", "yes"}};
-  const auto order = ids_of_role(ViewFixture("query", s, 900, 4000, strongest).picture(), kKeyRole);
-  s.select({1, 2, 60, order[4]});
-  EXPECT_EQ(in_words(ViewFixture("query", s, 900, 1200, strongest).press(Key::down, true)),
-            "key " + std::to_string(order[5]));
-}
-
-TEST(Query, ACellsMenuLeadsToHowItsWeightIsComputed) {
-  const ViewFixture shown("heatmap", robot_with_query(kQuery), 900, 700);
-  EXPECT_EQ(in_words(shown.choose("How this weight is computed", shown.grid(), 4, 3)),
-            "head 1 2, query 4, key 3, strips breakdown, show query");
-}
-
 TEST(Query, ProductsOfTheComponentsAddUpToTheScore) {
   const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);

@@ -9,8 +9,6 @@ namespace headscope::app::score_sources_test {
 namespace {
 
 constexpr int kGrid = 0;  // index of the region: the first one
-constexpr int kListRole = 1;
-
 TEST(ScoreSourcesView, TheTableHasEveryPairAndAddsUp) {
   for (const int layer : {0, 2, 5}) {
     Scenario s(kRobot);
@@ -48,28 +46,6 @@ TEST(ScoreSourcesView, TheGridAddsUpToTheScore) {
       EXPECT_NEAR(sum, a->sum(), 1e-4);
     }
   }
-}
-
-TEST(ScoreSourcesView, ListsTheStrongestFirst) {
-  const Scenario s(kRobot, {2, 1, 6, 3});
-  const auto a = s.ask(ScoreSourcesOf{2, 1, 6, 3});
-  for (const char* list : {"pairs", "query", "key"}) {
-    const ViewFixture shown("score_sources", s, 1300, 2400, {{"score-list", list}});
-    std::vector<double> values;
-    for (const int row : shown.all_of(kListRole))
-      values.push_back(app::testing::number_after(shown.tooltip(row), "scaled score ")->value);
-    EXPECT_TRUE(std::ranges::is_sorted(values, std::greater<>(), [](double v) { return std::abs(v); }))
-        << list;
-    ASSERT_EQ(std::ssize(values), std::string(list) == "pairs" ? 60 : a->count());
-  }
-}
-
-TEST(ScoreSourcesView, LayersTakeHeadsTogether) {
-  const Scenario s(kRobot, {2, 1, 6, 3});
-  const ScoreSources layers = heads_together(*s.ask(ScoreSourcesOf{2, 1, 6, 3}));
-  const ViewFixture shown("score_sources", s, 1300, 900, {{"score-parts", "layers"}});
-  EXPECT_EQ(shown.region(kGrid).row_count, layers.count());
-  EXPECT_TRUE(shown.click(kGrid, 4, 2).empty()) << "several heads";
 }
 
 TEST(ScoreSourcesView, AClickGoesToTheHeadThatWroteThePart) {

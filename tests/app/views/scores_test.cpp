@@ -115,37 +115,6 @@ TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
   }
 }
 
-constexpr std::array<const char*, 4> kTitles{"1 scores", "2 scaled", "3 masked", "4 pattern"};
-
-TEST(Scores, AStageAloneIsALargeMapOfItsNumbersWithItsScale) {
-  const Scenario s("The king and his");
-  const ViewFixture four("scores", s, 700, 700);
-  for (int stage = 0; stage < 4; ++stage) {
-    const ViewFixture shown("scores", s, 700, 700, {{"score-stage", std::to_string(stage + 1)}});
-    SCOPED_TRACE(kTitles.at(static_cast<std::size_t>(stage)));
-    ASSERT_EQ(shown.all_of(kCell).size(), 1U);
-    const viz::Region& grid = shown.region(shown.grid(stage));
-    EXPECT_GT(grid.rect.w, 1.4F * four.region(four.grid(stage)).rect.w);
-    const Table table = shown.table();
-    DrawnPage page = shown.page();
-    for (int query = 0; query < s.length(); ++query) {
-      for (int key = 0; key < s.length(); ++key) {
-        const auto drawn = page.take(grid.cell_rect(query, key));
-        const double expected = reference_stage(s, stage, query, key);
-        ASSERT_EQ(drawn.size(), is_masked(stage, query, key) ? 0U : 1U);
-        if (!drawn.empty()) {
-          EXPECT_TRUE(agree(drawn[0].text, cell_of(table, s, stage, query, key), expected, kTolerance));
-        }
-      }
-    }
-    const auto bar = color_bar_of(shown.scene(), grid.rect);
-    ASSERT_TRUE(bar);
-    const DrawnScale scale(page, *bar);
-    EXPECT_TRUE(reads(scale, shown.color_of(shown.grid(stage), 2, 1), reference_stage(s, stage, 2, 1)));
-    EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
-  }
-}
-
 /// The disc that is larger than the stops.
 float knob_of(const viz::Scene& scene) {
   float x = -1, radius = 0;

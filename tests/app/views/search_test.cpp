@@ -12,7 +12,6 @@ namespace {
 TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
   const Scenario s = kings();
   const ViewFixture shown("search", s, 1200, 700, {{"search-above", "0"}});
-  EXPECT_THAT(texts(shown.scene()), Contains("Weights from “king”, “·king” to “king”, “·king”"));
   WeightSearch search;
   search.from = search.to = {TokenSelector::Kind::text, "king", 0};
   const auto found = s.ask(WeightsOfRun{search});
@@ -38,17 +37,13 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
 
 TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
   const Scenario s = kings();
-  const ViewFixture shown("search", s, 1200, 700,
-                          {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
-  const auto rows = text_rows(shown.table());
+  const ViewFixture tall("search", s, 1200, 9000,
+                         {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
+  const auto rows = text_rows(tall.table());
   const auto of_second = std::ranges::find(rows, "2", [](const auto& row) { return row[1]; });
   ASSERT_NE(of_second, rows.end()) << "“ king” is in the second, too";
   const auto index = static_cast<int>(of_second - rows.begin());
   int region = -1;
-  for (std::size_t i = 0; i < shown.picture().regions.size(); ++i)
-    if (shown.picture().regions[i].id == index) region = static_cast<int>(i);
-  const ViewFixture tall("search", s, 1200, 9000,
-                         {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
   for (std::size_t i = 0; i < tall.picture().regions.size(); ++i)
     if (tall.picture().regions[i].id == index) region = static_cast<int>(i);
   ASSERT_GE(region, 0);
@@ -56,8 +51,6 @@ TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
   EXPECT_EQ(in_words(tall.click(region)), "prompt “A king is no queen” " + row[2] + " " + row[3] + " " +
                                               row[4] + " " + row[6] + ", chosen-found " +
                                               std::to_string(index));
-  EXPECT_THAT(tall.tooltip(region), Contains("prompt 2"));
-  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("; 2 prompts of “pairs.txt”, all heads")));
 }
 
 TEST(SearchView, FindsTheMarkedShape) {
@@ -86,7 +79,6 @@ TEST(HeadMetricsView, CanBeMeasuredOnAList) {
   ASSERT_EQ(previous.size(), metrics->heads.size());
   for (std::size_t i = 0; i < previous.size(); ++i)
     EXPECT_EQ(previous[i], decimal(static_cast<float>(metrics->heads[i][HeadMetric::previous])));
-  EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”; ")));
 }
 
 TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
@@ -98,11 +90,9 @@ TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
   ASSERT_EQ(rows.size(), 2 * space->places.size());
   EXPECT_EQ(rows[8][0], "2") << "behind the eight tokens of the first";
   EXPECT_EQ(rows[8][3], "A");
-  EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”; ")));
   const viz::Region& frame = shown.region(0);
   const std::string clicked = in_words(shown.click(0, frame.row_count / 2, frame.col_count / 2));
   EXPECT_THAT(clicked, StartsWith("prompt “"));
-  EXPECT_THAT(shown.tooltip(0, frame.row_count / 2, frame.col_count / 2)[1], StartsWith("prompt "));
 }
 
 }  // namespace

@@ -22,30 +22,6 @@ SweepOf of_heads(const Scenario& s) {
   return {.position = s.selection.query};
 }
 
-TEST(SweepView, CellsAndTooltipsAreTheAnswers) {
-  const Scenario s(kRobot);
-  const ViewFixture shown("sweep", s, 1000, 700);
-  const auto sweep = s.ask(of_heads(s));
-  const viz::Region& grid = shown.region(kGrid);
-  ASSERT_EQ(grid.row_count, s.config().n_layer);
-  ASSERT_EQ(grid.col_count, s.config().n_head);
-  auto page = shown.page();
-  const auto bars = upright_bars(shown.scene());
-  ASSERT_EQ(bars.size(), 1U);
-  const DrawnScale scale(page, bars[0]);
-  for (int layer = 0; layer < grid.row_count; ++layer)
-    for (int head = 0; head < grid.col_count; ++head) {
-      const double difference = sweep->difference(SweepMetric::difference, layer, head);
-      EXPECT_TRUE(reads(scale, shown.color_of(kGrid, layer, head), difference));
-      const auto lines = shown.tooltip(kGrid, layer, head);
-      EXPECT_THAT(lines, Contains(head_name(layer, head) + " off"));
-      EXPECT_THAT(lines, Contains(HasSubstr("Δ logit difference " + std::string(difference > 0 ? "+" : "") +
-                                            exact(difference))));
-      EXPECT_THAT(lines, Contains("from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
-                                  exact(sweep->at(layer, head).of(SweepMetric::difference))));
-    }
-}
-
 TEST(SweepView, HeadsAtPositionsHaveARowEach) {
   const Scenario s(kRobot);
   const ViewFixture shown("sweep", s, 1000, 900, {{"sweep-over", "head-position"}});
@@ -69,20 +45,6 @@ TEST(SweepView, HeadsAtPositionsHaveARowEach) {
                                           {Gesture::Kind::double_click, {}, {}, {.shift = true}});
   EXPECT_EQ(std::get<ToggleEdit>(row.at(0)).edit, parse_edits("L4H3.z=0", *bundled()).at(0))
       << "the head's row";
-}
-
-TEST(SweepView, MlpsAreAListByLayer) {
-  const Scenario s(kRobot);
-  const ViewFixture shown("sweep", s, 900, 600, {{"sweep-over", "mlps"}});
-  const auto sweep =
-      s.ask(SweepOf{.over = SweepOver::mlps, .site = model::Site::mlp_out, .position = s.selection.query});
-  ASSERT_EQ(std::ssize(shown.picture().regions), s.config().n_layer);
-  const auto changes = numbers_of(shown.table(), "change");
-  for (int layer = 0; layer < s.config().n_layer; ++layer)
-    EXPECT_EQ(changes[layer], sweep->difference(SweepMetric::difference, layer, 0));
-  EXPECT_EQ(std::get<ToggleEdit>(shown.choose("Apply “L2 mlp_out off”", 2).at(0)).edit,
-            parse_edits("L2.mlp_out=0", *bundled()).at(0));
-  EXPECT_EQ(in_words(shown.click(4)), "head 4 1");
 }
 
 TEST(SweepView, NeuronsAreAListTheStrongestFirst) {

@@ -6,7 +6,7 @@
 namespace headscope::app::tokenization_test {
 namespace {
 
-constexpr int kTokenRole = 0, kStepRole = 1;  // roles of the view's regions
+constexpr int kStepRole = 1;  // of the view's regions
 
 /// "daughters": many bytes, and several merges.
 Scenario daughters() {
@@ -87,16 +87,6 @@ TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {
   for (const std::string& byte : bytes) EXPECT_TRUE(byte.starts_with("<") && byte.size() == 4) << byte;
   EXPECT_EQ(drawn_in(page, shown.region(shown.find(kStepRole, 1)).rect)[0],
             viz::visible(tokenizer.bytes(id)));
-}
-
-TEST(Tokenization, ARowChoosesItsToken) {
-  const ViewFixture shown("tokenization", Scenario(scenario(100).run->prompt, {0, 0, 60}), 900, 600);
-  const auto rows = ids_of_role(shown.picture(), kTokenRole);
-  EXPECT_THAT(rows, Contains(60));
-  EXPECT_EQ(in_words(shown.click(shown.find(kTokenRole, rows[1]))),
-            "query " + std::to_string(rows[1]) + ", first-token " + std::to_string(rows[0]));
-  EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
-  EXPECT_EQ(in_words(shown.press(Key::down)), "first-token " + std::to_string(rows[0] + 1));
 }
 
 TEST(Tokenization, MergesAreOfTheRunsTokensEachOnce) {

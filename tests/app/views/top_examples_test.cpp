@@ -4,7 +4,6 @@
 #include "app/run/analyses/token_pass.h"
 #include "app/views/parts/names.h"
 #include "tests/app/kings.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app::top_examples_test {
 namespace {
@@ -30,36 +29,10 @@ TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
                                      std::to_string(f.id), ::testing::_))
         << i;
   }
-  EXPECT_THAT(texts(shown.scene()), Contains("Largest activations of L2 neurons 17, 30"));
-  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("2 prompts of “pairs.txt”")));
   const FoundActivation& first = found->best.front();
   const std::string& prompt = s.prompts->prompts[static_cast<std::size_t>(first.prompt) - 1].text;
   EXPECT_EQ(in_words(shown.click(shown.find(0, 0))),
             "prompt “" + prompt + "” 2 1 " + std::to_string(first.position) + " -1");
-  EXPECT_THAT(shown.tooltip(shown.find(0, 0)), Contains("activation " + exact(first.activation)));
-}
-
-/// The colour of each token of the first rows is that of its number, as the legend has it.
-TEST(TopExamplesView, ShadesEachTokenByItsActivation) {
-  Scenario s = kings();
-  s.select({4, 1, 7, -1});
-  const ViewFixture shown("top_examples", s, 1400, 700, {{"example-neurons", "463"}});
-  const auto found = s.ask(ActivationsOfRun{{{{4, 463}}, {}, kAll}});
-  ASSERT_GT(found->best.size(), 4U);
-  const viz::ColorScale scale = viz::linear_scale(found->best.front().activation);
-  for (std::size_t i = 0; i < found->best.size(); ++i) {
-    const viz::Rect row = shown.region(shown.find(0, static_cast<int>(i))).rect;
-    std::vector<viz::FillRect> boxes;
-    for (const viz::FillRect& fill : items_of<viz::FillRect>(shown.scene()))
-      if (row.encloses(fill.rect) && fill.radius == 2) boxes.push_back(fill);
-    std::ranges::sort(boxes, {}, [](const viz::FillRect& fill) { return fill.rect.x; });
-    std::vector<viz::Color> expected;
-    for (const float value : found->excerpts[i].values)
-      if (value > 0) expected.push_back(scale.color(light(), static_cast<double>(value)));
-    ASSERT_EQ(boxes.size(), expected.size()) << i;
-    for (std::size_t k = 0; k < boxes.size(); ++k) EXPECT_EQ(boxes[k].color, expected[k]) << i << " " << k;
-  }
-  EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
 }
 
 /// The default neuron is the most active one at the token; a click keeps it.
@@ -97,7 +70,6 @@ TEST(TopExamplesView, OfAHeadLeaveOutKey0UnlessAskedForIt) {
     const FoundWeight& first = found->best.front();
     EXPECT_EQ(in_words(shown.click(shown.find(0, 0))),
               "query " + std::to_string(first.query) + ", key " + std::to_string(first.key));
-    EXPECT_THAT(texts(shown.scene()), Contains("Largest weights of L2 H1"));
   }
 }
 

@@ -24,7 +24,9 @@ namespace {
 
 using viz::testing::xml_error;
 
-constexpr std::array<std::pair<float, float>, 3> kSizes{{{420, 360}, {900, 700}, {1600, 1000}}};
+/// The last ones are too small for most.
+constexpr std::array<std::pair<float, float>, 9> kSizes{
+    {{420, 360}, {900, 700}, {1600, 1000}, {140, 140}, {90, 90}, {20, 500}, {500, 20}, {1, 1}, {0, 0}}};
 
 INSTANTIATE_TEST_SUITE_P(Views, ViewSuite, ::testing::ValuesIn(ids_of_views()),
                          [](const auto& test) { return test.param; });

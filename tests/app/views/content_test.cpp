@@ -1,0 +1,236 @@
+// What the frame makes of what views declare: layout, words, clicks, commands, frames, scrolling, colours.
+// Views are tested for their numbers and for what is their own.
+#include "app/views/content.h"
+
+#include "app/views/parts/boxes.h"
+#include "app/views/parts/names.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app::content_test {
+namespace {
+
+constexpr int kRow = 0, kChip = 1, kHead = 2, kStrip = 3;  // roles
+const Option<int> kFirst = first_row_option("first-content-row", false, -1);
+const ListRows kRows{.role = kRow, .first = kFirst, .names = "keys"};
+
+// ---- layout ----
+
+/// A box that notes where it is drawn; sizes are in ems, of ten pixels here.
+BoxPtr noted(viz::Rect& where, Wish width, Wish height) {
+  return custom(width, height, [&where](Picture&, const ViewContext&, viz::Rect area) { where = area; });
+}
+
+class Layout : public ::testing::Test {
+ protected:
+  Layout() { c_.font_size = 10; }
+  bool draw(Box& box, float width, float height) {
+    first_ = second_ = third_ = {};
+    if (!box.place(c_, {0, 0, width, height})) return false;
+    Picture picture;
+    box.paint(picture, c_);
+    return true;
+  }
+
+  ViewContext c_ = scenario(2).context(0, 0);
+  viz::Rect first_, second_, third_;
+};
+
+TEST_F(Layout, RowsGetWhatTheyNeedThenWhatIsGoodThenMore) {
+  const BoxPtr both = rows(boxes(noted(first_, {}, {2, 4, 6}), noted(second_, {}, {2, 10})));
+  constexpr float kGap = 6;
+  EXPECT_FALSE(draw(*both, 100, 38 + kGap));
+  for (const auto& [height, first, second] :
+       {std::tuple{40.F, 20.F, 20.F}, {80.F, 40.F, 40.F}, {140.F, 40.F, 100.F}, {180.F, 60.F, 120.F}}) {
+    ASSERT_TRUE(draw(*both, 100, height + kGap)) << height;
+    EXPECT_EQ(first_, (viz::Rect{0, 0, 100, first})) << height;
+    EXPECT_EQ(second_, (viz::Rect{0, first + kGap, 100, second})) << height;
+  }
+  EXPECT_EQ(both->height(c_, 100).good, 140 + kGap);
+}
+
+TEST_F(Layout, WhatHasNoRoomIsLeftOutTheLeastWorthFirst) {
+  const BoxPtr all =
+      rows(boxes(noted(first_, {}, {5, 5, 5}), may_be_left_out(noted(second_, {}, {5, 5, 5}), "the list", 2),
+                 may_be_left_out(noted(third_, {}, {5, 5, 5}), "the scale", 1)));
+  for (const auto& [height, note] : {std::pair(170.F, ""),
+                                     {120.F, "no room for the scale"},
+                                     {60.F, "no room for the list; no room for the scale"}}) {
+    ASSERT_TRUE(draw(*all, 100, height));
+    EXPECT_EQ(all->note(), note);
+    EXPECT_EQ(second_.h > 0, height > 100);
+    EXPECT_EQ(third_.h > 0, height > 160);
+  }
+  EXPECT_FALSE(draw(*all, 100, 40));
+}
+
+TEST_F(Layout, BesideStandsBelowEachOtherWhereItIsNarrowUnlessThatIsTooHigh) {
+  const BoxPtr both = beside(boxes(noted(first_, {10, 20}, {5, 9}), noted(second_, {10, 20}, {5, 9})));
+  for (const auto& [width, height, is_beside] :
+       {std::tuple(400.F, 200.F, true), {250.F, 200.F, false}, {250.F, 60.F, true}}) {
+    ASSERT_TRUE(draw(*both, width, height));
+    EXPECT_EQ(second_.x > first_.x && second_.y == first_.y, is_beside) << width << " " << height;
+    EXPECT_EQ(second_.y > first_.y && second_.x == first_.x, !is_beside) << width << " " << height;
+  }
+  EXPECT_FALSE(draw(*both, 150, 60));
+}
+
+// ---- what a place is about ----
+
+TEST(Ref, GivesWordsClicksAndCommands) {
+  const Scenario s(kRobot, {2, 1, 6, 5});
+  const ViewContext c = s.context(900, 700);
+  const std::string query = "query " + token_name(s.run->tokens, 3),
+                    key = "key " + token_name(s.run->tokens, 2);
+  using Lines = std::vector<std::string>;
+  const std::vector<std::tuple<Ref, Lines, std::string>> cases{
+      {{.layer = 1, .head = 2, .query = 3, .key = 2}, {"L1 H2", query, key}, "head 1 2, query 3, key 2"},
+      {{.layer = 1}, {"L1"}, ""},
+      {{.layer = 1, .neuron = 7}, {"L1 neuron 7"}, ""},
+      {{.key = 2}, {key}, "key 2"},
+      {{.query = 3, .key = 6}, {query, "key " + token_name(s.run->tokens, 6)}, "query 3"},  // it is later
+      {{.query = 99}, {}, ""},
+      {{.token = 20}, {"“" + label_of(c, 20) + "”"}, ""}};
+  for (const auto& [ref, words, clicked] : cases) {
+    EXPECT_EQ(in_words(choice_of(ref, c)), clicked);
+    if (ref.query == 99) continue;
+    Facts facts;
+    add_place(facts, ref, c);
+    EXPECT_THAT(facts.tooltip(), ::testing::IsSupersetOf(words));
+    EXPECT_FALSE(facts.status().empty());
+  }
+  EXPECT_EQ(in_words(choice_of({.key = 5}, c)), "key -1") << "the chosen one is given back";
+  Facts facts;
+  add_place(facts, {.layer = 1, .head = 2, .query = 3, .key = 2}, c);
+  const std::vector<MenuLine> menu = facts.menu();
+  for (const char* label : {"Show L1 H2", "Turn off L1 H2", "How this weight is computed"})
+    EXPECT_EQ(std::ranges::count(menu, label, &MenuLine::label), 1) << label;
+}
+
+// ---- a view ----
+
+/// The selected query's weights as a list, the prompt shaded by them, a number for each head, and a vector.
+View example(int& times) {
+  View view = make_view(Group::attention, "example", "Example", "An example.", nullptr);
+  view.declare = [&times](Content& it) {
+    ++times;
+    const ViewContext& c = it.c;
+    const auto pattern = it.need(PatternOf{c.selection.layer, c.selection.head});
+    if (!pattern) return;
+    const int query = c.selection.query;
+    std::vector<float> row;
+    for (int key = 0; key <= query; ++key) row.push_back(pattern->matrix().at(query, key));
+    const auto& weights = it.keep(std::move(row));
+    auto list = std::make_unique<List>(c, kRows, query + 1);
+    list->number("weight", 2, weights, {.file = "weight"});
+    list->number("half", 1, [&weights](int key) { return weights[key] / 2; }, {.file = "half", .tip = false});
+    list->refers_to = [](int key) { return Ref{.key = key}; };
+    list->kept = list->table.marked = c.selection.key;
+    list->strengths = weights;
+    const Table& table = it.keep(list->exported());
+    it.table = [&table] { return table; };
+    auto chips = std::make_unique<ShadedPrompt>(c, kChip, weights, viz::linear_scale(1), "weight");
+    chips->refers_to = [](int position) { return Ref{.key = position}; };
+    std::vector<float> numbers;
+    for (int i = 0; i < c.run->run->config.n_layer * c.run->run->config.n_head; ++i)
+      numbers.push_back(static_cast<float>(i % 7) - 2);
+    NamedStrip strip;
+    strip.id = 4, strip.name = "weights", strip.values = weights, strip.scale = viz::diverging_scale(1);
+    it.title = "Example";
+    it.body = rows(boxes(std::move(chips), grid_of_heads(c, kHead, std::move(numbers), "share", "bits"),
+                         std::make_unique<Strips>(kStrip, std::vector{strip}), std::move(list)));
+  };
+  return view;
+}
+
+int region_of_role(const Picture& picture, int role, int id) {
+  const auto found = std::ranges::find_if(
+      picture.regions, [&](const viz::Region& region) { return region.role == role && region.id == id; });
+  return found == picture.regions.end() ? -1 : static_cast<int>(found - picture.regions.begin());
+}
+
+TEST(Content, IsSaidClickedAndFramedByWhatItsBoxesAreAbout) {
+  int times = 0;
+  const View view = example(times);
+  const Scenario s(kRobot, {2, 1, 6, -1});
+  const ViewContext c = s.context(900, 1200);
+  const Picture picture = view.build(c);
+  const viz::Hit row{region_of_role(picture, kRow, 3), 0, 0}, chip{region_of_role(picture, kChip, 3), 0, 0},
+      cell{region_of_role(picture, kHead, 0), 1, 2};
+  ASSERT_TRUE(row.region >= 0 && chip.region >= 0 && cell.region >= 0);
+  const Facts facts = view.facts(c, picture, row);
+  EXPECT_THAT(facts.tooltip(),
+              ElementsAre("key " + token_name(s.run->tokens, 3), "weight " + exact(s.weight(6, 3))));
+  EXPECT_EQ(std::ranges::count(facts.menu(), "Copy weight " + exact(s.weight(6, 3)), &MenuLine::label), 1);
+  EXPECT_EQ(facts.overlay.items.size(), 2U) << "the row and the chip";
+  EXPECT_THAT(view.facts(c, picture, cell).tooltip(), ElementsAre("L1 H2", "share 1 bits"));
+  const auto click = [&](const viz::Hit& hit) {
+    return in_words(view.on(c, picture, &hit, {Gesture::Kind::click, {}, {}, {}}));
+  };
+  EXPECT_EQ(click(row), "key 3");
+  EXPECT_EQ(click(chip), "key 3");
+  EXPECT_EQ(click(cell), "head 1 2");
+  EXPECT_EQ(numbers_of(view.table(c), "half")[3], static_cast<double>(s.weight(6, 3) / 2));
+}
+
+TEST(Content, HasTheColoursOfItsScales) {
+  int times = 0;
+  const Scenario s(kRobot, {2, 1, 6, -1});
+  const Picture picture = example(times).build(s.context(900, 1200));
+  const auto color_at = [&](int role, int id, int row, int col) {
+    const viz::Region& region = picture.regions.at(region_of_role(picture, role, id));
+    return image_color_at(picture.scene, region.cell_rect(row, col).center());
+  };
+  DrawnPage page(picture.scene, *fonts());
+  const DrawnScale scale(page, upright_bars(picture.scene).at(0));
+  for (int i = 0; i < 48; ++i) EXPECT_TRUE(reads(scale, color_at(kHead, 0, i / 8, i % 8), i % 7 - 2)) << i;
+}
+
+TEST(Content, IsDrawnAndAskedAgainWithoutBeingDeclaredAgain) {
+  int times = 0;
+  const View view = example(times);
+  const Scenario& s = scenario(100);
+  ViewContext c = s.context(900, 900);
+  c.in_pane = true;
+  const Picture picture = view.build(c);
+  NoAnswers none;
+  c.answers = &none;
+  for (std::size_t i = 0; i < picture.regions.size(); ++i) {
+    const viz::Hit hit{static_cast<int>(i), 0, 0};
+    static_cast<void>(view.facts(c, picture, hit));
+    for (const auto kind : {Gesture::Kind::click, Gesture::Kind::wheel, Gesture::Kind::drag})
+      static_cast<void>(view.on(c, picture, &hit, {kind, {}, {0, -1}, {}}));
+  }
+  EXPECT_EQ(view.scrolls(c, picture).size(), 1U);
+  c.width = 700;
+  EXPECT_EQ(view.drawn(c, picture.content).scene.width, 700);
+  EXPECT_EQ(times, 1);
+  EXPECT_EQ(none.asked, 0);
+}
+
+TEST(Content, ItsListKeepsTheChosenRowInSightAndMovesByKeys) {
+  int times = 0;
+  const View view = example(times);
+  const Scenario s(scenario(100).run->prompt, {2, 1, 99, 60});
+  ViewContext c = s.context(900, 1000);
+  c.in_pane = true;
+  EXPECT_THAT(ids_of_role(view.build(c), kRow), Contains(60));
+  c.options.set(kFirst, 20);
+  const Picture picture = view.build(c);
+  EXPECT_EQ(ids_of_role(picture, kRow).front(), 20);
+  EXPECT_THAT(picture.subtitle, HasSubstr("keys 20 to "));
+  const viz::Hit row{region_of_role(picture, kRow, 22), 0, 0};
+  EXPECT_EQ(in_words(view.on(c, picture, &row, {Gesture::Kind::click, {}, {}, {}})),
+            "key 22, first-content-row 20")
+      << "nothing moves under the mouse";
+  const auto press = [&](Key key, bool shift) {
+    Gesture gesture{Gesture::Kind::key, {}, {}, {}, key};
+    gesture.modifiers.shift = shift;
+    return in_words(view.on(c, picture, nullptr, gesture));
+  };
+  EXPECT_EQ(press(Key::down, false), "first-content-row 21");
+  EXPECT_EQ(press(Key::right, false), "query by 1");
+  EXPECT_THAT(press(Key::down, true), StartsWith("key 61, first-content-row "));
+}
+
+}  // namespace
+}  // namespace headscope::app::content_test
