@@ -276,8 +276,8 @@ void ShadedPrompt::paint(Picture& picture, const ViewContext& c) const {
     const auto before = [&](int line) {
       return std::ranges::lower_bound(places_, line, {}, &viz::ChipPlace::line) - places_.begin();
     };
-    note = "tokens " + grouped(before(lines.first)) + "–" + grouped(before(lines.first + shown_) - 1) +
-           " of " + grouped(c.run->tokens.length());
+    note = (first_line != nullptr ? "" : "tokens ") + grouped(before(lines.first)) + "–" +
+           grouped(before(lines.first + shown_) - 1) + " of " + grouped(c.run->tokens.length());
   }
   const float small = style.line(style.small());
   if (first_line != nullptr && !note.empty()) {
