@@ -244,6 +244,7 @@ class Ui {
   std::vector<std::string> tip_lines_;
   const GlossaryEntry* tip_term_ = nullptr;
   viz::Scene tip_card_;
+  viz::Rect tip_beside_;  ///< the picture that the card is about
   std::string status_;
   std::map<Menu, viz::Rect> menu_buttons_;
   int layer_ = 0;

@@ -145,6 +145,7 @@ void Ui::hover_picture(const PlacedPicture& placed) {
   overlay.items = std::move(facts.overlay.items);
   player_.draw(*ImGui::GetWindowDrawList(), overlay, {placed.where.x, placed.where.y}, 1);
   tooltip(facts.tooltip(), std::move(facts.card));
+  tip_beside_ = placed.where;
   status_ = facts.status();
   out.cursor = Cursor::hand;
 }
@@ -356,6 +357,8 @@ void Ui::finish() {
   Rect box{pointer->x + u(16), pointer->y + u(18), wide, height};
   if (box.right() > window.right() - u(4)) box.x = std::max(window.x, pointer->x - u(10) - wide);
   if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, pointer->y - u(10) - height);
+  // A picture in it stands beside the one that it enlarges a part of, where that leaves room.
+  if (const float right = tip_beside_.right() + u(8); carded && right + wide < window.right()) box.x = right;
   begin_scene();
   fill(box, theme().raised, u(6));
   stroke(box, theme().line, 1, u(6));
