@@ -411,6 +411,9 @@ static std::shared_ptr<Content> content_in(const ViewContext& c, const View& vie
   view.declare(*content);
   if (!c.run && content->message.empty()) content->message = c.no_run;
   if (!content->message.empty()) content->body = nullptr;
+  if (c.run && c.side == Side::difference)
+    content->subtitle = difference_words(c, view) + (content->same ? ": no difference" : "") +
+                        (content->subtitle.empty() ? "" : "; ") + content->subtitle;
   content->c.answers = nullptr;
   return content;
 }

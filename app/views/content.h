@@ -124,9 +124,10 @@ class Content {
   explicit Content(const ViewContext& context) : c(context) {}
 
   ViewContext c;  ///< what it was made for; its answers are there while the view makes it, and its table
-  std::string message;  ///< in place of a picture; empty with a body
-  std::string title;    ///< on the difference side the frame adds that
-  std::string subtitle;
+  std::string message;           ///< in place of a picture; empty with a body
+  std::string title;             ///< on the difference side the frame adds that
+  std::string subtitle;          ///< the same: it says before it what is subtracted
+  bool same = false;             ///< all differences are 0
   bool says_difference = false;  ///< the title says so itself
   bool titled_in_pane = true;    ///< false: its pane says what it is
   BoxPtr body;

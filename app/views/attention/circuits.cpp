@@ -53,8 +53,7 @@ CopyingOfHead copying_question(const ViewContext& c) {
 
 /// The texts of a circuit and its lists.
 struct CircuitWords {
-  std::string title;  ///< around or before the head's name: see `title_of`
-  std::string subtitle;
+  std::string title;                         ///< around or before the head's name: see `title_of`
   std::array<std::string, kSides> headings;  ///< of the lists' tokens
   std::array<std::string, kSides> in_file;   ///< headings of their tokens in files
   std::string quantity;
@@ -66,16 +65,11 @@ CircuitWords words_of(const ViewContext& c) {
     case Circuit::copying:  // a grid of its own
       break;
     case Circuit::keys:
-      return {" would look for",
-              "scores with each key token, scaled",
-              {"looks for", "looks for least"},
-              {"sought", "avoided"},
-              "score"};
+      return {" would look for", {"looks for", "looks for least"}, {"sought", "avoided"}, "score"};
     case Circuit::pairs:
-      return {
-          "Strongest pairs of ", "over all query and key tokens, scaled scores", {"key", "key"}, {}, "score"};
+      return {"Strongest pairs of ", {"key", "key"}, {}, "score"};
   }
-  return {" would write", "", {"raises", "lowers"}, {"raised", "lowered"}, "logit"};
+  return {" would write", {"raises", "lowers"}, {"raised", "lowered"}, "logit"};
 }
 
 std::string signed_number(double value) {
@@ -221,8 +215,7 @@ void declare_all_heads(Content& it) {
   if (!copying) return;
   const ViewContext& c = it.c;
   it.title = "Copying scores of all heads";
-  it.subtitle = std::string("sum of the OV circuit's eigenvalues over the sum of their magnitudes; ") +
-                (reading_of_all(c).after_first_mlp ? "through MLP 0" : "plain embeddings");
+  it.subtitle = reading_of_all(c).after_first_mlp ? "through MLP 0" : "plain embeddings";
   auto grid = grid_of_heads(c, kCell, {copying->scores.begin(), copying->scores.end()}, "copying score");
   grid->map.cells.scale = viz::diverging_scale(1);
   grid->missing = "copying score none";
@@ -250,7 +243,7 @@ void declare(Content& it) {
   const auto numbers = numbers_of(it);
   if (!numbers) return;
   const Numbers& n = it.keep(*numbers);
-  it.title = title_of(c), it.subtitle = words_of(c).subtitle;
+  it.title = title_of(c), it.subtitle = ov ? "" : "scaled score";
   it.table = [&c, &n, copying, ov] { return table(c, n, ov ? copying.get() : nullptr); };
   it.body = rows(boxes(beside(boxes(list_of(c, n, 0), list_of(c, n, 1))),
                        notes({n.own, ov ? copying_words(c, copying.get()) : "", formula_of(c)})));

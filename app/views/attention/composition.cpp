@@ -167,12 +167,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   return list;
 }
 
-std::string subtitle_of(const ViewContext& c, const Numbers& n) {
-  const std::string formula(spec_of(c.options[kKind]).formula);
-  if (is_difference(c)) return subtraction_words(c) + "; " + formula;
-  return formula + ", minus " + viz::fixed_number(n.of->baseline, 4) + " of random matrices";
-}
-
 /// "0.0123 above random".
 std::string amount_words(const ViewContext& c, const Numbers& n, int sender, int receiver) {
   const double excess = n.of->excess(sender, receiver);
@@ -255,7 +249,8 @@ void declare(Content& it) {
   it.title = std::string(spec_of(c.options[kKind]).title) + " of heads" +
              (is_difference(c) ? difference_suffix(c) : "");
   it.says_difference = true;
-  it.subtitle = subtitle_of(c, n);
+  it.subtitle = spec_of(c.options[kKind]).formula;
+  if (!is_difference(c)) it.subtitle += "; random matrices " + viz::fixed_number(n.of->baseline, 4);
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_pair(facts, c, n, ref.other / n.of->heads(), ref.other % n.of->heads());

@@ -261,7 +261,7 @@ void declare(Content& it) {
   const std::vector<int>& heads = it.keep(listed_heads(c, n));
   const HeadMetricKind& metric = kind_of(c.options[kMetric]);
   it.title = metric.title;
-  it.subtitle = (is_difference(c) ? subtraction_words(c) + "; " : "") + detail_of(c, n);
+  it.subtitle = detail_of(c, n);
   it.table = [&] { return table(c, n); };
 
   auto grid = grid_of_heads(c, kCell, n.shown(c), metric.heading(), std::string(metric.unit));

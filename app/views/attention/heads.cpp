@@ -465,8 +465,7 @@ void declare(Content& it) {
   const Thumbnails& thumbnails = *it.keep(answer);
   it.titled_in_pane = false;
   it.title = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
-  it.subtitle = "rows: layers; in each map, rows are queries and columns keys";
-  if (c.side == Side::difference) it.subtitle = difference_words(c) + "; " + it.subtitle;
+  it.subtitle = "rows: layers; in each map queries × keys";
   it.table = [&] { return table(c, thumbnails); };
   it.body = std::make_unique<Maps>(thumbnails, scale_of(c, thumbnails));
 }

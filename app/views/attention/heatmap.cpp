@@ -56,17 +56,8 @@ std::string sum_words(const ViewContext& c, const Pattern& pattern) {
             !(rollout && plan->edits({model::Site::attn_scores, layer}));
   std::string words = even ? "; rows sum to 1" : "";
   for (int query = 0; query < pattern.length; ++query)
-    if (even && pattern.masked.count_of(query) == 0) words = "; rows sum to 1, fully masked ones to 0";
+    if (even && pattern.masked.count_of(query) == 0) words = "; rows sum to 1 or 0";
   return words + (file ? "; " + file->mask_words() : "");
-}
-
-/// A rollout is of patterns alone: it counts heads that write nothing like all others.
-std::string words_of_heads_off(const ViewContext& c) {
-  for (int layer = 0; layer <= c.selection.layer; ++layer)
-    for (int head = 0; head < c.run->run->config.n_head; ++head)
-      if (output_factor(c, layer, head) == 0)
-        return "; " + head_name(layer, head) + " is off, but its pattern counts";
-  return "";
 }
 
 Words words_of(const ViewContext& c, const Pattern& pattern) {
@@ -79,18 +70,14 @@ Words words_of(const ViewContext& c, const Pattern& pattern) {
     case Cells::values:
       return {"What " + name + " writes from each key",
               std::string("norm of weight × value through W_O") +
-                  (one && is_edited_output(c, layer, head) ? ", before the edit of its output" : ""),
+                  (one && is_edited_output(c, layer, head) ? "; before the edit" : ""),
               "norm", "the row's sum"};
     case Cells::rollout:
-      return {"Attention rollout through L" + std::to_string(layer),
-              "mean of all heads, half residual stream in each layer" + sum_words(c, pattern) +
-                  words_of_heads_off(c),
+      return {"Attention rollout through L" + std::to_string(layer), "rollout" + sum_words(c, pattern),
               "rollout", "what reaches this position"};
   }
-  return {"Attention pattern of " + name,
-          (one && output_factor(c, layer, head) == 0 ? "writes nothing; weight" : "weight") +
-              sum_words(c, pattern),
-          "weight", "this query's attention"};
+  return {"Attention pattern of " + name, "weight" + sum_words(c, pattern), "weight",
+          "this query's attention"};
 }
 
 /// Rank of a key among the keys of its query, 1 for the largest weight.
@@ -150,7 +137,7 @@ void declare(Content& it) {
       it.keep(pattern_scale(c, pattern.matrix(), words.quantity, pattern.masked.causal(),
                             is_weight ? common_range(c) : viz::ValueRange{}));
   it.title = words.title;
-  it.subtitle = is_difference ? difference_words(c, ": hatched") : words.subtitle;
+  it.subtitle = is_difference ? "" : words.subtitle;
   it.table = [&] { return table(c, pattern, words.quantity); };
   auto map = attention_maps(kCell, {{colored_cells(pattern.matrix(), scale, pattern.masked), scale.title}});
   map->cell_facts = [&](Facts& facts, int query, int key) {

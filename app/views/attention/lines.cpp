@@ -336,10 +336,7 @@ void declare(Content& it) {
                                 : heads.size() == 1 ? head_title(c, heads.front().layer, heads.front().head)
                                                     : std::to_string(heads.size()) + " heads");
   const bool is_difference = c.side == Side::difference;
-  if (is_difference)
-    it.subtitle = difference_words(c);
-  else if (!c.options[kAllQueries])
-    it.subtitle = "from query " + token_name(c.run->tokens, c.selection.query);
+  if (!c.options[kAllQueries]) it.subtitle = "from query " + token_name(c.run->tokens, c.selection.query);
   it.table = [&] { return table(c, sources); };
   const bool same = is_difference && std::ranges::all_of(sources, [](const Source& source) {
                       return viz::value_range(source.pattern->matrix()).magnitude() == 0;

@@ -150,10 +150,8 @@ void declare(Content& it) {
   if (!merged) return;
   const Numbers& n = it.keep(numbers_of(c, merged));
   it.title = "Merge and project: " + token_name(c.run->tokens, c.selection.query);
-  it.subtitle = (c.side == Side::difference
-                     ? difference_subtitle(c, {merged->of.z, n.sum(), merged->before, merged->after}) + "; "
-                     : "") +
-                "layer " + std::to_string(c.selection.layer);
+  it.same = are_zero({merged->of.z, n.sum(), merged->before, merged->after});
+  it.subtitle = "layer " + std::to_string(c.selection.layer);
   auto strips = std::make_unique<Strips>(kStrip, strips_of(c, n));
   strips->refers_to = [&](const NamedStrip& strip, int component) {
     return strip.id == kZ ? Ref{c.selection.layer, component / c.run->run->config.d_head()} : Ref();

@@ -105,10 +105,8 @@ void declare(Content& it) {
   it.keep(input);
   const std::vector<NamedStrip>& strips = it.keep(strips_of(c, *input));
   it.title = "q, k, v of " + token_name(c.run->tokens, c.selection.query);
-  it.subtitle = (c.side == Side::difference
-                     ? difference_subtitle(c, {input->residual, input->normed, input->output}) + "; "
-                     : "") +
-                "layer " + std::to_string(c.selection.layer);
+  it.same = are_zero({input->residual, input->normed, input->output});
+  it.subtitle = "layer " + std::to_string(c.selection.layer);
   it.table = [&] { return table(c, strips); };
   const auto part = [&](Row first, Row end) {
     auto box =

@@ -40,7 +40,6 @@ struct Numbers {
   std::array<std::span<const float>, kStages> stages;  ///< the query's row of each, [T]
   std::vector<float> z;                                ///< sum over keys of weight x value
   double factor = 1;                                   ///< by which edits multiply z
-  bool silent = false;                                 ///< the head writes nothing
   bool edited = false;                                 ///< edits make edited_z of z
   bool set = false;                                    ///< not by a factor
   std::vector<float> edited_z;
@@ -86,7 +85,6 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Stages> answer) {
   n.z.assign(z.begin(), z.end());
   const auto factor = z_factor(c, n.layer, head, n.query);
   n.factor = factor.value_or(1);
-  n.silent = output_factor(c, n.layer, head, n.query) == 0;
   n.edited = factor != 1;
   for (const float value : n.z) n.edited_z.push_back(static_cast<float>(n.factor) * value);
   if (factor || is_difference(c)) return n;
@@ -255,8 +253,7 @@ void declare(Content& it) {
   if (!stages) return;
   const Numbers& n = it.keep(numbers_of(c, stages));
   it.title = "Attention from query " + token_name(c.run->tokens, n.query);
-  it.subtitle = head_title(c, n.layer, c.selection.head) + (n.silent ? ": writes nothing" : "") +
-                (is_difference(c) ? "; " + query_difference_words(c) : "");
+  it.subtitle = head_title(c, n.layer, c.selection.head);
   auto list = list_of(c, n);
   it.table = [&c, &n, &list = *list] { return table(c, n, list); };
 

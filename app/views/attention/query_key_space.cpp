@@ -180,10 +180,10 @@ BoxPtr legend_of(const ViewContext& c, const Fill& fill) {
       });
 }
 
-/// "62 % of the variance in this plane", after the name of the list.
+/// "62 % of the variance", after the name of the list.
 std::string subtitle_of(const ViewContext& c, const Marks& shown) {
   const QueryKeySpace& space = *shown.space;
-  std::string words = percent(space.shares[0] + space.shares[1]) + " of the variance in this plane";
+  std::string words = percent(space.shares[0] + space.shares[1]) + " of the variance";
   if (!shown.list) return words;
   const ListQueryKeySpace& list = *shown.list;
   if (list.prompts < c.prompts->prompts.size() && list.progress.done == list.prompts)

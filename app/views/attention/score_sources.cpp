@@ -260,15 +260,6 @@ std::string reading_words(const ViewContext& c, const ScoreSources& of) {
   return words + (of.edited() ? "; edits: what they add outside the other parts" : "");
 }
 
-std::string subtitle_of(const ViewContext& c, const Numbers& n) {
-  const std::string head = head_title(c, n.terms.layer, n.terms.head);
-  const std::string key = c.selection.key >= 0 ? "the chosen key" : "the strongest key";
-  if (c.side == Side::difference)
-    return query_difference_words(c) + "; " + head + ", each with its own ln_1 scales";
-  return head + ", " + key + ": q · k × " + scale_factor(c.run->run->config, n.terms.layer) + " = " +
-         viz::fixed_number(n.of->score, 4) + ", by what earlier parts wrote into q and k";
-}
-
 /// A way to the head that wrote a part: the head, and where it wrote.
 struct Way {
   std::string label;
@@ -361,7 +352,8 @@ void declare(Content& it) {
   const Shown& shown = it.keep(shown_of(n));
   it.title = "Score sources: " + token_name(c.run->tokens, n.terms.query) + " → " +
              token_name(c.run->tokens, n.terms.key);
-  it.subtitle = subtitle_of(c, n);
+  it.subtitle = head_title(c, n.terms.layer, n.terms.head) + (c.selection.key < 0 ? "; strongest key" : "");
+  if (c.side != Side::difference) it.subtitle += "; score " + viz::fixed_number(n.of->score, 4);
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other < 0) return;

@@ -234,7 +234,7 @@ void declare(Content& it) {
   const double stage = c.options[kScoreStage];
   const auto shown = static_cast<std::size_t>(std::max(1L, std::lround(stage)) - 1);
   it.title = "From scores to weights, " + name_of_heads(c);
-  it.subtitle = c.side == Side::difference ? difference_words(c, ": hatched")
+  it.subtitle = c.side == Side::difference ? ""
                 : stage >= 1
                     ? stage_note(c, kAllStages[shown])
                     : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)";

@@ -174,17 +174,16 @@ bool first_sees_others(const ViewContext& c) {
 
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
-  if (std::cmp_less(found.best.size(), found.count))
-    words += ", largest " + grouped(std::ssize(found.best)) + " shown";
+  if (std::cmp_less(found.best.size(), found.count)) words += "; largest " + grouped(std::ssize(found.best));
   words += "; " + (uses_list(c)             ? list_words(c, found.progress)
                    : c.run->model->patterns ? "this attention file"
                                             : "this prompt");
-  words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
+  words += "; " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
   // In every head it sees only itself, with a weight of 1, unless an edit shows it more.
-  if (!of_shape(c)) return words + (first_sees_others(c) ? "" : "; not query 0, which sees only itself");
+  if (!of_shape(c)) return words + (first_sees_others(c) ? "" : "; without query 0");
   const auto cells = std::ssize(c.options[kShape]);
-  return words + ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") +
+  return words + "; " + grouped(cells) + (cells == 1 ? " cell" : " cells") +
          (c.options[kMoves] ? " anywhere" : "");
 }
 

@@ -236,17 +236,17 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   return made;
 }
 
-std::string summary(const ViewContext& c, const Numbers& n) {
-  const std::string before_edits = n.replaced ? "before the edits of the pattern: " : "";
+std::string summary(const Numbers& n) {
+  const std::string before_edits = n.replaced ? "; before the pattern's edits" : "";
   if (n.is_difference)
-    return before_edits + difference_subtitle(c, {n.scores, n.weights}) + "; entropy " +
-           (n.entropy > 0 ? "+" : "") + viz::number(n.entropy, 3) + " bits";
-  if (n.groups > 1) return "each query's weights sum to 1";
+    return "entropy " + std::string(n.entropy > 0 ? "+" : "") + viz::number(n.entropy, 3) + " bits" +
+           before_edits;
+  if (n.groups > 1) return "weight; sums to 1 for each query";
   const auto seen = std::ranges::count_if(
       n.scaled, [](float score) { return score > -std::numeric_limits<float>::infinity(); });
   const double most = std::log2(static_cast<double>(std::max<std::ptrdiff_t>(seen, 1)));
-  return before_edits + "entropy " + viz::number(n.entropy, 3) + " of " + viz::number(most, 3) +
-         " bits, largest weight " + viz::number(largest(n.weights), 3);
+  return "entropy " + viz::number(n.entropy, 3) + " of " + viz::number(most, 3) + " bits; largest weight " +
+         viz::number(largest(n.weights), 3) + before_edits;
 }
 
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
@@ -272,7 +272,8 @@ void declare(Content& it) {
   auto numbers = numbers_of(it);
   if (!numbers) return;
   const Numbers& n = it.keep(*std::move(numbers));
-  it.title = n.title, it.subtitle = summary(c, n);
+  it.title = n.title, it.subtitle = summary(n);
+  it.same = are_zero({n.scores, n.weights});
   it.says_difference = !n.is_difference;
   auto list = list_of(c, n);
   it.table = [&c, &n, &list = *list] { return table(c, n, list); };

@@ -326,9 +326,8 @@ void declare(Content& it) {
   const bool is_difference = c.side == Side::difference;
   it.title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
              token_name(c.run->tokens, c.selection.query);
-  it.subtitle = is_difference ? difference_subtitle(c, {n.vectors.begin(), n.vectors.end()})
-                              : grouped(config.n_embd) + " → " + grouped(config.n_inner) + " → " +
-                                    grouped(config.n_embd);
+  it.same = are_zero({n.vectors.begin(), n.vectors.end()});
+  it.subtitle = grouped(config.n_embd) + " → " + grouped(config.n_inner) + " → " + grouped(config.n_embd);
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.neuron < 0) return;
     facts.value("neuron", std::to_string(ref.neuron), Fact::Location::menu);

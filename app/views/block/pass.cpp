@@ -456,16 +456,14 @@ void declare(Content& it) {
   const Numbers& n = it.keep(numbers_of(c, pass));
   it.title = "Forward pass of " + token_name(c.run->tokens, c.selection.query);
   it.subtitle = "block " + std::to_string(c.selection.layer) + " of 0–" +
-                std::to_string(c.run->run->config.n_layer - 1) + " expanded";
+                std::to_string(c.run->run->config.n_layer - 1);
   for (const Line& line : n.lines)
     if (line.edited) it.subtitle += "; " + line.vector;
-  if (c.side == Side::difference) {
-    std::vector<std::span<const float>> vectors{pass.embedded, pass.ln_f};
-    for (const auto& block : pass.blocks)
-      for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
-        vectors.emplace_back(*vector);
-    it.subtitle = difference_subtitle(c, vectors) + "; " + it.subtitle;
-  }
+  std::vector<std::span<const float>> vectors{pass.embedded, pass.ln_f};
+  for (const auto& block : pass.blocks)
+    for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
+      vectors.emplace_back(*vector);
+  it.same = are_zero(vectors);
   it.table = [&] { return table(c, pass); };
   const auto layout = std::make_shared<Layout>();
   it.facts = [&c, &pass, &n, layout](Facts& facts, const ViewContext&, const Picture& picture,

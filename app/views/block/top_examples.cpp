@@ -233,9 +233,9 @@ std::string subtitle_of(const ViewContext& c, const Examples& examples) {
                                                  : examples.count == 1         ? " token"
                                                                                : " tokens");
   if (std::cmp_less(examples.best.size(), examples.count))
-    words += ", largest " + grouped(std::ssize(examples.best)) + " listed";
+    words += "; largest " + grouped(std::ssize(examples.best));
   words += "; " + (uses_list(c) ? list_words(c, examples.progress) : std::string("this prompt"));
-  if (is_of_head(c.options) && !c.options[kKey0]) words += ", without key 0";
+  if (is_of_head(c.options) && !c.options[kKey0]) words += "; without key 0";
   return words;
 }
 

@@ -223,10 +223,10 @@ void declare(Content& it) {
   it.title = "Embedding of " + token_name(c.run->tokens, n.position);
   it.says_difference = true;
   it.subtitle = "row " + std::to_string(n.id) + " of wte " + shape(config.vocab_size, config.n_embd) +
-                (n.row_of_wpe < 0 ? ", without a position"
+                (n.row_of_wpe < 0 ? "; without a position"
                                   : " + row " + std::to_string(n.row_of_wpe) + " of wpe " +
                                         shape(config.n_ctx, config.n_embd)) +
-                (n.edited ? "; edits make another vector of their sum" : "");
+                (n.edited ? "; sum edited" : "");
   it.table = [&] { return table(c, n); };
   const std::array<const char*, kVectors> signs{"", "+ ", n.edited ? "→ " : "= "};
   std::vector<NamedStrip> vectors;

@@ -197,7 +197,6 @@ void declare(Content& it) {
   if (!n.weights.empty()) {
     it.title = "Attention from query " + token_name(c.run->tokens, c.selection.query);
     it.subtitle = "weight in " + head_name(c.selection.layer, c.selection.head);
-    if (c.side == Side::difference) it.subtitle += "; " + query_difference_words(c);
   }
   auto prompt = std::make_unique<ShadedPrompt>(c, kChip, std::span<const float>(), viz::ColorScale(), "");
   for (int i = 0; i < std::ssize(prompt->flow.chips); ++i) color_chip(prompt->flow.chips[i], c, n, i);

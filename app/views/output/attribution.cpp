@@ -143,12 +143,10 @@ std::string quantity_of(const ViewContext& c, const Numbers& n) {
 
 std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   const Attribution& a = *n.of;
-  const bool is_difference = c.side == Side::difference;
-  return "after " + token_name(c.run->tokens, c.selection.query) + ": " +
-         (is_difference ? query_difference_words(c) + "; " : "") + "sum of all parts " +
-         viz::fixed_number(a.sum(), 4) + ", the model's " + quantity_of(c, n) + " " +
-         viz::fixed_number(a.logit, 4) + ", rounding error " + viz::number(a.rounding_error(), 2) +
-         (is_difference ? "" : "; ln_f scale " + viz::number(a.scale, 4));
+  return "after " + token_name(c.run->tokens, c.selection.query) + "; sum of parts " +
+         viz::fixed_number(a.sum(), 4) + "; " + quantity_of(c, n) + " " + viz::fixed_number(a.logit, 4) +
+         "; rounding error " + viz::number(a.rounding_error(), 2) +
+         (c.side == Side::difference ? "" : "; ln_f scale " + viz::number(a.scale, 4));
 }
 
 /// Lists the neurons of a layer's MLP.

@@ -167,7 +167,7 @@ void declare(Content& it) {
   if (!drawn) return;
   const Passes& passes = it.keep(passes_of(c, *drawn));
   it.title = "Key-value cache", it.says_difference = true;
-  it.subtitle = "one pass for each new token, always the most probable";
+  it.subtitle = "one pass per new token; greedy";
   it.table = [&] { return table(passes); };
   it.facts = [&passes](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
     if (region_of(picture, hit).role != kCell) return;

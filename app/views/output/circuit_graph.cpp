@@ -436,10 +436,10 @@ void declare(Content& it) {
   if (n.edges.empty()) it.message = "no edge on a path from the embeddings to the logits matters";
   it.title = is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, *circuit);
   if (named_tokens(c.options) > 0)
-    it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + ": ";
-  it.subtitle += "the strongest of " + grouped(circuit->edge_count()) + " edges; thickness: ";
-  it.subtitle += is_flow(c) ? "share of what arrives at the logits"
-                            : std::string("what the edge keeps of the metric (EAP") +
+    it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + "; ";
+  it.subtitle += "strongest of " + grouped(circuit->edge_count()) + " edges; thickness: ";
+  it.subtitle += is_flow(c) ? "share at the logits"
+                            : std::string("change of the metric (EAP") +
                                   (c.options[kMethod] == CircuitMethod::integrated
                                        ? "-IG, " + counted(c.options[kSteps], "step") + ")"
                                        : ")");

@@ -120,14 +120,13 @@ constexpr std::string_view kReading =
     "attention patterns and layer norm scales held fixed; each MLP is a source of its own; a contribution is "
     "not the effect of removing a head";
 
-/// "; edits add +1.53": they are part of the rest and of what the embeddings add. Scaling adds nothing.
+/// "; edits +1.53": they are part of the rest and of what the embeddings add. Scaling adds nothing.
 std::string words_of_edits(const LogitFlow& flow) {
   if (!flow.edited) return "";
   double sum = flow.final_edits;
   for (const std::vector<double>* edits : {&flow.input_edits, &flow.key_edits, &flow.query_edits})
     sum = std::accumulate(edits->begin(), edits->end(), sum);
-  return sum == 0 ? "; edits scale what is carried"
-                  : "; edits add " + signed_words(sum) + ", part of the rest";
+  return sum == 0 ? "" : "; edits " + signed_words(sum);
 }
 
 /// With as many digits as the drawing has, or two if these say nothing.
@@ -357,7 +356,7 @@ void declare(Content& it) {
       it.message = kComputing;
   }
   it.title = "Flow to the logit of " + logit_words(c, flow->token, flow->against);
-  it.subtitle = "after " + token_name(c.run->tokens, flow->position) + ": " +
+  it.subtitle = "after " + token_name(c.run->tokens, flow->position) + "; " +
                 (flow->against == -1 ? "logit " : "difference ") + viz::fixed_number(flow->logit, 2) +
                 words_of_edits(*flow);
   it.table = [&c, flow] { return table_of(c, *flow); };

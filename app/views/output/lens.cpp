@@ -345,9 +345,7 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks&
   const int known = lens.positions();
   if (known < l.shown)
     return waiting_words(c, l, "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions");
-  if (c.side != Side::difference) return "from each place in the residual stream, through ln_f and W_U";
-  return difference_words(c) + "; guesses are from " +
-         (compares_different_inputs(*c.run) ? "the first" : "the edited run");
+  return c.side == Side::difference ? "guesses" + shown_run_words(c) : "";
 }
 
 /// `lens`: of the position; null: not there yet.

@@ -118,13 +118,6 @@ viz::Bar make_bar(const ViewContext& c, const Guesses& g, int id) {
   return bar;
 }
 
-std::string subtitle_of(const ViewContext& c) {
-  std::string text = "position " + std::to_string(c.selection.query);
-  if (c.side == Side::difference) text += ", " + query_difference_words(c) + ", largest differences first";
-  if (c.options[kTemperature] != 1) text += ", temperature " + viz::number(c.options[kTemperature], 3);
-  return text;
-}
-
 /// The tokens with a bar if there is room for so many: the first ones, and below these the one that follows
 /// and the baseline's first guess, wherever they rank.
 std::vector<int> shown_tokens(const Guesses& g, std::size_t room) {
@@ -257,7 +250,8 @@ void declare(Content& it) {
   if (it.lacks_counterpart() || !next) return;
   const Guesses& g = it.keep(guesses_of(c, std::move(next)));
   it.title = "After “" + c.run->tokens.labels[c.selection.query] + "”";
-  it.subtitle = subtitle_of(c);
+  it.subtitle = "position " + std::to_string(c.selection.query);
+  if (c.options[kTemperature] != 1) it.subtitle += "; temperature " + viz::number(c.options[kTemperature], 3);
   it.table = [&] { return table(c, g); };
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_guess(facts, c, g, ref.token); };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return continue_with(now, *g.next, ref.token); };

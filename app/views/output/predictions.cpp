@@ -228,19 +228,12 @@ std::string title_of(const Numbers& n) {
   return "Perplexity " + viz::number(std::exp2(n.mean), 4);
 }
 
-std::string subtitle_of(const ViewContext& c, const Numbers& n) {
-  std::string words = "no token follows";
-  if (n.is_difference && n.tokens > 0) {
-    words = n.comparable == 0 ? "no token follows in both prompts"
-                              : "mean of " + grouped(n.comparable) + " of " + counted(n.tokens, "token") +
-                                    ": " + viz::fixed_number(n.mean_before + n.mean_difference, 3) + " − " +
-                                    viz::fixed_number(n.mean_before, 3) + "; " + difference_words(c);
-  } else if (n.tokens > 0) {
-    words = "2" + viz::superscript(viz::fixed_number(n.mean, 3)) + ", the mean loss of " + grouped(n.tokens) +
-            (n.tokens == 1 ? " token" : " tokens");
-  }
-  if (!n.whole()) words = "computing… " + grouped(n.count()) + " of " + grouped(n.length) + " positions";
-  return words;
+std::string subtitle_of(const Numbers& n) {
+  if (!n.whole()) return "computing… " + grouped(n.count()) + " of " + grouped(n.length) + " positions";
+  if ((n.is_difference ? n.comparable : n.tokens) == 0) return "no token follows";
+  const std::string mean = viz::fixed_number(n.is_difference ? n.mean_before + n.mean_difference : n.mean, 3);
+  return "mean loss " + mean + (n.is_difference ? " − " + viz::fixed_number(n.mean_before, 3) : "") +
+         " bits; " + counted(n.tokens, "token");
 }
 
 std::string guesses_words(const ViewContext& c, const model::PositionStatistics& s) {
@@ -295,7 +288,7 @@ void declare(Content& it) {
   const auto statistics = it.need(StatisticsOfTokens{});
   if (!statistics) return;
   const Numbers& n = it.keep(numbers_of(c, statistics));
-  it.title = title_of(n), it.subtitle = subtitle_of(c, n), it.says_difference = true;
+  it.title = title_of(n), it.subtitle = subtitle_of(n), it.says_difference = true;
 
   auto list = list_of(c, n);
   list->row_facts = [&](Facts& facts, int i) {

@@ -123,12 +123,11 @@ std::string title_of(const ViewContext& c, const Saliency& of) {
 }
 
 std::string subtitle_of(const ViewContext& c, const Saliency& of) {
-  const std::string after =
-      of.position < 0 ? "" : "after " + token_name(c.run->tokens, c.selection.query) + ": ";
-  if (c.side == Side::difference)
-    return of.position < 0 ? difference_words(c) : after + query_difference_words(c);
-  if (!is_integrated(c.options)) return after + viz::number(of.value, 4);
-  return after + "from " + viz::number(of.start, 4) + " to " + viz::number(of.value, 4) + ", by " +
+  const std::string after = of.position < 0 ? "" : "after " + token_name(c.run->tokens, c.selection.query);
+  if (c.side == Side::difference) return after;
+  const std::string value = after.empty() ? "" : after + "; ";
+  if (!is_integrated(c.options)) return value + viz::number(of.value, 4);
+  return value + viz::number(of.start, 4) + " → " + viz::number(of.value, 4) + "; " +
          counted(of.gradients, "gradient");
 }
 

@@ -127,7 +127,7 @@ std::string sweep_subtitle(const ViewContext& c, const Swept& swept) {
   const std::string after = " after " + token_name(c.run->tokens, swept.sweep->position);
   const std::string from = swept.metric == SweepMetric::divergence
                                ? ""
-                               : "; change from " + viz::number(swept.before(), 4) +
+                               : "; before " + viz::number(swept.before(), 4) +
                                      (c.run->prompt.edits.empty() ? "" : " in the edited run");
   return metric_name(c, swept) + after + from + source_words(c, swept.question) +
          chosen_words(c, *swept.sweep);

@@ -376,8 +376,7 @@ void declare(Content& it) {
   }
   const Tree& tree = it.keep(tree_of(c, *next, drawn.get()));
   it.title = "Possible continuations";
-  it.subtitle = tree.full ? "the context of " + grouped(c.run->run->config.n_ctx) + " tokens is full"
-                          : "probabilities at temperature 1";
+  it.subtitle = tree.full ? "context full" : "probability; temperature 1";
   if (const std::string why = c.failure(question); !tree.full && !why.empty()) it.subtitle += "; " + why;
   it.table = [&] { return table(c, tree); };
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_node(facts, c, tree, ref.other); };

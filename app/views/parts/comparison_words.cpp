@@ -38,26 +38,18 @@ std::string subtraction_words(const ViewContext& c) {
          second_words(*c.run) + ", unedited";
 }
 
-std::string difference_words(const ViewContext& c, const char* drawn) {
+std::string difference_words(const ViewContext& c, const View& view) {
   std::string words = subtraction_words(c);
-  if (!is_between_two(c)) return words;
-  const std::vector<int>& aligned = c.run->aligned;
-  const auto alone = std::ranges::count(aligned, -1);
+  if (!is_between_two(c) || !view.caption.prompt || (view.of_model && view.of_model(c))) return words;
+  const std::string there = view.caption.query ? counterpart_words(c, c.selection.query) : "";
+  if (!there.empty()) words += "; " + there;
   std::int64_t others = 0;
-  std::string last;
-  for (int position = 0; position < std::ssize(aligned); ++position) {
-    if (aligned[position] < 0 || !other_token_words(c, position)) continue;
-    ++others;
-    last = token_name(c.run->tokens, position) + " is compared with " +
-           token_name(c.run->baseline->tokens, aligned[position]);
-  }
-  if (others > 0)
-    words += "; " + (others == 1 ? last : counted(others, "token") + " are compared with others");
-  const bool shifted =
-      c.run->run->length() != c.run->baseline->run->length() && !matches_other_positions(*c.run);
-  if (c.in_pane && others > 1 && shifted) words += "; “By token” matches equal ones";
-  if (alone > 0)
-    words += "; " + counted(alone, "token") + (alone == 1 ? " has" : " have") + " no counterpart" + drawn;
+  const std::vector<int>& aligned = c.run->aligned;
+  for (int position = 0; position < std::ssize(aligned); ++position)
+    others += aligned[position] >= 0 && other_token_words(c, position);
+  if (others > 0) words += "; " + counted(others, "token") + (others == 1 ? " differs" : " differ");
+  const auto alone = std::ranges::count(aligned, -1);
+  if (alone > 0) words += "; " + grouped(alone) + " without counterpart";
   return words;
 }
 
@@ -96,11 +88,6 @@ std::string counterpart_words(const ViewContext& c, int position) {
   if (there < 0 || (there == position && c.run->run->tokens[position] == c.run->baseline->run->tokens[there]))
     return "";
   return "there " + token_name(c.run->baseline->tokens, there);
-}
-
-std::string query_difference_words(const ViewContext& c) {
-  const std::string there = counterpart_words(c, c.selection.query);
-  return subtraction_words(c) + (there.empty() ? "" : "; " + there);
 }
 
 const char* difference_suffix(const ViewContext& c) {

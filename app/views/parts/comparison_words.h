@@ -19,12 +19,9 @@ std::string second_words(const PromptRun& run);
 std::string no_counterpart_words(const ViewContext& context);
 /// "edited − unedited", "first − second prompt".
 std::string subtraction_words(const ViewContext& context);
-/// The same with what a difference leaves out, and how that is drawn: "first − second prompt; 4 tokens have
-/// no counterpart", "... have no counterpart: hatched".
-std::string difference_words(const ViewContext& context, const char* drawn = "");
-/// "first − second prompt; there 11 “·old”": a difference of the selected query alone, with its counterpart
-/// if that is another token or stands elsewhere.
-std::string query_difference_words(const ViewContext& context);
+/// The same for a view, with the counterpart of its query and what other tokens are compared with: "first −
+/// second prompt; there 11 “·old”; 2 tokens differ; 4 without counterpart".
+std::string difference_words(const ViewContext& context, const View& view);
 /// Whether some positions are compared with others than the same ones.
 bool matches_other_positions(const PromptRun& run);
 /// "in the second prompt 8 “·boy”", "no counterpart in the first prompt": of two inputs, what a token of the
@@ -55,16 +52,11 @@ inline viz::ColorScale scale_of_differences(double magnitude) {
   return viz::diverging_scale(magnitude > 0 ? std::max(magnitude, kRounding) : 0);
 }
 
-/// The end of a subtitle if nothing differs.
-inline constexpr const char* kNoDifference = ": no difference";
-
-/// The subtitle on the difference side.
-inline std::string difference_subtitle(const ViewContext& c,
-                                       const std::vector<std::span<const float>>& vectors) {
-  const bool none = std::ranges::all_of(vectors, [](std::span<const float> vector) {
+/// Whether all differences are 0.
+inline bool are_zero(const std::vector<std::span<const float>>& vectors) {
+  return std::ranges::all_of(vectors, [](std::span<const float> vector) {
     return !vector.empty() && std::ranges::all_of(vector, [](float v) { return v == 0; });
   });
-  return query_difference_words(c) + (none ? kNoDifference : "");
 }
 
 /// A short difference_prefix: "Δ ".

@@ -75,7 +75,7 @@ TEST(ExportedNumbers, FilesHaveTheNumbersThatPicturesSay) {
       {"circuit_graph", {}, "metric: " + x + "; all edges"},
       {"circuit_graph", {}, "all edges: " + x},
       {"circuit_graph", {}, "none: " + x},
-      {"sweep", {}, "change from " + x},
+      {"sweep", {}, "before " + x},
       {"sweep", {}, "rank correlation with the exact differences " + x},
       {"sampling", {}, "seed 0 gives " + x},
       {"parameters", {}, "std. dev. " + x},

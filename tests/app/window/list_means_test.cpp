@@ -45,7 +45,7 @@ TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff
   EXPECT_EQ(found->fold.prompts(), 4);
   click_and_show(core, "Mean over prompts");
   EXPECT_FALSE(says(core, "4 prompts of"));
-  EXPECT_TRUE(says(core, "change from"));
+  EXPECT_TRUE(says(core, "; before "));
   click_and_show(core, "Mean over prompts");
   EXPECT_TRUE(says(core, "mean of 4 prompts"));
   apply_and_show(core, TypeInField{Field::prompt, Replace{"Something else"}});
