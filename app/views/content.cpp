@@ -427,11 +427,17 @@ Picture View::drawn(const ViewContext& c, const std::shared_ptr<void>& content) 
   return app::drawn(std::static_pointer_cast<Content>(content), c);
 }
 
+/// What a place is about; nothing: it is about nothing that has a name.
+static std::optional<Ref> place_at(const Content& content, const Picture& picture, const viz::Hit& hit) {
+  const auto ref = content.body->ref_at(picture, hit);
+  return ref == Ref() ? std::nullopt : ref;
+}
+
 Facts View::facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) const {
   Facts facts;
   const Content* content = content_of(picture);
   if (content == nullptr) return facts;
-  if (const auto ref = content->body->ref_at(picture, hit)) {
+  if (const auto ref = place_at(*content, picture, hit)) {
     content->body->frame(facts.overlay, content->c, picture, *ref);
     add_place(facts, *ref, content->c);
     if (content->place_facts) content->place_facts(facts, *ref);
@@ -459,7 +465,7 @@ ViewActions View::on(const ViewContext& c, const Picture& picture, const viz::Hi
       if (auto actions = content->on(c, picture, hit, gesture)) return *std::move(actions);
     if (auto actions = content->body->on(c, picture, hit, gesture)) return *std::move(actions);
     const bool clicks = gesture.kind == Gesture::Kind::click && hit != nullptr;
-    if (const auto ref = clicks ? content->body->ref_at(picture, *hit) : std::nullopt) {
+    if (const auto ref = clicks ? place_at(*content, picture, *hit) : std::nullopt) {
       ViewActions actions = content->choose ? content->choose(c, *ref) : choice_of(*ref, c);
       content->body->settle(actions, c, picture, *hit);
       return actions;

@@ -99,11 +99,11 @@ bool shows_same(const View& view, const ViewContext& a, const ViewContext& b) {
   return options && a.run == b.run && a.asked == b.asked && a.side == b.side && a.selection == b.selection &&
          a.chosen_query == b.chosen_query && (a.tries == b.tries || !view.reads_tries) &&
          (a.prompts == b.prompts || (view.over_list == nullptr && view.list_mean == nullptr)) &&
-         a.theme->dark == b.theme->dark && a.font_size == b.font_size;
+         a.theme->dark == b.theme->dark && a.font_size == b.font_size && a.device_scale == b.device_scale;
 }
 
 bool is_as_large(const ViewContext& a, const ViewContext& b) {
-  return a.width == b.width && a.height == b.height && a.device_scale == b.device_scale;
+  return a.width == b.width && a.height == b.height;
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
     Picture under = view.drawn(context, beside.content);
     if (under.readable) return under;
     context.subtitle_lines = 0;
-    return beside;
+    return view.drawn(context, beside.content);  // placed again, as it is drawn
   };
   return update(slots_[view.id], view, wanted, std::nullopt, answers, built);
 }

@@ -255,13 +255,12 @@ void declare(Content& it) {
   it.title = "Attention from query " + token_name(c.run->tokens, n.query);
   it.subtitle = head_title(c, n.layer, c.selection.head);
   auto list = list_of(c, n);
-  it.table = [&c, &n, &list = *list] { return table(c, n, list); };
-
   // Of a chosen key wherever there is room and its numbers are there.
   const bool asked = c.options[kShownOfKeys] == Shown::breakdown;
   auto breakdown = asked || c.selection.key >= 0 ? score_breakdown::breakdown_of(it) : std::nullopt;
   if (asked && !breakdown) return;
   it.message.clear();
+  it.table = [&c, &n, &list = *list] { return table(c, n, list); };
   BoxPtr steps;
   if (breakdown) {
     const auto& kept = it.keep(*std::move(breakdown));
