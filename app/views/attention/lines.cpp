@@ -386,6 +386,7 @@ View lines_view() {
   view.shows_difference = true;
   view.needs = Capability::patterns;
   view.caption = {true, true, true};
+  view.uses = names_heads_itself;
   view.shown_heads = names_of_shown_heads;
   view.landmarks = {
       {"query", [](const ViewContext& c,

@@ -275,6 +275,7 @@ View scores_view() {
   view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax, &kWithoutKey0,
                   &kDragAction, &kShape,   &kZoom,       &kFirstKey};
   view.has_list = true;
+  view.uses = names_heads_itself;
   view.shown_heads = name_of_heads;
   view.landmarks = {landmark("scores", kCell, static_cast<int>(Stage::scores)),
                     landmark("scaled", kCell, static_cast<int>(Stage::scaled)),

@@ -38,6 +38,10 @@ std::string name_of_heads(const ViewContext& c) {
   return names[static_cast<std::size_t>(c.options[kOfHeads])];
 }
 
+bool names_heads_itself(const ViewContext&, const OptionSpec& option) {
+  return &option != &kOfHeads;
+}
+
 void add_facts_of_heads(Table& table, const ViewContext& c) {
   const Heads heads = c.options[kOfHeads];
   if (heads == Heads::one) return add_head_facts(table, c);
