@@ -41,7 +41,7 @@ void add_place(Facts& facts, const Ref& ref, const ViewContext& c) {
   }
   if (ref.query >= 0) {
     facts.say("query " + compared_name(c, c.run->tokens, ref.query));
-    facts.commands.push_back(choose_query(c, ref.query));
+    if (ref.query < c.run->run->length()) facts.commands.push_back(choose_query(c, ref.query));
   }
   if (ref.key >= 0) {
     facts.say("key " + compared_name(c, key_tokens(*c.run), ref.key));
@@ -101,7 +101,7 @@ std::vector<float> shares(std::span<const Wish> wishes, float room, bool heights
   }
   if (wanted <= room) return levelled(good, most, room);
   if (heights) return levelled(least, good, room);
-  const float part = std::max(0.F, room - needed) / (wanted - needed);
+  const float part = wanted > needed ? std::max(0.F, room - needed) / (wanted - needed) : 0;
   for (std::size_t i = 0; i < least.size(); ++i) least[i] += part * (good[i] - least[i]);
   return least;
 }
@@ -380,7 +380,7 @@ bool Content::lacks_counterpart() {
 
 const Content* content_of(const Picture& picture) {
   const auto* content = static_cast<const Content*>(picture.content.get());
-  return content != nullptr && content->body != nullptr ? content : nullptr;
+  return content != nullptr && content->shows() ? content : nullptr;
 }
 
 /// The page with a title, or without.
@@ -391,7 +391,7 @@ static ViewContext page_of(const Content& content, ViewContext c) {
 
 Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& context) {
   const ViewContext c = page_of(*content, context);
-  if (content->body == nullptr) {
+  if (!content->shows()) {
     Picture words = message(c, content->message.empty() ? c.no_run : content->message);
     words.content = content;
     return words;
@@ -410,7 +410,6 @@ static std::shared_ptr<Content> content_in(const ViewContext& c, const View& vie
   auto content = std::make_shared<Content>(c);
   view.declare(*content);
   if (!c.run && content->message.empty()) content->message = c.no_run;
-  if (!content->message.empty()) content->body = nullptr;
   if (c.run && c.side == Side::difference)
     content->subtitle = difference_words(c, view) + (content->same ? ": no difference" : "") +
                         (content->subtitle.empty() ? "" : "; ") + content->subtitle;
@@ -485,7 +484,7 @@ std::vector<Scroll> View::scrolls(const ViewContext& c, const Picture& picture) 
 
 float View::whole_height(const ViewContext& context) const {
   const auto content = content_in(context, *this);
-  if (content->body == nullptr) return 0.7F * context.width;
+  if (!content->shows()) return 0.7F * context.width;
   const ViewContext c = page_of(*content, context);
   const viz::Rect area = below_title(c);
   return area.y + content->body->height(c, area.w).good + margin(c) + 1;

@@ -144,6 +144,7 @@ class Content {
                                            const Gesture&)>
       on;
 
+  bool shows() const { return message.empty() && body != nullptr; }
   /// Scroll positions besides those of the boxes.
   std::function<std::vector<Scroll>(const ViewContext&, const Picture&)> scrolls;
 

@@ -238,7 +238,7 @@ void declare(Content& it) {
   const ViewContext& c = it.c;
   if (is_of_all_heads(c)) return declare_all_heads(it);
   const bool ov = c.options[kCircuit] == Circuit::ov;
-  const auto copying = c.ask(copying_question(c));  // of every circuit, so that OV shows it at once
+  const auto copying = ov ? c.ask(copying_question(c)) : nullptr;
   if (!c.run) return;
   const auto numbers = numbers_of(it);
   if (!numbers) return;

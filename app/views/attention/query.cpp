@@ -257,7 +257,8 @@ void declare(Content& it) {
   auto list = list_of(c, n);
   // Of a chosen key wherever there is room and its numbers are there.
   const bool asked = c.options[kShownOfKeys] == Shown::breakdown;
-  auto breakdown = asked || c.selection.key >= 0 ? score_breakdown::breakdown_of(it) : std::nullopt;
+  const bool pictured = c.fonts != nullptr && c.selection.key >= 0;
+  auto breakdown = asked || pictured ? score_breakdown::breakdown_of(it) : std::nullopt;
   if (asked && !breakdown) return;
   it.message.clear();
   it.table = [&c, &n, &list = *list] { return table(c, n, list); };

@@ -177,14 +177,14 @@ std::string number_title(const ViewContext& c) {
 
 /// A product as an item: 1 + the part of q, and of k, 0 for all or the others of it; the list's products are
 /// apart from the grid's, whose 0 is another thing.
-constexpr int kInGrid = 1'000'000;
+constexpr int kStride = 20'000, kInGrid = kStride * kStride;  // no model has as many parts
 int item_of(int of_query, int of_key, bool in_grid) {
-  return (of_query < 0 || of_key < 0) && in_grid ? kInGrid + (of_query + 1) * 1000 + of_key + 1
-                                                 : (of_query + 1) * 1000 + of_key + 1;
+  return (of_query < 0 || of_key < 0) && in_grid ? kInGrid + (of_query + 1) * kStride + of_key + 1
+                                                 : (of_query + 1) * kStride + of_key + 1;
 }
 Product product_of(int item, double value) {
   item %= kInGrid;
-  return {item / 1000 - 1, item % 1000 - 1, value};
+  return {item / kStride - 1, item % kStride - 1, value};
 }
 
 std::unique_ptr<Grid> grid_of(const ViewContext& c, const Shown& shown) {

@@ -169,11 +169,12 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list.bar(prefix + "after", 9, value(kAfter),
            {.file = file_prefix + "after", .axis = true, .is_signed = true});
   const float width = 3.6F * c.font_size;
-  list.number("adds", 1, [](int) { return 0; }, {.least = width, .most = width}).text = [&effects](int row) {
-    const LogitEffect& of = effects[row];
-    if (!of.tokens) return std::string();
-    return viz::number(std::abs(static_cast<double>(of.times)) * static_cast<double>(of.tokens->norm), 3);
-  };
+  list.number("adds", 1, [](int) { return 0; }, {.least = width, .most = width, .tip = false}).text =
+      [&effects](int row) {
+        const LogitEffect& of = effects[row];
+        if (!of.tokens) return std::string();
+        return viz::number(std::abs(static_cast<double>(of.times)) * static_cast<double>(of.tokens->norm), 3);
+      };
   for (std::size_t i = 0; i < 2 * kTokens; ++i) {
     const bool up = i < kTokens;
     const std::size_t place = i % kTokens;

@@ -477,7 +477,7 @@ void declare(Content& it) {
   };
   const auto steps = static_cast<float>(n.lines.size());
   const auto height = [steps](float width) {
-    return Wish{1.1F * steps, std::max(2 * steps + 4, 0.7F * width)};
+    return Wish{1.4F * steps, std::max(2 * steps + 4, 0.7F * width)};
   };
   it.body = custom(
       {14, 80}, height, [&pass, &n, next, layout](Picture& picture, const ViewContext& now, viz::Rect area) {

@@ -102,7 +102,7 @@ void paint_passes(Picture& picture, const ViewContext& c, const Passes& p, viz::
   const viz::LabelRoom top =
       viz::column_label_room(columns, cell, std::min(7 * style.font_size, 0.3F * area.h), style);
   const float row = std::min(kHighest * style.font_size, (area.h - top.size) / count);
-  if (row < 2 || cell < 1) return;
+  if (row < 2 || cell <= 0) return;
   const viz::Region grid =
       viz::Region::grid(kCell, 0, {area.x + left.size, area.y + top.size, cell * length, row * count},
                         static_cast<int>(p.passes.size()), p.length());

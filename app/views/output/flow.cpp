@@ -345,6 +345,8 @@ void declare(Content& it) {
   const auto flow = it.need(question_of(c));
   if (flow && flow->positions == 0) it.message = kComputing;
   if (!it.message.empty()) return;
+  it.table = [&c, flow] { return table_of(c, *flow); };
+  if (c.fonts == nullptr) return;  // only a picture needs the lens
   const Numbers& n = it.keep(numbers_of(c, flow));
   const Numbers* there = nullptr;
   if (const auto side = other_side(c)) {
@@ -359,7 +361,6 @@ void declare(Content& it) {
   it.subtitle = "after " + token_name(c.run->tokens, flow->position) + "; " +
                 (flow->against == -1 ? "logit " : "difference ") + viz::fixed_number(flow->logit, 2) +
                 words_of_edits(*flow);
-  it.table = [&c, flow] { return table_of(c, *flow); };
   it.choose = choose;
   it.on = [](const ViewContext& now, const Picture&, const viz::Hit*, const Gesture& gesture) {
     return layers_by_lines(now, gesture);

@@ -373,9 +373,14 @@ void Strips::frame(viz::Scene& scene, const ViewContext& c, const Picture& pictu
   for (const viz::Region& region : picture.regions) {
     const auto strip = std::ranges::find(strips_, region.id, &NamedStrip::id);
     if (!refers_to || region.role != role_ || strip == strips_.end()) continue;
-    for (int i = 0; i < region.col_count; ++i)
-      if (refers_to(*strip, i) == ref)
-        scene.add(viz::StrokeRect{region.cell_rect(0, i).inset(-0.75F), c.theme->text, 1.5F});
+    for (int i = 0; i < region.col_count; ++i) {
+      if (refers_to(*strip, i) != ref) continue;
+      viz::Rect run = region.cell_rect(region.id, i);  // one frame around a whole piece
+      while (i + 1 < region.col_count && refers_to(*strip, i + 1) == ref) ++i;
+      run.w = region.cell_rect(region.id, i).right() - run.x;
+      scene.add(viz::StrokeRect{
+          {run.x - 0.75F, region.rect.y - 0.75F, run.w + 1.5F, region.rect.h + 1.5F}, c.theme->text, 1.5F});
+    }
   }
 }
 

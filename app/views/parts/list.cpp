@@ -327,13 +327,15 @@ void List::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
 
 void List::say_row(Facts& facts, int row) const {
   for (const ListColumn& column : columns_) {
-    if (!column.tip || !column.pictured || !column.file_cell || (column.is_blank && column.is_blank(row)))
+    if (!column.tip || !column.pictured || column.hidden || !column.file_cell ||
+        (column.is_blank && column.is_blank(row)))
       continue;
     const std::string& label =
         column.file && column.file->used_as() == Column::Use::value ? column.file->name : column.heading;
     const Cell cell = column.file_cell(row);
     const auto* value = std::get_if<double>(&cell);
-    if (value == nullptr || label.empty() || (column.file && column.file->used_as() != Column::Use::value))
+    if (value == nullptr || std::isnan(*value) || label.empty() ||
+        (column.file && column.file->used_as() != Column::Use::value))
       continue;
     facts.said.push_back({.label = label,
                           .value = exact(*value),
