@@ -132,11 +132,11 @@ std::unique_ptr<List> list_of(const ViewContext& c, const TokenMerges& merges) {
   list->refers_to = [](int i) { return Ref{.query = i}; };
   list->number("", 1, [](int i) { return i; }, {.color = muted, .digits = 0});
   list->text("token", 4, c.run->tokens.labels);
-  list->number("id", 2, [&c](int i) { return id_at(c, i); }, {.digits = 0});
+  list->number("id", 2, [&c](int i) { return id_at(c, i); }, {.digits = 0, .tip = false});
   list->text("bytes", 0, bytes, {.color = muted});
   list->text("merges and their ranks", 3, words, {.least = least, .most = 1e4F});  // all the room there is
   list->row_facts = [&c, bytes, words](Facts& facts, int i) {
-    facts.say("bytes " + bytes(i));
+    facts.say("id " + std::to_string(id_at(c, i)) + ", bytes " + bytes(i));
     facts.say(words(i), Fact::Location::tooltip);
     add_copies_of_token(facts, c, id_at(c, i), c.run->tokens.labels[i]);
   };

@@ -77,7 +77,8 @@ BoxPtr scale_of(const ViewContext& c, const Numbers& n) {
     x += u;
     say(first < 0 ? viz::number(n.strongest, 3) : plain(n.strongest));
   };
-  return custom({0, 20}, {kLine, kLine, kLine}, paint);
+  const float least = c.side == Side::difference ? 28 : 17;  // ems
+  return may_be_left_out(custom({least, least}, {kLine, kLine, kLine}, paint), "the scale");
 }
 
 /// The prediction of a position's token from the tokens before it, by the shown run; none: not known, or the

@@ -244,12 +244,15 @@ bool ShadedPrompt::place(const ViewContext& c, viz::Rect area) {
   places_ = viz::place_chips(flow, area.w, style);
   const auto room =
       static_cast<int>(std::floor((area.h - under_chips(c) + 0.5F) / viz::chip_line_height(style)));
-  if (first_line != nullptr && line_count(places_) > room) {
-    area_.w = std::max(0.F, area.w - kLinesNote * c.font_size);
+  constexpr float kForNote = 3;  // times its width: with less, the tokens need it themselves
+  has_note_ =
+      first_line != nullptr && line_count(places_) > room && area.w >= kForNote * kLinesNote * c.font_size;
+  if (has_note_) {
+    area_.w -= kLinesNote * c.font_size;
     places_ = viz::place_chips(flow, area_.w, style);
   }
   shown_ = std::min(line_count(places_), room);
-  return shown_ > 0;
+  return shown_ > 0 && area_.w >= 2 * c.font_size;
 }
 
 TableRows ShadedPrompt::lines_in(const ViewContext& c) const {
@@ -280,7 +283,7 @@ void ShadedPrompt::paint(Picture& picture, const ViewContext& c) const {
            grouped(before(lines.first + shown_) - 1) + " of " + grouped(c.run->tokens.length());
   }
   const float small = style.line(style.small());
-  if (first_line != nullptr && !note.empty()) {
+  if (has_note_) {
     const float left = area_.right() + 2 * style.unit(), room = kLinesNote * c.font_size - 2 * style.unit();
     std::vector<std::string> words = viz::wrap(style, note, style.small(), viz::FontStyle::regular, room);
     while (!words.empty() && small * static_cast<float>(words.size()) > height) words.pop_back();

@@ -114,7 +114,8 @@ class ShadedPrompt final : public Box {
   std::string legend_;
   viz::Rect area_;
   std::vector<viz::ChipPlace> places_;
-  int shown_ = 0;  ///< lines
+  int shown_ = 0;          ///< lines
+  bool has_note_ = false;  ///< next to lines that scroll
 };
 
 /// Named vectors below each other. Ids of the regions are those of the strips, with a column for each
