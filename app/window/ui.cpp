@@ -567,13 +567,6 @@ bool Ui::link(const Rect& rect, std::string_view words, float factor, int id) {
   return pressed;
 }
 
-void Ui::explain(const Rect& rect, std::string_view label, const Tip& words) {
-  const auto pointer = input.frame.pointer;
-  if (!pointer || !rect.contains(*pointer) || !ImGui::IsWindowHovered()) return;
-  tooltip({words.words()});
-  define(label);
-}
-
 bool Ui::row(const Rect& rect, const Row& row) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));

@@ -379,4 +379,11 @@ void Ui::finish() {
   scenes_.pop_back();
 }
 
+void Ui::explain(const Rect& rect, std::string_view label, const Tip& words) {
+  const auto pointer = input.frame.pointer;
+  if (!pointer || !rect.contains(*pointer) || !ImGui::IsWindowHovered()) return;
+  tooltip({words.words()});
+  define(label);
+}
+
 }  // namespace headscope::app

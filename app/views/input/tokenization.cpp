@@ -138,7 +138,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const TokenMerges& merges) {
   list->row_facts = [&c, bytes, words](Facts& facts, int i) {
     facts.say("id " + std::to_string(id_at(c, i)) + ", bytes " + bytes(i));
     facts.say(words(i), Fact::Location::tooltip);
-    add_copies_of_token(facts, c, id_at(c, i), c.run->tokens.labels[i]);
   };
   list->table.first_number = 0;
   list->table.marked = list->kept = c.selection.query;

@@ -66,6 +66,7 @@ BoxPtr scale_of(const ViewContext& c, const Numbers& n) {
     const float u = style.unit(), y = area.center().y;
     const int first = now.side == Side::difference ? 1 - kSamples : 0;
     float x = area.x;
+    if (area.w < 20 * now.font_size) return;
     const auto say = [&](const std::string& words) {
       viz::add_muted(picture.scene, style, words, {x, y});
       x += style.width(words, style.small()) + u;

@@ -59,7 +59,8 @@ std::vector<GuessBar> bars_of(const ViewContext& c, const LogitFlow& flow) {
 /// All of one side of a comparison.
 struct Numbers {
   std::shared_ptr<const LogitFlow> flow = {};
-  std::vector<FlowEdge> edges;  ///< as many as are wanted, strongest first
+  std::vector<std::string> labels;  ///< of the tokens of its side
+  std::vector<FlowEdge> edges;      ///< as many as are wanted, strongest first
   std::shared_ptr<const FlowLens> lens;
   std::vector<GuessBar> bars;
   double most_probable =
@@ -79,6 +80,7 @@ struct Numbers {
 Numbers numbers_of(const ViewContext& c, std::shared_ptr<const LogitFlow> flow) {
   Numbers n;
   n.flow = std::move(flow);
+  n.labels = c.run->tokens.labels;
   constexpr int kMost = 24;
   n.edges = leading_edges(*n.flow, c.options[kEdges] == kAutomatic ? kMost : c.options[kEdges]);
   FlowLensOf lens{n.flow->token, {}};
@@ -263,7 +265,7 @@ class Flow final : public Box {
   std::unique_ptr<const Drawing> drawing_in(const ViewContext& c, viz::Rect area, const Numbers& n,
                                             std::optional<double> scale = {}) const {
     for (int count = wanted(c, area.w, n);; count -= std::max(1, count / 10)) {
-      Input input{graph_with(*n.flow, {n.edges.begin(), n.edges.begin() + count}), c.run->tokens.labels};
+      Input input{graph_with(*n.flow, {n.edges.begin(), n.edges.begin() + count}), n.labels};
       for (const FlowEdge& edge : input.graph.edges)
         input.edges.push_back(
             (is_narrow(c, area.w) && edge.head >= 0 ? "H" + std::to_string(edge.head) : edge_name(edge)) +

@@ -26,9 +26,10 @@ const Option<std::vector<int>> kShape =
 const Option<Heads> kOfHeads = choice_option<Heads>(
     "of", "Of", "oO", "whose attention: that of the chosen head, or of several heads in one map",
     {{"head", "Head", "The chosen head"},
-     {"layer-mean", "Layer mean", "The mean of all heads of the chosen layer"},
-     {"mean", "Mean", "The mean of all heads of the model"},
-     {"layer-max", "Layer max", "In each cell the largest of all heads of the chosen layer"}});
+     {"layer-mean", "Layer mean", "The mean of all heads of the chosen layer", "mean of the layer's heads"},
+     {"mean", "Mean", "The mean of all heads of the model", "mean of all heads"},
+     {"layer-max", "Layer max", "In each cell the largest of all heads of the chosen layer",
+      "largest of the layer's heads"}});
 
 std::string name_of_heads(const ViewContext& c) {
   const auto& [layer, head, query, key] = c.selection;

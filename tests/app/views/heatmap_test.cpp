@@ -133,11 +133,11 @@ TEST(Heatmap, SeveralHeadsAreTheReferencesMeanOrTheirLargest) {
   const int layers = clean.config().n_layer, heads = clean.config().n_head;
   for (const std::string of : {"layer-mean", "mean", "layer-max"}) {
     SCOPED_TRACE(of);
-    const NamedOptions options{{"of", of}, {"threshold", "0"}, {"all-queries", "yes"}};
+    const NamedOptions options{{"of", of}}, of_lines{{"of", of}, {"threshold", "0"}, {"all-queries", "yes"}};
     auto weights = matrix_of(ViewFixture("heatmap", clean, 900, 800, options).table(), "weight");
     const Table scores = ViewFixture("scores", clean, 900, 800, options).table();
     auto masked = matrix_of(scores, "masked"), pattern = matrix_of(scores, "weight");
-    const auto lines = text_rows(ViewFixture("lines", clean, 900, 800, options).table());
+    const auto lines = text_rows(ViewFixture("lines", clean, 900, 800, of_lines).table());
     EXPECT_EQ(lines.size(), weights.size());
     for (int query = 0; query < clean.length(); ++query)
       for (int key = 0; key <= query; ++key) {
