@@ -217,7 +217,7 @@ class Stack final : public Box {
     if (direction_ != Direction::either) return direction_ == Direction::down;
     float least = gaps(c, some.size(), false);
     for (const auto& box : some) least += box->width(c).least;
-    constexpr float kRoomy = 1.4F;  // what just fits next to each other is read better below each other
+    constexpr float kRoomy = 1.2F;  // what just fits next to each other is read better below each other
     return kRoomy * least > width;
   }
   template <class Boxes>

@@ -84,6 +84,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const std::vector<Neighbour>& nearest = n.nearest->tokens;
   const bool negative = std::ranges::any_of(nearest, [](const Neighbour& one) { return !(one.cosine >= 0); });
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(nearest.size()));
+  list->least_rows = 8;
   list->refers_to = [&nearest](int place) { return Ref{.token = nearest[place].id}; };
   list->on_click = [](const ViewContext&, int) { return ViewActions{}; };
   list->number("", 1, [](int place) { return place + 1; }, {.color = c.theme->text_muted, .digits = 0});

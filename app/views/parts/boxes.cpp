@@ -12,6 +12,8 @@ namespace headscope::app {
 namespace {
 
 constexpr float kCellLeast = 0.6F;                // ems
+constexpr float kCellRead = 1.6F;                 // ems that a row or a column needs for its label
+constexpr float kGridLeast = 14;                  // ems of cells, however many
 constexpr float kGridBeside = 9, kGridAbove = 5;  // ems: labels and scale
 
 /// The side of a cell whose number is read well, in ems; of few cells it is larger.
@@ -40,12 +42,12 @@ Grid::Grid(const ViewContext& c, int role, std::vector<float> numbers, std::vect
 
 Wish Grid::width(const ViewContext& c) const {
   const int cols = map.cells.matrix.cols;
-  return {12 * c.font_size, (kGridBeside + good_cell(cols) * static_cast<float>(cols)) * c.font_size};
+  const float least = kGridBeside + std::min(kCellRead * static_cast<float>(cols), kGridLeast);
+  return {least * c.font_size, (kGridBeside + good_cell(cols) * static_cast<float>(cols)) * c.font_size};
 }
 
 Wish Grid::height(const ViewContext& c, float width) const {
-  constexpr float kRows = 60;       // ems for many rows whose cells may have any shape
-  constexpr float kRowRead = 1.4F;  // ems that a row needs for its label
+  constexpr float kRows = 60;  // ems for many rows whose cells may have any shape
   const auto rows = static_cast<float>(map.cells.matrix.rows),
              cols = static_cast<float>(map.cells.matrix.cols);
   const float em = c.font_size, around = kGridAbove * em;
@@ -53,7 +55,7 @@ Wish Grid::height(const ViewContext& c, float width) const {
   const float good = map.stretch == 0 ? std::clamp(kRows / rows, kCellLeast, 2.4F) * em
                                       : std::min(cell, good_cell(map.cells.matrix.cols) * em);
   const float most = map.stretch == 0 ? std::numeric_limits<float>::infinity() : cell;
-  const float least = std::min(rows * kRowRead, 6.F) * em;
+  const float least = std::min(rows * kCellRead, kGridLeast) * em;
   return {around + least, around + std::max(least, rows * good), around + std::max(least, rows * most)};
 }
 
