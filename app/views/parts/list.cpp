@@ -212,16 +212,12 @@ std::string List::note(std::string_view after) const {
 }
 
 std::string List::left_out(std::string_view after) const {
-  std::string names;
+  int count = 0;
   for (int i = 0; i < static_cast<int>(table.columns.size()); ++i) {
     const viz::TableColumn& column = table.columns[i];
-    if (column.hidden || column.heading.empty() || layout_.place_of(i) != nullptr) continue;
-    names += names.empty() ? "" : ", ";
-    if (column.heading.starts_with("× ") && i > 0)
-      names += table.columns[i - 1].heading + " ";  // its multiple
-    names += column.heading;
+    count += !column.hidden && !column.heading.empty() && layout_.place_of(i) == nullptr;
   }
-  return names.empty() ? "" : std::string(after) + "columns not shown: " + names;
+  return count == 0 ? "" : std::string(after) + counted(count, "column") + " not shown";
 }
 
 void List::paint(Picture& picture) const {

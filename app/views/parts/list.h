@@ -204,8 +204,7 @@ class List final : public Box {
   const viz::Table& filled();
   /// Says which rows are shown, preceded by `after`; empty if all are.
   std::string note(std::string_view after) const;
-  /// "columns not shown: key k, masked": those that a narrow list has left out, preceded by `after`; empty if
-  /// all are shown.
+  /// "2 columns not shown", if a narrow list has left out some, preceded by `after`.
   std::string left_out(std::string_view after) const;
   /// Draws the list. Scrolled rows and dropped columns do not make the picture incomplete: `picture.whole`
   /// stays.
