@@ -136,6 +136,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->number("", 0, [&n, query](int row) { return std::abs(n.at(Stage::pattern, query, n.keys[row])); },
                {.hidden = true});
   list->table.order = {list->last()};
+  list->table.row_names = "strongest keys", list->table.first_number = 1;
   const auto chosen = std::ranges::find(n.keys, c.selection.key);
   list->table.marked = chosen == n.keys.end() ? -1 : static_cast<int>(chosen - n.keys.begin());
   list->table.mark = c.theme->key;

@@ -162,8 +162,8 @@ std::string other_count(const ModelSize& size) {
 std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSize>& sizes) {
   auto list = std::make_unique<List>(c, kSize, static_cast<int>(sizes.size()));
   list->text("sizes of GPT-2", 9, [&sizes](int row) { return sizes[row].name; }, {.heading = c.theme->text});
-  list->bar("values", 8, [&sizes](int row) { return sizes[row].count; }, {.rounds = true, .tip = false})
-      .text = [&sizes](int row) { return grouped(sizes[row].count); };
+  list->bar("million values", 8, [&sizes](int row) { return static_cast<float>(sizes[row].count) / 1e6F; },
+            {.digits = 1, .rounds = true, .tip = false});
   list->text(
       "blocks × width", 2,
       [&sizes](int row) { return std::to_string(sizes[row].layers) + " × " + grouped(sizes[row].width); },
