@@ -51,30 +51,6 @@ TEST(Comparison, AViewWithoutDifferencesShowsTheRun) {
   EXPECT_EQ(c.side, Side::run) << "nothing to compare with";
 }
 
-TEST(Comparison, DifferencesOfPatternsAndStagesAreCellByCell) {
-  const Scenario scenario = edited();
-  const PatternOf pattern{2, 1};
-  const auto after = scenario.ask(pattern);
-  const Scenario clean(kRobot);
-  const auto before = clean.ask(pattern);
-  const ViewContext c = on(Side::difference, "heatmap", scenario, 800, 600);
-  const auto difference = c.ask(pattern);
-  ASSERT_TRUE(difference->masked.causal());
-  bool any = false;
-  for (int query = 0; query < scenario.length(); ++query)
-    for (int key = 0; key <= query; ++key) {
-      const float expected = after->matrix().at(query, key) - before->matrix().at(query, key);
-      EXPECT_EQ(difference->matrix().at(query, key), expected);
-      any |= expected != 0;
-    }
-  EXPECT_TRUE(any);
-  const auto stages = c.ask(StagesOf{2, 1});
-  EXPECT_EQ(stages->matrix(Stage::masked).at(3, 5), 0) << "masked on both sides";
-  EXPECT_EQ(stages->matrix(Stage::scores).at(5, 3),
-            scenario.ask(StagesOf{2, 1})->matrix(Stage::scores).at(5, 3) -
-                clean.ask(StagesOf{2, 1})->matrix(Stage::scores).at(5, 3));
-}
-
 TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   const Scenario scenario = of_two();
   EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
