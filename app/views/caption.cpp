@@ -69,12 +69,6 @@ std::string subtracted(const PromptRun& run, bool of_run, bool printed) {
   return (another ? quoted_prompt(second, printed) + " in " : "") + second.model->name;
 }
 
-/// An edit in words, with the prompts that it patches from.
-std::string edit_in_caption(const PromptRun& run, const model::Edit& edit, bool printed) {
-  return edit_phrase(
-      edit, [&](const std::vector<int>& ids) { return quoted(run.model->tokenizer->decode(ids), printed); });
-}
-
 /// The edits of a run, without those of positions that its prompt does not have.
 model::Edits edits_within(const PromptRun& run) {
   model::Edits edits;
@@ -89,10 +83,11 @@ std::string words_of(const model::Edits& all, const PromptRun& run, bool printed
   std::string text;
   std::ptrdiff_t left = std::ssize(all);
   for (const model::Edit& edit : all) {
-    std::string brief = edit_in_caption(run, edit, printed);
-    if (text.empty() && brief.size() > kMost) break;
-    if (!text.empty() && text.size() + brief.size() > kMost) break;
-    text += (text.empty() ? "" : "; ") + std::move(brief);
+    const std::string brief = edit_phrase(edit, [&](const std::vector<int>& ids) {
+      return quoted(run.model->tokenizer->decode(ids), printed);
+    });
+    if (text.size() + brief.size() > kMost) break;
+    text += (text.empty() ? "" : "; ") + brief;
     --left;
   }
   if (left == 0) return text;
@@ -109,50 +104,49 @@ bool is_in_caption(const View& view, const OptionSpec& option, const ViewContext
          !is_named_by_lines(view, option, c.options, c.prompts.get()) && !(view.shown_heads && option.heads);
 }
 
-/// Adds what an option does; `goes_on`: after what the option before it does.
-void add_phrase(std::string& text, std::string_view words, bool goes_on) {
-  constexpr std::string_view kGoesOn = "…";
-  if (!words.starts_with(kGoesOn)) {
-    text.append(" · ").append(words);
-    return;
-  }
-  words.remove_prefix(kGoesOn.size());
-  if (!goes_on) {
-    text += " · ";
-    words.remove_prefix(words.find_first_not_of(", "));
-  }
-  text += words;
-}
-
 std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {
   const viz::Style style = style_of(c);
   return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
 }
 
-/// The lines of a heading: its title's, then its subtitle's, unless that stands after the title.
-struct HeadingLines {
-  std::vector<std::string> title, subtitle;
-  bool beside = false;
+/// The lines of a heading, and its height: a subtitle without room next to the title is below it.
+struct Heading {
+  struct Line {
+    std::string text;
+    viz::Point at;
+    bool is_title = false;
+  };
+  std::vector<Line> lines;
+  float height = 0;
 };
 
-HeadingLines heading_lines(std::string_view title, std::string_view subtitle, float width,
-                           const ViewContext& c) {
+Heading heading_of(std::string_view title, std::string_view subtitle, float width, const ViewContext& c) {
+  Heading heading;
+  if (title.empty()) return heading;
   const viz::Style style = style_of(c);
-  const float room = width - 2 * margin(c);
-  HeadingLines lines;
-  if (title.empty()) return lines;
-  lines.title = viz::wrap(style, title, style.title(), viz::FontStyle::medium, room);
-  if (subtitle.empty()) return lines;
+  const float left = margin(c), room = width - 2 * left;
+  float y = left;
+  const auto add = [&](std::string_view words, bool is_title) {
+    const float size = is_title ? style.title() : style.small(), line = style.line(size);
+    const auto face = is_title ? viz::FontStyle::medium : viz::FontStyle::regular;
+    for (std::string& text : viz::wrap(style, words, size, face, room)) {
+      heading.lines.push_back({std::move(text), {left, y + line / 2}, is_title});
+      y += line;
+    }
+  };
+  add(title, true);
   const float used = style.width(title, style.title(), viz::FontStyle::medium) + 3 * style.unit();
-  lines.beside = lines.title.size() == 1 && used + style.width(subtitle, style.small()) <= room;
-  lines.subtitle = lines.beside ? std::vector<std::string>{std::string(subtitle)}
-                                : viz::wrap(style, subtitle, style.small(), viz::FontStyle::regular, room);
-  return lines;
-}
-
-std::string without_spaces(std::string text) {
-  std::erase(text, ' ');
-  return text;
+  if (heading.lines.size() == 1 && used + style.width(subtitle, style.small()) <= room) {
+    // On the title's baseline, not on its middle.
+    const float lower = (c.fonts->cap_height(viz::FontStyle::medium, style.title()) -
+                         c.fonts->cap_height(viz::FontStyle::regular, style.small())) /
+                        2;
+    heading.lines.push_back({std::string(subtitle), {left + used, heading.lines.front().at.y + lower}});
+  } else {
+    add(subtitle, false);
+  }
+  heading.height = y - left + 2 * style.unit();
+  return heading;
 }
 
 /// A phrase with its place for the value, as in OptionSpec.
@@ -273,60 +267,29 @@ std::string caption(const View& view, const ViewContext& c) {
   if (view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);
   if (view.caption.head && of_run && c.selection.key >= 0)
     text += " · key " + token_name(key_tokens(*c.run), c.selection.key);
-  bool is_said = false;  // of the option before
-  for (const OptionSpec* option : view.options) {
-    const bool goes_on = std::exchange(is_said, is_in_caption(view, *option, c));
-    if (is_said && !(over_list && option == view.over_list))
-      add_phrase(text, option_words(view, *option, c), goes_on);
-  }
+  for (const OptionSpec* option : view.options)
+    if (is_in_caption(view, *option, c) && !(over_list && option == view.over_list))
+      text += " · " + option_words(view, *option, c);
   if (c.note_in_caption && !view.caption.note.empty()) text += " · " + view.caption.note;
   return text;
 }
 
 float heading_height(std::string_view title, std::string_view subtitle, float width, const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  const HeadingLines lines = heading_lines(title, subtitle, width, c);
-  if (lines.title.empty()) return 0;
-  const auto under = static_cast<float>(lines.beside ? 0 : lines.subtitle.size());
-  return static_cast<float>(lines.title.size()) * style.line(style.title()) +
-         under * style.line(style.small()) + 2 * style.unit();
+  return heading_of(title, subtitle, width, c).height;
 }
 
 Picture with_heading(Picture picture, const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const HeadingLines lines = heading_lines(picture.title, picture.subtitle, picture.scene.width, c);
-  const float height = heading_height(picture.title, picture.subtitle, picture.scene.width, c);
-  if (height <= 0) return picture;
-  viz::Scene scene;
-  scene.width = picture.scene.width;
-  scene.height = picture.scene.height + height;
-  scene.background = picture.scene.background;
-  const float m = margin(c), line = style.line(style.title());
-  float y = m + line / 2;
-  std::string said;
-  for (const std::string& text : lines.title) {
-    viz::add_label(scene, style, text, {m, y}, style.title(), c.theme->text, viz::FontStyle::medium);
-    y += line;
-    said += text;
-  }
-  // Next to the title it stands on its baseline, not on its middle.
-  const float lower = (c.fonts->cap_height(viz::FontStyle::medium, style.title()) -
-                       c.fonts->cap_height(viz::FontStyle::regular, style.small())) /
-                      2;
-  const float after = style.width(picture.title, style.title(), viz::FontStyle::medium) + 3 * style.unit();
-  const float small = style.line(style.small());
-  viz::Point at =
-      lines.beside ? viz::Point{m + after, y - line + lower} : viz::Point{m, y - line / 2 + small / 2};
-  for (const std::string& text : lines.subtitle) {
-    viz::add_label(scene, style, text, at, style.small(), c.theme->text_muted);
-    at.y += small;
-    said += text;
-  }
-  // A word wider than the page was truncated.
-  if (without_spaces(said) != without_spaces(picture.title + picture.subtitle)) picture.whole = false;
-  viz::append(scene, picture.scene, {0, height});
+  const Heading heading = heading_of(picture.title, picture.subtitle, picture.scene.width, c);
+  viz::Scene scene = blank(c).scene;
+  scene.width = picture.scene.width, scene.height = picture.scene.height + heading.height;
+  for (const auto& [text, at, is_title] : heading.lines)
+    viz::add_label(scene, style, text, at, is_title ? style.title() : style.small(),
+                   is_title ? c.theme->text : c.theme->text_muted,
+                   is_title ? viz::FontStyle::medium : viz::FontStyle::regular);
+  viz::append(scene, picture.scene, {0, heading.height});
   picture.scene = std::move(scene);
-  for (viz::Region& region : picture.regions) region.rect.y += height;
+  for (viz::Region& region : picture.regions) region.rect.y += heading.height;
   return picture;
 }
 
@@ -341,13 +304,10 @@ Picture with_caption(Picture picture, const std::string& words, const ViewContex
   viz::Scene& scene = picture.scene;
   const float line = style.line(style.small());
   float middle = scene.height + line / 2;
-  std::string said;
   for (const std::string& text : caption_lines(words, scene.width, c)) {
     viz::add_label(scene, style, text, {margin(c), middle}, style.small(), c.theme->text_muted);
     middle += line;
-    said += text;
   }
-  if (without_spaces(said) != without_spaces(words)) picture.whole = false;  // a word was truncated
   scene.height += caption_height(words, scene.width, c);
   return picture;
 }

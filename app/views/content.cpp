@@ -129,6 +129,8 @@ class Stack final : public Box {
       else
         all.good += one.good, all.most += one.most;
     }
+    const auto needed = std::ranges::count_if(boxes_, [](const BoxPtr& box) { return box->name.empty(); });
+    if (direction_ == Direction::across) all.least += gaps(c, needed, false);
     if (!down) all.good += gaps(c, boxes_.size(), false);
     return all;
   }
@@ -482,12 +484,20 @@ std::vector<Scroll> View::scrolls(const ViewContext& c, const Picture& picture) 
   return scrolls;
 }
 
-float View::whole_height(const ViewContext& context) const {
-  const auto content = content_in(context, *this);
-  if (!content->shows()) return 0.7F * context.width;
+PageWish page_wish(const Content* content, const ViewContext& context) {
+  if (content == nullptr || !content->shows())
+    return {.width = {}, .height = {0, 0.7F * context.width, 0.7F * context.width}};
   const ViewContext c = page_of(*content, context);
   const viz::Rect area = below_title(c);
-  return area.y + content->body->height(c, area.w).good + margin(c) + 1;
+  const auto with = [](float around, const Wish& wish) {
+    return Wish{around + wish.least, around + wish.good, around + wish.most};
+  };
+  return {.width = with(c.width - area.w, content->body->width(c)),
+          .height = with(area.y + margin(c) + 1, content->body->height(c, area.w))};
+}
+
+float View::whole_height(const ViewContext& context) const {
+  return page_wish(content_in(context, *this).get(), context).height.good;
 }
 
 View make_view(Group group, std::string_view id, std::string_view title, std::string_view help,

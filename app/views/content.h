@@ -191,5 +191,10 @@ View make_view(Group group, std::string_view id, std::string_view title, std::st
 Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& context);
 /// The content that a picture of such a view was drawn from; null: it shows a message.
 const Content* content_of(const Picture& picture);
+/// What content, or a message, wants of a page: its width, and its height at the context's width.
+struct PageWish {
+  Wish width, height;
+};
+PageWish page_wish(const Content* content, const ViewContext& context);
 
 }  // namespace headscope::app

@@ -18,7 +18,8 @@ std::string_view extension_of(FileFormat format);  ///< ".png", ".svg", ".csv", 
 /// The format of a file by its extension, ignoring case.
 std::optional<FileFormat> format_of(const std::filesystem::path& file);
 
-/// How the context's size determines the file's size.
+/// How the context's size determines the file's size; a height of 0 is one at which nothing has to scroll,
+/// within the limits of a manageable page.
 enum class Page {
   exact,     ///< exactly that size, caption included: lists are cut to the rows that fit; an error only if
              ///< nothing can be read
@@ -42,20 +43,13 @@ struct ExportOptions {
   bool operator==(const ExportOptions&) const = default;
 };
 
-/// The initial height of a page of the context's width: nothing has to scroll, within the limits of a
-/// manageable page and of 100 million pixels at `scale`.
-float height_for_width(const View& view, ViewContext context, float scale, Target target = Target::screen);
-
-/// A view's picture on its page, its regions included. Throws like export_scene_of.
+/// A view's picture on its page, with its caption. Sets the context's device scale to the options', so that
+/// every caller gets the same picture. Throws std::runtime_error, one sentence that names a size that is
+/// enough, if the figure cannot be read on an exact page or width.
 Picture export_picture_of(const View& view, ViewContext context, const ExportOptions& options);
 
-/// A view's picture on its page, with its caption. Sets the context's device scale to the options', so that
-/// every caller gets the same picture. Throws std::runtime_error, one sentence that names the smallest size,
-/// if the figure does not fit an exact page or width.
-viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options);
-
-/// The bytes of a view's file: `export_scene_of` (png; svg and pdf at kVectorScale), or its table (csv).
-/// Throws like export_scene_of, and std::runtime_error if the picture is too large for its format or there is
+/// The bytes of a view's file: `export_picture_of` (png; svg and pdf at kVectorScale), or its table (csv).
+/// Throws like export_picture_of, and std::runtime_error if the picture is too large for its format or there is
 /// no table.
 std::string export_bytes(FileFormat format, const View& view, const ViewContext& context,
                          const ExportOptions& options);

@@ -77,8 +77,6 @@ struct OptionSpec {
   /// - "{edge}": with that noun: "1 edge", "30 edges", of a list "edge 5", "edges 5, 9";
   /// - "{+1}": of what people count from 1, "row {+1} chosen";
   /// - "queries {}, keys {}" of a zoom: rows and columns, each only if it is zoomed.
-  /// With "…" in front, "… patched", it goes on from the phrase of the option before it in the view, if that
-  /// says one: "senders patched".
   std::string_view phrase = {};
   OptionValue default_value = {};
   std::string_view default_name = {};  ///< name of a special default value: "auto", "all"

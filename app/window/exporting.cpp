@@ -98,20 +98,18 @@ FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat form
   context.options = options_of(view, context.options);
   if (printed) context.font_size = target.font_size;
   const float scale = format == FileFormat::png ? options.scale : chosen.scale;  // as of a command's recipe
-  const auto needed = [&] { return height_for_width(view, context, scale, form.target); };
   if (const auto size = size_of(form)) {
-    const bool exact = size->height > 0;
     context.width = width_on(form.target, size->width);
-    context.height = exact ? static_cast<float>(size->height) : needed();
-    options.page = exact ? Page::exact : Page::width;
+    context.height = static_cast<float>(size->height);
+    options.page = size->height > 0 ? Page::exact : Page::width;
   } else if (printed) {
     context.width = target.width;
-    context.height = chosen.page == Page::exact ? target.height : needed();
+    context.height = target.height;
     options.page = chosen.page;
   }
   plan.figure = {.window = false,
                  .width = static_cast<int>(std::lround(context.width)),
-                 .height = options.page == Page::width ? 0 : static_cast<int>(context.height),
+                 .height = static_cast<int>(context.height),
                  .page = options.page,
                  .scale = scale,
                  .caption = form.caption,
@@ -132,7 +130,7 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
   if (format == FileFormat::csv) {
     static_cast<void>(view->table(context));
   } else {
-    static_cast<void>(view->build(context));
+    static_cast<void>(view->whole_height(context));
     static_cast<void>(recipe_notes(form, view, source, figure, *answers));
   }
   if (!ready()) return std::nullopt;

@@ -105,7 +105,8 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   ViewContext context = make_context(pane.view, core.state(), core.snapshot(), *pane.answers, *fonts_,
                                      std::floor(pane.where.w), std::floor(pane.where.h), scale);
   context.in_pane = false;
-  const viz::Scene page = export_scene_of(*pane.view, context, {.scale = scale, .page = Page::at_least});
+  const viz::Scene page =
+      export_picture_of(*pane.view, context, {.scale = scale, .page = Page::at_least}).scene;
   EXPECT_EQ(page.width, std::floor(pane.where.w));
   EXPECT_EQ(page.height, std::floor(pane.where.h));
   const std::vector<std::uint8_t> png = viz::encode_png(viz::rasterize(page, *fonts_, scale), scale);

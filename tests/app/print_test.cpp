@@ -15,11 +15,10 @@ namespace {
 constexpr float kPoint = 96.F / 72;  // logical pixels
 constexpr Target kPrinted[] = {Target::column, Target::page, Target::slide};
 
-ViewContext context_for(const View& view, Target target, const Scenario& s) {
+ViewContext context_for(Target target, const Scenario& s) {
   const TargetSpec spec = spec_of(target);
   ViewContext c = s.context(spec.width, spec.height);
   c.font_size = spec.font_size;
-  if (spec.height == 0) c.height = height_for_width(view, c, spec.scale, target);
   return c;
 }
 
@@ -46,7 +45,7 @@ TEST_P(EveryPrintedFigure, HasTheSizeLettersAndLinesOfItsTarget) {
       SCOPED_TRACE(name_of(target) + ", " + std::to_string(length) + " tokens");
       const Scenario& s = scenario(length);
       viz::Scene scene;
-      ASSERT_NO_THROW(scene = export_scene_of(view(), context_for(view(), target, s), options_for(target)));
+      ASSERT_NO_THROW(scene = export_picture_of(view(), context_for(target, s), options_for(target)).scene);
       EXPECT_EQ(scene.width, spec.width);
       if (spec.height > 0) {
         EXPECT_EQ(scene.height, spec.height);
@@ -71,7 +70,7 @@ TEST(PrintedFigure, IsMadeInEveryFormat) {
   const View& view = *find_view("heads");
   for (const Target target : kPrinted) {
     SCOPED_TRACE(name_of(target));
-    const ViewContext c = context_for(view, target, scenario(17));
+    const ViewContext c = context_for(target, scenario(17));
     const ExportOptions options = options_for(target);
     const std::string png = export_bytes(FileFormat::png, view, c, options);
     const auto number = [&](std::size_t at) {
@@ -103,7 +102,7 @@ TEST(Title, IsLeftOutWithTheSpaceItTook) {
   for (const char* id : {"heatmap", "query", "lens", "mlp", "heads", "tokens"}) {
     const View& view = *find_view(id);
     for (const Target target : kPrinted) {
-      const ViewContext c = context_for(view, target, scenario(17));
+      const ViewContext c = context_for(target, scenario(17));
       ExportOptions options = options_for(target);
       options.letters_grow = false;
       const Picture with = export_picture_of(view, c, options);
@@ -138,7 +137,7 @@ TEST(Superscripts, AreSmallerAndHigher) {
 
 TEST(Described, FilesSayWhatTheyShow) {
   const View& view = *find_view("positions");
-  ViewContext c = context_for(view, Target::page, scenario(17));
+  ViewContext c = context_for(Target::page, scenario(17));
   set(c, "positions-show", "shift");
   ExportOptions options = options_for(Target::page);
   options.title = options.caption = false;

@@ -324,11 +324,7 @@ class ViewCommand {
   std::string picture(ViewContext c) {
     const Figure& figure = a_.figure;
     c.width = width_on(figure.target, figure.width);
-    if (figure.height > 0) {
-      c.height = static_cast<float>(figure.height);
-    } else {
-      c.height = height_for_width(view_, c, format_ == Format::png ? figure.scale : 1, figure.target);
-    }
+    c.height = static_cast<float>(figure.height);
     ExportOptions options{.scale = figure.scale,
                           .svg_text = figure.svg_text,
                           .caption = figure.caption,

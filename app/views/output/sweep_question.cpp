@@ -224,7 +224,7 @@ const Option<PathTo> kReceiver =
                           choices_of(kPathTo), {.applies = over_senders});
 const Option<int> kReceiverLayer =
     make_option<int>("sweep-receiver-layer", "Receiver layer", "the layer that the paths lead to",
-                     {.phrase = "… in layer {}",
+                     {.phrase = "in layer {}",
                       .default_value = -1,
                       .default_name = "last",
                       .low = -1,
@@ -233,7 +233,7 @@ const Option<int> kReceiverLayer =
                       .applies = leads_to_head});
 const Option<int> kReceiverHead =
     make_option<int>("sweep-receiver-head", "Receiver head", "the head that the paths lead to",
-                     {.phrase = "…, head {}",
+                     {.phrase = "head {}",
                       .default_value = -1,
                       .default_name = "all",
                       .low = -1,

@@ -29,27 +29,27 @@ inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
 inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
     {SweepEdit::zero, "zero", "Zero", "Set to zero (zero ablation)"},
     {SweepEdit::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)",
-     "… set to means over positions"},
+     "set to means over positions"},
     {SweepEdit::patch, "patch", "Patch",
      "Replace by the value in the second prompt (in a list: each prompt's own), second model or "
      "unedited run (activation patching)",
-     "… patched"},
+     "patched"},
     {SweepEdit::list_mean, "list-mean", "List mean",
      "Set to the mean over all positions of the open list of prompts (mean ablation)",
-     "… set to means over {}"}};
+     "set to means over {}"}};
 static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepEdits));
 /// The site that is edited.
 inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
     {model::Site::resid_pre, "resid_pre", "Stream", "The residual stream before the layer",
-     "… in the residual stream"},
+     "in the residual stream"},
     {model::Site::attn_out, "attn_out", "Attention", "What the layer's attention adds",
-     "… in attention outputs"},
-    {model::Site::mlp_out, "mlp_out", "MLP", "What the layer's MLP adds", "… in MLP outputs"},
-    {model::Site::z, "z", "z", "The output of heads, before W_O", "… in head outputs"},
-    {model::Site::q, "q", "q", "The queries of heads", "… in queries"},
-    {model::Site::k, "k", "k", "The keys of heads", "… in keys"},
-    {model::Site::v, "v", "v", "The values of heads", "… in values"},
-    {model::Site::pattern, "pattern", "Pattern", "The attention weights of heads", "… in patterns"}};
+     "in attention outputs"},
+    {model::Site::mlp_out, "mlp_out", "MLP", "What the layer's MLP adds", "in MLP outputs"},
+    {model::Site::z, "z", "z", "The output of heads, before W_O", "in head outputs"},
+    {model::Site::q, "q", "q", "The queries of heads", "in queries"},
+    {model::Site::k, "k", "k", "The keys of heads", "in keys"},
+    {model::Site::v, "v", "v", "The values of heads", "in values"},
+    {model::Site::pattern, "pattern", "Pattern", "The attention weights of heads", "in patterns"}};
 
 /// Where a path leads to.
 enum class PathTo { logits, q, k, v };

@@ -105,8 +105,6 @@ class ShadedPrompt final : public Box {
  private:
   /// Height of the scale under the chips.
   float under_chips(const ViewContext& context) const;
-  /// Places the chips in lines of this width; returns the number of lines.
-  int place_chips(const ViewContext& context, float width);
   TableRows lines_in(const ViewContext& context) const;
   Ref ref_of(int position) const { return refers_to ? refers_to(position) : Ref{.query = position}; }
 

@@ -116,7 +116,8 @@ std::string with_edits(const ViewContext& c, std::string words, std::initializer
   return words;
 }
 
-bool is_edited_cell(const ViewContext& c, int layer, int head, int query, int key) {
+/// Whether an edit sets single scores or weights of a head there.
+static bool is_edited_cell(const ViewContext& c, int layer, int head, int query, int key) {
   return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
            return sets_cell(edit, {layer, head}, query, key);
          });
@@ -187,28 +188,6 @@ std::string no_difference_words(const ViewContext& c, int layer) {
   return std::string("No difference here: ") +
          (after ? "the edits act after this attention." : "the edits do not affect it.") +
          " Logit lens and Next token show what they do affect.";
-}
-
-void paint_no_difference(Picture& picture, const ViewContext& c, int layer, const viz::Rect& area) {
-  const viz::Style style = style_of(c);
-  const float u = style.unit(), line = style.line(style.font_size), room = 0.6F * area.w;
-  const std::vector<std::string> lines =
-      viz::wrap(style, no_difference_words(c, layer), style.font_size, viz::FontStyle::regular, room);
-  float width = 0;
-  for (const std::string& text : lines) width = std::max(width, style.width(text, style.font_size));
-  const float height = line * static_cast<float>(lines.size());
-  const viz::Point middle = area.center();
-  const viz::Rect ground{middle.x - width / 2 - 3 * u, middle.y - height / 2 - 2 * u, width + 6 * u,
-                         height + 4 * u};
-  if (ground.h > area.h || ground.w > area.w) return;
-  picture.scene.add(viz::FillRect{ground, c.theme->surface, 2 * u});
-  picture.scene.add(viz::StrokeRect{ground, c.theme->line, 1, 2 * u});
-  float y = ground.y + 2 * u + line / 2;
-  for (const std::string& text : lines) {
-    viz::add_label(picture.scene, style, text, {middle.x, y}, style.font_size, c.theme->text,
-                   viz::FontStyle::regular, viz::Align::center);
-    y += line;
-  }
 }
 
 }  // namespace headscope::app

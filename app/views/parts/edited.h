@@ -18,8 +18,6 @@ bool is_edited_at(const ViewContext& context, model::HookPoint point, int positi
 /// block's input; edited".
 std::string with_edits(const ViewContext& context, std::string words,
                        std::initializer_list<model::Site> sites);
-/// Whether an edit sets single scores or weights of a head there.
-bool is_edited_cell(const ViewContext& context, int layer, int head, int query, int key);
 
 /// The key that a list of the chosen head must show even if it cannot show all `keys`: the chosen one, else
 /// one whose score or weight an edit sets; -1: none.
@@ -52,7 +50,5 @@ void paint_edited_head(viz::Scene& scene, const ViewContext& context, const viz:
 /// Why a layer's attention is the same on both sides of the difference, and where to look instead: one
 /// sentence.
 std::string no_difference_words(const ViewContext& context, int layer);
-/// Draws these words in the middle of an area, on a ground.
-void paint_no_difference(Picture& picture, const ViewContext& context, int layer, const viz::Rect& area);
 
 }  // namespace headscope::app

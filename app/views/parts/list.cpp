@@ -73,7 +73,8 @@ std::optional<ViewActions> keys_along_heads(const ViewContext&, const TableRows&
   return std::nullopt;
 }
 
-TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& picture) {
+/// The rows that a picture shows.
+static TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& picture) {
   TableRows rows{&list.first, 0, 0, c.run ? picture.rows.all : 0, {}};
   for (const viz::Region& region : picture.regions) {
     if (region.role != list.role || rows.shown == rows.all) continue;
@@ -83,10 +84,6 @@ TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& pic
   const int wanted = c.options[list.first];  // the option may be newer than the picture
   rows.first = std::clamp(wanted < 0 ? picture.rows.first : wanted, 0, rows.all - rows.shown);
   return rows;
-}
-
-std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& c, const Picture& picture) {
-  return rows_in(list, c, picture).bars(c.width - kScrollBar * c.font_size);
 }
 
 List::List(const ViewContext& context, int role, int count) : context_(context) {
@@ -380,7 +377,8 @@ void List::settle(ViewActions& actions, const ViewContext& c, const Picture& pic
 
 void List::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture& picture) const {
   if (rows_ == nullptr) return;
-  std::ranges::move(list_scrolls(*rows_, c, picture), std::back_inserter(scrolls));
+  std::ranges::move(rows_in(*rows_, c, picture).bars(c.width - kScrollBar * c.font_size),
+                    std::back_inserter(scrolls));
 }
 
 Table List::exported(int rows) const {

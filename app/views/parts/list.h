@@ -69,11 +69,6 @@ using ListKey =
 /// Arrows select another layer or head, for lists next to a grid of heads.
 std::optional<ViewActions> keys_along_heads(const ViewContext&, const TableRows&, const Gesture& gesture);
 
-/// The rows that a picture shows.
-TableRows rows_in(const ListRows& list, const ViewContext& context, const Picture& picture);
-/// The scroll bar at the picture's right.
-std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& context, const Picture& picture);
-
 /// A column's look and its heading in files; see viz::TableColumn.
 struct ListLook {
   std::optional<Column> file = {};  ///< its name, unit and use in files; none: not in files

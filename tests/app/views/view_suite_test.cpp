@@ -116,7 +116,7 @@ void expect_sound(const View& view, const ViewContext& c) {
 
 void expect_sound_files(const View& view, const ViewContext& c) {
   constexpr ExportOptions kOptions{.scale = 1, .page = Page::at_least};
-  const viz::Scene page = export_scene_of(view, c, kOptions);
+  const viz::Scene page = export_picture_of(view, c, kOptions).scene;
   EXPECT_EQ(text_faults(page, *fonts()), "");
   EXPECT_GE(page.width, c.width);
   EXPECT_GE(page.height, c.height);
@@ -172,7 +172,9 @@ TEST_P(ViewSuite, IsSoundWithEachOptionAtItsEnds) {
       ViewContext c = scenario(12).context(640, 480);
       c.options.set(*option, value);
       if (view().refuse && !view().refuse(c).empty()) continue;  // it has no file
-      EXPECT_EQ(text_faults(export_scene_of(view(), c, {.scale = 1, .page = Page::at_least}), *fonts()), "");
+      EXPECT_EQ(
+          text_faults(export_picture_of(view(), c, {.scale = 1, .page = Page::at_least}).scene, *fonts()),
+          "");
     }
   }
 }
