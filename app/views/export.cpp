@@ -111,8 +111,9 @@ struct PagedFigure {
       Picture picture = on(page);
       if (fits(picture)) return picture;
       if (page == most) return std::nullopt;
-      page = {std::min(most.width, std::ceil(kStep * page.width)),
-              std::min(most.height, std::ceil(kStep * page.height))};
+      const bool widens = page.height >= most.height || (page.width < page.height && page.width < most.width);
+      float& side = widens ? page.width : page.height;  // the shorter one
+      side = std::min(widens ? most.width : most.height, std::ceil(kStep * side));
     }
   }
 
