@@ -171,7 +171,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n, std::size_
              {.heading = pairs ? c.theme->key : c.theme->text});
   const double most = n.largest();
   list->bar(words.quantity, 8, [&entries](int row) { return static_cast<float>(entries[row].value); },
-            {.digits = 3, .low = up ? 0 : -most, .high = up ? most : 0, .is_signed = true});
+            {.digits = 3, .low = up ? 0 : -most, .high = up ? most : 0, .most = 1e4F, .is_signed = true});
   if (pairs)
     list->row_facts = [&](Facts& facts, int row) { add_copies_of_token(facts, c, entries[row].query); };
   return list;

@@ -138,7 +138,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->table.order = {list->last()};
   list->table.row_names = "strongest keys", list->table.first_number = 1;
   const auto chosen = std::ranges::find(n.keys, c.selection.key);
-  list->table.marked = chosen == n.keys.end() ? -1 : static_cast<int>(chosen - n.keys.begin());
+  list->table.marked = list->table.kept =
+      chosen == n.keys.end() ? -1 : static_cast<int>(chosen - n.keys.begin());
   list->table.mark = c.theme->key;
   return list;
 }

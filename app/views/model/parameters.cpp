@@ -428,7 +428,7 @@ void declare(Content& it) {
         paint(picture, now, *tensor, area);
       };
     };
-    about.push_back(custom({10, 40}, {4, vector ? 6.F : 16.F, vector ? 6.F : 40.F}, drawn_by(paint_map)));
+    about.push_back(custom({10, 40}, {4, vector ? 6.F : 16.F, vector ? 6.F : 1e4F}, drawn_by(paint_map)));
     about.push_back(
         may_be_left_out(custom({10, 40}, {6, 9, 16}, drawn_by(paint_histogram)), "the histogram", 2));
   }
