@@ -84,21 +84,18 @@ TEST(Ref, GivesWordsClicksAndCommands) {
   using Lines = std::vector<std::string>;
   const std::vector<std::tuple<Ref, Lines, std::string>> cases{
       {{.layer = 1, .head = 2, .query = 3, .key = 2}, {"L1 H2", query, key}, "head 1 2, query 3, key 2"},
-      {{.layer = 1}, {"L1"}, ""},
       {{.layer = 1, .neuron = 7}, {"L1 neuron 7"}, ""},
       {{.key = 2}, {key}, "key 2"},
       {{.query = 3, .key = 6}, {query, "key " + token_name(s.run->tokens, 6)}, "query 3"},  // it is later
-      {{.query = 99}, {}, ""},
       {{.token = 20}, {"“" + label_of(c, 20) + "”"}, ""}};
   for (const auto& [ref, words, clicked] : cases) {
     EXPECT_EQ(in_words(choice_of(ref, c)), clicked);
-    if (ref.query == 99) continue;
     Facts facts;
     add_place(facts, ref, c);
     EXPECT_THAT(facts.tooltip(), ::testing::IsSupersetOf(words));
-    EXPECT_FALSE(facts.status().empty());
   }
   EXPECT_EQ(in_words(choice_of({.key = 5}, c)), "key -1") << "the chosen one is given back";
+  EXPECT_EQ(in_words(choice_of({.query = 99}, c)), "") << "beyond the context";
   Facts facts;
   add_place(facts, {.layer = 1, .head = 2, .query = 3, .key = 2}, c);
   const std::vector<MenuLine> menu = facts.menu();
@@ -149,7 +146,7 @@ int region_of_role(const Picture& picture, int role, int id) {
   return found == picture.regions.end() ? -1 : static_cast<int>(found - picture.regions.begin());
 }
 
-TEST(Content, IsSaidClickedAndFramedByWhatItsBoxesAreAbout) {
+TEST(Content, IsSaidClickedFramedAndColouredByItsBoxes) {
   int times = 0;
   const View view = example(times);
   const Scenario s(kRobot, {2, 1, 6, -1});
@@ -171,19 +168,17 @@ TEST(Content, IsSaidClickedAndFramedByWhatItsBoxesAreAbout) {
   EXPECT_EQ(click(chip), "key 3");
   EXPECT_EQ(click(cell), "head 1 2");
   EXPECT_EQ(numbers_of(view.table(c), "half")[3], decimal(s.weight(6, 3) / 2));
-}
-
-TEST(Content, HasTheColoursOfItsScales) {
-  int times = 0;
-  const Scenario s(kRobot, {2, 1, 6, -1});
-  const Picture picture = example(times).build(s.context(900, 1200));
-  const auto color_at = [&](int role, int id, int row, int col) {
+  // The colours are those of the scales.
+  const auto color_at = [&](int role, int id, int in_row, int col) {
     const viz::Region& region = picture.regions.at(region_of_role(picture, role, id));
-    return image_color_at(picture.scene, region.cell_rect(row, col).center());
+    return image_color_at(picture.scene, region.cell_rect(in_row, col).center());
   };
   DrawnPage page(picture.scene, *fonts());
   const DrawnScale scale(page, upright_bars(picture.scene).at(0));
   for (int i = 0; i < 48; ++i) EXPECT_TRUE(reads(scale, color_at(kHead, 0, i / 8, i % 8), i % 7 - 2)) << i;
+  const viz::ColorTable color_of(viz::diverging_scale(1), light());
+  for (int key = 0; key <= 6; ++key)
+    EXPECT_LE(channel_difference(color_at(kStrip, 4, 0, key).value(), color_of(s.weight(6, key))), 3) << key;
 }
 
 TEST(Content, IsDrawnAndAskedAgainWithoutBeingDeclaredAgain) {
@@ -223,14 +218,9 @@ TEST(Content, ItsListKeepsTheChosenRowInSightAndMovesByKeys) {
   EXPECT_EQ(in_words(view.on(c, picture, &row, {Gesture::Kind::click, {}, {}, {}})),
             "key 22, first-content-row 20")
       << "nothing moves under the mouse";
-  const auto press = [&](Key key, bool shift) {
-    Gesture gesture{Gesture::Kind::key, {}, {}, {}, key};
-    gesture.modifiers.shift = shift;
-    return in_words(view.on(c, picture, nullptr, gesture));
-  };
-  EXPECT_EQ(press(Key::down, false), "first-content-row 21");
-  EXPECT_EQ(press(Key::right, false), "query by 1");
-  EXPECT_THAT(press(Key::down, true), StartsWith("key 61, first-content-row "));
+  Gesture down{Gesture::Kind::key, {}, {}, {}, Key::down};
+  down.modifiers.shift = true;
+  EXPECT_THAT(in_words(view.on(c, picture, nullptr, down)), StartsWith("key 61, first-content-row "));
 }
 
 }  // namespace
