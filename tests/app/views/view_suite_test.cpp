@@ -104,7 +104,7 @@ void expect_sound(const View& view, const ViewContext& c) {
   EXPECT_EQ(picture.scene.width, c.width);
   EXPECT_EQ(picture.scene.height, c.height);
   EXPECT_EQ(senseless_item(picture.scene), -1) << "of " << picture.scene.items.size();
-  if (picture.whole) {
+  if (picture.whole && std::min(c.width, c.height) >= 360) {  // smaller ones are cut at their edges
     EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
   }
   for (const viz::Region& region : picture.regions) {
