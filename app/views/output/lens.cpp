@@ -466,11 +466,8 @@ void declare(Content& it) {
   }
   if (c.fonts == nullptr) return;
   const Layout l = lay_out(c, below_title(c));  // only the positions that are shown are asked about
-  if (l.shown == 0) {
-    it.message = "too small for the lens";
-    return;
-  }
-  const LensBlocks& lens = it.keep(lens_blocks(c, l.first, l.shown));
+  // On a page that is too small it asks about one position: its box then finds no room.
+  const LensBlocks& lens = it.keep(lens_blocks(c, std::min(l.first, l.length - 1), std::max(1, l.shown)));
   if (lens.positions() == 0) {
     it.message = waiting_words(c, l, kComputing);
     return;
