@@ -485,8 +485,7 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
     const Segment& s = segments[i];
     if (!s.heading.empty()) {
       if (i > 0) line({list->x, y}, {list->right(), y}, theme().line);
-      text(s.heading, {list->x + u(10), y, list->w - u(20), heading}, theme().text_muted, FontStyle::medium,
-           0.85F);
+      small(s.heading, {list->x + u(10), y, list->w - u(20), heading}, theme().text_muted);
       y += heading;
     }
     const Rect place{list->x, y, list->w, row_height};
