@@ -336,7 +336,6 @@ void declare(Content& it) {
       add_pushes(facts, c, n.effects[row - n.order.begin()]);
   };
   auto list = list_of(c, n);
-  list->least_rows = 10, list->least_width = 26;
   it.table = [&c, &n, &rows = *list] { return table(c, n, rows); };
   BoxPtr curve;
   if (!is_difference) {  // differences are not on a curve

@@ -403,7 +403,7 @@ void declare(Content& it) {
     return gesture.kind == Gesture::Kind::key ? on_key(now, gesture) : std::nullopt;
   };
   auto list = list_of(c, lines);
-  list->least_width = 32, list->least_rows = 12;
+  list->least_width = 32;
   list->on_click = [&lines](const ViewContext& now, int row) { return choose(now, lines[row]); };
   list->row_facts = [&](Facts& facts, int row) {
     const Line& line = lines[row];
