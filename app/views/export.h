@@ -49,8 +49,8 @@ struct ExportOptions {
 Picture export_picture_of(const View& view, ViewContext context, const ExportOptions& options);
 
 /// The bytes of a view's file: `export_picture_of` (png; svg and pdf at kVectorScale), or its table (csv).
-/// Throws like export_picture_of, and std::runtime_error if the picture is too large for its format or there is
-/// no table.
+/// Throws like export_picture_of, and std::runtime_error if the picture is too large for its format or there
+/// is no table.
 std::string export_bytes(FileFormat format, const View& view, const ViewContext& context,
                          const ExportOptions& options);
 

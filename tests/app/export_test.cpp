@@ -1,5 +1,5 @@
-#include "app/views/content.h"
 #include "app/views/export.h"
+#include "app/views/content.h"
 
 #include "app/recipe/recipe.h"
 #include "tests/app/view_fixture.h"

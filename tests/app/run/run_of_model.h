@@ -8,7 +8,7 @@ namespace headscope::app {
 
 /// A run of a model that lies in no folder and has no tokenizer; without a run: what is asked of the model.
 inline PromptRun run_of_model(std::shared_ptr<const model::Transformer> transformer,
-                            std::shared_ptr<const model::Run> run = nullptr) {
+                              std::shared_ptr<const model::Run> run = nullptr) {
   LoadedModel model;
   model.transformer = std::move(transformer);
   PromptRun made;
