@@ -200,7 +200,7 @@ std::string cell_name(const PromptTokens& tokens, int length, int size, int cell
   return std::string(many) + " " + std::to_string(first) + "–" + std::to_string(last);
 }
 
-viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const Thumbnail& t,
+viz::Scene make_card(const ViewContext& c, const viz::ColorScale& scale, const Thumbnail& t,
                      const viz::Hit& hit) {
   viz::Scene card;
   card.width = card.height = kCardSide;
@@ -208,7 +208,7 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
   const viz::Style style = style_of(c);
   viz::Region grid = viz::fit_grid({0, 0, kCardSide, kCardSide}, t.rows, t.cols, {}, 1, style);
   grid.rect.x = std::floor((kCardSide - grid.rect.w) / 2);
-  const Map map = make_map(t, c, common_scale(c, thumbnails));
+  const Map map = make_map(t, c, scale);
   viz::paint_cells(card, map.cells, grid, style);
   viz::paint_crosshair(card, grid, hit.row, hit.col, c.theme->query, c.theme->key, style);
   return card;
@@ -302,8 +302,8 @@ void add_fit(std::vector<MenuLine>& menu, const ViewContext& c) {
   if (ViewActions all = fit(c, 0); !all.empty()) menu.push_back({"Show all heads", std::move(all)});
 }
 
-void add_map_facts(Facts& facts, const ViewContext& c, const Thumbnails& thumbnails, int index,
-                   const viz::Hit& hit) {
+void add_map_facts(Facts& facts, const ViewContext& c, const Thumbnails& thumbnails,
+                   const viz::ColorScale& scale, int index, const viz::Hit& hit) {
   const int n_head = c.run->run->config.n_head, layer = index / n_head, head = index % n_head;
   for (const model::Edit& edit : edits_of_head(c, layer, head)) facts.say("edited: " + edit_brief(edit));
   if (output_factor(c, layer, head) == 0) facts.say("off: writes nothing", Fact::Location::tooltip);
@@ -327,7 +327,7 @@ void add_map_facts(Facts& facts, const ViewContext& c, const Thumbnails& thumbna
                     percent(t->metrics[HeadMetric::self]),
                 Fact::Location::tooltip);
   }
-  facts.card = make_card(c, thumbnails, *t, hit);
+  facts.card = make_card(c, scale, *t, hit);
 }
 
 std::vector<MenuLine> menu(const ViewContext& c) {
@@ -373,7 +373,7 @@ class Maps final : public Box {
   void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
                  const viz::Hit& hit) const override {
     const viz::Region& region = region_of(picture, hit);
-    if (region.role == kHead) add_map_facts(facts, c, thumbnails_, region.id, hit);
+    if (region.role == kHead) add_map_facts(facts, c, thumbnails_, scale_.colors, region.id, hit);
   }
   std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::Hit*,
                                 const Gesture& gesture) const override {

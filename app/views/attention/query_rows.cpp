@@ -55,11 +55,4 @@ std::optional<QueryRows> rows_of_query(Content& it) {
   return rows;
 }
 
-std::pair<const char*, const char*> names_of_sides(const ViewContext& c) {
-  if (c.compared() && compares_models(*c.run) && !compares_texts(*c.run))
-    return {"first model", "second model"};
-  if (c.compared() && compares_different_inputs(*c.run)) return {"first prompt", "second prompt"};
-  return {"edited", "unedited"};
-}
-
 }  // namespace headscope::app

@@ -1,6 +1,4 @@
 #pragma once
-#include <utility>
-
 #include "app/run/analyses/patterns.h"
 #include "app/views/content.h"
 
@@ -18,8 +16,5 @@ struct QueryRows {
 
 /// None while an answer is missing, and if the query has no counterpart; the content says why.
 std::optional<QueryRows> rows_of_query(Content& content);
-
-/// The names of the two sides in pictures: "edited", "unedited".
-std::pair<const char*, const char*> names_of_sides(const ViewContext& context);
 
 }  // namespace headscope::app
