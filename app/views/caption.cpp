@@ -149,31 +149,10 @@ Heading heading_of(std::string_view title, std::string_view subtitle, float widt
   return heading;
 }
 
-/// A phrase with its place for the value, as in OptionSpec.
-struct Phrase {
-  std::string_view before, place, after;  ///< place: what stands between the braces
-  bool has_place = false;
-
-  std::string with(const std::string& value) const {
-    return std::string(before) + value + std::string(after);
-  }
-};
-
-Phrase phrase_of(std::string_view text) {
-  const std::size_t open = text.find('{'), close = text.find('}');
-  if (open == text.npos || close == text.npos) return {text, {}, {}};
-  return {text.substr(0, open), text.substr(open + 1, close - open - 1), text.substr(close + 1), true};
-}
-
-std::string number_words(const Phrase& phrase, int number) {
-  if (phrase.place == "+1") return grouped(std::int64_t{number} + 1);
-  return phrase.place.empty() ? exact(static_cast<double>(number)) : counted(number, phrase.place);
-}
-
-/// "heads L5 H1, L9 H6", or their count if there are many.
-std::string list_words(const OptionSpec& option, std::string_view noun, const std::vector<int>& list) {
+/// "L5 H1, L9 H6", or their count if there are many.
+std::string list_words(const OptionSpec& option, const std::vector<int>& list) {
   constexpr std::size_t kMany = 12;
-  if (list.size() > kMany) return counted(std::ssize(list), noun);
+  if (list.size() > kMany) return grouped(std::ssize(list));
   std::string words;
   for (const int number : list) {
     const auto [first, second] = head_of_number(number);
@@ -182,7 +161,7 @@ std::string list_words(const OptionSpec& option, std::string_view noun, const st
               : option.cells ? "(" + std::to_string(first) + ", " + std::to_string(second) + ")"
                              : std::to_string(number));
   }
-  return std::string(noun) + (list.size() == 1 ? " " : "s ") + words;
+  return words;
 }
 
 /// The rows or columns that are shown: "2–4"; empty: all.
@@ -192,47 +171,36 @@ std::string range_words(double first, double count) {
   return plain(from) + (last > from ? "–" + plain(last) : "");
 }
 
-/// "queries 2–4, keys 1–3".
-std::string zoom_words(std::string_view phrase, const Zoom& zoom) {
-  constexpr std::string_view kBetween = ", ";
-  const std::size_t comma = phrase.find(kBetween);
+/// "rows 2–4, columns 1–3".
+std::string zoom_words(const Zoom& zoom) {
   const std::string rows = range_words(zoom.row, zoom.rows), columns = range_words(zoom.col, zoom.cols);
-  std::string words;
-  if (!rows.empty()) words = phrase_of(phrase.substr(0, comma)).with(rows);
-  if (!columns.empty())
-    words += (words.empty() ? "" : std::string(kBetween)) +
-             phrase_of(phrase.substr(comma + kBetween.size())).with(columns);
-  return words;
+  return (rows.empty() ? "" : "rows " + rows) + (rows.empty() || columns.empty() ? "" : ", ") +
+         (columns.empty() ? "" : "columns " + columns);
 }
 
-/// "“·it”", "the guess of rank 2"
+/// "“·it”", "guess 2"
 std::string token_words(const GivenToken& token, const ViewContext& c) {
-  if (token.by == GivenToken::By::rank) return "the guess of rank " + std::to_string(token.number);
+  if (token.by == GivenToken::By::rank) return "guess " + std::to_string(token.number);
   return "“" + (token.by == GivenToken::By::id ? label_of(c, token.number) : viz::visible(token.text)) + "”";
 }
 
-/// The list of prompts that an option chooses, unless the caption has named it already.
-std::string list_of_prompts(const View& view, const OptionSpec& option, const ViewContext& c) {
-  if (!c.prompts) return "a list of prompts";
-  if (&option != view.over_list && is_over_list(view, c.options)) return "the list";
-  return "the prompts of “" + c.prompts->name + "”";  // not how many: some may be skipped
+/// "the prompts of “names”"; not how many: some may be skipped.
+std::string list_of_prompts(const ViewContext& c) {
+  return c.prompts ? "the prompts of “" + c.prompts->name + "”" : "a list of prompts";
 }
 
 }  // namespace
 
-std::string option_words(const View& view, const OptionSpec& option, const ViewContext& c) {
+std::string option_words(const OptionSpec& option, const ViewContext& c) {
   const OptionValue& value = c.options.value(option);
-  if (const auto* zoom = std::get_if<Zoom>(&value)) return zoom_words(option.phrase, *zoom);
-  const auto* number = std::get_if<int>(&value);
-  const bool is_choice = !option.choices.empty();
-  const Phrase phrase =
-      phrase_of(is_choice ? option.choices[static_cast<std::size_t>(*number)].phrase : option.phrase);
-  if (!phrase.has_place) return phrase.with("");
-  if (is_choice || std::holds_alternative<bool>(value)) return phrase.with(list_of_prompts(view, option, c));
-  if (const auto* list = std::get_if<std::vector<int>>(&value))
-    return phrase.with(list_words(option, phrase.place, *list));
-  if (const auto* token = std::get_if<GivenToken>(&value)) return phrase.with(token_words(*token, c));
-  return phrase.with(number != nullptr ? number_words(phrase, *number) : exact(std::get<double>(value)));
+  std::string words = to_text(option, value);
+  if (!option.choices.empty()) words = option.choices[std::get<int>(value)].label;
+  if (const auto* on = std::get_if<bool>(&value)) words = *on ? "on" : "off";
+  if (const auto* number = std::get_if<double>(&value)) words = exact(*number);
+  if (const auto* zoom = std::get_if<Zoom>(&value)) words = zoom_words(*zoom);
+  if (const auto* list = std::get_if<std::vector<int>>(&value)) words = list_words(option, *list);
+  if (const auto* token = std::get_if<GivenToken>(&value)) words = token_words(*token, c);
+  return std::string(option.label) + ": " + words;
 }
 
 std::string caption(const View& view, const ViewContext& c) {
@@ -245,7 +213,7 @@ std::string caption(const View& view, const ViewContext& c) {
   const std::string prompt = quoted_prompt(*c.run, c.printed);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
   const bool over_list = is_over_list(view, c.options);
-  if (over_list) text += " · " + option_words(view, *view.over_list, c);
+  if (over_list) text += (can_show_means(view) ? " · mean over " : " · ") + list_of_prompts(c);
   // What is of the weights alone is as it is without edits.
   const model::Edits edits = of_run && view.caption.prompt ? edits_within(*c.run) : model::Edits();
   const bool edited = !edits.empty();
@@ -269,7 +237,8 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · key " + token_name(key_tokens(*c.run), c.selection.key);
   for (const OptionSpec* option : view.options)
     if (is_in_caption(view, *option, c) && !(over_list && option == view.over_list))
-      text += " · " + option_words(view, *option, c);
+      text += " · " + option_words(*option, c);
+  if (!over_list && sets_list_mean(view, c.options)) text += " · over " + list_of_prompts(c);
   if (c.note_in_caption && !view.caption.note.empty()) text += " · " + view.caption.note;
   return text;
 }

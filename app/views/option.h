@@ -25,17 +25,16 @@ struct Zoom {
 using OptionValue = std::variant<bool, int, double, Zoom, std::vector<int>, GivenToken>;
 
 struct Choice {
-  std::string_view name;         ///< on the command line and in settings, "log"
-  std::string_view label;        ///< on the control, "Log"
-  std::string_view help;         ///< one line
-  std::string_view phrase = {};  ///< as in OptionSpec; the default needs none
+  std::string_view name;   ///< on the command line and in settings, "log"
+  std::string_view label;  ///< on the control, "Log"
+  std::string_view help;   ///< one line
 };
 
 /// A choice for a value, in a table that the command line can read, too.
 template <class Value>
 struct ChoiceOf {
   Value value;
-  std::string_view name, label, help, phrase = {};  ///< as in Choice
+  std::string_view name, label, help;  ///< as in Choice
 };
 /// Whether a table has an enum's values in order, as options that hold the enum require.
 template <class Enum, std::size_t kCount>
@@ -47,7 +46,7 @@ constexpr bool in_order(const ChoiceOf<Enum> (&all)[kCount]) {
 template <class Value, std::size_t kCount>
 std::vector<Choice> choices_of(const ChoiceOf<Value> (&all)[kCount]) {
   std::vector<Choice> choices;
-  for (const ChoiceOf<Value>& row : all) choices.push_back({row.name, row.label, row.help, row.phrase});
+  for (const ChoiceOf<Value>& row : all) choices.push_back({row.name, row.label, row.help});
   return choices;
 }
 
@@ -69,15 +68,8 @@ struct OptionSpec {
   /// Its name on the command line after the view's, where other views may have the same: "metric". Empty:
   /// name.
   std::string_view flag = {};
-  std::string_view label = {};  ///< next to its control, "Scale"
+  std::string_view label = {};  ///< next to its control and in captions, "Scale"
   std::string_view help = {};   ///< one line
-  /// What a caption says of a value that is not the default, a piece of a sentence; with choices, each has
-  /// its own. Placeholders for the value:
-  /// - "{}": "temperature {}"; of a switch or a choice: the open list: "the prompts of “names”";
-  /// - "{edge}": with that noun: "1 edge", "30 edges", of a list "edge 5", "edges 5, 9";
-  /// - "{+1}": of what people count from 1, "row {+1} chosen";
-  /// - "queries {}, keys {}" of a zoom: rows and columns, each only if it is zoomed.
-  std::string_view phrase = {};
   OptionValue default_value = {};
   std::string_view default_name = {};  ///< name of a special default value: "auto", "all"
   std::vector<Choice> choices = {};    ///< for an int; empty: it is a number

@@ -428,12 +428,11 @@ bool can_show_difference(const View& view, const ViewContext& context);
 /// no difference. If the view needs weights and the run has none, there is no run, and `no_run` says why.
 ViewContext on_side(Side side, const View& view, ViewContext context);
 
-/// "tales · “A robot must …” · L5 H1 · query 8 “ it” · temperature 0.5": the line under an exported picture.
-/// It says what options do that have an effect and are not the default, see `OptionSpec::phrase`.
+/// "tales · “A robot must …” · L5 H1 · query 8 “ it” · Temperature: 0.5": the line under an exported picture.
+/// It says which options have an effect and are not the default.
 std::string caption(const View& view, const ViewContext& context);
-/// What an option with another value than its default does, in the words of a caption, by its phrase: "log
-/// scale", "at most 5 edges", "for “·it”".
-std::string option_words(const View& view, const OptionSpec& option, const ViewContext& context);
+/// An option and its value in a caption: "Scale: Log", "Edges: 5", "Token: “·it”".
+std::string option_words(const OptionSpec& option, const ViewContext& context);
 /// Adds the caption under the picture, wrapped to its width; the picture becomes `caption_height` higher.
 Picture with_caption(Picture picture, const std::string& caption, const ViewContext& context);
 /// A picture without a title below the title and subtitle it names, which wrap to its width.

@@ -41,7 +41,6 @@ struct HeadMetricKind {
   std::string_view help;     ///< help for that choice
   std::string_view title;    ///< "Weight on the first token"
   std::string_view phrase;   ///< after a head's name: "first token"
-  std::string_view caption;  ///< the heads that it measures: "previous-token heads"
   std::string_view detail =
       "mean over queries 1 and later";  ///< the averaged quantity, and over which queries
   std::string_view unit = "weight";     ///< or "share", "bits", "tokens"

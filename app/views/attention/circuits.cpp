@@ -15,19 +15,15 @@ constexpr int kRows = TokenPushes::kMax;
 const Option<Circuit> kCircuit = choice_option<Circuit>(
     "circuit", "Circuit", "cC", "which circuit of the head is shown",
     {{"ov", "OV", "What the head would write if it attended only to the chosen key, or else the query"},
-     {"keys", "QK", "The key tokens that the head would look for from the query's token alone",
-      "keys for the query's token"},
-     {"pairs", "QK pairs", "The pairs of query and key tokens with the largest scores",
-      "highest-scoring token pairs"},
-     {"copying", "Copying", "The copying scores of all heads", "copying heads"}});
+     {"keys", "QK", "The key tokens that the head would look for from the query's token alone"},
+     {"pairs", "QK pairs", "The pairs of query and key tokens with the largest scores"},
+     {"copying", "Copying", "The copying scores of all heads"}});
 const Option<bool> kFirstMlp = switch_option(
     "first-mlp", "Through MLP 0", "eE",
     "use layer 0's MLP output (the effective embedding) instead of the plain embeddings; for heads "
-    "in later layers, the copying score may be very different",
-    "tokens through MLP 0");
+    "in later layers, the copying score may be very different");
 const Option<bool> kNormalized =
-    switch_option("token-norm", "ln_1", "jJ", "apply ln_1 to each token, not only its gain",
-                  "ln_1 by its gain alone", true);
+    switch_option("token-norm", "ln_1", "jJ", "apply ln_1 to each token, not only its gain", true);
 
 TokenReading reading_of(const ViewContext& c) {
   return {c.options[kFirstMlp] && c.selection.layer > 0, c.options[kNormalized]};

@@ -15,17 +15,14 @@ constexpr std::size_t kListed = 60;  // of all pairs
 const Option<CompositionKind> kKind = choice_option<CompositionKind>(
     "composition", "Composition", "cC", "through which input of the later head the two heads compose",
     {{"q", "Q", "What the earlier head writes, as the later one's queries read it"},
-     {"k", "K", "What the earlier head writes, as the later one's keys read it",
-      "through the later head's keys"},
-     {"v", "V", "What the earlier head writes, as the later one's values read it",
-      "through the later head's values"}});
-const Option<Pairs> kPairs =
-    choice_option<Pairs>("composition-pairs", "List", "pP", "which pairs of heads are listed",
-                         {{"all", "All pairs", "Pairs of all heads, the largest number first"},
-                          {"chosen", "Chosen head", "Only pairs of the chosen head, as receiver or as sender",
-                           "pairs of this head"}});
+     {"k", "K", "What the earlier head writes, as the later one's keys read it"},
+     {"v", "V", "What the earlier head writes, as the later one's values read it"}});
+const Option<Pairs> kPairs = choice_option<Pairs>(
+    "composition-pairs", "List", "pP", "which pairs of heads are listed",
+    {{"all", "All pairs", "Pairs of all heads, the largest number first"},
+     {"chosen", "Chosen head", "Only pairs of the chosen head, as receiver or as sender"}});
 const Option<std::vector<int>> kSenders =
-    list_option("senders", "Senders", "heads that are marked as senders, as LAYER.HEAD", "{sender}", "none",
+    list_option("senders", "Senders", "heads that are marked as senders, as LAYER.HEAD", "none",
                 {.heads = true, .kept = false, .control = Control::none});
 const Option<int> kFirstRow = first_row_option("first-pair");
 

@@ -14,49 +14,45 @@ enum class Text { prompt, repeated, list };
 const Option<HeadMetric> kMetric = [] {
   std::vector<Choice> choices;
   for (const HeadMetricKind& metric : head_metrics())
-    choices.push_back({metric.name, metric.label, metric.help, metric.caption});
+    choices.push_back({metric.name, metric.label, metric.help});
   return choice_option<HeadMetric>("metric", "Metric", "fF", "which metric the grid shows",
                                    std::move(choices));
 }();
-const Option<Text> kText = choice_option<Text>(
-    "metrics-text", "Text", "tT", "which text the heads are measured on",
-    {{"prompt", "Prompt", "The prompt"},
-     {"repeated", "Repeated", "Random tokens repeated once, independent of the prompt",
-      "on random tokens repeated once"},
-     {"list", "List", "All prompts of the open list, independent of the prompt", "on {}"}});
+const Option<Text> kText =
+    choice_option<Text>("metrics-text", "Text", "tT", "which text the heads are measured on",
+                        {{"prompt", "Prompt", "The prompt"},
+                         {"repeated", "Repeated", "Random tokens repeated once, independent of the prompt"},
+                         {"list", "List", "All prompts of the open list, independent of the prompt"}});
 bool uses_repeated(const Options& options) {
   return options[kText] == Text::repeated;
 }
 const Option<int> kSequences =
     make_option<int>("repeated-sequences", "Sequences", "number of sequences of random tokens",
-                     {.phrase = "{sequence}",
-                      .default_value = RepeatedTokens::kDefaultSequences,
+                     {.default_value = RepeatedTokens::kDefaultSequences,
                       .low = 1,
                       .high = 100'000,
                       .keys = "qQ",
                       .applies = uses_repeated});
 const Option<int> kLength = make_option<int>("repeated-length", "Length",
                                              "tokens of a sequence before they are repeated, if they fit",
-                                             {.phrase = "{token} repeated",
-                                              .default_value = RepeatedTokens::kDefaultLength,
+                                             {.default_value = RepeatedTokens::kDefaultLength,
                                               .low = 1,
                                               .high = 1 << 20,
                                               .keys = "lL",
                                               .applies = uses_repeated});
 const Option<int> kSeed = make_option<int>("repeated-seed", "Seed", "seed of the random tokens",
                                            {.flag = "seed",
-                                            .phrase = "seed {}",
                                             .default_value = 0,
                                             .low = 0,
                                             .high = std::numeric_limits<int>::max(),
                                             .keys = "jJ",
                                             .applies = uses_repeated});
-const Option<bool> kMinFirst = switch_option("least-first", "Lowest first", "rR",
-                                             "sort the list from the lowest value", "lowest values first");
-const Option<double> kMin = number_option(
-    "metric-least", "Threshold", "eE",
-    "only heads with at least this value; for differences, in either direction", "heads with at least {}", 0,
-    1e-6, 1e6, {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0}, "none");
+const Option<bool> kMinFirst =
+    switch_option("least-first", "Lowest first", "rR", "sort the list from the lowest value");
+const Option<double> kMin =
+    number_option("metric-least", "Threshold", "eE",
+                  "only heads with at least this value; for differences, in either direction", 0, 1e-6, 1e6,
+                  {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0}, "none");
 const Option<int> kFirstRow = first_row_option("first-head");
 
 bool ignores_prompt(const ViewContext& c) {

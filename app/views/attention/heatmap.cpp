@@ -14,13 +14,11 @@ const Option<Cells> kCells = choice_option<Cells>(
     "what cells show: weights, weighted values, or attention through all layers so far",
     {{"weights", "Weights", "The attention pattern: how much each query attends to each key"},
      {"values", "Weighted values",
-      "The norm of weight × value through W_O: how much the head writes from each key",
-      "norms of what the head writes"},
+      "The norm of weight × value through W_O: how much the head writes from each key"},
      {"rollout", "Rollout",
       "Attention rollout: the mean pattern of all heads, averaged with the identity for the residual stream, "
       "through "
-      "the layers up to the chosen one",
-      "rollout of all heads"}});
+      "the layers up to the chosen one"}});
 
 /// The texts for a kind of cells.
 struct Words {

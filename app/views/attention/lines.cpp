@@ -18,25 +18,23 @@ constexpr std::size_t kMaxRows = 100'000;  // limit of the table: a tenth of wha
 constexpr int kMaxWeights = 6 << 20;       // limit for all patterns together, to fit the memory for answers
 
 const Option<std::vector<int>> kLineHeads =
-    list_option("line-heads", "Heads", "heads to draw lines for, as LAYER.HEAD", "", "chosen",
+    list_option("line-heads", "Heads", "heads to draw lines for, as LAYER.HEAD", "chosen",
                 {.heads = true, .kept = false});
 const Option<Arrangement> kArrangement = choice_option<Arrangement>(
     "arrangement", "Tokens", "vV", "two columns of tokens, or one row with arcs from each query to its keys",
     {{"columns", "Columns", "Queries on the left, keys on the right"},
-     {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves",
-      "drawn as arcs"}});
+     {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves"}});
 const Option<double> kThreshold =
-    number_option("threshold", "From", "tT", "smallest weight drawn as a line", "weights of at least {}",
-                  0.02, 0, 1, {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5});
+    number_option("threshold", "From", "tT", "smallest weight drawn as a line", 0.02, 0, 1,
+                  {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5});
 const Option<bool> kUniform =
     switch_option("uniform", "Uniform", "uU",
-                  "also draw uniform attention: each query gives each of its n keys a weight of 1/n",
-                  "with uniform attention");
+                  "also draw uniform attention: each query gives each of its n keys a weight of 1/n");
 const Option<bool> kAllQueries =
     switch_option("all-queries", "All queries", "pP",
                   "lines from all queries, not only from the selected one and to "
                   "the selected key",
-                  "lines from all queries", false, {.kept = false});
+                  false, {.kept = false});
 
 /// A source of lines: a head of the model, or the uniform average if requested.
 struct Source {

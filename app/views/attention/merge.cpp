@@ -11,9 +11,9 @@ enum Role { kPart, kComponent, kStrip };
 enum Vector { kOwnZ, kOwnPart, kSum };
 enum Strip { kZ, kOut, kBefore, kAfter };
 
-const Option<bool> kLargestFirst = switch_option(
-    "largest-first", "Largest first", "lL",
-    "sort heads by the norm of their output, largest first, instead of by number", "largest outputs first");
+const Option<bool> kLargestFirst =
+    switch_option("largest-first", "Largest first", "lL",
+                  "sort heads by the norm of their output, largest first, instead of by number");
 const Option<int> kFirstPart = first_row_option("first-part", false, -1);
 
 /// The parts of the attention's output: one for each head, and the bias.

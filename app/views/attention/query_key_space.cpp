@@ -16,15 +16,15 @@ enum class Text { prompt, list };
 const Option<Text> kText = choice_option<Text>(
     "query-key-text", "Text", "tT", "whose queries and keys are shown",
     {{"prompt", "One prompt", "Those of the prompt"},
-     {"list", "List", "Those of all prompts of the open list, independent of the prompt", "from {}"}},
+     {"list", "List", "Those of all prompts of the open list, independent of the prompt"}},
     {.kept = false});
 const Option<Coloring> kColoring = choice_option<Coloring>(
     "query-key-color", "Colours", "cC", "fill colour of the marks: queries are circles, keys are triangles",
     {{"kind", "Kind", "Queries in violet, keys in teal"},
-     {"weight", "Weight", "Keys by their weight from the chosen query", "keys coloured by weight"},
-     {"position", "Position", "By position in the prompt", "coloured by position"},
-     {"token", "Token", "A colour for each of the most frequent repeated tokens", "coloured by token"},
-     {"prompt", "Prompt", "By the prompt's number in the list", "coloured by prompt"}});
+     {"weight", "Weight", "Keys by their weight from the chosen query"},
+     {"position", "Position", "By position in the prompt"},
+     {"token", "Token", "A colour for each of the most frequent repeated tokens"},
+     {"prompt", "Prompt", "By the prompt's number in the list"}});
 
 constexpr int kTokenColors = 7;
 

@@ -18,16 +18,15 @@ enum class Listed { pairs, query, key };
 
 constexpr std::size_t kMostPairs = 60;  // in the list
 
-const Option<Parts> kParts =
-    choice_option<Parts>("score-parts", "Parts", "pP", "the parts that q and k are taken apart into",
-                         {{"heads", "Heads", "Every head, bias and MLP of the layers before"},
-                          {"layers", "Layers", "The heads and the bias of each layer's attention as one part",
-                           "attention by layer"}});
-const Option<Listed> kList = choice_option<Listed>(
-    "score-list", "List", "cC", "what is listed next to the grid",
-    {{"pairs", "Pairs", "Products of a part of q with a part of k, strongest first"},
-     {"query", "Query", "Each part of q times all of k, strongest first", "the query's parts"},
-     {"key", "Key", "Each part of k times all of q, strongest first", "the key's parts"}});
+const Option<Parts> kParts = choice_option<Parts>(
+    "score-parts", "Parts", "pP", "the parts that q and k are taken apart into",
+    {{"heads", "Heads", "Every head, bias and MLP of the layers before"},
+     {"layers", "Layers", "The heads and the bias of each layer's attention as one part"}});
+const Option<Listed> kList =
+    choice_option<Listed>("score-list", "List", "cC", "what is listed next to the grid",
+                          {{"pairs", "Pairs", "Products of a part of q with a part of k, strongest first"},
+                           {"query", "Query", "Each part of q times all of k, strongest first"},
+                           {"key", "Key", "Each part of k times all of q, strongest first"}});
 const Option<int> kFirstRow = first_row_option("first-product", true);
 
 /// A product of a part of q with a part of k; -1: all of them together.

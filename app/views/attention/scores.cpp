@@ -17,8 +17,7 @@ const Option<double> kScoreStage =
     make_option<double>("score-stage", "Stage",
                         "one stage in a large map: 1 scores, 2 scaled, 3 masked, 4 pattern; "
                         "between two stages, colours are blended",
-                        {.phrase = "stage {} of 4",
-                         .default_value = 0.0,
+                        {.default_value = 0.0,
                          .default_name = "all",
                          .low = 1,
                          .high = kStages,

@@ -12,16 +12,14 @@ enum class QueryChoice { token, position, any };
 enum class KeyChoice { token, position, before, any, later };
 enum class Heads { all, chosen };
 
-const Option<Text> kText =
-    choice_option<Text>("search-text", "In", "tT", "where to search",
-                        {{"prompt", "In prompt", "In the prompt"},
-                         {"list", "In list", "In all prompts of the open list", "in {}"}},
-                        {.kept = false, .of_weights = true});
+const Option<Text> kText = choice_option<Text>(
+    "search-text", "In", "tT", "where to search",
+    {{"prompt", "In prompt", "In the prompt"}, {"list", "In list", "In all prompts of the open list"}},
+    {.kept = false, .of_weights = true});
 const Option<Target> kTarget = choice_option<Target>(
     "search-for", "For", "fF", "what to search for",
     {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
-     {"shape", "Shape", "Heads whose attention falls in the shape marked on a heatmap",
-      "attention in a shape"}});
+     {"shape", "Shape", "Heads whose attention falls in the shape marked on a heatmap"}});
 bool is_for_weights(const Options& options) {
   return options[kTarget] == Target::weights;
 }
@@ -31,34 +29,32 @@ bool is_for_shapes(const Options& options) {
 const Option<QueryChoice> kQueries = choice_option<QueryChoice>(
     "search-from", "Queries", "qQ", "which queries",
     {{"token", "From token", "The chosen query's token at any position, with or without a leading space"},
-     {"position", "From position", "The chosen query's position; in a list by default each prompt's last one",
-      "queries at this position"},
-     {"any", "From any", "All queries but the first, which sees only itself", "all queries"}},
+     {"position", "From position",
+      "The chosen query's position; in a list by default each prompt's last one"},
+     {"any", "From any", "All queries but the first, which sees only itself"}},
     {.applies = is_for_weights});
 const Option<KeyChoice> kKeys = choice_option<KeyChoice>(
     "search-to", "Keys", "oO", "which keys (all if no key is chosen)",
     {{"token", "To token", "The chosen key's token at any position, with or without a leading space"},
-     {"position", "To position", "The chosen key's position", "keys at this position"},
-     {"before", "At distance", "At the chosen key's distance before the query", "keys at this distance"},
-     {"any", "To any", "All keys that the query sees", "all keys"},
-     {"later", "To later", "All keys but key 0, on which many heads of GPT-2 rest", "all keys but key 0"}},
+     {"position", "To position", "The chosen key's position"},
+     {"before", "At distance", "At the chosen key's distance before the query"},
+     {"any", "To any", "All keys that the query sees"},
+     {"later", "To later", "All keys but key 0, on which many heads of GPT-2 rest"}},
     {.applies = is_for_weights});
-const Option<Heads> kHeads =
-    choice_option<Heads>("search-heads", "Heads", "hH", "which heads",
-                         {{"all", "All heads", "All heads of all layers"},
-                          {"chosen", "Chosen head", "Only the chosen head", "in one head"}});
+const Option<Heads> kHeads = choice_option<Heads>(
+    "search-heads", "Heads", "hH", "which heads",
+    {{"all", "All heads", "All heads of all layers"}, {"chosen", "Chosen head", "Only the chosen head"}});
 const Option<double> kAbove =
     number_option("search-above", "Above", "eE",
-                  "only weights larger than this; for shapes, only larger shares of the attention",
-                  "above {}", 0.3, 0, 1, {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
+                  "only weights larger than this; for shapes, only larger shares of the attention", 0.3, 0, 1,
+                  {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
 const Option<bool> kMoves =
     switch_option("shape-anywhere", "Anywhere", "wW",
-                  "match the shape anywhere along the diagonal, not only where it was marked",
-                  "only where it is marked", true, {.applies = is_for_shapes});
+                  "match the shape anywhere along the diagonal, not only where it was marked", true,
+                  {.applies = is_for_shapes});
 const Option<int> kFirstRow = first_row_option("first-found");
-const Option<int> kChosenRow =
-    gesture_option("chosen-found", "Chosen", "the row of the list that was opened last", -1, -1, 1 << 24,
-                   "none", {.phrase = "row {+1} chosen"});
+const Option<int> kChosenRow = gesture_option(
+    "chosen-found", "Chosen", "the row of the list that was opened last", -1, -1, 1 << 24, "none");
 
 bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
@@ -361,7 +357,7 @@ View search_view() {
   view.of_model = uses_list;
   view.caption = {true, false, true};
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
-    return &option != &kShape || of_shape(c);
+    return &option != &kChosenRow && (&option != &kShape || of_shape(c));
   };
   view.landmarks = {landmark("matches", kRow)};
   return view;

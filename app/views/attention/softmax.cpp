@@ -14,20 +14,13 @@ const Option<Source> kSource = choice_option<Source>(
     "scores-from", "Scores", "eE",
     "which scores go through softmax: those of the chosen query, or an example",
     {{"row", "Query", "The chosen query's scores with its keys"},
-     {"one", "−1, 0, 1", "Three numbers", "of three numbers"},
-     {"ten", "× 10", "The three numbers, ten times as large", "of three numbers times 10"},
-     {"hundred", "× 100", "A hundred times as large: values far below the largest almost vanish",
-      "of three numbers times 100"},
-     {"robot", "robot must…", "A widely used four-token example", "of a four-token example"}});
-const Option<double> kScale =
-    make_option<double>("softmax-scale", "Scale", "factor on the scores, on top of the model's own scale",
-                        {.phrase = "scores times {}",
-                         .default_value = 1.0,
-                         .low = 0.05,
-                         .high = 16,
-                         .step = 0.05,
-                         .keys = "xX",
-                         .kept = false});
+     {"one", "−1, 0, 1", "Three numbers"},
+     {"ten", "× 10", "The three numbers, ten times as large"},
+     {"hundred", "× 100", "A hundred times as large: values far below the largest almost vanish"},
+     {"robot", "robot must…", "A widely used four-token example"}});
+const Option<double> kScale = make_option<double>(
+    "softmax-scale", "Scale", "factor on the scores, on top of the model's own scale",
+    {.default_value = 1.0, .low = 0.05, .high = 16, .step = 0.05, .keys = "xX", .kept = false});
 const Option<int> kFirst = first_row_option("first-score", true, -1);
 
 /// Scores in groups whose weights each sum to 1. On the difference side: differences, NaN without a

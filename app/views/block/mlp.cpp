@@ -14,9 +14,8 @@ namespace mlp {
 /// Roles of regions. strip: id and row: a Vector, col: component. neuron: id: its index among the strongest.
 /// curve: col: see viz::x_of_column.
 enum Role { kStrip, kNeuron, kCurve };
-const auto kNeurons = make_option<int>(
-    "neurons", "Neurons", "number of neurons listed, strongest first",
-    {.phrase = "{strongest neuron}", .default_value = 16, .low = 1, .high = 200, .keys = "wW"});
+const auto kNeurons = make_option<int>("neurons", "Neurons", "number of neurons listed, strongest first",
+                                       {.default_value = 16, .low = 1, .high = 200, .keys = "wW"});
 const auto kFirstNeuron = first_row_option("first-neuron", true);
 
 constexpr std::size_t kTokens = 3;  // in each direction, in the table

@@ -103,13 +103,12 @@ enum class Subject { neurons, head };
 
 const Option<Text> kText = choice_option<Text>(
     "examples-text", "In", "tT", "where to look for examples",
-    {{"prompt", "Prompt", "In the prompt"}, {"list", "List", "In all prompts of the open list", "in {}"}},
+    {{"prompt", "Prompt", "In the prompt"}, {"list", "List", "In all prompts of the open list"}},
     {.kept = false});
 const Option<Subject> kSubject = choice_option<Subject>(
     "examples-of", "Of", "oO", "what the examples are of",
     {{"neurons", "Neurons", "The tokens at which neurons of the chosen layer's MLP are most active"},
-     {"head", "Head", "The queries and keys between which the chosen head has the largest weights",
-      "pairs of query and key"}});
+     {"head", "Head", "The queries and keys between which the chosen head has the largest weights"}});
 bool is_of_neurons(const Options& options) {
   return options[kSubject] == Subject::neurons;
 }
@@ -118,11 +117,11 @@ bool is_of_head(const Options& options) {
 }
 const Option<std::vector<int>> kNeurons =
     list_option("example-neurons", "Neurons",
-                "neurons of the chosen layer; auto: the most active one at the chosen token", "{neuron}",
-                "auto", {.kept = false, .applies = is_of_neurons});
+                "neurons of the chosen layer; auto: the most active one at the chosen token", "auto",
+                {.kept = false, .applies = is_of_neurons});
 const Option<bool> kKey0 =
     switch_option("example-key0", "Key 0", "cC", "also weights on key 0, on which many heads of GPT-2 rest",
-                  "with key 0", false, {.applies = is_of_head});
+                  false, {.applies = is_of_head});
 const Option<int> kFirstRow = first_row_option("first-example");
 
 bool uses_list(const ViewContext& c) {

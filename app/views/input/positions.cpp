@@ -20,8 +20,8 @@ const auto kShown = choice_option<Shown>(
     "positions-show", "Show", "fF",
     "the encodings, the cosine of every two positions, or how well one linear map shifts them all",
     {{"encodings", "Encodings", "Position embeddings and sinusoids, a row for each dimension"},
-     {"cosines", "Cosines", "Cosine similarity of every two position vectors", "cosines"},
-     {"shift", "Shift", "One linear map from every position to the next, and its error", "shift"}});
+     {"cosines", "Cosines", "Cosine similarity of every two position vectors"},
+     {"shift", "Shift", "One linear map from every position to the next, and its error"}});
 
 bool has_maps(const Options& options) {
   return options[kShown] != Shown::shift;
@@ -30,10 +30,10 @@ const auto kCurves = list_option(
     "curves", "Curves",
     "rows of the maps drawn as curves: dimensions, or positions of cosines (auto: dimensions whose sinusoids "
     "have one period and an eighth of one, or three positions, evenly spaced)",
-    "curves of {row}", "auto", {.applies = has_maps});
+    "auto", {.applies = has_maps});
 const auto kEncodingZoom =
     gesture_option("encoding-zoom", "Zoom", "only rows R to R and positions P to P (ends excluded)", Zoom{},
-                   0, 0, "all", {.phrase = "rows {}, positions {}", .applies = has_maps});
+                   0, 0, "all", {.applies = has_maps});
 
 // ---- maps of encodings or cosines ----
 

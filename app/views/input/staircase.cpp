@@ -18,21 +18,13 @@ const auto kCoordinates =
     list_option("coordinates", "Coordinates",
                 "three sinusoidal dimensions used as axes (auto: a pair that turns about five times over "
                 "the context, and one that rises)",
-                "{dimension} as axes", "auto");
-const auto kTurn = make_option<double>("turn", "Turn", "horizontal viewing angle of the paths, in degrees",
-                                       {.phrase = "seen from {}°",
-                                        .default_value = kDefaultTurn,
-                                        .low = -180,
-                                        .high = 180,
-                                        .step = 5,
-                                        .control = Control::none});
-const auto kTilt = make_option<double>("tilt", "Tilt", "vertical viewing angle of the paths, in degrees",
-                                       {.phrase = "tilted to {}°",
-                                        .default_value = kDefaultTilt,
-                                        .low = -90,
-                                        .high = 90,
-                                        .step = 5,
-                                        .control = Control::none});
+                "auto");
+const auto kTurn = make_option<double>(
+    "turn", "Turn", "horizontal viewing angle of the paths, in degrees",
+    {.default_value = kDefaultTurn, .low = -180, .high = 180, .step = 5, .control = Control::none});
+const auto kTilt = make_option<double>(
+    "tilt", "Tilt", "vertical viewing angle of the paths, in degrees",
+    {.default_value = kDefaultTilt, .low = -90, .high = 90, .step = 5, .control = Control::none});
 
 /// A pair of dimensions with about five periods, and the dimension whose sine comes closest to rising over
 /// all positions.

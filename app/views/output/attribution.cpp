@@ -14,11 +14,9 @@ enum class Listed { parts, layers, sources, neurons };
 const auto kList = choice_option<Listed>(
     "attribution-list", "List", "cC", "what is listed next to the grid",
     {{"parts", "Parts", "All parts of the model, strongest first"},
-     {"layers", "Layers", "Each layer's heads, bias and MLP together", "by layer"},
-     {"sources", "Sources", "The source tokens of the chosen head's part, strongest first",
-      "the head's source tokens"},
-     {"neurons", "Neurons", "The neurons of the MLP's part in the chosen layer, strongest first",
-      "the layer's neurons"}});
+     {"layers", "Layers", "Each layer's heads, bias and MLP together"},
+     {"sources", "Sources", "The source tokens of the chosen head's part, strongest first"},
+     {"neurons", "Neurons", "The neurons of the MLP's part in the chosen layer, strongest first"}});
 const auto kFirstRow = first_row_option("first-contribution", true);
 
 /// A part of the model, in the order of the pass.

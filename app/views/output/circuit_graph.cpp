@@ -16,24 +16,19 @@ constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
      "Edge attribution patching with integrated gradients: the mean gradient on the way between the two "
      "runs' embeddings, along each edge, times the edge's change"},
     {CircuitMethod::attribution, "attribution", "Attribution",
-     "Edge attribution patching: the metric's gradient along each edge times the edge's change",
-     "edge attribution patching"},
+     "Edge attribution patching: the metric's gradient along each edge times the edge's change"},
     {CircuitMethod::flow, "flow", "Information flow",
-     "The share of what reaches the logits that came along each edge, without gradients",
-     "information flow routes"}};
+     "The share of what reaches the logits that came along each edge, without gradients"}};
 /// What edges carry outside a circuit: as CircuitCut, or by the run.
 enum class Elsewhere { automatic, second, mean, zero, list_mean };
 constexpr ChoiceOf<Elsewhere> kCircuitElsewhere[] = {
     {Elsewhere::automatic, "auto", "Auto",
      "The second prompt if there is one, else the mean; zeros for a single token"},
-    {Elsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt",
-     "the second prompt outside the circuit"},
-    {Elsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions",
-     "means outside the circuit"},
-    {Elsewhere::zero, "zero", "Zero", "Zeros", "zeros outside the circuit"},
+    {Elsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt"},
+    {Elsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions"},
+    {Elsewhere::zero, "zero", "Zero", "Zeros"},
     {Elsewhere::list_mean, "list-mean", "List mean",
-     "What the part writes on average over all positions of the open list of prompts",
-     "means over {} outside the circuit"}};
+     "What the part writes on average over all positions of the open list of prompts"}};
 static_assert(in_order(kCircuitMethods) && in_order(kCircuitElsewhere));
 constexpr Elsewhere elsewhere_of(CircuitCut cut) {
   return static_cast<Elsewhere>(static_cast<int>(cut) + 1);
@@ -53,20 +48,17 @@ const auto kMetric = make_option<GradientMetric>(
 const auto kEdges = make_option<int>(
     "circuit-edges", "Edges", "the most edges, the strongest ones; at least those of one path",
     {.flag = "edges",
-     .phrase = "at most {edge}",
      .default_value = 30,
      .low = 1,
      .high = 1000,
      .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
      .keys = "xX"});
-const auto kByPosition =
-    switch_option("circuit-positions", "By position", "oO",
-                  "each part at each position apart, in columns of tokens", "by position");
+const auto kByPosition = switch_option("circuit-positions", "By position", "oO",
+                                       "each part at each position apart, in columns of tokens");
 
 const auto kSteps = make_option<int>(
     "circuit-steps", "Steps", "gradients between the two runs' embeddings",
     {.flag = "steps",
-     .phrase = "{gradient step}",
      .default_value = CircuitOf::kSteps,
      .low = 1,
      .high = CircuitOf::kMostSteps,

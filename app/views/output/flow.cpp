@@ -16,8 +16,7 @@ constexpr int kAutomatic = -1;
 const auto kEdges = make_option<int>(
     "flow-edges", "Edges",
     "the number of strongest attention edges drawn (auto: as many as have room for their names)",
-    {.phrase = "at most {edge}",
-     .default_value = kAutomatic,
+    {.default_value = kAutomatic,
      .default_name = "auto",
      .low = 0,
      .high = 200,
@@ -25,12 +24,10 @@ const auto kEdges = make_option<int>(
      .keys = "wW"});
 const auto kMinusMean =
     switch_option("flow-minus-mean", "Minus mean", "cC",
-                  "subtract the mean of the vocabulary's logits, which does not change the prediction",
-                  "logits minus their mean", false,
+                  "subtract the mean of the vocabulary's logits, which does not change the prediction", false,
                   {.applies = [](const Options& options) { return options[kSubtractedToken].empty(); }});
 const auto kTogether = switch_option("flow-together", "Heads together", "hH",
-                                     "one edge for all heads of a layer with the same query and key",
-                                     "each layer's heads together");
+                                     "one edge for all heads of a layer with the same query and key");
 
 /// Nullopt until it is known which token's logit it is.
 std::optional<LogitFlowOf> question_of(const ViewContext& c) {

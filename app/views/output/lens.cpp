@@ -8,9 +8,8 @@ namespace headscope::app {
 namespace lens {
 
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
-const auto kWords =
-    switch_option("lens-guesses", "Guesses", "wW", "make cells wide enough for the text of the best guess",
-                  "narrow cells", true);
+const auto kWords = switch_option("lens-guesses", "Guesses", "wW",
+                                  "make cells wide enough for the text of the best guess", true);
 /// -1: such that the query's column is visible.
 const auto kFirstColumn = first_row_option("first-column", true, -1);
 

@@ -12,21 +12,17 @@ const Option<LensColoring> kLensColor = choice_option<LensColoring>(
     "lens-color", "Colour", "cC", "what the cell colours show",
     {{"probability", "Probability",
       "Probability of the best guess, or of --token; for differences, of the baseline's final answer"},
-     {"rank", "Rank", "Rank of the final answer, on a logarithmic scale", "by rank"},
-     {"kl", "KL", "KL divergence of the final distribution from the one here, in bits", "by KL divergence"}},
+     {"rank", "Rank", "Rank of the final answer, on a logarithmic scale"},
+     {"kl", "KL", "KL divergence of the final distribution from the one here, in bits"}},
     {.flag = "metric"});
 const Option<bool> kLensMid =
-    switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP",
-                  "only between blocks", true);
+    switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP", true);
 
-const Option<GivenToken> kLensToken =
-    make_option<GivenToken>("lens-token", "Token",
-                            "the token whose probability and rank are read: its text, "
-                            "id:N, or rank:N at the end of the stream",
-                            {.flag = "token",
-                             .phrase = "for {}",
-                             .default_value = GivenToken{GivenToken::By::rank, "", 1},
-                             .keys = "lL"});
+const Option<GivenToken> kLensToken = make_option<GivenToken>(
+    "lens-token", "Token",
+    "the token whose probability and rank are read: its text, "
+    "id:N, or rank:N at the end of the stream",
+    {.flag = "token", .default_value = GivenToken{GivenToken::By::rank, "", 1}, .keys = "lL"});
 
 TokenChoice lens_token(const ViewContext& c) {
   return given_choice(c, kLensToken, TokenChoice::best());
@@ -81,8 +77,7 @@ model::HookPoint point_of(int place) {
 const Option<LensAt> kLensAt = choice_option<LensAt>(
     "lens-at", "Numbers", "pP", "the positions that the table has numbers of",
     {{"all", "All positions", "Numbers after every position"},
-     {"query", "Query", "Numbers after the query alone, as for means over prompts of different lengths",
-      "numbers after the query alone"}},
+     {"query", "Query", "Numbers after the query alone, as for means over prompts of different lengths"}},
     {.of_list = true});
 
 Table lens_table(const ViewContext& c) {

@@ -6,22 +6,18 @@
 
 namespace headscope::app {
 
-const Option<GivenToken> kMeasuredToken = make_option<GivenToken>(
-    "token", "Token",
-    "the token that is measured: its text, id:N, or rank:N among the predictions (of "
-    "the unedited run, while edits are on)",
-    {.phrase = "for {}", .default_value = GivenToken{GivenToken::By::rank, "", 1}, .keys = "lL"});
+const Option<GivenToken> kMeasuredToken =
+    make_option<GivenToken>("token", "Token",
+                            "the token that is measured: its text, id:N, or rank:N among the predictions (of "
+                            "the unedited run, while edits are on)",
+                            {.default_value = GivenToken{GivenToken::By::rank, "", 1}, .keys = "lL"});
 const Option<GivenToken> kOtherToken = make_option<GivenToken>(
     "other-token", "Against",
     "the other token, whose logit is subtracted, likewise (auto: the most probable other one)",
-    {.phrase = "minus {}", .default_value = GivenToken{}, .default_name = "auto", .keys = "uU"});
-const Option<GivenToken> kSubtractedToken =
-    make_option<GivenToken>("against", "Against", "the token whose logit is subtracted, likewise",
-                            {.flag = "other-token",
-                             .phrase = "minus {}",
-                             .default_value = GivenToken{},
-                             .default_name = "none",
-                             .keys = "uU"});
+    {.default_value = GivenToken{}, .default_name = "auto", .keys = "uU"});
+const Option<GivenToken> kSubtractedToken = make_option<GivenToken>(
+    "against", "Against", "the token whose logit is subtracted, likewise",
+    {.flag = "other-token", .default_value = GivenToken{}, .default_name = "none", .keys = "uU"});
 
 /// Why one of the view's tokens cannot be measured, with the option's flag or its label; empty: all can.
 static std::string refuse_tokens(const View& view, const ViewContext& c, bool in_window) {

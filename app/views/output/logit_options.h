@@ -36,13 +36,12 @@ std::string logit_words(const ViewContext& context, int token, int against);
 
 /// The metrics that have gradients, with their names on the command line and in views.
 inline constexpr ChoiceOf<GradientMetric> kSaliencyMetrics[] = {
-    {GradientMetric::logit, "logit", "Logit", "The logit of the token", "by the logit"},
+    {GradientMetric::logit, "logit", "Logit", "The logit of the token"},
     {GradientMetric::difference, "difference", "Logit difference",
-     "The logit of the token minus that of the other token", "by the logit difference"},
+     "The logit of the token minus that of the other token"},
     {GradientMetric::log_probability, "logprob", "Log probability",
-     "The logarithm of the token's probability, in bits", "by the log probability"},
-    {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits",
-     "by the mean loss"}};
+     "The logarithm of the token's probability, in bits"},
+    {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits"}};
 static_assert(in_order(kSaliencyMetrics));
 /// What a picture says in place of the loss of a prompt in which no token follows another.
 inline constexpr const char* kNoLoss =

@@ -9,9 +9,8 @@ namespace next {
 
 enum Role { kGuess };  // a bar: Region::id: token id
 
-const auto kCount = make_option<int>(
-    "count", "Bars", "number of tokens shown",
-    {.phrase = "{most probable token}", .default_value = 10, .low = 1, .high = 1000, .keys = "nN"});
+const auto kCount = make_option<int>("count", "Bars", "number of tokens shown",
+                                     {.default_value = 10, .low = 1, .high = 1000, .keys = "nN"});
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 

@@ -11,8 +11,7 @@ namespace predictions {
 enum Role { kRow, kChip };  // Region::id: position
 
 const auto kSurprisingFirst =
-    switch_option("surprising-first", "Most surprising first", "oO", "sort positions by loss, highest first",
-                  "most surprising tokens first");
+    switch_option("surprising-first", "Most surprising first", "oO", "sort positions by loss, highest first");
 /// -1: such that the query's row is visible, or if sorted, the most surprising one.
 const auto kFirstPosition = first_row_option("first-position", true, -1);
 

@@ -13,18 +13,15 @@ constexpr ChoiceOf<SaliencyMethod> kSaliencyMethods[] = {
     {SaliencyMethod::gradient_input, "gradient-input", "Gradient × input",
      "The gradient at each token's embedding times the embedding"},
     {SaliencyMethod::gradient_norm, "gradient-norm", "Gradient norm",
-     "The length of the gradient at each token's embedding, without a sign", "lengths of gradients"},
+     "The length of the gradient at each token's embedding, without a sign"},
     {SaliencyMethod::integrated, "integrated", "Integrated",
-     "Integrated gradients: the mean gradient on the way from a baseline, times the way",
-     "gradients along a path"}};
+     "Integrated gradients: the mean gradient on the way from a baseline, times the way"}};
 constexpr ChoiceOf<SaliencyBaseline> kSaliencyBaselines[] = {
     {SaliencyBaseline::zero, "zero", "Zero", "Zeros in place of every token's embedding; positions are kept"},
     {SaliencyBaseline::mean, "mean", "Mean",
-     "The mean embedding of the vocabulary in place of every token's; positions are kept",
-     "starting from the mean embedding"},
+     "The mean embedding of the vocabulary in place of every token's; positions are kept"},
     {SaliencyBaseline::end_of_text, "endoftext", "<|endoftext|>",
-     "The embedding of <|endoftext|> in place of every token's; positions are kept",
-     "starting from <|endoftext|>"}};
+     "The embedding of <|endoftext|> in place of every token's; positions are kept"}};
 static_assert(in_order(kSaliencyMethods) && in_order(kSaliencyBaselines));
 
 const auto kMethod = choice_option<SaliencyMethod>("saliency-method", "Method", "cC",
@@ -48,15 +45,14 @@ const auto kBaseline = choice_option<SaliencyBaseline>(
 const auto kSteps = make_option<int>("saliency-steps", "Steps",
                                      "the most gradients on the way; fewer if the shares add up without them",
                                      {.flag = "steps",
-                                      .phrase = "{gradient step}",
                                       .default_value = SaliencyOf::kDefaultSteps,
                                       .low = 1,
                                       .high = SaliencyOf::kMaxSteps,
                                       .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
                                       .keys = "xX",
                                       .applies = is_integrated});
-const auto kSorted = switch_option("salient-first", "Largest first", "oO",
-                                   "sort tokens by their share, largest first", "largest shares first");
+const auto kSorted =
+    switch_option("salient-first", "Largest first", "oO", "sort tokens by their share, largest first");
 const auto kFirstRow = first_row_option("first-salient", true, -1);
 
 /// The position whose prediction is measured; for the loss, which has none, the first one that a comparison

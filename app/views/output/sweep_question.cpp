@@ -122,12 +122,9 @@ const Option<int> kSweptSite = make_option<int>(
 
 const Option<int> kSweptNeurons = make_option<int>(
     "sweep-neurons", "Neurons", "number of neurons, those with the largest estimated effect",
-    {.phrase = "{neuron}",
-     .default_value = 64,
-     .low = 1,
-     .high = 1000,
-     .keys = "bB",
-     .applies = [](const Options& options) { return options[kSweptOver] == SweepOver::neurons; }});
+    {.default_value = 64, .low = 1, .high = 1000, .keys = "bB", .applies = [](const Options& options) {
+       return options[kSweptOver] == SweepOver::neurons;
+     }});
 
 int swept_tokens(const Options& options) {
   return token_count(options[kSweptMetric]);
@@ -224,8 +221,7 @@ const Option<PathTo> kReceiver =
                           choices_of(kPathTo), {.applies = over_senders});
 const Option<int> kReceiverLayer =
     make_option<int>("sweep-receiver-layer", "Receiver layer", "the layer that the paths lead to",
-                     {.phrase = "in layer {}",
-                      .default_value = -1,
+                     {.default_value = -1,
                       .default_name = "last",
                       .low = -1,
                       .high = kMost,
@@ -233,8 +229,7 @@ const Option<int> kReceiverLayer =
                       .applies = leads_to_head});
 const Option<int> kReceiverHead =
     make_option<int>("sweep-receiver-head", "Receiver head", "the head that the paths lead to",
-                     {.phrase = "head {}",
-                      .default_value = -1,
+                     {.default_value = -1,
                       .default_name = "all",
                       .low = -1,
                       .high = kMost,

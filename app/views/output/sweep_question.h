@@ -7,57 +7,49 @@ namespace headscope::app {
 
 // The values of a sweep, with their names on the command line and in the view.
 inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
-    {SweepMetric::logit, "logit", "Logit", "The logit of the token", "measured by the logit"},
+    {SweepMetric::logit, "logit", "Logit", "The logit of the token"},
     {SweepMetric::difference, "difference", "Logit difference",
      "The logit of the token minus that of the other token"},
-    {SweepMetric::probability, "probability", "Probability", "The probability of the token",
-     "measured by the probability"},
-    {SweepMetric::divergence, "kl", "KL", "KL divergence of the edited distribution from the run's, in bits",
-     "measured by KL divergence"}};
+    {SweepMetric::probability, "probability", "Probability", "The probability of the token"},
+    {SweepMetric::divergence, "kl", "KL",
+     "KL divergence of the edited distribution from the run's, in bits"}};
 /// What is edited in turn.
 inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
     {SweepOver::heads, "heads", "Whole heads", "Each head, at all positions"},
-    {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position",
-     "layers by position"},
+    {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"},
     {SweepOver::senders, "senders", "Senders",
-     "Each head and MLP, on its direct path to a later head or the logits (path patching)", "senders"},
-    {SweepOver::head_positions, "head-position", "Heads × positions", "Each head at each position",
-     "heads by position"},
-    {SweepOver::mlps, "mlps", "MLPs", "Each layer's MLP, at all positions", "MLPs"},
+     "Each head and MLP, on its direct path to a later head or the logits (path patching)"},
+    {SweepOver::head_positions, "head-position", "Heads × positions", "Each head at each position"},
+    {SweepOver::mlps, "mlps", "MLPs", "Each layer's MLP, at all positions"},
     {SweepOver::neurons, "neurons", "Neurons",
-     "The neurons whose edits have the largest estimated effect, at all positions", "strongest neurons"}};
+     "The neurons whose edits have the largest estimated effect, at all positions"}};
 inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
     {SweepEdit::zero, "zero", "Zero", "Set to zero (zero ablation)"},
-    {SweepEdit::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)",
-     "set to means over positions"},
+    {SweepEdit::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)"},
     {SweepEdit::patch, "patch", "Patch",
      "Replace by the value in the second prompt (in a list: each prompt's own), second model or "
-     "unedited run (activation patching)",
-     "patched"},
+     "unedited run (activation patching)"},
     {SweepEdit::list_mean, "list-mean", "List mean",
-     "Set to the mean over all positions of the open list of prompts (mean ablation)",
-     "set to means over {}"}};
+     "Set to the mean over all positions of the open list of prompts (mean ablation)"}};
 static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepEdits));
 /// The site that is edited.
 inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
-    {model::Site::resid_pre, "resid_pre", "Stream", "The residual stream before the layer",
-     "in the residual stream"},
-    {model::Site::attn_out, "attn_out", "Attention", "What the layer's attention adds",
-     "in attention outputs"},
-    {model::Site::mlp_out, "mlp_out", "MLP", "What the layer's MLP adds", "in MLP outputs"},
-    {model::Site::z, "z", "z", "The output of heads, before W_O", "in head outputs"},
-    {model::Site::q, "q", "q", "The queries of heads", "in queries"},
-    {model::Site::k, "k", "k", "The keys of heads", "in keys"},
-    {model::Site::v, "v", "v", "The values of heads", "in values"},
-    {model::Site::pattern, "pattern", "Pattern", "The attention weights of heads", "in patterns"}};
+    {model::Site::resid_pre, "resid_pre", "Stream", "The residual stream before the layer"},
+    {model::Site::attn_out, "attn_out", "Attention", "What the layer's attention adds"},
+    {model::Site::mlp_out, "mlp_out", "MLP", "What the layer's MLP adds"},
+    {model::Site::z, "z", "z", "The output of heads, before W_O"},
+    {model::Site::q, "q", "q", "The queries of heads"},
+    {model::Site::k, "k", "k", "The keys of heads"},
+    {model::Site::v, "v", "v", "The values of heads"},
+    {model::Site::pattern, "pattern", "Pattern", "The attention weights of heads"}};
 
 /// Where a path leads to.
 enum class PathTo { logits, q, k, v };
 inline constexpr ChoiceOf<PathTo> kPathTo[] = {
     {PathTo::logits, "logits", "Logits", "The logits: the residual stream at its end"},
-    {PathTo::q, "q", "q", "The queries of a head", "into queries"},
-    {PathTo::k, "k", "k", "The keys of a head", "into keys"},
-    {PathTo::v, "v", "v", "The values of a head", "into values"}};
+    {PathTo::q, "q", "q", "The queries of a head"},
+    {PathTo::k, "k", "k", "The keys of a head"},
+    {PathTo::v, "v", "v", "The values of a head"}};
 static_assert(in_order(kPathTo));
 
 extern const Option<SweepOver> kSweptOver;

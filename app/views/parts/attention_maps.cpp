@@ -6,7 +6,7 @@ namespace headscope::app {
 
 const Option<Zoom> kZoom =
     gesture_option<Zoom>("zoom", "Zoom", "only queries R to R and keys C to C (ends excluded)", Zoom{}, 0, 0,
-                         "all", {.phrase = "queries {}, keys {}", .of_prompt = true});
+                         "all", {.of_prompt = true});
 
 const Option<DragAction> kDragAction = choice_option<DragAction>(
     "paint", "Mouse", "][",
@@ -18,18 +18,16 @@ const Option<DragAction> kDragAction = choice_option<DragAction>(
      {"shape", "Mark", "Drag to mark cells; the Search view finds heads with that shape"}},
     {.kept = false, .of_weights = true, .pane_only = true});
 
-const Option<std::vector<int>> kShape =
-    gesture_option("shape-cells", "Shape", "cells of the shape to search for, as marked on a heatmap",
-                   std::vector<int>(), 0, head_number(kHeadNumbers - 1, kHeadNumbers - 1), "none",
-                   {.phrase = "{marked cell}", .cells = true, .most = 256});
+const Option<std::vector<int>> kShape = gesture_option(
+    "shape-cells", "Shape", "cells of the shape to search for, as marked on a heatmap", std::vector<int>(), 0,
+    head_number(kHeadNumbers - 1, kHeadNumbers - 1), "none", {.cells = true, .most = 256});
 
 const Option<Heads> kOfHeads = choice_option<Heads>(
     "of", "Of", "oO", "whose attention: that of the chosen head, or of several heads in one map",
     {{"head", "Head", "The chosen head"},
-     {"layer-mean", "Layer mean", "The mean of all heads of the chosen layer", "mean of the layer's heads"},
-     {"mean", "Mean", "The mean of all heads of the model", "mean of all heads"},
-     {"layer-max", "Layer max", "In each cell the largest of all heads of the chosen layer",
-      "largest of the layer's heads"}});
+     {"layer-mean", "Layer mean", "The mean of all heads of the chosen layer"},
+     {"mean", "Mean", "The mean of all heads of the model"},
+     {"layer-max", "Layer max", "In each cell the largest of all heads of the chosen layer"}});
 
 std::string name_of_heads(const ViewContext& c) {
   const auto& [layer, head, query, key] = c.selection;

@@ -15,13 +15,10 @@ Option<T> make_option(std::string_view name, std::string_view label, std::string
   return {std::move(rest)};
 }
 
-// Common kinds of options, by name, label, keys (empty: none), help and, unless it is that of each choice,
-// phrase; `rest` has all other properties.
+// Common kinds of options, by name, label, keys (empty: none) and help; `rest` has all other properties.
 
 inline Option<bool> switch_option(std::string_view name, std::string_view label, std::string_view keys,
-                                  std::string_view help, std::string_view phrase, bool on = false,
-                                  OptionSpec rest = {}) {
-  rest.phrase = phrase;
+                                  std::string_view help, bool on = false, OptionSpec rest = {}) {
   rest.default_value = on;
   rest.keys = keys;
   return make_option<bool>(name, label, help, std::move(rest));
@@ -39,12 +36,10 @@ Option<Enum> choice_option(std::string_view name, std::string_view label, std::s
 
 /// A number in [low, high]; without explicit steps, in even ones.
 inline Option<double> number_option(std::string_view name, std::string_view label, std::string_view keys,
-                                    std::string_view help, std::string_view phrase, double by_default,
-                                    double low, double high, std::vector<double> steps,
-                                    std::string_view default_name = "") {
+                                    std::string_view help, double by_default, double low, double high,
+                                    std::vector<double> steps, std::string_view default_name = "") {
   return make_option<double>(name, label, help,
-                             {.phrase = phrase,
-                              .default_value = by_default,
+                             {.default_value = by_default,
                               .default_name = default_name,
                               .low = low,
                               .high = high,
@@ -54,17 +49,15 @@ inline Option<double> number_option(std::string_view name, std::string_view labe
 
 /// A list of numbers or heads, empty by default.
 inline Option<std::vector<int>> list_option(std::string_view name, std::string_view label,
-                                            std::string_view help, std::string_view phrase,
-                                            std::string_view default_name, OptionSpec rest = {}) {
-  rest.phrase = phrase;
+                                            std::string_view help, std::string_view default_name,
+                                            OptionSpec rest = {}) {
   rest.default_value = std::vector<int>();
   rest.default_name = default_name;
   rest.high = rest.heads ? kHeadNumbers * kHeadNumbers - 1 : 1 << 24;
   return make_option<std::vector<int>>(name, label, help, std::move(rest));
 }
 
-/// An option set by gestures in the picture: without a control, and not kept. If figures show it, it needs a
-/// phrase.
+/// An option set by gestures in the picture: without a control, and not kept.
 template <class T>
 Option<T> gesture_option(std::string_view name, std::string_view label, std::string_view help, T by_default,
                          double low, double high, std::string_view default_name = "", OptionSpec rest = {}) {

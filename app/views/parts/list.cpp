@@ -7,9 +7,8 @@
 
 namespace headscope::app {
 
-const Option<bool> kStrongestFirst =
-    switch_option("strongest-first", "Strongest first", "oO",
-                  "sort keys by weight, largest first, instead of by position", "strongest keys first");
+const Option<bool> kStrongestFirst = switch_option(
+    "strongest-first", "Strongest first", "oO", "sort keys by weight, largest first, instead of by position");
 
 Option<int> first_row_option(std::string_view name, bool reset_on_prompt_change, int by_default) {
   return pane_option(name, by_default, 0, 1 << 24, reset_on_prompt_change);

@@ -12,7 +12,7 @@ const Option<bool> kMeanOverList =
     switch_option("over-list", "Mean over prompts", "rR",
                   "the mean over all prompts of the open list with its standard error, instead of the shown "
                   "prompt",
-                  "mean over {}", false, {.kept = false, .of_list = true});
+                  false, {.kept = false, .of_list = true});
 
 void measure_as(const ListedPrompt& line, const View& view, Options& options, Selection& selection) {
   require_measurable(line);
