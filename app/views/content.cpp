@@ -61,6 +61,43 @@ Wish Box::width(const ViewContext& c) const {
   return {12 * c.font_size, 30 * c.font_size};
 }
 
+std::optional<Ref> RoleBox::ref_at(const Picture& picture, const viz::Hit& hit) const {
+  const viz::Region& region = region_of(picture, hit);
+  return region.role == role_ ? std::optional(ref_of(region, hit.row, hit.col)) : std::nullopt;
+}
+
+void RoleBox::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const {
+  const auto add = [&](const viz::Rect& rect) {
+    scene.add(viz::StrokeRect{rect.inset(-0.5F), c.theme->text, 1.5F, 1});
+  };
+  for (const viz::Region& region : picture.regions) {
+    if (region.role != role_) continue;
+    const auto is_framed = [&](int row, int col) { return ref_of(region, row, col) == ref; };
+    const int first_row = static_cast<int>(region.first_row), first_col = static_cast<int>(region.first_col),
+              rows = std::min(region.row_count, static_cast<int>(std::ceil(region.first_row + region.rows))),
+              cols = std::min(region.col_count, static_cast<int>(std::ceil(region.first_col + region.cols)));
+    if (is_framed(first_row, first_col) && is_framed(rows - 1, cols - 1)) {
+      add(region.rect);
+      continue;
+    }
+    for (int row = first_row; row < rows; ++row) {
+      for (int col = first_col; col < cols; ++col) {
+        if (!is_framed(row, col)) continue;
+        viz::Rect run = region.cell_rect(row, col);  // one frame around a whole piece
+        while (col + 1 < cols && is_framed(row, col + 1)) ++col;
+        run.w = region.cell_rect(row, col).right() - run.x;
+        add(run);
+      }
+    }
+  }
+}
+
+void RoleBox::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
+                        const viz::Hit& hit) const {
+  const viz::Region& region = region_of(picture, hit);
+  if (region.role == role_) say(facts, c, region, hit.row, hit.col);
+}
+
 // ---- layout ----
 
 namespace {
@@ -89,79 +126,74 @@ std::vector<float> levelled(std::span<const float> low, std::span<const float> h
   return sizes(below);
 }
 
-/// What each of these gets of `room`, which is at least what all of them need. Of too little height small
-/// wishes are granted first, so that a long list leaves the lines above it whole; widths shrink in
-/// proportion.
+/// What each of these gets of `room`, which is at least what all of them need: first enough, then what is
+/// good. Of too little height small wishes are granted first, so that a long list leaves the lines above it
+/// whole; widths shrink in proportion.
 std::vector<float> shares(std::span<const Wish> wishes, float room, bool heights) {
-  std::vector<float> least, good, most;
-  float wanted = 0, needed = 0;
+  std::vector<float> least, enough, good, most;
+  float wanted = 0, needed = 0, sufficient = 0;
   for (const Wish& wish : wishes) {
-    least.push_back(wish.least), good.push_back(std::max(wish.least, wish.good)), most.push_back(wish.most);
-    wanted += good.back(), needed += wish.least;
+    least.push_back(wish.least), enough.push_back(std::max(wish.least, wish.enough));
+    good.push_back(std::max(enough.back(), wish.good)), most.push_back(wish.most);
+    wanted += good.back(), sufficient += enough.back(), needed += wish.least;
   }
   if (wanted <= room) return levelled(good, most, room);
+  if (sufficient <= room)
+    least = enough, needed = sufficient;
+  else
+    good = enough, wanted = sufficient;
   if (heights) return levelled(least, good, room);
   const float part = wanted > needed ? std::max(0.F, room - needed) / (wanted - needed) : 0;
   for (std::size_t i = 0; i < least.size(); ++i) least[i] += part * (good[i] - least[i]);
   return least;
 }
 
-enum class Direction { down, across, either };
-
+/// Boxes next to each other if they may be and more of them is seen so, else below each other.
 class Stack final : public Box {
  public:
-  Stack(Direction direction, std::vector<BoxPtr> boxes) : direction_(direction), boxes_(std::move(boxes)) {
+  Stack(bool may_be_beside, std::vector<BoxPtr> boxes)
+      : may_be_beside_(may_be_beside), boxes_(std::move(boxes)) {
     std::erase(boxes_, nullptr);
   }
 
   Wish width(const ViewContext& c) const override {
     Wish all{0, 0, 0};
-    const bool down = direction_ == Direction::down;
     for (const BoxPtr& box : boxes_) {
       const Wish one = box->width(c);
-      const bool may_go = !box->name.empty();
-      if (down || direction_ == Direction::either)
-        all.least = std::max(all.least, may_go ? 0 : one.least);
-      else
-        all.least += may_go ? 0 : one.least;
-      if (down)
-        all.good = std::max(all.good, one.good), all.most = std::max(all.most, one.most);
-      else
-        all.good += one.good, all.most += one.most;
+      all.least = std::max(all.least, box->name.empty() ? one.least : 0);
+      all.good = may_be_beside_ ? all.good + one.good : std::max(all.good, one.good);
+      all.most = may_be_beside_ ? all.most + one.most : std::max(all.most, one.most);
+      all.enough = std::max(all.enough, one.enough);
     }
-    const auto needed = std::ranges::count_if(boxes_, [](const BoxPtr& box) { return box->name.empty(); });
-    if (direction_ == Direction::across) all.least += gaps(c, needed, false);
-    if (!down) all.good += gaps(c, boxes_.size(), false);
+    if (may_be_beside_) all.good += gaps(c, boxes_.size(), false);
     return all;
   }
 
   Wish height(const ViewContext& c, float width) const override {
-    const bool down = is_down(c, width, boxes_);
+    const bool down = !may_be_beside_ || is_narrow(c, width, boxes_);
     const std::vector<float> widths = down ? std::vector<float>() : widths_in(c, width, boxes_);
     Wish all{0, 0, 0};
     for (std::size_t i = 0; i < boxes_.size(); ++i) {
       const Wish one = boxes_[i]->height(c, down ? width : widths[i]);
       const float least = boxes_[i]->name.empty() ? one.least : 0;
-      if (down)
-        all.least += least, all.good += one.good, all.most += one.most;
-      else
-        all.least = std::max(all.least, least), all.good = std::max(all.good, one.good),
-        all.most = std::max(all.most, one.most);
+      const auto add = [down](float& sum, float part) { sum = down ? sum + part : std::max(sum, part); };
+      add(all.least, least), add(all.enough, std::max(one.least, one.enough));
+      add(all.good, one.good), add(all.most, one.most);
     }
-    if (down) all.good += gaps(c, boxes_.size(), true);
+    if (down) all.good += gaps(c, boxes_.size(), true), all.enough += gaps(c, boxes_.size(), true);
     return all;
   }
 
   bool place(const ViewContext& c, viz::Rect area) override {
     placed_.clear(), left_out_.clear();
-    for (const BoxPtr& box : boxes_) placed_.push_back(box.get());
+    for (const BoxPtr& box : boxes_) placed_.push_back({box.get(), {}});
     while (!placed_.empty()) {
       if (place_all(c, area)) return true;
-      const auto goes = std::ranges::min_element(placed_, {}, [](const Box* box) {
-        return box->name.empty() ? std::numeric_limits<int>::max() : box->worth;
+      const auto goes = std::ranges::min_element(placed_, {}, [](const Placed& one) {
+        return one.box->name.empty() ? std::numeric_limits<int>::max() : one.box->worth;
       });
-      if ((*goes)->name.empty()) return false;
-      left_out_.insert(left_out_.begin(), (*goes)->name);
+      if (goes->box->name.empty()) return false;
+      left_out_.insert(left_out_.begin(), goes->box->name);
       placed_.erase(goes);
     }
     return boxes_.empty();
@@ -169,7 +201,7 @@ class Stack final : public Box {
 
   void paint(Picture& picture, const ViewContext& c) const override {
     if (!left_out_.empty() && !c.in_pane) picture.whole = false;
-    for (const Box* box : placed_) box->paint(picture, c);
+    for (const Placed& one : placed_) one.box->paint(picture, c);
   }
 
   std::string note() const override {
@@ -177,46 +209,59 @@ class Stack final : public Box {
     const auto add = [&all](const std::string& words) {
       if (!words.empty() && !all.ends_with(words)) all += (all.empty() ? "" : "; ") + words;
     };
-    for (const Box* box : placed_) add(box->note());
+    for (const Placed& one : placed_) add(one.box->note());
     for (const std::string& one : left_out_) add("no room for " + one);
     return all;
   }
 
   std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
-    for (const Box* box : placed_)
-      if (const auto ref = box->ref_at(picture, hit)) return ref;
+    for (const Placed& one : placed_)
+      if (const auto ref = one.box->ref_at(picture, hit)) return ref;
     return std::nullopt;
   }
   void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
-    for (const Box* box : placed_) box->frame(scene, c, picture, ref);
+    for (const Placed& one : placed_) one.box->frame(scene, c, picture, ref);
   }
   void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
                  const viz::Hit& hit) const override {
-    for (const Box* box : placed_) box->add_facts(facts, c, picture, hit);
+    for (const Placed& one : placed_) one.box->add_facts(facts, c, picture, hit);
   }
   std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) const override {
-    for (const Box* box : placed_)
-      if (auto actions = box->on(c, picture, hit, gesture)) return actions;
+    const bool wheel = gesture.kind == Gesture::Kind::wheel;  // the box under the mouse has it first
+    for (const bool under_mouse : {true, false})
+      for (const Placed& one : placed_)
+        if (under_mouse == (!wheel || one.area.contains(gesture.at)))
+          if (auto actions = one.box->on(c, picture, hit, gesture)) return actions;
     return std::nullopt;
   }
   void settle(ViewActions& actions, const ViewContext& c, const Picture& picture,
               const viz::Hit& hit) const override {
-    for (const Box* box : placed_) box->settle(actions, c, picture, hit);
+    for (const Placed& one : placed_) one.box->settle(actions, c, picture, hit);
   }
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c,
                    const Picture& picture) const override {
-    for (const Box* box : placed_) box->add_scrolls(scrolls, c, picture);
+    for (const Placed& one : placed_) one.box->add_scrolls(scrolls, c, picture);
   }
 
  private:
+  struct Placed {
+    Box* box = nullptr;
+    viz::Rect area;
+    Box* operator->() const { return box; }
+  };
+  /// Areas for the boxes, and how much of them is missing there, or empty; none: they do not fit.
+  struct Division {
+    std::vector<viz::Rect> areas;
+    float loss = std::numeric_limits<float>::infinity();
+  };
+
   static float gaps(const ViewContext& c, std::size_t count, bool down) {
     const float unit = std::max(1.F, std::round(c.font_size / 14 * 4));
     return (down ? 2.F : 6.F) * unit * static_cast<float>(count > 0 ? count - 1 : 0);
   }
   template <class Boxes>
-  bool is_down(const ViewContext& c, float width, const Boxes& some) const {
-    if (direction_ != Direction::either) return direction_ == Direction::down;
+  static bool is_narrow(const ViewContext& c, float width, const Boxes& some) {
     float least = gaps(c, some.size(), false);
     for (const auto& box : some) least += box->width(c).least;
     constexpr float kRoomy = 1.2F;  // what just fits next to each other is read better below each other
@@ -230,35 +275,57 @@ class Stack final : public Box {
   }
 
   bool place_all(const ViewContext& c, const viz::Rect& area) {
-    const bool down = is_down(c, area.w, placed_);
-    return place_along(down, c, area) || (direction_ == Direction::either && place_along(!down, c, area));
+    std::vector<Division> ways{divided(true, c, area)};
+    if (may_be_beside_) ways.push_back(divided(false, c, area));
+    std::ranges::stable_sort(ways, {}, &Division::loss);
+    return std::ranges::any_of(ways, [&](const Division& way) { return place_in(way, c); });
   }
-  bool place_along(bool down, const ViewContext& c, const viz::Rect& area) {
+  bool place_in(const Division& way, const ViewContext& c) {
+    for (std::size_t i = 0; i < way.areas.size(); ++i) {
+      placed_[i].area = way.areas[i];
+      if (!placed_[i]->place(c, way.areas[i])) return false;
+    }
+    return !way.areas.empty();
+  }
+
+  /// The area divided among the boxes, downwards or across.
+  Division divided(bool down, const ViewContext& c, const viz::Rect& area) const {
+    constexpr float kSnapped = 0.5F;
     const float gap = gaps(c, 2, down);
     const float room = (down ? area.h : area.w) - gaps(c, placed_.size(), down);
     std::vector<Wish> wishes;
     float least = 0;
-    for (const Box* box : placed_) {
-      wishes.push_back(down ? box->height(c, area.w) : box->width(c));
+    for (const Placed& one : placed_) {
+      wishes.push_back(down ? one.box->height(c, area.w) : one.box->width(c));
       least += wishes.back().least;
     }
-    constexpr float kSnapped = 0.5F;
-    if (least > room + kSnapped) return false;
+    if (least > room + kSnapped) return {};
     const std::vector<float> sizes = shares(wishes, room, down);
+    Division made{{}, 0};
     float at = down ? area.y : area.x;
     for (std::size_t i = 0; i < placed_.size(); ++i) {
       const float size = std::floor(sizes[i] + kSnapped);
       const viz::Rect place =
           down ? viz::Rect{area.x, at, area.w, size} : viz::Rect{at, area.y, size, area.h};
-      if (!placed_[i]->place(c, place)) return false;
+      made.areas.push_back(place);
       at += size + gap;
+      const Wish wide = placed_[i]->width(c), high = placed_[i]->height(c, place.w);
+      made.loss += missing(wide, place.w) + missing(high, place.h);
+      const float used = std::min(place.w, std::max(wide.most, wide.good)) *
+                         std::min(place.h, std::max(high.most, high.good));
+      made.loss -= used / std::max(1.F, area.w * area.h);
     }
-    return true;
+    return made;
+  }
+  /// The part of a wish that is not granted; what tells the most counts more.
+  static float missing(const Wish& wish, float size) {
+    const auto part = [size](float wanted) { return wanted > size ? 1 - size / wanted : 0; };
+    return part(wish.good) + 2 * part(wish.enough);
   }
 
-  Direction direction_;
+  bool may_be_beside_;
   std::vector<BoxPtr> boxes_;
-  std::vector<Box*> placed_;
+  std::vector<Placed> placed_;
   std::vector<std::string> left_out_;
 };
 
@@ -300,10 +367,14 @@ class Notes final : public Box {
   viz::Rect area_;
 };
 
-class Custom final : public Box {
+class Custom final : public RoleBox {
  public:
   Custom(Wish width, std::function<Wish(float)> height, Paint paint, Places places)
-      : width_(width), height_(std::move(height)), paint_(std::move(paint)), places_(std::move(places)) {}
+      : RoleBox(places.refers_to ? places.role : -1),
+        width_(width),
+        height_(std::move(height)),
+        paint_(std::move(paint)),
+        places_(std::move(places)) {}
 
   Wish width(const ViewContext& c) const override { return in_pixels(width_, c); }
   Wish height(const ViewContext& c, float width) const override {
@@ -312,38 +383,36 @@ class Custom final : public Box {
   bool place(const ViewContext& c, viz::Rect area) override {
     constexpr float kSnapped = 0.5F;
     area_ = area;
-    return area.w + kSnapped >= width_.least * c.font_size;
+    return area.w + kSnapped >= width_.least * c.font_size && (!places_.place || places_.place(c, area));
   }
   void paint(Picture& picture, const ViewContext& c) const override { paint_(picture, c, area_); }
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
-    return places_.ref_at ? places_.ref_at(picture, hit) : std::nullopt;
-  }
   void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
-    if (places_.frame) places_.frame(scene, c, picture, ref);
+    if (places_.frame) return places_.frame(scene, c, picture, ref);
+    if (places_.refers_to) RoleBox::frame(scene, c, picture, ref);
   }
 
  private:
+  Ref ref_of(const viz::Region& region, int row, int col) const override {
+    return places_.refers_to(region, row, col);
+  }
   static Wish in_pixels(const Wish& ems, const ViewContext& c) {
-    return {ems.least * c.font_size, ems.good * c.font_size, ems.most * c.font_size};
+    return {ems.least * c.font_size, ems.good * c.font_size, ems.most * c.font_size,
+            ems.enough * c.font_size};
   }
 
   Wish width_;
   std::function<Wish(float)> height_;
   Paint paint_;
   Places places_;
-  viz::Rect area_;
 };
 
 }  // namespace
 
 BoxPtr rows(std::vector<BoxPtr> boxes) {
-  return std::make_unique<Stack>(Direction::down, std::move(boxes));
-}
-BoxPtr columns(std::vector<BoxPtr> boxes) {
-  return std::make_unique<Stack>(Direction::across, std::move(boxes));
+  return std::make_unique<Stack>(false, std::move(boxes));
 }
 BoxPtr beside(std::vector<BoxPtr> boxes) {
-  return std::make_unique<Stack>(Direction::either, std::move(boxes));
+  return std::make_unique<Stack>(true, std::move(boxes));
 }
 BoxPtr notes(std::vector<std::string> lines) {
   std::erase(lines, "");

@@ -35,11 +35,13 @@ ViewActions choice_of(const Ref& ref, const ViewContext& context);
 void add_place(Facts& facts, const Ref& ref, const ViewContext& context);
 
 /// What a box wants for its width or its height, in logical pixels. With less than `least` it cannot be
-/// drawn; at `good` nothing is missing; with more than `most` it gains nothing.
+/// drawn; with less than `enough` numbers or labels are missing that tell the most; at `good` nothing is
+/// missing; with more than `most` it gains nothing.
 struct Wish {
   float least = 0;
   float good = 0;
   float most = std::numeric_limits<float>::infinity();
+  float enough = 0;
 };
 
 /// A part of a picture: data and how it is shown.
@@ -84,12 +86,31 @@ class Box {
 };
 using BoxPtr = std::unique_ptr<Box>;
 
+/// A box whose regions have one role, and whose cells are about something.
+class RoleBox : public Box {
+ public:
+  explicit RoleBox(int role) : role_(role) {}
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
+  /// Frames cells, or the whole region where all of it is about this.
+  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
+             const Ref& ref) const override;
+  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
+                 const viz::Hit& hit) const override;
+
+ protected:
+  /// What a cell is about; an empty Ref: nothing.
+  virtual Ref ref_of(const viz::Region& region, int row, int col) const = 0;
+  /// Says what there is to say of it besides.
+  virtual void say(Facts&, const ViewContext&, const viz::Region&, int /*row*/, int /*col*/) const {}
+
+  int role_;
+  viz::Rect area_;  ///< where it was placed last
+};
+
 /// Boxes below each other. Each gets what it needs, then what is good for it, then more; those without room
 /// are left out.
 BoxPtr rows(std::vector<BoxPtr> boxes);
-/// The same next to each other.
-BoxPtr columns(std::vector<BoxPtr> boxes);
-/// Next to each other where that has room, else below each other.
+/// Next to each other or below each other, where more of them is seen.
 BoxPtr beside(std::vector<BoxPtr> boxes);
 template <class... Boxes>
 std::vector<BoxPtr> boxes(Boxes... some) {
@@ -110,10 +131,14 @@ BoxPtr notes(std::vector<std::string> lines);
 BoxPtr legend(viz::ColorScale scale, std::string title);
 /// Drawn by a function, in an area of the size that it got. Wishes are in ems.
 using Paint = std::function<void(Picture&, const ViewContext&, viz::Rect)>;
-/// What places in it are about, and where in a picture that is framed; see Box.
+/// What the cells of its regions are about; see RoleBox.
 struct Places {
-  std::function<std::optional<Ref>(const Picture&, const viz::Hit&)> ref_at;
-  std::function<void(viz::Scene&, const ViewContext&, const Picture&, const Ref&)> frame;
+  int role = -1;  ///< -1: they are about nothing
+  std::function<Ref(const viz::Region&, int row, int col)> refers_to = {};
+  /// Frames what is about this, if not cells. Null: cells are framed.
+  std::function<void(viz::Scene&, const ViewContext&, const Picture&, const Ref&)> frame = {};
+  /// Lays out what is drawn in an area; false: there is no room. Null: there is.
+  std::function<bool(const ViewContext&, viz::Rect)> place = {};
 };
 BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, Places places = {});
 BoxPtr custom(Wish width, Wish height, Paint paint, Places places = {});

@@ -283,9 +283,8 @@ std::unique_ptr<Strips> strips_of(const ViewContext& c, const Numbers& n) {
 
 /// The nonlinearity, with all neurons and the listed ones. A place on it is about the nearest listed neuron.
 BoxPtr curve_of(const ViewContext& c, const Numbers& n, const viz::FunctionPlot& plot) {
-  const auto nearest = [&c, &n, &plot](const Picture& picture, const viz::Hit& hit) -> std::optional<Ref> {
-    if (region_of(picture, hit).role != kCurve) return std::nullopt;
-    const double x = viz::x_of_column(plot, hit.col);
+  const auto nearest = [&c, &n, &plot](const viz::Region&, int, int column) {
+    const double x = viz::x_of_column(plot, column);
     const int neuron = *std::ranges::min_element(
         n.order, {}, [&](int one) { return std::abs(static_cast<double>(value_of(n, kBefore, one)) - x); });
     return Ref{.layer = c.selection.layer, .neuron = neuron};
@@ -307,7 +306,7 @@ BoxPtr curve_of(const ViewContext& c, const Numbers& n, const viz::FunctionPlot&
         const viz::Style style = style_of(now);
         viz::paint_function_plot(picture, plot, viz::plot_frame(plot, area, style), style);
       },
-      {nearest, frame});
+      {.role = kCurve, .refers_to = nearest, .frame = frame});
 }
 
 void declare(Content& it) {

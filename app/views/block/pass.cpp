@@ -479,16 +479,18 @@ void declare(Content& it) {
   const auto height = [steps](float width) {
     return Wish{1.4F * steps, std::max(2 * steps + 4, 0.7F * width)};
   };
-  it.body = custom(
-      {14, 80}, height, [&pass, &n, next, layout](Picture& picture, const ViewContext& now, viz::Rect area) {
-        *layout = lay_out(now, n, pass, area);
-        if (layout->places.empty()) return;
-        const bool whole = picture.whole;  // parts left out for lack of room count as not missing
-        paint_lines(picture, now, n, *layout, next.get());
-        paint_legend(picture, now, n, *layout);
-        paint_charts(picture, now, pass, *layout);
-        picture.whole = whole;
-      });
+  const auto paint = [&pass, &n, next, layout](Picture& picture, const ViewContext& now, viz::Rect) {
+    const bool whole = picture.whole;  // parts left out for lack of room count as not missing
+    paint_lines(picture, now, n, *layout, next.get());
+    paint_legend(picture, now, n, *layout);
+    paint_charts(picture, now, pass, *layout);
+    picture.whole = whole;
+  };
+  it.body =
+      custom({14, 80}, height, paint, {.place = [&pass, &n, layout](const ViewContext& now, viz::Rect area) {
+               *layout = lay_out(now, n, pass, area);
+               return !layout->places.empty();
+             }});
 }
 
 }  // namespace pass

@@ -204,9 +204,6 @@ void declare(Content& it) {
   for (int i = 0; i < std::ssize(prompt->flow.chips); ++i) color_chip(prompt->flow.chips[i], c, n, i);
   prompt->chosen = c.selection.query;
   prompt->first_line = &kFirstLine;
-  prompt->refers_to = [&c](int position) {
-    return position < c.run->tokens.run_length ? Ref{.query = position} : Ref{.other = position};
-  };
   it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
     if (now.run == c.run) add_facts(facts, now, n, region_of(picture, hit).id);
   };

@@ -257,20 +257,14 @@ void declare(Content& it) {
   constexpr float kTitles = 2.6F, kBar = 1.8F;  // ems
   const auto bars = static_cast<float>(shown_tokens(g, kAll).size() + 1);
   const float all = kTitles + kBar * bars;
-  it.body = rows(
-      boxes(custom({10, 40}, {kTitles + 2 * kBar, all, all},
-                   [&](Picture& picture, const ViewContext& page, viz::Rect area) {
-                     paint_bars(picture, page, g, area);
-                   },
-                   {[](const Picture& picture, const viz::Hit& hit) {
-                      return std::optional(Ref{.token = region_of(picture, hit).id});
-                    },
-                    [](viz::Scene& scene, const ViewContext& page, const Picture& picture, const Ref& ref) {
-                      for (const viz::Region& region : picture.regions)
-                        if (region.id == ref.token)
-                          scene.add(viz::StrokeRect{region.rect.inset(0.5F), page.theme->accent, 1, 3});
-                    }}),
-            notes(notes_of(c, g))));
+  it.body = rows(boxes(
+      custom({10, 40}, {kTitles + 2 * kBar, all, all},
+             [&](Picture& picture, const ViewContext& page, viz::Rect area) {
+               paint_bars(picture, page, g, area);
+             },
+             {.role = kGuess,
+              .refers_to = [](const viz::Region& region, int, int) { return Ref{.token = region.id}; }}),
+      notes(notes_of(c, g))));
 }
 
 /// Appends the guess of a digit key: the first one is the most probable.

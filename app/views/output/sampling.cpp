@@ -297,20 +297,13 @@ void declare(Content& it) {
     return continue_with(now, *draw.next, ref.token);
   };
   const float bars = draw.removes() ? 2 * kOneBar : kOneBar;
-  auto shares =
-      custom({12, 60}, {kOneBar, bars, bars},
-             [&](Picture& picture, const ViewContext& page, viz::Rect area) {
-               paint_bars(picture, page, draw, area);
-             },
-             {[](const Picture& picture, const viz::Hit& hit) {
-                const viz::Region& region = region_of(picture, hit);
-                return region.role == kPart ? std::optional(Ref{.token = region.id}) : std::nullopt;
-              },
-              [](viz::Scene& scene, const ViewContext& page, const Picture& picture, const Ref& ref) {
-                for (const viz::Region& region : picture.regions)
-                  if (region.role == kPart && region.id == ref.token)
-                    scene.add(viz::StrokeRect{region.rect.inset(0.5F), page.theme->text, 1, 2});
-              }});
+  auto shares = custom({12, 60}, {kOneBar, bars, bars},
+                       [&](Picture& picture, const ViewContext& page, viz::Rect area) {
+                         paint_bars(picture, page, draw, area);
+                       },
+                       {.role = kPart, .refers_to = [](const viz::Region& region, int, int) {
+                          return Ref{.token = region.id};
+                        }});
   it.body =
       rows(boxes(std::move(shares),
                  notes({"each part: a token; pale: all less probable ones; " +

@@ -359,12 +359,6 @@ void AttentionMaps::paint(Picture& picture, const ViewContext& c) const {
   if (painted) painted(picture, c, grid);
 }
 
-std::optional<Ref> AttentionMaps::ref_at(const Picture& picture, const viz::Hit& hit) const {
-  const viz::Region& region = region_of(picture, hit);
-  if (region.role != role_ || hit.row >= region.row_count || hit.col >= region.col_count) return std::nullopt;
-  return Ref{.query = hit.row, .key = hit.col};
-}
-
 void AttentionMaps::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture,
                           const Ref& ref) const {
   if (ref.query < 0 || ref.key < 0) return;
@@ -373,10 +367,8 @@ void AttentionMaps::frame(viz::Scene& scene, const ViewContext& c, const Picture
       viz::paint_crosshair(scene, region, ref.query, ref.key, c.theme->query, c.theme->key, style_of(c));
 }
 
-void AttentionMaps::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
-                              const viz::Hit& hit) const {
-  if (!ref_at(picture, hit)) return;
-  if (cell_facts) cell_facts(facts, hit.row, hit.col);
+void AttentionMaps::say(Facts& facts, const ViewContext& c, const viz::Region&, int row, int col) const {
+  if (cell_facts) cell_facts(facts, row, col);
   add_whole_matrix(facts.commands, c);
 }
 

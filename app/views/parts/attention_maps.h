@@ -53,10 +53,10 @@ struct AttentionMap {
 
 /// Such matrices, as large as there is room, side by side if there are several: under one crosshair, zoomed,
 /// edited and marked together.
-class AttentionMaps final : public Box {
+class AttentionMaps final : public RoleBox {
  public:
   /// Cells are regions of this role.
-  AttentionMaps(int role, std::vector<AttentionMap> maps) : role_(role), maps_(std::move(maps)) {}
+  AttentionMaps(int role, std::vector<AttentionMap> maps) : RoleBox(role), maps_(std::move(maps)) {}
 
   /// Facts about a cell; with several maps at one place they are about all of them.
   std::function<void(Facts&, int query, int key)> cell_facts;
@@ -66,11 +66,8 @@ class AttentionMaps final : public Box {
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
   void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
              const Ref& ref) const override;
-  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
-                 const viz::Hit& hit) const override;
   std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) const override;
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
@@ -86,12 +83,12 @@ class AttentionMaps final : public Box {
     float gap = 0;
     viz::LabelRoom left, top;
   };
+  Ref ref_of(const viz::Region&, int row, int col) const override { return {.query = row, .key = col}; }
+  void say(Facts& facts, const ViewContext& context, const viz::Region&, int row, int col) const override;
   Panels panels_in(const ViewContext& context, viz::Rect area) const;
   void paint_panel(Picture& picture, const ViewContext& context, const Panels& panels, int index) const;
 
-  int role_ = 0;
   std::vector<AttentionMap> maps_;
-  viz::Rect area_;
 };
 
 inline std::unique_ptr<AttentionMaps> attention_maps(int role, std::vector<AttentionMap> maps) {

@@ -25,7 +25,8 @@ float good_cell(int cols) {
 
 Grid::Grid(const ViewContext& c, int role, std::vector<float> numbers, std::vector<std::string> rows,
            std::vector<std::string> cols)
-    : numbers_(std::move(numbers)),
+    : RoleBox(role),
+      numbers_(std::move(numbers)),
       drawn_(numbers_),
       row_names_(std::move(rows)),
       col_names_(std::move(cols)) {
@@ -123,23 +124,8 @@ void Grid::paint(Picture& picture, const ViewContext& c) const {
     picture.scene.add(viz::StrokeRect{grid.cell_rect(chosen_row, chosen_col), c.theme->accent, 2, 1});
 }
 
-std::optional<Ref> Grid::ref_at(const Picture& picture, const viz::Hit& hit) const {
-  if (!refers_to || region_of(picture, hit).role != map.role) return std::nullopt;
-  return refers_to(hit.row, hit.col);
-}
-
-void Grid::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const {
-  const auto region = std::ranges::find(picture.regions, map.role, &viz::Region::role);
-  if (!refers_to || region == picture.regions.end()) return;
-  for (int row = 0; row < region->row_count; ++row)
-    for (int col = 0; col < region->col_count; ++col)
-      if (refers_to(row, col) == ref)
-        scene.add(viz::StrokeRect{region->cell_rect(row, col).inset(-0.5F), c.theme->text, 1.5F, 1});
-}
-
-void Grid::add_facts(Facts& facts, const ViewContext& c, const Picture& picture, const viz::Hit& hit) const {
-  if (region_of(picture, hit).role != map.role) return;
-  if (const float value = number(hit.row, hit.col); quantity.empty()) {
+void Grid::say(Facts& facts, const ViewContext& c, const viz::Region&, int row, int col) const {
+  if (const float value = number(row, col); quantity.empty()) {
   } else if (std::isnan(value)) {
     facts.say(missing, Fact::Location::tooltip);
   } else {
@@ -148,7 +134,7 @@ void Grid::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
                           .unit = unit,
                           .copied = plain(value)});
   }
-  if (cell_facts) cell_facts(facts, hit.row, hit.col);
+  if (cell_facts) cell_facts(facts, row, col);
 }
 
 std::optional<ViewActions> Grid::on(const ViewContext& c, const Picture&, const viz::Hit*,
@@ -204,7 +190,11 @@ constexpr float kLinesNote = 9;  // ems for the note next to lines that scroll
 
 ShadedPrompt::ShadedPrompt(const ViewContext& c, int role, std::span<const float> numbers,
                            viz::ColorScale scale, std::string legend)
-    : outline(c.theme->query), scale_(std::move(scale)), legend_(std::move(legend)) {
+    : RoleBox(role),
+      outline(c.theme->query),
+      scale_(std::move(scale)),
+      legend_(std::move(legend)),
+      run_length_(c.run->tokens.run_length) {
   // A pane shows enough of what the model does not read to tell where that begins: a paste may be very long.
   constexpr int kBeyond = 256;
   const PromptTokens& tokens = c.run->tokens;
@@ -299,22 +289,15 @@ void ShadedPrompt::paint(Picture& picture, const ViewContext& c) const {
   if (!note.empty()) viz::add_muted(picture.scene, style, note, {area_.right(), middle}, viz::Align::right);
 }
 
-std::optional<Ref> ShadedPrompt::ref_at(const Picture& picture, const viz::Hit& hit) const {
-  const viz::Region& region = region_of(picture, hit);
-  return region.role == flow.role ? std::optional(ref_of(region.id)) : std::nullopt;
+Ref ShadedPrompt::ref_of(const viz::Region& region, int, int) const {
+  if (refers_to) return refers_to(region.id);
+  return region.id < run_length_ ? Ref{.query = region.id} : Ref{.other = region.id};
 }
 
-void ShadedPrompt::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture,
-                         const Ref& ref) const {
-  for (const viz::Region& region : picture.regions)
-    if (region.role == flow.role && ref_of(region.id) == ref)
-      scene.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
-}
-
-void ShadedPrompt::add_facts(Facts& facts, const ViewContext&, const Picture& picture,
-                             const viz::Hit& hit) const {
-  const viz::Region& region = region_of(picture, hit);
-  if (region.role == flow.role && token_facts) token_facts(facts, region.id);
+void ShadedPrompt::say(Facts& facts, const ViewContext& c, const viz::Region& region, int, int) const {
+  if (!token_facts) return;
+  if (region.id < run_length_) return token_facts(facts, region.id);
+  facts.say(token_name(c.run->tokens, region.id) + ": not run");
 }
 
 std::optional<ViewActions> ShadedPrompt::on(const ViewContext& c, const Picture&, const viz::Hit*,
@@ -368,46 +351,20 @@ void Strips::paint(Picture& picture, const ViewContext& c) const {
   for (int i = 0; i < std::ssize(strips_); ++i) paint_named_strip(picture, c, stack, i, strips_[i], role_);
 }
 
-const NamedStrip* Strips::strip_of(const Picture& picture, const viz::Hit& hit) const {
-  const viz::Region& region = region_of(picture, hit);
-  const auto strip = std::ranges::find(strips_, region.id, &NamedStrip::id);
-  return region.role == role_ && strip != strips_.end() ? &*strip : nullptr;
+const NamedStrip& Strips::strip_of(const viz::Region& region) const {
+  return *std::ranges::find(strips_, region.id, &NamedStrip::id);
 }
 
-void Strips::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const {
-  for (const viz::Region& region : picture.regions) {
-    const auto strip = std::ranges::find(strips_, region.id, &NamedStrip::id);
-    if (!refers_to || region.role != role_ || strip == strips_.end()) continue;
-    for (int i = 0; i < region.col_count; ++i) {
-      if (refers_to(*strip, i) != ref) continue;
-      viz::Rect run = region.cell_rect(region.id, i);  // one frame around a whole piece
-      while (i + 1 < region.col_count && refers_to(*strip, i + 1) == ref) ++i;
-      run.w = region.cell_rect(region.id, i).right() - run.x;
-      scene.add(viz::StrokeRect{
-          {run.x - 0.75F, region.rect.y - 0.75F, run.w + 1.5F, region.rect.h + 1.5F}, c.theme->text, 1.5F});
-    }
-  }
+Ref Strips::ref_of(const viz::Region& region, int, int col) const {
+  return refers_to ? refers_to(strip_of(region), col) : Ref();
 }
 
-void Strips::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
-                       const viz::Hit& hit) const {
-  const NamedStrip* strip = strip_of(picture, hit);
-  if (strip == nullptr || hit.col >= std::ssize(strip->values)) return;
-  paint_hovered_component(facts.overlay, c, region_of(picture, hit), hit.col, strip->parts);
-  facts.number(strip->name + "[" + std::to_string(hit.col) + "]", strip->values[hit.col]);
-  if (component_facts) component_facts(facts, *strip, hit.col);
-}
-
-std::optional<Ref> Strips::ref_at(const Picture& picture, const viz::Hit& hit) const {
-  const NamedStrip* strip = strip_of(picture, hit);
-  return strip != nullptr && refers_to ? std::optional(refers_to(*strip, hit.col)) : std::nullopt;
-}
-
-std::optional<ViewActions> Strips::on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                                      const Gesture& gesture) const {
-  if (gesture.kind != Gesture::Kind::click || !hit) return std::nullopt;
-  const auto ref = ref_at(picture, *hit);
-  return ref ? std::optional(choice_of(*ref, c)) : std::nullopt;
+void Strips::say(Facts& facts, const ViewContext& c, const viz::Region& region, int, int col) const {
+  const NamedStrip& strip = strip_of(region);
+  if (col >= std::ssize(strip.values)) return;
+  paint_hovered_component(facts.overlay, c, region, col, strip.parts);
+  facts.number(strip.name + "[" + std::to_string(col) + "]", strip.values[col]);
+  if (component_facts) component_facts(facts, strip, col);
 }
 
 }  // namespace headscope::app

@@ -15,7 +15,7 @@
 namespace headscope::app {
 
 /// Numbers in labelled rows and columns, as a heatmap.
-class Grid final : public Box {
+class Grid final : public RoleBox {
  public:
   /// `numbers`: [rows, columns]; NaN: a cell without a number. Cells are regions of this role.
   Grid(const ViewContext& context, int role, std::vector<float> numbers, std::vector<std::string> rows,
@@ -46,18 +46,18 @@ class Grid final : public Box {
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
-  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
-             const Ref& ref) const override;
-  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
-                 const viz::Hit& hit) const override;
   std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) const override;
 
  private:
+  Ref ref_of(const viz::Region&, int row, int col) const override {
+    return refers_to ? refers_to(row, col) : Ref();
+  }
+  void say(Facts& facts, const ViewContext& context, const viz::Region& region, int row,
+           int col) const override;
+
   std::vector<float> numbers_, drawn_;
   std::vector<std::string> row_names_, col_names_;
-  viz::Rect area_;
 };
 
 /// A number for each head, [n_layer, n_head], and for `others` in further columns: a row for each layer. Its
@@ -69,7 +69,7 @@ std::unique_ptr<Grid> grid_of_heads(const ViewContext& context, int role, std::v
 
 /// The prompt as chips, each shaded by a number, with the scale. They show the line of the list's first row,
 /// or if the list is sorted, of the chosen token.
-class ShadedPrompt final : public Box {
+class ShadedPrompt final : public RoleBox {
  public:
   /// `numbers`: by position; NaN or beyond their end: a chip without a colour. Ids of the regions are
   /// positions. Without a legend there is no scale.
@@ -83,18 +83,13 @@ class ShadedPrompt final : public Box {
   /// The first line, which the wheel and a scroll bar move, while the arrows choose the next token up or
   /// down; below 0 it is one that shows the chosen token. Null: the lines do not move.
   const Option<int>* first_line = nullptr;
-  std::function<Ref(int position)> refers_to;             ///< null: the token as a query
+  std::function<Ref(int position)> refers_to;             ///< null: the token as a query, if it is run
   std::function<void(Facts&, int position)> token_facts;  ///< what is said of a token besides
 
   Wish width(const ViewContext& context) const override;
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
-  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
-             const Ref& ref) const override;
-  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
-                 const viz::Hit& hit) const override;
   std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) const override;
   void settle(ViewActions& actions, const ViewContext& context, const Picture& picture,
@@ -106,11 +101,12 @@ class ShadedPrompt final : public Box {
   /// Height of the scale under the chips.
   float under_chips(const ViewContext& context) const;
   TableRows lines_in(const ViewContext& context) const;
-  Ref ref_of(int position) const { return refers_to ? refers_to(position) : Ref{.query = position}; }
+  Ref ref_of(const viz::Region& region, int, int) const override;
+  void say(Facts& facts, const ViewContext& context, const viz::Region& region, int, int) const override;
 
   viz::ColorScale scale_;
   std::string legend_;
-  viz::Rect area_;
+  int run_length_ = 0;
   std::vector<viz::ChipPlace> places_;
   int shown_ = 0;          ///< lines
   bool has_note_ = false;  ///< next to lines that scroll
@@ -118,9 +114,9 @@ class ShadedPrompt final : public Box {
 
 /// Named vectors below each other. Ids of the regions are those of the strips, with a column for each
 /// component.
-class Strips final : public Box {
+class Strips final : public RoleBox {
  public:
-  Strips(int role, std::vector<NamedStrip> strips) : role_(role), strips_(std::move(strips)) {}
+  Strips(int role, std::vector<NamedStrip> strips) : RoleBox(role), strips_(std::move(strips)) {}
 
   /// What a component is about. Null: nothing.
   std::function<Ref(const NamedStrip&, int component)> refers_to;
@@ -130,20 +126,14 @@ class Strips final : public Box {
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
-  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
-                 const viz::Hit& hit) const override;
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
-  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
-             const Ref& ref) const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
-                                const Gesture& gesture) const override;
 
  private:
-  const NamedStrip* strip_of(const Picture& picture, const viz::Hit& hit) const;
+  const NamedStrip& strip_of(const viz::Region& region) const;
+  Ref ref_of(const viz::Region& region, int row, int col) const override;
+  void say(Facts& facts, const ViewContext& context, const viz::Region& region, int row,
+           int col) const override;
 
-  int role_ = 0;
   std::vector<NamedStrip> strips_;
-  viz::Rect area_;
 };
 
 }  // namespace headscope::app
