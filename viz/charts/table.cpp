@@ -142,7 +142,8 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
   float least = 0, most = 0;
   switch (column.kind) {
     case Kind::text:
-      least = most = text_width(column, std::min(0.3F * area.w, kMaxText * em), style);
+      least = text_width(column, std::min(0.3F * area.w, kMaxText * em), style);
+      most = text_width(column, kMaxText * em, style);
       break;
     case Kind::number:
       least = most = number_width(column, style);
@@ -164,7 +165,8 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
   return {least, std::max(least, most)};
 }
 
-/// Places the columns that fit, by importance, and widens them as far as the room allows.
+/// Places the columns that fit, by importance, and widens them as far as the room allows: first words, which
+/// are cut without it, then bars and strips.
 std::vector<Place> place_columns(const Table& table, Rect area, const Style& style) {
   const float gap = 3 * style.unit();
   std::vector<std::pair<float, float>> widths;
@@ -173,22 +175,27 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   for (int i = 0; i < std::ssize(table.columns); ++i)
     if (!table.columns[i].hidden) columns.push_back(i);
   std::ranges::stable_sort(columns, std::greater{}, [&](int i) { return table.columns[i].importance; });
-  float used = -gap, wanted = 0;
+  float used = -gap, for_words = 0, for_others = 0;
   std::size_t count = 0;
+  const auto is_text = [&](int i) { return table.columns[i].kind == Kind::text; };
   for (; count < columns.size(); ++count) {
     const auto [least, most] = widths[columns[count]];
     if (used + gap + least > area.w) break;
     used += gap + least;
-    wanted += most - least;
+    (is_text(columns[count]) ? for_words : for_others) += most - least;
   }
   columns.resize(count);
   std::ranges::sort(columns);
-  const float share = wanted > 0 ? std::min(1.F, std::max(0.F, area.w - used) / wanted) : 0;
+  const auto share_of = [](float wanted, float room) {
+    return wanted > 0 ? std::clamp(room / wanted, 0.F, 1.F) : 0;
+  };
+  const float words = share_of(for_words, area.w - used),
+              others = share_of(for_others, area.w - used - words * for_words);
   std::vector<Place> places;
   float x = area.x;
   for (const int i : columns) {
     const auto [least, most] = widths[i];
-    const float w = std::floor(least + share * (most - least));
+    const float w = std::floor(least + (is_text(i) ? words : others) * (most - least));
     places.push_back({i, x, w, 0, 0});
     x += w + gap;
   }

@@ -19,20 +19,14 @@ const auto kList = choice_option<Listed>(
      {"neurons", "Neurons", "The neurons of the MLP's part in the chosen layer, strongest first"}});
 const auto kFirstRow = first_row_option("first-contribution", true);
 
-/// A part of the model, in the order of the pass.
-struct Part {
-  Ref ref;  ///< a head; or else `other` is its index
-  std::string name;
-  double value = 0;
-  bool is_mlp = false;
-};
-
-/// A row of the list.
+/// A row of the table: a part of the model, or what the list splits one into.
 struct Row {
-  Ref ref;
+  const char* kind = "part";
   std::string name;
+  Ref ref;  ///< of a part that is no head, `other` is its index
   double value = 0;
-  int id = -1;  ///< index of a part, position of a source, number of a neuron; -1: a layer
+  int id = -1;     ///< position of a source, number of a neuron; -1: neither
+  float size = 0;  ///< the source's weight, the neuron's activation
 };
 
 struct Numbers {
@@ -41,11 +35,14 @@ struct Numbers {
   // or pending.
   std::shared_ptr<const SourceParts> sources;
   std::shared_ptr<const NeuronParts> neurons;
-  std::vector<Part> parts;
-  std::vector<Row> rows;
-  double sum = 0;  ///< of the rows; NaN while they are pending
+  std::vector<Row> rows;    ///< the parts in the order of the pass, then what is split
+  int parts = 0;            ///< rows that are parts
+  std::vector<int> listed;  ///< rows
+  double sum = 0;           ///< of the list; NaN while it is pending
 
-  const Part& cell(int layer, int col) const { return parts[2 + layer * (of->n_head() + 2) + col]; }
+  int cols() const { return of->n_head() + 2; }  ///< a layer's heads, its bias and its MLP
+  int part(int layer, int col) const { return 2 + layer * cols() + col; }
+  bool is_mlp(int part) const { return rows[part].ref.layer >= 0 && (part - 2) % cols() == cols() - 1; }
 };
 
 /// Nullopt until it is known which token's logit is attributed.
@@ -55,76 +52,68 @@ std::optional<AttributionOf> question_of(const ViewContext& c) {
   return AttributionOf{std::max(0, c.selection.query), tokens->token, tokens->against};
 }
 
-void add_parts(Numbers& n) {
-  const Attribution& a = *n.of;
-  const auto add = [&](int layer, int head, std::string name, double value, bool is_mlp = false) {
-    const auto index = static_cast<int>(n.parts.size());
-    const Ref ref{.layer = layer, .head = head, .other = head < 0 ? index : -1};
-    n.parts.push_back({ref, std::move(name), value, is_mlp});
+Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> of) {
+  const auto [at_layer, at_head, query, key] = c.selection;
+  const Attribution& a = *of;
+  Numbers n{std::move(of), {}, {}, {}, 0, {}, a.sum()};
+  const auto add = [&n](Row row) {
+    n.rows.push_back(std::move(row));
+    return static_cast<int>(std::ssize(n.rows)) - 1;
   };
-  add(-1, -1, "token embedding", a.token_embedding);
-  add(-1, -1, "position embedding", a.position_embedding);
+  const auto add_other = [&](std::string name, double value, int layer = -1) {
+    const auto index = static_cast<int>(std::ssize(n.rows));
+    add({"part", std::move(name), {.layer = layer, .other = index}, value});
+  };
+  add_other("token embedding", a.token_embedding);
+  add_other("position embedding", a.position_embedding);
   for (int layer = 0; layer < a.layers; ++layer) {
     const std::string name = "L" + std::to_string(layer);
     for (int head = 0; head < a.n_head(); ++head)
-      add(layer, head, head_name(layer, head), a.head(layer, head));
-    add(layer, -1, name + " bias", a.attention_bias[layer]);
-    add(layer, -1, name + " MLP", a.mlps[layer], true);
+      add({"part", head_name(layer, head), {.layer = layer, .head = head}, a.head(layer, head)});
+    add_other(name + " bias", a.attention_bias[layer], layer);
+    add_other(name + " MLP", a.mlps[layer], layer);
   }
-  add(-1, -1, "ln_f bias", a.final_bias);
-  if (a.edited) add(-1, -1, "edits", a.edits);
-}
+  add_other("ln_f bias", a.final_bias);
+  if (a.edited) add_other("edits", a.edits);
+  n.parts = static_cast<int>(std::ssize(n.rows));
 
-void add_rows(const ViewContext& c, Numbers& n) {
-  const Attribution& a = *n.of;
-  const auto add_strongest = [&](const std::vector<double>& values, const auto& ref, const auto& name) {
-    for (const int i : strongest_first(values)) n.rows.push_back({ref(i), name(i), values[i], i});
-  };
-  const auto part_ref = [&](int i) { return n.parts[i].ref; };
-  const auto part_name = [&](int i) { return n.parts[i].name; };
-  n.sum = a.sum();
-  switch (c.options[kList]) {
-    case Listed::parts: {
-      std::vector<double> values;
-      for (const Part& part : n.parts) values.push_back(part.value);
-      add_strongest(values, part_ref, part_name);
-      break;
+  const auto add_split = [&](const auto& split, const char* kind, const Ref& ref, const std::string& name,
+                             const std::vector<float>& sizes) {
+    n.sum = split.sum();
+    for (int i = 0; i < std::ssize(split.parts); ++i) {
+      Ref one = ref;
+      (n.sources ? one.key : one.neuron) = i;
+      n.listed.push_back(add({kind, name, one, split.parts[i], i, sizes[i]}));
     }
-    case Listed::layers:
-      for (int i = 0; i < std::ssize(n.parts); ++i) {
-        const auto& [ref, name, value, is_mlp] = n.parts[i];
-        if (ref.layer < 0) n.rows.push_back({ref, name, value, i});
-        if (ref.head == 0)
-          n.rows.push_back({{.layer = ref.layer}, "L" + std::to_string(ref.layer), a.layer(ref.layer)});
-      }
-      break;
-    case Listed::sources:
-      n.sum = n.sources ? n.sources->sum() : std::numeric_limits<double>::quiet_NaN();
-      if (n.sources)
-        add_strongest(
-            n.sources->parts, [](int key) { return Ref{.key = key}; },
-            [&](int key) { return c.run->tokens.labels[key]; });
-      break;
-    case Listed::neurons:
-      n.sum = n.neurons ? n.neurons->sum() : std::numeric_limits<double>::quiet_NaN();
-      if (n.neurons)
-        add_strongest(
-            n.neurons->parts, [&](int neuron) { return Ref{.layer = c.selection.layer, .neuron = neuron}; },
-            [](int neuron) { return std::to_string(neuron); });
-      break;
+  };
+  const Listed listed = c.options[kList];
+  if (listed == Listed::sources || listed == Listed::neurons) n.sum = no_number();
+  if (listed == Listed::sources) n.sources = c.ask(SourcesOf{at_layer, at_head, query, a.token, a.against});
+  if (listed == Listed::neurons) n.neurons = c.ask(NeuronsOf{at_layer, query, a.token, a.against});
+  if (n.sources) {
+    const std::string name = head_name(at_layer, at_head);
+    const Ref head{.layer = at_layer, .head = at_head};
+    add_split(*n.sources, "source", head, name, n.sources->weights);
+    if (n.sources->edited) add({"source", "edits of the output of " + name, head, n.sources->edits});
   }
-}
-
-Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> of) {
-  const Selection& at = c.selection;
-  Numbers n;
-  n.of = std::move(of);
-  if (c.options[kList] == Listed::sources)
-    n.sources = c.ask(SourcesOf{at.layer, at.head, at.query, n.of->token, n.of->against});
-  if (c.options[kList] == Listed::neurons)
-    n.neurons = c.ask(NeuronsOf{at.layer, at.query, n.of->token, n.of->against});
-  add_parts(n);
-  add_rows(c, n);
+  if (n.neurons) {
+    const std::string name = "L" + std::to_string(at_layer) + " MLP";
+    const Ref layer{.layer = at_layer};
+    add_split(*n.neurons, "neuron", layer, name, n.neurons->activations);
+    add({"neuron", "output bias of " + name, layer, n.neurons->bias});
+    if (n.neurons->edited) add({"neuron", "edits of the output of " + name, layer, n.neurons->edits});
+  }
+  for (int part = 0; part < n.parts; ++part) {
+    const auto [layer, head] = std::pair(n.rows[part].ref.layer, n.rows[part].ref.head);
+    if (listed == Listed::parts || (listed == Listed::layers && layer < 0)) n.listed.push_back(part);
+    if (listed == Listed::layers && head == 0)
+      n.listed.push_back(add({"layer", "L" + std::to_string(layer), {.layer = layer}, a.layer(layer)}));
+  }
+  if (listed == Listed::layers) return n;
+  std::vector<double> values;
+  for (const int row : n.listed) values.push_back(n.rows[row].value);
+  const std::vector<int> in_order = n.listed;
+  std::ranges::transform(strongest_first(values), n.listed.begin(), [&](int i) { return in_order[i]; });
   return n;
 }
 
@@ -139,21 +128,13 @@ std::string quantity_of(const ViewContext& c, const Numbers& n) {
   return c.side == Side::difference || n.of->against >= 0 ? "difference" : "logit";
 }
 
-std::string subtitle_of(const ViewContext& c, const Numbers& n) {
-  const Attribution& a = *n.of;
-  return "after " + token_name(c.run->tokens, c.selection.query) + "; sum of parts " +
-         viz::fixed_number(a.sum(), 4) + "; " + quantity_of(c, n) + " " + viz::fixed_number(a.logit, 4) +
-         "; rounding error " + viz::number(a.rounding_error(), 2) +
-         (c.side == Side::difference ? "" : "; ln_f scale " + viz::number(a.scale, 4));
-}
-
 /// Lists the neurons of a layer's MLP.
 ViewActions neurons_shown(const ViewContext& c, int layer) {
   return {SelectHead{layer, c.selection.head}, SetOption{&kList, static_cast<int>(Listed::neurons)}};
 }
 
 ViewActions choose(const ViewContext& c, const Numbers& n, const Ref& ref) {
-  if (ref.other >= 0 && n.parts[ref.other].is_mlp) return neurons_shown(c, ref.layer);
+  if (ref.other >= 0 && n.is_mlp(ref.other)) return neurons_shown(c, ref.layer);
   ViewActions actions = choice_of(ref, c);
   // The list keeps to what was clicked: a head has no neurons.
   if (ref.head >= 0 && c.options[kList] == Listed::neurons)
@@ -164,100 +145,99 @@ ViewActions choose(const ViewContext& c, const Numbers& n, const Ref& ref) {
 /// Names a part and says its fraction of the sum.
 void say_part(Facts& facts, const ViewContext& c, const Numbers& n, const Ref& ref) {
   if (ref.key >= 0 || ref.neuron >= 0) return;
-  const Part* part = ref.other >= 0  ? &n.parts[ref.other]
-                     : ref.head >= 0 ? &n.cell(ref.layer, ref.head)
-                                     : nullptr;
-  if (ref.other >= 0) facts.say(part->name);
-  const double value = part != nullptr ? part->value : n.of->layer(ref.layer);
+  const int part = ref.other >= 0 ? ref.other : ref.head >= 0 ? n.part(ref.layer, ref.head) : -1;
+  if (ref.other >= 0) facts.say(n.rows[part].name);
+  const double value = part >= 0 ? n.rows[part].value : n.of->layer(ref.layer);
   if (n.of->sum() != 0) facts.say(viz::fixed_number(100 * value / n.of->sum(), 1) + " % of the sum");
-  if (part != nullptr && part->is_mlp)
-    facts.commands.push_back({"Show neurons of " + part->name, neurons_shown(c, ref.layer)});
+  if (part >= 0 && n.is_mlp(part))
+    facts.commands.push_back({"Show neurons of " + n.rows[part].name, neurons_shown(c, ref.layer)});
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = ListKeys::pages};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
+  constexpr int kLeastRows = 8;  // fewer say less than the grid
   const Listed listed = c.options[kList];
   const auto [layer, head, query, key] = c.selection;
-  const std::string layer_name = "L" + std::to_string(layer);
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.rows.size()));
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(std::ssize(n.listed)));
   List& list = *made;
-  list.refers_to = [&](int row) { return n.rows[row].ref; };
+  list.least_rows = kLeastRows;
+  const auto row = [&n](int i) -> const Row& { return n.rows[n.listed[i]]; };
+  list.refers_to = [row](int i) { return row(i).ref; };
   if (listed == Listed::sources)
-    list.number("", 5, [&](int row) { return n.rows[row].id; }, {.color = c.theme->text_muted, .digits = 0});
+    list.number("", 5, [row](int i) { return row(i).id; }, {.color = c.theme->text_muted, .digits = 0});
   list.text(listed == Listed::sources   ? head_name(layer, head) + " from"
-            : listed == Listed::neurons ? layer_name + " neuron"
+            : listed == Listed::neurons ? "L" + std::to_string(layer) + " neuron"
             : listed == Listed::layers  ? "layer"
                                         : "part",
-            9, [&](int row) { return n.rows[row].name; });
+            9, [&c, &n, row](int i) {
+              return n.sources   ? c.run->tokens.labels[row(i).id]
+                     : n.neurons ? std::to_string(row(i).id)
+                                 : row(i).name;
+            });
   const int named = list.last();
   if (n.sources)
-    list.number(delta(c) + std::string("weight"), 6,
-                [&](int row) { return n.sources->weights[n.rows[row].id]; },
+    list.number(delta(c) + std::string("weight"), 6, [row](int i) { return row(i).size; },
                 {.digits = 4, .scientific = 0.001});
   if (n.neurons)
-    list.number(delta(c) + std::string("activation"), 6,
-                [&](int row) { return n.neurons->activations[n.rows[row].id]; }, {.digits = 3});
-  list.bar(quantity_of(c, n), 8, [&](int row) { return n.rows[row].value; },
+    list.number(delta(c) + std::string("activation"), 6, [row](int i) { return row(i).size; }, {.digits = 3});
+  list.bar(quantity_of(c, n), 8, [row](int i) { return row(i).value; },
            {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
   const int values = list.table.strength = list.last();
-  const auto footer = [&](std::string words, double value) {
+  const auto add_footer = [&](std::string words, double value) {
     list.add_footer(named, std::move(words), values, viz::fixed_number(value, 4), c.theme->text_muted);
   };
-  if (shows_unmatched(c, n)) footer("only in the " + second_name(*c.run), n.sources->unmatched);
-  if (n.neurons) footer("output bias", n.neurons->bias);
-  if (n.sources && n.sources->edited) footer("edits of its output", n.sources->edits);
-  if (n.neurons && n.neurons->edited) footer("edits of its output", n.neurons->edits);
+  if (shows_unmatched(c, n)) add_footer("only in the " + second_name(*c.run), n.sources->unmatched);
+  for (const Row& other : std::span(n.rows).subspan(static_cast<std::size_t>(n.parts)))
+    if (other.id < 0 && listed != Listed::layers) add_footer(other.name, other.value);
   list.add_footer(named, "sum", values, std::isnan(n.sum) ? kComputing : viz::fixed_number(n.sum, 4));
   if (listed != Listed::layers)
     list.table.row_names = listed == Listed::sources   ? "sources"
                            : listed == Listed::neurons ? "neurons"
                                                        : "parts";
-  const Ref chosen = listed == Listed::sources  ? Ref{.key = key}
+  const Ref chosen = listed == Listed::sources  ? Ref{.layer = layer, .head = head, .key = key}
                      : listed == Listed::layers ? Ref{.layer = layer}
                                                 : Ref{.layer = layer, .head = head};
-  const auto marked = std::ranges::find(n.rows, chosen, &Row::ref);
-  if (marked != n.rows.end()) list.table.marked = static_cast<int>(marked - n.rows.begin());
+  for (int i = 0; i < list.table.rows; ++i)
+    if (row(i).ref == chosen) list.table.marked = i;
   if (listed == Listed::sources) list.table.mark = c.theme->key;
   return made;
-}
-
-/// The largest magnitude of MLPs, or of heads and attention's biases.
-double magnitude_of(const Numbers& n, bool of_mlps) {
-  double largest = 0;
-  for (const Part& part : n.parts)
-    if (part.ref.layer >= 0 && part.is_mlp == of_mlps && std::isfinite(part.value))
-      largest = std::max(largest, std::abs(part.value));
-  return largest;
 }
 
 /// The parts in the layers, and what else adds to the logit. An MLP may add many times what any head does:
 /// MLPs have bars, so that nobody compares the colour of an MLP with that of a head.
 BoxPtr grid_of(const ViewContext& c, const Numbers& n) {
-  const int mlp = n.of->n_head() + 1;
+  const Attribution& a = *n.of;
   std::vector<float> cells;
   std::string ends;
-  for (const auto& [ref, name, value, is_mlp] : n.parts) {
-    if (ref.layer >= 0)
-      cells.push_back(static_cast<float>(value));
-    else
+  double colored = 0, longest = kRounding;
+  for (int part = 0; part < n.parts; ++part) {
+    const auto& [kind, name, ref, value, id, size] = n.rows[part];
+    if (ref.layer < 0) {
       ends += (ends.empty() ? "outside the layers: " : ", ") + name + " " + viz::fixed_number(value, 3);
+      continue;
+    }
+    cells.push_back(static_cast<float>(value));
+    double& largest = n.is_mlp(part) ? longest : colored;
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   }
   const std::string logit = delta(c) + std::string("logit of ");
   auto grid = grid_of_heads(c, kCell, std::move(cells), logit + "heads and bias", "", {"bias", "MLP"});
-  grid->bars_from = mlp;
-  grid->full_bar = std::max(magnitude_of(n, true), kRounding);
-  const double colored = magnitude_of(n, false);
+  grid->bars_from = n.cols() - 1;
+  grid->full_bar = longest;
   grid->map.cells.scale =
       c.side == Side::difference ? scale_of_differences(colored) : viz::diverging_scale(colored);
-  if (c.options[kList] == Listed::neurons) grid->chosen_col = mlp;
+  if (c.options[kList] == Listed::neurons) grid->chosen_col = grid->bars_from;
   grid->quantity.clear();
-  grid->refers_to = [&](int layer, int col) { return n.cell(layer, col).ref; };
+  grid->refers_to = [&](int layer, int col) { return n.rows[n.part(layer, col)].ref; };
   grid->cell_facts = [&](Facts& facts, int layer, int col) {
-    facts.number(quantity_of(c, n), n.cell(layer, col).value);
+    facts.number(quantity_of(c, n), n.rows[n.part(layer, col)].value);
   };
-  const std::string bars = "bars: " + logit + "MLPs, full bar " + viz::number(grid->full_bar, 3);
-  return rows(boxes(std::move(grid), notes({bars, ends})));
+  return rows(boxes(
+      std::move(grid),
+      notes({"bars: " + logit + "MLPs, full bar " + viz::number(longest, 3), ends,
+             "sum of parts " + viz::fixed_number(a.sum(), 4) + ", " + quantity_of(c, n) + " " +
+                 viz::fixed_number(a.logit, 4) + ", rounding error " + viz::number(a.rounding_error(), 2)})));
 }
 
 /// Rows of the kind "part" add up to the logit but for the rounding error. Those of the kinds "source" and
@@ -265,35 +245,21 @@ BoxPtr grid_of(const ViewContext& c, const Numbers& n) {
 Table table(const ViewContext& c, const Numbers& n) {
   const Attribution& a = *n.of;
   const std::string what = difference_column_prefix(c);
-  const auto& [sources, neurons] = std::tie(n.sources, n.neurons);
-  const auto [layer, head, query, chosen] = c.selection;
+  const int query = c.selection.query;
   Table result{"kind", "part", key_column("layer"), key_column("head"), what + "logit"};
   result.ranked_by = what + "logit";
-  if (sources) result.add_columns({key_column("source"), note_column("source token"), what + "weight"});
-  if (neurons) result.add_columns({key_column("neuron"), what + "activation"});
-  const auto known = [](bool is_known, int index) { return is_known ? std::optional(index) : std::nullopt; };
-  for (const auto& [ref, name, value, is_mlp] : n.parts)
-    add_row(result, "part", name, known(ref.layer >= 0, ref.layer), known(ref.head >= 0, ref.head), value);
-  for (const Row& row : n.rows)
-    if (row.id < 0) add_row(result, "layer", row.name, row.ref.layer, std::nullopt, row.value);
-  if (sources) {
-    const std::string name = head_name(layer, head);
-    for (int key = 0; key < std::ssize(sources->parts); ++key)
-      add_row(result, "source", name, layer, head, sources->parts[key], key, c.run->tokens.labels[key],
-              sources->weights[key]);
-    if (sources->edited)
-      add_row(result, "source", "edits of the output of " + name, layer, head, sources->edits);
-    if (shows_unmatched(c, n)) result.fact("only in the " + second_name(*c.run), sources->unmatched);
+  if (n.sources) result.add_columns({key_column("source"), note_column("source token"), what + "weight"});
+  if (n.neurons) result.add_columns({key_column("neuron"), what + "activation"});
+  const auto known = [](int index) { return index >= 0 ? std::optional(index) : std::nullopt; };
+  for (const auto& [kind, name, ref, value, id, size] : n.rows) {
+    TableRow row;
+    add_cells(row, kind, name, known(ref.layer), known(ref.head), value);
+    if (id >= 0) add_cells(row, id);
+    if (id >= 0 && n.sources) add_cells(row, c.run->tokens.labels[id]);
+    if (id >= 0) add_cells(row, size);
+    result.add(std::move(row));
   }
-  if (neurons) {
-    const std::string name = "L" + std::to_string(layer) + " MLP";
-    for (int neuron = 0; neuron < std::ssize(neurons->parts); ++neuron)
-      add_row(result, "neuron", name, layer, std::nullopt, neurons->parts[neuron], neuron,
-              neurons->activations[neuron]);
-    add_row(result, "neuron", "output bias of " + name, layer, std::nullopt, neurons->bias);
-    if (neurons->edited)
-      add_row(result, "neuron", "edits of the output of " + name, layer, std::nullopt, neurons->edits);
-  }
+  if (shows_unmatched(c, n)) result.fact("only in the " + second_name(*c.run), n.sources->unmatched);
   add_measured(result, c, {a.against < 0 ? "logit" : "difference", query, a.token, a.against});
   result.fact("value", a.logit);
   result.fact("sum", a.sum());
@@ -308,7 +274,8 @@ void declare(Content& it) {
   if (it.lacks_counterpart() || !of) return;
   const Numbers& n = it.keep(numbers_of(c, of));
   it.title = "Logit of " + logit_words(c, of->token, of->against);
-  it.subtitle = subtitle_of(c, n);
+  it.subtitle = "after " + token_name(c.run->tokens, c.selection.query);
+  if (c.side != Side::difference) it.subtitle += ", with ln_f's scale fixed at " + viz::number(of->scale, 4);
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_part(facts, c, n, ref); };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return choose(now, n, ref); };
   it.table = [&] { return table(c, n); };

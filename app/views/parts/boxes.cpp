@@ -13,6 +13,7 @@ namespace {
 
 constexpr float kCellLeast = 0.6F;                // ems
 constexpr float kCellRead = 1.6F;                 // ems that a row or a column needs for its label
+constexpr float kNumberRead = 2.6F;               // ems that a column needs for its numbers
 constexpr float kGridLeast = 14;                  // ems of cells, however many
 constexpr float kGridBeside = 9, kGridAbove = 5;  // ems: labels and scale
 
@@ -43,7 +44,8 @@ Grid::Grid(const ViewContext& c, int role, std::vector<float> numbers, std::vect
 
 Wish Grid::width(const ViewContext& c) const {
   const int cols = map.cells.matrix.cols;
-  const float least = kGridBeside + std::min(kCellRead * static_cast<float>(cols), kGridLeast);
+  const float cell = map.cell_values ? kNumberRead : kCellRead;
+  const float least = kGridBeside + std::min(cell * static_cast<float>(cols), kGridLeast);
   return {least * c.font_size, (kGridBeside + good_cell(cols) * static_cast<float>(cols)) * c.font_size};
 }
 
@@ -75,7 +77,7 @@ static void paint_bar_cell(viz::Scene& scene, const ViewContext& c, const viz::R
                             viz::sign_color(*c.theme, value)});
   const viz::Style style = style_of(c);
   if (cell.h >= 1.5F * style.small())
-    viz::add_whole_label(scene, style, viz::fixed_number(value, 3), cell.center(), cell.w - style.unit(),
+    viz::add_whole_label(scene, style, viz::fixed_number(value, 2), cell.center(), cell.w - style.unit(),
                          c.theme->text, viz::FontStyle::regular, viz::Align::center);
 }
 
