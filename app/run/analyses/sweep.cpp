@@ -73,7 +73,7 @@ void check_keys(const SweepOf& question) {
 void check_receiver(const SweepOf& question, const model::Config& config) {
   if (question.over != SweepOver::senders) return;
   if (!question.receiver.has_senders())
-    throw model::RunError("nothing sends to layer 0: the receiver must be in a later layer");
+    throw model::RunError("nothing sends to layer 0: choose a receiver in a later layer");
   if (!question.receiver.at.positions.empty() || !question.receiver.at.units.empty())
     throw model::RunError(
         "the receiver of a sweep takes no positions or units: every sender's path goes to all of it");
@@ -86,7 +86,10 @@ void check_question(const SweepOf& question, const PromptRun& run) {
   const std::span<const model::Site> sites = sites_of(question.over);
   if (std::ranges::find(sites, question.site) == sites.end())
     throw model::RunError("a sweep does not edit " + model::hook_name({question.site, 0}) +
-                          " of each of these places");
+                          " of each of these places: choose another site");
+  const bool sets_mean = question.edit == SweepEdit::mean || question.edit == SweepEdit::list_mean;
+  if (sets_mean && model::has_cells(question.site))
+    throw model::RunError("patterns have no mean over positions: zero or patch them");
   if (question.over == SweepOver::neurons && question.largest_of == SweepMetric::divergence)
     throw model::RunError(kNoNeuronsByDivergence);
   check_receiver(question, run.model->transformer->config());
@@ -94,7 +97,9 @@ void check_question(const SweepOf& question, const PromptRun& run) {
     throw model::RunError("there are no means of a list of prompts to set");
   if (question.edit != SweepEdit::patch) return;
   const auto length = static_cast<std::size_t>(run.run->length());
-  if (question.from.tokens.empty()) throw model::RunError("there is no prompt to patch from");
+  if (question.from.tokens.empty())
+    throw model::RunError(
+        "there is nothing to patch this run from: set a second prompt or model, or edit it");
   check_keys(question);
   if (question.from.aligned.size() == length) return;
   if (question.from.aligned.empty() && question.from.tokens.size() == length) return;

@@ -63,33 +63,26 @@ void add_curve(std::vector<viz::Point>& points, viz::Point to) {
 /// the levels that each link passes.
 std::vector<std::pair<float, float>> ends_of(const Graph& graph,
                                              const std::vector<std::vector<float>>& passed) {
+  constexpr float kPart = 0.6F;  // of a box's width
   std::vector<std::pair<float, float>> ends(graph.links.size());
-  const auto middle = [&](int node) { return graph.nodes[node].rect.center().x; };
-  const auto put = [&](std::vector<int> links, float at, float width, bool up) {
-    std::ranges::sort(links, {}, [&](int i) {
-      if (passed[i].empty()) return middle(up ? graph.links[i].to : graph.links[i].from);
-      return up ? passed[i].front() : passed[i].back();
-    });
-    for (std::size_t i = 0; i < links.size(); ++i)
-      (up ? ends[links[i]].first : ends[links[i]].second) =
-          at + width * ((static_cast<float>(i) + 0.5F) / static_cast<float>(links.size()) - 0.5F);
-  };
-  for (int node = 0; node < std::ssize(graph.nodes); ++node) {
-    const float width = graph.nodes[node].rect.w;
-    std::vector<int> out;
-    std::map<StreamReader::Kind, std::vector<int>> in;
-    for (int i = 0; i < std::ssize(graph.links); ++i) {
-      if (graph.links[i].from == node) out.push_back(i);
-      if (graph.links[i].to == node) in[graph.links[i].reads].push_back(i);
+  for (int node = 0; node < std::ssize(graph.nodes); ++node)
+    for (const bool up : {true, false}) {
+      std::vector<int> joined;
+      for (int i = 0; i < std::ssize(graph.links); ++i)
+        if ((up ? graph.links[i].from : graph.links[i].to) == node) joined.push_back(i);
+      std::ranges::sort(joined, {}, [&](int i) {
+        const Link& link = graph.links[i];
+        const float next = passed[i].empty() ? graph.nodes[up ? link.to : link.from].rect.center().x
+                           : up              ? passed[i].front()
+                                             : passed[i].back();
+        return std::pair(up ? 0 : static_cast<int>(link.reads), next);
+      });
+      const viz::Rect& box = graph.nodes[node].rect;
+      const auto count = static_cast<float>(joined.size());
+      for (std::size_t i = 0; i < joined.size(); ++i)
+        (up ? ends[joined[i]].first : ends[joined[i]].second) =
+            box.center().x + kPart * box.w * ((static_cast<float>(i) + 0.5F) / count - 0.5F);
     }
-    constexpr float kPart = 0.6F, kPort = 0.22F;  // of a box's width; of a head's what keeps its ports apart
-    put(out, middle(node), kPart * width, true);
-    for (const auto& [reads, links] : in) {
-      const float port = reads == StreamReader::Kind::q ? -0.28F : reads == StreamReader::Kind::v ? 0.28F : 0;
-      put(links, middle(node) + port * width, (reads < StreamReader::Kind::mlp ? kPort : kPart) * width,
-          false);
-    }
-  }
   return ends;
 }
 
@@ -121,7 +114,7 @@ std::vector<Passage> passages_of(const Graph& graph, const Patterns& patterns) {
 }
 
 /// Gives the nodes their levels, in the order of the pass. `stacked`: heads of one layer and position above
-/// each other, which takes less width. Returns the number of levels.
+/// each other, since many columns leave no width. Returns the number of levels.
 int find_levels(std::vector<Node>& nodes, bool stacked) {
   std::map<std::pair<int, int>, int> used;  // heads by layer and position
   std::vector<std::pair<int, int>> orders;
@@ -200,7 +193,7 @@ Drawing::Drawing(Graph graph, viz::Rect area, const ViewContext& c)
   }
   for (Node& node : graph_.nodes)
     node.rect = {0, 0, style_.width(node.name(), style_.small()) + 3 * u, std::ceil(line + u)};
-  fits_ = place(false) || (!graph_.columns.empty() && place(true));
+  fits_ = place();
 }
 
 /// What needs room in a level: a part, or an edge that passes it.
@@ -253,9 +246,9 @@ void Drawing::settle(std::vector<Spot>& spots, std::vector<std::vector<int>>& ro
 }
 
 /// Parts beside each other, those of each position in a strip of their own. Returns whether there is room.
-bool Drawing::place(bool stacked) {
+bool Drawing::place() {
   const float u = style_.unit(), height = graph_.nodes.empty() ? 0 : graph_.nodes[0].rect.h;
-  const int levels = find_levels(graph_.nodes, stacked);
+  const int levels = find_levels(graph_.nodes, !graph_.columns.empty());
   const float step = levels > 1 ? (area_.h - height) / static_cast<float>(levels - 1) : 0;
   std::vector<Spot> spots;
   std::map<int, std::vector<std::vector<int>>> strips;  // by position, by level: spots
@@ -295,7 +288,6 @@ bool Drawing::place(bool stacked) {
   }
   if (all > area_.w || (levels > 1 && step < height + 1.5F * u)) return false;
   float x = area_.x;
-  column_at_.clear();
   for (auto& [row, strip] : strips) {
     const float width = least[row] * area_.w / all;
     settle(spots, strip, x, x + width);

@@ -78,7 +78,7 @@ class Drawing {
 
  private:
   struct Spot;
-  bool place(bool stacked);
+  bool place();
   void settle(std::vector<Spot>& spots, std::vector<std::vector<int>>& rows, float left, float right) const;
   void paint_layers(viz::Scene& scene, const ViewContext& context) const;
   void paint_passages(viz::Scene& scene, const ViewContext& context) const;

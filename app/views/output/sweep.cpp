@@ -3,7 +3,6 @@
 #include "app/run/named.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/output/sweep_question.h"
-#include "app/views/output/sweep_words.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
@@ -15,31 +14,7 @@ enum Role { kCell, kRow };
 const auto kFirstRow = first_row_option("first-swept", true);
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "MLPs"};
 
-/// The rows and columns of a sweep that is no list; its cells are those of the sweep, row by row.
-struct Shape {
-  int rows = 0;
-  int cols = 0;
-  int rows_per_layer = 1;    ///< heads at positions: the heads of a layer
-  bool by_position = false;  ///< columns are positions
-
-  int row(int layer, int head) const { return layer * rows_per_layer + (rows_per_layer > 1 ? head : 0); }
-  int row(const SweepPlace& place) const { return row(place.layer, place.head.value_or(0)); }
-  int col(const SweepPlace& place) const {
-    return by_position ? *place.position : place.is_mlp ? cols - 1 : *place.head;
-  }
-  std::size_t cell(int row, int col) const {
-    return static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col);
-  }
-};
-
-Shape shape_of(const ViewContext& c, const SweepOf& question) {
-  const model::Config& config = c.run->run->config;
-  const int positions = question.edited_positions();
-  if (question.over == SweepOver::positions) return {config.n_layer, positions, 1, true};
-  if (question.over == SweepOver::head_positions)
-    return {config.n_layer * config.n_head, positions, config.n_head, true};
-  return {config.n_layer, config.n_head + (question.over == SweepOver::senders), 1, false};
-}
+// ---- what is said of a cell ----
 
 /// All places of a row together: a head, or a layer, of senders its heads.
 SweepPlace whole_row(const SweepOf& question, const SweepPlace& place) {
@@ -57,8 +32,6 @@ Ref ref_to(const Swept& swept, std::size_t cell) {
           .other = place.is_mlp ? static_cast<int>(cell) : -1};
 }
 
-// ---- what is said of a cell ----
-
 std::string with_sign(double value) {
   return (value > 0 ? "+" : "") + exact(value);
 }
@@ -75,7 +48,12 @@ void add_commands(std::vector<MenuLine>& menu, const ViewContext& c, const Sweep
   add("Apply ", "Undo ", place);
   if (!is_listed(question.over))
     add("Apply to the whole row: ", "Undo for the whole row: ", whole_row(question, place));
-  if (place.head && place.layer > 0) menu.push_back(show_paths(c.options, place.layer, *place.head));
+  if (!place.head || place.layer == 0) return;
+  const int to = std::max(1, c.options[kReceiver]);  // the logits have no head
+  menu.push_back(
+      {"Show paths into " + head_name(place.layer, *place.head) + " " + std::string(kSweepReceivers[to].name),
+       {SetOption{&kSweptOver, static_cast<int>(SweepOver::senders)}, SetOption{&kReceiver, to},
+        SetOption{&kReceiverLayer, place.layer}, SetOption{&kReceiverHead, *place.head}}});
 }
 
 void say_cell(Facts& facts, const ViewContext& c, const Swept& swept, std::size_t cell) {
@@ -106,26 +84,26 @@ void say_cell(Facts& facts, const ViewContext& c, const Swept& swept, std::size_
 
 // ---- the grid ----
 
-viz::ColorScale scale_of(const Swept& swept, const Shape& shape, std::span<const float> values) {
+viz::ColorScale scale_of(const Swept& swept, std::span<const float> values) {
   const viz::ValueRange range = viz::value_range(viz::Matrix::row(values));
   if (swept.metric == SweepMetric::divergence) return viz::linear_scale(static_cast<double>(range.high));
   // The first token may be far beyond all others; it must not take their colours away.
   std::vector<float> others;
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!shape.by_position || shape.cols == 1 || i % static_cast<std::size_t>(shape.cols) > 0)
+    if (!is_by_position(swept.question.over) || swept.cols == 1 ||
+        i % static_cast<std::size_t>(swept.cols) > 0)
       others.push_back(values[i]);
   return beyond_rounding(viz::robust_scale(viz::Matrix::row(others), 0, range));
 }
 
 /// Cells that are only estimated are half as high, which a cell of a single pixel's width shows as well.
-void halve_estimated(viz::Scene& scene, const ViewContext& c, const Swept& swept, const Shape& shape,
-                     const viz::Region& grid) {
-  for (int row = 0; row < shape.rows; ++row)
-    for (int col = 0; col < shape.cols; ++col) {
-      const auto is_known = [&](int at) { return swept.is_known(shape.cell(row, at)); };
+void halve_estimated(viz::Scene& scene, const ViewContext& c, const Swept& swept, const viz::Region& grid) {
+  for (int row = 0; row < swept.rows(); ++row)
+    for (int col = 0; col < swept.cols; ++col) {
+      const auto is_known = [&](int at) { return swept.is_known(swept.cell(row, at)); };
       if (is_known(col)) continue;
       viz::Rect cells = grid.cell_rect(row, col);
-      while (col + 1 < shape.cols && !is_known(col + 1)) ++col;
+      while (col + 1 < swept.cols && !is_known(col + 1)) ++col;
       cells.w = grid.cell_rect(row, col).right() - cells.x;
       const float h = cells.h / 4;
       scene.add(viz::FillRect{{cells.x, cells.y, cells.w, h}, c.theme->surface});
@@ -134,14 +112,14 @@ void halve_estimated(viz::Scene& scene, const ViewContext& c, const Swept& swept
 }
 
 /// Lines between layers that have several rows; where rows are low, a line would cover one: ticks.
-void separate_layers(viz::Scene& scene, const ViewContext& c, const Shape& shape, const viz::Region& grid) {
+void separate_layers(viz::Scene& scene, const ViewContext& c, const Swept& swept, const viz::Region& grid) {
   constexpr float kRowWithLine = 3;  // device pixels
   const viz::Style style = style_of(c);
   const viz::Rect& rect = grid.rect;
   const bool ticks = grid.cell_rect(0, 0).h * c.device_scale < kRowWithLine;
   viz::Segments lines{{}, c.theme->text_muted, 1};
-  for (int row = shape.rows_per_layer; shape.rows_per_layer > 1 && row < shape.rows;
-       row += shape.rows_per_layer) {
+  for (int row = swept.rows_per_layer; swept.rows_per_layer > 1 && row < swept.rows();
+       row += swept.rows_per_layer) {
     const float y = style.snapped(grid.cell_rect(row, 0).y);
     lines.points.push_back({ticks ? rect.x - style.unit() : rect.x, y});
     lines.points.push_back({ticks ? rect.x : rect.right(), y});
@@ -158,18 +136,17 @@ void mark_applied(viz::Scene& scene, const ViewContext& c, const viz::Rect& cell
   scene.add(viz::FillRect{dot, c.theme->text, size / 2});
 }
 
-std::unique_ptr<Grid> grid_by_position(const ViewContext& c, const Shape& shape, std::vector<float> values) {
+std::unique_ptr<Grid> grid_by_position(const ViewContext& c, const Swept& swept, std::vector<float> values) {
+  const int heads = swept.rows_per_layer;
   std::vector<std::string> names;
-  for (int row = 0; row < shape.rows; ++row) {
-    const int layer = row / shape.rows_per_layer, head = row % shape.rows_per_layer;
-    names.push_back(shape.rows_per_layer > 1 ? head_name(layer, head) : "L" + std::to_string(layer));
-  }
-  const auto labels = std::span(c.run->tokens.labels).first(static_cast<std::size_t>(shape.cols));
+  for (int row = 0; row < swept.rows(); ++row)
+    names.push_back(heads > 1 ? head_name(row / heads, row % heads) : "L" + std::to_string(row));
+  const auto labels = std::span(c.run->tokens.labels).first(static_cast<std::size_t>(swept.cols));
   auto grid = std::make_unique<Grid>(c, kCell, std::move(values), std::move(names),
                                      std::vector<std::string>(labels.begin(), labels.end()));
   viz::Heatmap& map = grid->map;
-  map.rows.title = shape.rows_per_layer > 1 ? "head" : "layer", map.rows.numbered = true;
-  map.rows.emphasised = shape.row(c.selection.layer, c.selection.head);
+  map.rows.title = heads > 1 ? "head" : "layer", map.rows.numbered = true;
+  map.rows.emphasised = c.selection.layer * heads + (heads > 1 ? c.selection.head : 0);
   map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
   map.cols.labels = labels;
   map.stretch = 0;
@@ -177,43 +154,43 @@ std::unique_ptr<Grid> grid_by_position(const ViewContext& c, const Shape& shape,
   return grid;
 }
 
-std::unique_ptr<Grid> grid_of(Content& it, const Swept& swept, const std::vector<SweepPlace>& applied) {
+std::unique_ptr<Grid> grid_of(Content& it, const Swept& swept) {
   const ViewContext& c = it.c;
-  const Shape shape = shape_of(c, swept.question);
   std::vector<float> values;
   std::vector<std::uint8_t> nothing;
   for (std::size_t cell = 0; cell < swept.cells.size(); ++cell) {
-    values.push_back(swept.shown(cell));
+    values.push_back(
+        static_cast<float>(swept.is_known(cell) ? swept.difference(cell) : swept.estimate(cell)));
     nothing.push_back(swept.question.has_edits(swept.place(cell)) ? 0 : 1);
   }
-  const viz::ColorScale scale = scale_of(swept, shape, values);
-  auto grid = shape.by_position ? grid_by_position(c, shape, std::move(values))
-              : over_senders(c.options)
-                  ? grid_of_heads(c, kCell, std::move(values), change_name(swept.metric), "", {"MLP"})
-                  : grid_of_heads(c, kCell, std::move(values), change_name(swept.metric));
-  if (over_senders(c.options)) grid->map.cols.title = "sender";
-  grid->quantity.clear();
+  const viz::ColorScale scale = scale_of(swept, values);
+  const bool senders = swept.question.over == SweepOver::senders;
+  auto grid = is_by_position(swept.question.over) ? grid_by_position(c, swept, std::move(values))
+              : senders ? grid_of_heads(c, kCell, std::move(values), "", "", {"MLP"})
+                        : grid_of_heads(c, kCell, std::move(values), "");
+  if (senders) grid->map.cols.title = "sender";
   grid->map.scale_title = change_name(swept.metric);
   grid->map.cells.scale = scale;
   grid->map.cells.masked = it.keep(std::move(nothing));
   grid->map.cell_values = swept.is_complete();
   grid->map.saves_width = true;
-  grid->refers_to = [&swept, shape](int row, int col) { return ref_to(swept, shape.cell(row, col)); };
-  grid->cell_facts = [&, shape](Facts& facts, int row, int col) {
-    say_cell(facts, c, swept, shape.cell(row, col));
-  };
-  grid->over = [&, shape](Picture& picture, const ViewContext& page, const viz::Region& region) {
-    if (swept.is_estimated()) halve_estimated(picture.scene, page, swept, shape, region);
-    separate_layers(picture.scene, page, shape, region);
-    for (const SweepPlace& place : applied)
-      mark_applied(picture.scene, page, region.cell_rect(shape.row(place), shape.col(place)));
+  grid->refers_to = [&](int row, int col) { return ref_to(swept, swept.cell(row, col)); };
+  grid->cell_facts = [&](Facts& facts, int row, int col) { say_cell(facts, c, swept, swept.cell(row, col)); };
+  grid->over = [&](Picture& picture, const ViewContext& page, const viz::Region& region) {
+    if (swept.is_estimated()) halve_estimated(picture.scene, page, swept, region);
+    separate_layers(picture.scene, page, swept, region);
+    for (const std::size_t cell : swept.applied) {
+      const auto cols = static_cast<std::size_t>(swept.cols);
+      mark_applied(picture.scene, page,
+                   region.cell_rect(static_cast<int>(cell / cols), static_cast<int>(cell % cols)));
+    }
   };
   return grid;
 }
 
 // ---- the list ----
 
-std::unique_ptr<List> list_of(const ViewContext& c, const Swept& swept, const std::vector<bool>& applied) {
+std::unique_ptr<List> list_of(const ViewContext& c, const Swept& swept) {
   const bool neurons = swept.question.over == SweepOver::neurons;
   auto made = std::make_unique<List>(c, kRows, static_cast<int>(swept.cells.size()));
   List& list = *made;
@@ -224,7 +201,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Swept& swept, const st
   list.refers_to = [&swept, cell](int row) { return ref_to(swept, cell(row)); };
   list.row_facts = [&, cell](Facts& facts, int row) { say_cell(facts, c, swept, cell(row)); };
   list.text(neurons ? "neuron" : "MLP", 9, [&, cell](int row) {
-    return part_name(swept.place(cell(row))) + (applied[cell(row)] ? "  •" : "");
+    return part_name(swept.place(cell(row))) + (swept.is_applied(cell(row)) ? "  •" : "");
   });
   list.bar(change_name(swept.metric), 8, [&swept, cell](int row) { return swept.difference(cell(row)); },
            {.digits = 4,
@@ -266,7 +243,6 @@ std::optional<ViewActions> on(const ViewContext& c, const Swept& swept, const Pi
   if (gesture.kind == Gesture::Kind::key && is_by_position(question.over))
     return keys_along_layers(c, gesture);
   if (hit == nullptr) return std::nullopt;
-  const Shape shape = shape_of(c, question);
   const auto edits_at = [&](std::size_t cell) {
     const SweepPlace place = swept.place(cell);
     return question.edits(gesture.modifiers.shift && !listed ? whole_row(question, place) : place);
@@ -274,98 +250,78 @@ std::optional<ViewActions> on(const ViewContext& c, const Swept& swept, const Pi
   if (gesture.kind == Gesture::Kind::double_click) {
     const int id = region_of(picture, *hit).id;
     const std::size_t cell =
-        listed ? swept.cells[static_cast<std::size_t>(id)] : shape.cell(hit->row, hit->col);
+        listed ? swept.cells[static_cast<std::size_t>(id)] : swept.cell(hit->row, hit->col);
     const model::Edits edits = edits_at(cell);
     return edits.empty() ? ViewActions{} : toggled(edits.front());
   }
   if (gesture.kind != Gesture::Kind::drag || listed || !can_edit(c)) return std::nullopt;
   ViewActions actions;
   for (const auto& [row, col] : dragged_cells(picture, *hit, gesture))
-    for (model::Edit& edit : edits_at(shape.cell(row, col))) actions.emplace_back(DragEdit{std::move(edit)});
+    for (model::Edit& edit : edits_at(swept.cell(row, col))) actions.emplace_back(DragEdit{std::move(edit)});
   return actions;
 }
 
 /// A row for each cell that is known or estimated.
 Table table(const ViewContext& c, const Swept& swept) {
-  const auto& [question, sweep, metric, cells, source] = swept;
+  const auto& [question, sweep, metric, applied, cells, source, rows_per_layer, cols] = swept;
   const std::string unit = metric == SweepMetric::divergence ? "bits" : "";
   const bool estimated = swept.is_estimated();
-  Table result{"part", key_column("layer")};
-  result.ranked_by = "change";
-  const SweepOver over = question.over;
-  const bool by_position = is_by_position(over), by_head = over != SweepOver::positions && !is_listed(over),
-             by_neuron = over == SweepOver::neurons;
-  if (by_head) result.add_columns({key_column("head")});
-  if (by_position) result.add_columns({key_column("position"), note_column("token")});
-  if (by_neuron) result.add_columns({key_column("neuron")});
-  result.add_columns({note_column("edit"), Column("change", unit), Column("with the edit", unit)});
-  if (estimated) result.add_columns({Column("estimated change", unit)});
-  if (source) result.add_columns({"restored"});
-  for (const std::size_t cell : cells) {
-    const SweepPlace place = swept.place(cell);
-    const bool known = swept.is_known(cell);
-    if (!question.has_edits(place) || (!known && !estimated)) continue;
-    const auto if_known = [&](double number) { return known ? std::optional(number) : std::nullopt; };
-    const double change = swept.difference(cell);
-    TableRow row;
-    add_cells(row, part_name(place), place.layer);
-    if (by_head) add_cells(row, place.head);
-    if (by_position) add_cells(row, place.position, c.run->tokens.labels[place.position.value()]);
-    if (by_neuron) add_cells(row, place.neuron);
-    add_cells(row, edit_words(question, place), if_known(change), if_known(swept.with_edit(cell)));
-    if (estimated) add_cells(row, swept.estimate(cell));
-    if (source) add_cells(row, if_known(restored(*sweep, *source, metric, change)));
-    result.add(std::move(row));
+  std::vector<std::size_t> with_numbers;
+  for (const std::size_t cell : cells)
+    if (question.has_edits(swept.place(cell)) && (swept.is_known(cell) || estimated))
+      with_numbers.push_back(cell);
+  List list(c, kRow, static_cast<int>(std::ssize(with_numbers)));
+  const auto place = [&](int row) { return swept.place(with_numbers[row]); };
+  const auto if_known = [&](const auto& number) {
+    return [&, number](int row) {
+      const std::size_t cell = with_numbers[row];
+      return swept.is_known(cell) ? std::optional<double>(number(cell)) : std::nullopt;
+    };
+  };
+  list.file("part", [&](int row) { return part_name(place(row)); });
+  list.file(key_column("layer"), [&](int row) { return place(row).layer; });
+  if (question.over != SweepOver::positions && !is_listed(question.over))
+    list.file(key_column("head"), [&](int row) { return place(row).head; });
+  if (is_by_position(question.over)) {
+    list.file(key_column("position"), [&](int row) { return place(row).position; });
+    list.file(note_column("token"), [&](int row) { return c.run->tokens.labels[*place(row).position]; });
   }
+  if (question.over == SweepOver::neurons)
+    list.file(key_column("neuron"), [&](int row) { return place(row).neuron; });
+  list.file(note_column("edit"), [&](int row) { return edit_words(question, place(row)); });
+  list.file({"change", unit}, if_known([&](std::size_t cell) { return swept.difference(cell); }));
+  list.file({"with the edit", unit}, if_known([&](std::size_t cell) { return swept.with_edit(cell); }));
+  if (estimated)
+    list.file({"estimated change", unit}, [&](int row) { return swept.estimate(with_numbers[row]); });
+  if (source)
+    list.file("restored", if_known([&](std::size_t cell) {
+                return restored(*swept.sweep, *swept.source, swept.metric, swept.difference(cell));
+              }));
+  Table result = list.exported();
+  result.ranked_by = "change";
   const int tokens = token_count(metric);
   add_measured(result, c,
                {name_of(kSweepMetrics, metric), sweep->position, tokens > 0 ? sweep->token : -1,
                 tokens > 1 ? sweep->against : -1});
-  result.fact("edit", sweep_title(*c.run, question));
+  result.fact("edit", title_of(*c.run, question));
   result.fact("before", swept.before(), unit);
   if (source) result.fact("second", source->of(metric), unit);
   if (estimated) result.fact("rank correlation", sweep->estimate_correlation(metric));
   return result;
 }
 
-/// What has to be known before the sweep can be asked for; else the message says what lacks.
-bool is_ready(Content& it, const SweepOf& question) {
-  const ViewContext& c = it.c;
-  if (question.edit == SweepEdit::list_mean) {
-    if (!c.prompts) it.message = no_list_words(c);
-    const auto means = c.prompts ? it.need(means_of(c, question)) : nullptr;
-    if (means && !means->whole) it.message = "means: " + list_words(c, means->progress);
-    if (!means || !means->whole) return false;
-  }
-  if (const std::string why = refuse_sweep(c, question).why; !why.empty())
-    it.message = why;
-  else if (!knows_tokens(question))
-    it.message = kComputing;
-  return it.message.empty();
-}
-
 void declare(Content& it) {
   const ViewContext& c = it.c;
   const SweepOf question = sweep_question(c);
-  if (c.run && !is_ready(it, question)) return;
-  const auto sweep = it.need(question);
+  using By = TokenChoice::By;
+  if (c.run && question.edit == SweepEdit::list_mean && !has_list_means(it, means_of(c, question))) return;
+  if (c.run && (question.token.by == By::none || question.against.by == By::none)) it.message = kComputing;
+  const auto sweep = it.message.empty() ? it.need(question) : nullptr;
   if (!sweep) return;
   const Swept& swept = it.keep(swept_of(c, question, sweep));
-  it.title = sweep_title(*c.run, question), it.subtitle = sweep_subtitle(c, swept);
+  it.title = title_of(*c.run, question), it.subtitle = subtitle_of(c, swept);
   it.says_difference = true;
-  BoxPtr body;
-  bool any_applied = false;
-  if (is_listed(question.over)) {
-    std::vector<bool> applied;
-    for (std::size_t cell = 0; cell < swept.cells.size(); ++cell)
-      applied.push_back(is_applied(c, question, swept.place(cell)));
-    any_applied = std::ranges::count(applied, true) > 0;
-    body = list_of(c, swept, it.keep(std::move(applied)));
-  } else {
-    const std::vector<SweepPlace>& applied = it.keep(applied_places(c, question));
-    any_applied = !applied.empty();
-    body = grid_of(it, swept, applied);
-  }
+  BoxPtr body = is_listed(question.over) ? BoxPtr(list_of(c, swept)) : BoxPtr(grid_of(it, swept));
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) facts.say(part_name(swept.place(static_cast<std::size_t>(ref.other))));
   };
@@ -374,13 +330,7 @@ void declare(Content& it) {
     return on(now, swept, picture, hit, gesture);
   };
   it.table = [&] { return table(c, swept); };
-  it.body =
-      rows(boxes(std::move(body), notes({sweep_state(c, swept) + (any_applied ? "   • already edited" : ""),
-                                         words_on_estimates(swept)})));
-}
-
-std::string refuse(const ViewContext& c) {
-  return refuse_sweep_options(c, c.run ? refuse_sweep(c, sweep_question(c)) : SweepRefusal{});
+  it.body = rows(boxes(std::move(body), notes({state_of(c, swept), words_on_estimates(swept)})));
 }
 
 }  // namespace sweep
@@ -395,14 +345,18 @@ View sweep_view() {
   view.audience = Audience::research;
   view.options = {&kSweptMetric,   &kSweptOver,    &kSweptEdit,     &kSweptSite,  &kSweptNeurons, &kReceiver,
                   &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kFirstRow};
-  view.named_tokens = swept_tokens;
+  view.named_tokens = [](const Options& options) { return token_count(options[kSweptMetric]); };
   view.with_other_token = &kSweptMetric;
   view.with_other_token_value = static_cast<int>(SweepMetric::difference);
   view.with_second = &kSweptEdit;
   view.with_second_value = static_cast<int>(SweepEdit::patch);
   view.has_list = true;
   view.shows_parts = true;
-  view.refuse = refuse;
+  view.refuse = [](const ViewContext& c) -> std::string {
+    return c.max_rows > 0 && !is_listed(c.options[kSweptOver])
+               ? "--rows applies only to lists, --sweep-over mlps and neurons"
+               : "";
+  };
   view.caption = {true, false, true};
   view.on_baseline = [](const ViewContext& c) { return c.options[kSweptEdit] == SweepEdit::patch; };
   view.list_mean = &kSweptEdit;

@@ -2,8 +2,9 @@
 #include "app/run/analyses/sweep.h"
 #include "app/views/view.h"
 
-// The question of a sweep, by the options of the view: what is edited in turn, how, and what is measured.
-namespace headscope::app {
+// A sweep by the options of the view: what is edited in turn, how, and what is measured; and how that is
+// said.
+namespace headscope::app::sweep {
 
 // The values of a sweep, with their names on the command line and in the view.
 inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
@@ -42,59 +43,82 @@ inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
     {model::Site::k, "k", "k", "The keys of heads"},
     {model::Site::v, "v", "v", "The values of heads"},
     {model::Site::pattern, "pattern", "Pattern", "The attention weights of heads"}};
+/// The site that paths lead to.
+inline constexpr ChoiceOf<model::Site> kSweepReceivers[] = {
+    {model::Site::resid_post, "logits", "Logits", "The logits: the residual stream at its end"},
+    {model::Site::q, "q", "q", "The queries of a head"},
+    {model::Site::k, "k", "k", "The keys of a head"},
+    {model::Site::v, "v", "v", "The values of a head"}};
 
-/// Where a path leads to.
-enum class PathTo { logits, q, k, v };
-inline constexpr ChoiceOf<PathTo> kPathTo[] = {
-    {PathTo::logits, "logits", "Logits", "The logits: the residual stream at its end"},
-    {PathTo::q, "q", "q", "The queries of a head"},
-    {PathTo::k, "k", "k", "The keys of a head"},
-    {PathTo::v, "v", "v", "The values of a head"}};
-static_assert(in_order(kPathTo));
-
+extern const Option<SweepMetric> kSweptMetric;
 extern const Option<SweepOver> kSweptOver;
-extern const Option<PathTo> kReceiver;
+extern const Option<SweepEdit> kSweptEdit;
+extern const Option<int> kSweptSite;      ///< 0: the default one, else a row of kSweepSites, from 1
+extern const Option<int> kSweptNeurons;   ///< their number
+extern const Option<int> kReceiver;       ///< a row of kSweepReceivers
 extern const Option<int> kReceiverLayer;  ///< -1: the last
 extern const Option<int> kReceiverHead;   ///< -1: all heads of the layer
 
-bool over_senders(const Options& options);
-
-/// "the logits", "L9 H6 q".
-std::string receiver_name(const SweepReceiver& receiver);
-
-/// Shows the paths into a head: "Show paths into L4 H3 q".
-MenuLine show_paths(const Options& options, int layer, int head);
-
-extern const Option<SweepMetric> kSweptMetric;
-extern const Option<SweepEdit> kSweptEdit;
-extern const Option<int> kSweptSite;     ///< 0: the default one, else a row of kSweepSites, from 1
-extern const Option<int> kSweptNeurons;  ///< their number
-/// How many tokens the metric names.
-int swept_tokens(const Options& options);
-
 /// Its tokens are TokenChoice::By::none until they are known.
 SweepOf sweep_question(const ViewContext& context);
-
 /// The means of a list that it sets, which have to be known first.
 MeansOverList means_of(const ViewContext& context, const SweepOf& question);
 
-bool knows_tokens(const SweepOf& question);
+/// The cells whose edits the run has already, alone or joined with others; what cells measure is on top of
+/// that.
+std::vector<std::size_t> applied_cells(const PromptRun& run, const SweepOf& question, const Sweep& sweep);
 
-/// Whether the run has a place's edit, alone or joined with others; cells are measured on top of the run's
-/// edits.
-bool is_applied(const ViewContext& context, const SweepOf& question, const SweepPlace& place);
-/// The places of a grid for which it is true, some perhaps twice. They are found by the run's edits, of which
-/// there are few, since a grid can have more than 100,000 cells.
-std::vector<SweepPlace> applied_places(const ViewContext& context, const SweepOf& question);
+/// Whether a sweep is a list of bars, because its places have no second axis.
+inline bool is_listed(SweepOver over) {
+  return over == SweepOver::mlps || over == SweepOver::neurons;
+}
+inline bool is_by_position(SweepOver over) {
+  return over == SweepOver::positions || over == SweepOver::head_positions;
+}
 
-/// Why there is no sweep with these options: one sentence, and in `option` the one that mends it; empty if
-/// there is one.
-struct SweepRefusal {
-  std::string why;
-  const OptionSpec* option = nullptr;  ///< null: none
+/// A sweep with what a picture shows of it. Cells are counted layer by layer; those of a grid row by row.
+struct Swept {
+  SweepOf question;
+  std::shared_ptr<const Sweep> sweep;
+  SweepMetric metric = SweepMetric::difference;
+  std::vector<std::size_t> applied;  ///< cells whose edits the run has
+  /// The cells in the order of a list: layer by layer; neurons by their differences, the strongest first, or
+  /// as long as some are not known by their estimates.
+  std::vector<std::size_t> cells;
+  std::optional<SweepReading> source;  ///< what is patched from, where that has the metric
+  int rows_per_layer = 1;              ///< of a grid; heads at positions: the heads of a layer
+  int cols = 1;
+
+  SweepPlace place(std::size_t cell) const { return question.place_of(*sweep, cell); }
+  bool is_known(std::size_t cell) const { return sweep->known[cell]; }
+  bool is_complete() const { return sweep->known_count() == std::ssize(sweep->known); }
+  bool is_estimated() const { return sweep->estimates_metric(metric); }
+  bool is_applied(std::size_t cell) const { return std::ranges::find(applied, cell) != applied.end(); }
+  double before() const { return sweep->before.of(metric); }
+  double with_edit(std::size_t cell) const { return sweep->readings[cell].of(metric); }
+  double difference(std::size_t cell) const { return with_edit(cell) - before(); }
+  double estimate(std::size_t cell) const { return is_estimated() ? sweep->estimates[cell].of(metric) : NAN; }
+  int rows() const { return static_cast<int>(sweep->known.size()) / cols; }
+  std::size_t cell(int row, int col) const {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col);
+  }
 };
-SweepRefusal refuse_sweep(const ViewContext& context, const SweepOf& question);
-/// The sentence for View::refuse: this, or that the options name no token or cannot limit the rows.
-std::string refuse_sweep_options(const ViewContext& context, SweepRefusal refusal);
 
-}  // namespace headscope::app
+Swept swept_of(const ViewContext& context, const SweepOf& question, std::shared_ptr<const Sweep> sweep);
+
+/// What is edited in each cell, and how: "Each head zeroed", "mlp_out replaced by its mean, by layer and
+/// position", "Paths into L9 H6 q, each sender zeroed".
+std::string title_of(const PromptRun& run, const SweepOf& question);
+/// "logit of “·the” − “·a” after 8 “·it”; before 3.21; 11 of 27 positions patched, from equal tokens".
+std::string subtitle_of(const ViewContext& context, const Swept& swept);
+/// "Δ logit difference"
+std::string change_name(SweepMetric metric);
+/// A place's edit: "L4 H3 off", "L4 H3 = mean over the list". There must be one.
+std::string edit_words(const SweepOf& question, const SweepPlace& place);
+/// The strongest difference, and how much is computed: "computing… 3 of 48; so far strongest: L4 at 8 “·it”
+/// +0.1234".
+std::string state_of(const ViewContext& context, const Swept& swept);
+/// What is said of estimates; empty: nothing.
+std::string words_on_estimates(const Swept& swept);
+
+}  // namespace headscope::app::sweep

@@ -37,6 +37,13 @@ MeanSource mean_source(const ViewContext& c, const MeansOverList& means) {
   return {means.over, std::move(answer)};
 }
 
+bool has_list_means(Content& it, const MeansOverList& means) {
+  if (!it.c.prompts) it.message = no_list_words(it.c);
+  const auto known = it.c.prompts ? it.need(means) : nullptr;
+  if (known && !known->whole) it.message = "means: " + list_words(it.c, known->progress);
+  return known && known->whole;
+}
+
 std::string mean_words(const ViewContext& c, const MeanSource& source) {
   return "means over " + counted(source.means->tokens, "token") + " of " +
          list_words(c, source.means->progress);

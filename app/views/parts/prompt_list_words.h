@@ -3,7 +3,7 @@
 
 #include "app/run/analyses/activation_means.h"
 #include "app/run/analyses/over_prompts.h"
-#include "app/views/view.h"
+#include "app/views/content.h"
 
 // Wording for views about a list of prompts.
 namespace headscope::app {
@@ -18,6 +18,8 @@ std::string list_words(const ViewContext& context, const ListProgress& progress,
                        std::optional<std::size_t> of_first = {});
 /// The source of means over the context's list, with the answer as far as it is known.
 MeanSource mean_source(const ViewContext& context, const MeansOverList& means);
+/// Whether the means over the context's list are known; else the content's message says how far they are.
+bool has_list_means(Content& content, const MeansOverList& means);
 /// "means over 1,500 tokens of 120 prompts of “names.jsonl”"; they must be known.
 std::string mean_words(const ViewContext& context, const MeanSource& source);
 /// Whether a prompt of the list is the shown prompt.

@@ -43,7 +43,7 @@ constexpr const char* kWrong[] = {
     "saliency --prompt 'a b' --token rank:2 --other-token rank:2 --metric difference => both tokens",
     "saliency --prompt a --baseline mean => --baseline has no effect",
     "circuit --prompt 'a b' --edges 0 => --edges & 1",
-    "sweep --prompt a --sweep-change patch => --sweep-change",
+    "sweep --prompt a --sweep-change patch => nothing to patch & second prompt",
     "next --prompt x --count 0 => --count takes a whole number from 1 to 1000 & 0",
     // Lists and means.
     "sweep --prompt a --mean => --mean & --prompts",

@@ -362,7 +362,7 @@ TEST_F(SweepTest, RefusesWhatCannotBe) {
   EXPECT_EQ(said({.token = TokenChoice::of(90), .position = 4}),
             "there is no token 90: the vocabulary has ids 0 to 89");
   EXPECT_EQ(said({.position = 5}), "there is no position 5; the run has positions 0 to 4");
-  EXPECT_EQ(said({.edit = SweepEdit::patch, .position = 4}), "there is no prompt to patch from");
+  EXPECT_EQ(said({.edit = SweepEdit::patch, .position = 4}), "there is nothing to patch this run from: set a second prompt or model, or edit it");
   EXPECT_EQ(said({.edit = SweepEdit::patch, .from = {tokens_of(4), {}}, .position = 4}),
             "the prompt to patch from has 4 tokens, but the prompt has 5, and no alignment "
             "between them is given");
@@ -373,12 +373,12 @@ TEST_F(SweepTest, RefusesWhatCannotBe) {
             "a pattern is patched from equal positions only, because its keys have positions, too; position "
             "3 corresponds to position 4 of the other prompt");
   EXPECT_EQ(said({.site = Site::mlp_out, .position = 4}),
-            "a sweep does not edit blocks.0.hook_mlp_out of each of these places");
+            "a sweep does not edit blocks.0.hook_mlp_out of each of these places: choose another site");
   const auto into = [&](const model::EditSite& at) {
     return said({.over = SweepOver::senders, .receiver = {at, kHeads}, .position = 4});
   };
   EXPECT_EQ(into({{Site::q, 0}, 1, {}, {}}),
-            "nothing sends to layer 0: the receiver must be in a later layer");
+            "nothing sends to layer 0: choose a receiver in a later layer");
 }
 
 }  // namespace

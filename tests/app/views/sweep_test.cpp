@@ -2,8 +2,6 @@
 
 #include "app/run/analyses/sweep.h"
 
-#include <set>
-
 #include "app/counted.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/predictions.h"
@@ -73,50 +71,43 @@ TEST(SweepView, NeuronsAreAListTheStrongestFirst) {
   EXPECT_EQ(begun.tooltip(0).front(), neuron_name(part.neurons[0].layer, part.neurons[0].neuron));
 }
 
-/// The marks of a grid are found by the run's edits; here each of its cells is asked for.
 TEST(SweepView, MarksTheCellsThatTheRunEditsAlready) {
-  const Scenario plain(kRobot);
-  const int length = plain.length();
-  const std::vector<int> source(static_cast<std::size_t>(length), 11);
-  std::vector<int> aligned(source.size(), -1);
+  std::vector<int> aligned(static_cast<std::size_t>(Scenario(kRobot).length()), -1);
   aligned[1] = 0, aligned[2] = 3, aligned[4] = 4;
-  const PatchPrompt same{source, {}}, other{source, aligned};
+  const PatchPrompt other{std::vector<int>(aligned.size(), 11), aligned};
   const std::pair<SweepOver, int> grids[] = {{SweepOver::heads, 8},
                                              {SweepOver::positions, 5},
                                              {SweepOver::senders, 9},
                                              {SweepOver::head_positions, 40}};
   for (const auto& [over, columns] : grids)
-    for (const auto& [kind, from] :
-         {std::pair(SweepEdit::zero, PatchPrompt{}), std::pair(SweepEdit::mean, PatchPrompt{}),
-          std::pair(SweepEdit::patch, same), std::pair(SweepEdit::patch, other)}) {
+    for (const SweepEdit kind : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
       SCOPED_TRACE(std::to_string(static_cast<int>(over)) + " " + std::to_string(static_cast<int>(kind)));
       const SweepOf question{.over = over,
                              .site = sites_of(over).front(),
                              .receiver = {{{model::Site::q, 3}, 2, {}, {}}, 8},
                              .edit = kind,
-                             .from = from,
+                             .from = other,
                              .position = 4};
+      Sweep grid;
+      grid.layers = 6, grid.columns = columns;
+      grid.known.assign(static_cast<std::size_t>(6 * columns), true);
       EditList list;
       for (const model::Edit& edit :
            parse_edits("L1.z=0; L3H1.z[0,2]=0; L2.resid_pre[1,3]=0; L4.resid_pre=0; "
                        "L3H1.q=0; L5H2.z=0; L1H1.z=0 -> L4H2.q",
                        *bundled()))
         list = with_edit(list, edit);
+      std::vector<std::size_t> added;
       for (const auto& [layer, column] : {std::pair(2, 2), {2, 4}, {2, 1}, {0, 4}, {1, 2}})
-        for (const model::Edit& edit : question.edits(layer, column)) list = with_joined_edit(list, edit);
-      const Scenario s(Prompt{kRobot, {}, false, list.active()});
-      const ViewContext c = s.context(900, 600);
-      const auto numbers = [](const SweepPlace& place) {
-        return std::tuple(place.layer, place.head, place.position, place.is_mlp);
-      };
-      std::set<std::tuple<int, std::optional<int>, std::optional<int>, bool>> expected, found;
-      for (int layer = 0; layer < 6; ++layer)
-        for (int column = 0; column < columns; ++column)
-          if (const SweepPlace place = question.place_of(layer, column); is_applied(c, question, place))
-            expected.insert(numbers(place));
-      for (const SweepPlace& place : applied_places(c, question)) found.insert(numbers(place));
-      EXPECT_EQ(found, expected);
-      EXPECT_GE(expected.size(), 4U);
+        for (const model::Edit& edit : question.edits(layer, column)) {
+          list = with_joined_edit(list, edit);
+          added.push_back(static_cast<std::size_t>(layer * columns + column));
+        }
+      const auto applied =
+          sweep::applied_cells(*Scenario(Prompt{kRobot, {}, false, list.active()}).run, question, grid);
+      EXPECT_THAT(applied, ::testing::IsSupersetOf(added));
+      for (const std::size_t cell : applied)
+        EXPECT_EQ(with_joined_edit(list, question.edits(question.place_of(grid, cell)).at(0)), list);
     }
 }
 
@@ -228,6 +219,34 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWithAndSaysWhatThatRestores) {
   EXPECT_NEAR(fact_of(table, "second"), second, 1e-6);
   EXPECT_NEAR(numbers_of(table, "restored")[4 * 8 + 3],
               sweep->difference(SweepMetric::difference, 4, 3) / (second - before), 1e-6);
+}
+
+TEST(SweepView, PathsLeadFromEachSenderToTheReceiver) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("sweep", s, 1000, 700,
+                          {{"sweep-over", "senders"},
+                           {"sweep-receiver", "q"},
+                           {"sweep-receiver-layer", "3"},
+                           {"sweep-receiver-head", "2"}});
+  const auto sweep = s.ask(SweepOf{.over = SweepOver::senders,
+                                   .receiver = {{{model::Site::q, 3}, 2, {}, {}}, s.config().n_head},
+                                   .position = s.selection.query});
+  const int mlp = s.config().n_head;
+  ASSERT_EQ(shown.region(kGrid).col_count, mlp + 1);
+  EXPECT_THAT(shown.tooltip(kGrid, 3, 1), ElementsAre("L3 H1", "not before the receiver"));
+  const auto changes = numbers_of(shown.table(), "change");
+  ASSERT_EQ(std::ssize(changes), 3 * (mlp + 1)) << "those before the receiver";
+  for (int layer = 0; layer < 3; ++layer)
+    for (int column = 0; column <= mlp; ++column)
+      EXPECT_EQ(changes[layer * (mlp + 1) + column],
+                sweep->difference(SweepMetric::difference, layer, column));
+  EXPECT_EQ(in_words(shown.click(kGrid, 1, 3)), "head 1 3");
+  EXPECT_EQ(in_words(shown.click(kGrid, 1, 8)), "head 1 1") << "the MLP's layer";
+  const ViewActions applied = shown.choose("Apply “L1 H3 off on the direct path to L3 H2 q”", kGrid, 1, 3);
+  ASSERT_EQ(applied.size(), 1U);
+  EXPECT_EQ(std::get<ToggleEdit>(applied[0]).edit, parse_edits("L1H3.z=0 -> L3H2.q", *bundled()).at(0));
+  EXPECT_EQ(in_words(ViewFixture("sweep", s, 900, 600).choose("Show paths into L4 H5 q", kGrid, 4, 5)),
+            "sweep-over senders, sweep-receiver q, sweep-receiver-layer 4, sweep-receiver-head 5");
 }
 
 }  // namespace
