@@ -342,6 +342,14 @@ LoadedTours load_tours(const std::vector<std::filesystem::path>& folders) {
   return loaded;
 }
 
+std::vector<TourStop> bundled_examples() {
+  LoadedTours loaded = load_tours({assets_folder() / "examples"});
+  if (loaded.tours.empty()) return {};
+  std::vector<TourStop> examples = std::move(loaded.tours.front().stops);
+  std::erase_if(examples, [](const TourStop& stop) { return !stop.prompt || stop.caption.empty(); });
+  return examples;
+}
+
 std::size_t find_tour(LoadedTours& loaded, const std::string& name) {
   std::vector<Tour>& tours = loaded.tours;
   if (name.ends_with(".md")) {

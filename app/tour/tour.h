@@ -100,6 +100,10 @@ struct LoadedTours {
 /// same id, the later folder's is used. Never throws.
 LoadedTours load_tours(const std::vector<std::filesystem::path>& folders);
 
+/// The example prompts installed with the program: a tour's stops with a prompt and one paragraph each. Empty
+/// if they cannot be read, since the program works without them.
+std::vector<TourStop> bundled_examples();
+
 /// The index of a tour, given by its id or by a file that ends in .md, which is read and added. Throws
 /// model::LoadError, or std::runtime_error (one sentence) if there is no such tour.
 std::size_t find_tour(LoadedTours& loaded, const std::string& name);

@@ -42,11 +42,9 @@ UiState first_state(const CoreOptions& options) {
   s.examples_model = options.examples_model;
   std::string text(kFirstPrompt);
   if (!options.examples.empty()) {
-    const ExamplePrompt& first = options.examples.front();
-    text = first.text;
-    s.hint = first.look_for;
-    s.hint_text = first.text;
-    if (first.head) s.selection.layer = first.head->layer, s.selection.head = first.head->head;
+    const TourStop& first = options.examples.front();
+    text = *first.prompt;
+    s.selection.layer = first.layer.value_or(0), s.selection.head = first.head.value_or(0);
   }
   if (settings.has_prompt) {
     text = settings.session.prompt.text;

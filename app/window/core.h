@@ -30,7 +30,7 @@ struct CoreOptions {
   std::filesystem::path settings_file;  ///< empty: settings are not saved
   std::filesystem::path state_folder;   ///< holds the windows' sessions; empty: they are not saved
   std::filesystem::path start_folder;   ///< where the folder browser and exports start
-  std::vector<ExamplePrompt> examples;
+  std::vector<TourStop> examples;
   std::vector<Tour> tours;
   Guide guide;                           ///< shown as help, and its definitions in tooltips
   std::optional<std::size_t> tour;       ///< open at the start, at `window.stop`

@@ -185,11 +185,9 @@ void add_alignments(Entries& entries, const UiState& state) {
 }
 
 void add_files(Entries& entries, const UiState& state) {
-  for (const ExamplePrompt& example : state.examples)
-    entries.push_back({.label = example.title,
-                       .kind = "example",
-                       .also = example.text,
-                       .acts = {SetPrompt{example.text, example.head, example.look_for}}});
+  for (int i = 0; const TourStop& example : state.examples)
+    entries.push_back(
+        {.label = example.title, .kind = "example", .also = *example.prompt, .acts = {ShowExample{i++}}});
   for (int i = 0; i < static_cast<int>(state.tours.size()); ++i)
     entries.push_back({.label = state.tours[i].title, .kind = "tour", .acts = {OpenTour{i}}});
   for (const GuidePage& page : state.guide->pages)

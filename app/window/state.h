@@ -29,7 +29,7 @@ struct UiState : PromptSlice,
 /// A user action or the result of a background task. Only `apply` changes a UiState.
 class Action
     : public OneOf<
-          TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
+          TypeInField, ScrollField, ShowExample, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
           SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView, CloseSecondView,
           Revisit, SetOption, PlayOption, AdvancePlaying, ShowMoreControls, TypeOption, OpenTour, GoToStop,
           CloseTour, RevealPoint, DoAll, BeginClick, UndoClick, SetPanes, SetDark, SetFontSize, SetStartToken,

@@ -39,6 +39,12 @@ class CoreTest : public ::testing::Test {
   static void SetUpTestSuite() { fonts_ = viz::Fonts::load(); }
   static void TearDownTestSuite() { fonts_.reset(); }
 
+  static TourStop example(const std::string& title, const std::string& prompt) {
+    TourStop stop;
+    stop.title = title, stop.prompt = prompt;
+    stop.caption.emplace_back().words = "Look at the first head.";
+    return stop;
+  }
   CoreOptions options(std::optional<std::string> prompt = "The old king had a daughter, and the old king");
 
   /// Settles and draws, as the window does between events.

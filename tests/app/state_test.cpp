@@ -79,13 +79,13 @@ TEST(State, ChosenTokensAreOfAPromptThatIsEditedNotOfANewOne) {
 TEST(State, AnExampleReplacesThePromptAsOneUndoableStep) {
   UiState state;
   state.prompt.edit = make_text_state("mine");
-  state = after(state, {SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, "hint"}});
+  state.examples.emplace_back().prompt = "theirs";
+  state = after(state, {ShowExample{0}});
   EXPECT_EQ(state.prompt.edit.text, "theirs");
-  EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
-  EXPECT_EQ(state.hint, "hint");
-  EXPECT_EQ(state.hint_text, "theirs") << "the hint is of this text, whatever is undone and done again";
+  EXPECT_EQ(shown_example(state), &state.examples.front());
   state = after(state, {TypeInField{Field::prompt, Undo{}}});
   EXPECT_EQ(state.prompt.edit.text, "mine");
+  EXPECT_EQ(shown_example(state), nullptr);
 }
 
 TEST(State, GoesBackAndForthThroughWhatWasLookedAt) {
@@ -122,11 +122,13 @@ TEST(State, AHeldKeyIsOneStepBackAndADoubleClickNone) {
 TEST(State, EditingTheTextIsNoStepAndAnotherTextIsOneThatBringsItBack) {
   UiState state;
   state.prompt.edit = make_text_state("mine");
+  TourStop& example = state.examples.emplace_back();
+  example.prompt = "theirs", example.layer = 2, example.head = 1;
   state = after(std::move(state),
                 {SelectHead{1, 1}, SelectQuery{3}, TypeInField{Field::prompt, Insert{"!", true}},
                  Generate{true}, Generate{false}});
   EXPECT_EQ(state.visits.before.size(), 2) << "the head and the query";
-  state = after(state, {SelectQuery{2}, SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, ""}, SelectQuery{1}});
+  state = after(state, {SelectQuery{2}, ShowExample{0}, SelectQuery{1}});
   state = after(state, {Revisit{}});
   EXPECT_EQ(state.prompt.edit.text, "theirs");
   EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
@@ -158,7 +160,9 @@ TEST(State, TheTextsOfTheHistoryAreBounded) {
   };
   for (int i = 0; i < 9; ++i) {
     const std::string text(Visits::kMaxBytes / 4, static_cast<char>('a' + i));
-    state = after(state, {SetPrompt{text, {}, ""}});
+    state.examples.resize(1);
+    state.examples.front().prompt = text;
+    state = after(state, {ShowExample{0}});
     EXPECT_LE(held(), Visits::kMaxBytes);
   }
   EXPECT_GT(held(), Visits::kMaxBytes / 2);

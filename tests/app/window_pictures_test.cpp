@@ -34,7 +34,7 @@ class PicturesInTheWindow : public CoreTest {
 TEST_F(PicturesInTheWindow, TheLensIsShownInPartsWhereItIsScrolledTo) {
   std::string text;
   while (text.size() < 600) text += "The old king had a daughter, and the daughter had a cat. ";
-  core_.apply(SetPrompt{text, {}, {}});
+  core_.apply(TypeInField{Field::prompt, Replace{text}});
   core_.apply(ShowView{"lens"});
   shown();
   const auto first_column = [&] { return static_cast<int>(placed("lens").picture->regions.at(0).first_col); };

@@ -101,7 +101,7 @@ TEST_F(WindowTest, AViewThatIsNoLongerShownKeepsNoRun) {
   CoreFixture core(options("The old king"));
   const std::weak_ptr<const PromptRun> previous = core.snapshot().run;
   apply_and_show(core, ShowView{"positions"});
-  apply_and_show(core, SetPrompt{"Another", {}, ""});
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"Another"}});
   EXPECT_TRUE(previous.expired());
   apply_and_show(core, ShowView{"heatmap"});
   EXPECT_EQ(picture(core.window(), "heatmap").picture->regions.front().row_count,

@@ -146,13 +146,13 @@ Json measure_window(HeadlessWindow& window, const LoadedModel& model, int length
   for (const char letter : typed) letters.push_back(TypeInField{Field::prompt, Insert{{letter}, true}});
   for (int round = 0; round < kRounds; ++round) {
     text[0] = static_cast<char>('A' + round);
-    beginnings.push_back(SetPrompt{text + typed, {}, {}});
+    beginnings.push_back(TypeInField{Field::prompt, Replace{text + typed}});
     const int head = (round + 1) % (config.n_layer * config.n_head);
     const int layer = head / config.n_head;
     heads.push_back(SelectHead{layer, head % config.n_head});
     off.push_back(ListEdits{{{{head_off(layer, head % config.n_head), true}}}, false});
   }
-  window.answer_to({SetPrompt{text, ExamplePrompt::Head{0, 0}, {}}});
+  window.answer_to({TypeInField{Field::prompt, Replace{text}}, SelectHead{0, 0}});
   Json json = {{"typed_at_the_end_ms", window.answer_to(letters)}};
   json["tokens"] = window.tokens();
   json["other_head_ms"] = window.answer_to(heads);

@@ -11,7 +11,7 @@ cmake --install "$build" --prefix "$scratch/first" >/dev/null
 mv "$scratch/first" "$scratch/moved here"
 program="$scratch/moved here/bin/headscope"
 share="$scratch/moved here/share"
-for file in headscope/prompts.txt headscope/guide/views.md headscope/guide/glossary.md applications/headscope.desktop icons/hicolor/scalable/apps/headscope.svg; do
+for file in headscope/examples/prompts.md headscope/guide/views.md headscope/guide/glossary.md applications/headscope.desktop icons/hicolor/scalable/apps/headscope.svg; do
   [[ -s $share/$file ]] || fail "share/$file was not installed"
 done
 

@@ -23,11 +23,11 @@ void draw_examples(Ui& ui) {
   draw_menu(ui, Menu::examples, ui.below_button(Menu::examples, false, width), width, [&](Lines& lines) {
     if (ui.state.examples.empty())
       lines.row({.label = "No example prompts were found next to the program.",
-                 .unavailable = "prompts.txt is missing."},
+                 .unavailable = "examples/prompts.md is missing."},
                 row);
-    for (const ExamplePrompt& e : ui.state.examples)
-      lines.row({.label = e.title, .more = e.look_for, .marked = ui.state.prompt.edit.text == e.text}, row,
-                SetPrompt{e.text, e.head, e.look_for});
+    for (int i = 0; const TourStop& e : ui.state.examples)
+      lines.row({.label = e.title, .more = e.caption.front().words, .marked = &e == shown_example(ui.state)},
+                row, ShowExample{i++});
   });
 }
 

@@ -31,11 +31,12 @@ std::string notice(const UiState& state, const Snapshot& snapshot) {
   const View* view = find_view(state.view);
   const bool shows_attention = view && view->group == Group::attention;  // which the hints are about
   const Prompt& run = snapshot.run->prompt;  // the hints are about the text alone, unedited
+  const TourStop* example = shown_example(state);
   const bool hint_holds =
-      state.prompt.edit.text == state.hint_text && run.edits.empty() && !tokens.has_start_token &&
-      shows_attention && state.tour.tour < 0 &&
+      example != nullptr && run.edits.empty() && !tokens.has_start_token && shows_attention &&
+      state.tour.tour < 0 &&
       (state.examples_model.empty() || snapshot.run->model->folder == state.examples_model);
-  return hint_holds ? state.hint : "";
+  return hint_holds ? example->caption.front().words : "";
 }
 
 /// The first byte of the text beyond n_ctx.

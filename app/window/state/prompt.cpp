@@ -202,23 +202,25 @@ void reduce(UiState& s, const ScrollField& a, World&) {
   field_of(s, a.field).scroll = a.to;
 }
 
-void reduce(UiState& s, const SetPrompt& a, World& w) {
-  replace_prompt(s, {a.text, {}, s.start_token}, w);
-  s.selection.query = s.selection.key = -1;
-  if (a.head) reduce(s, SelectHead{a.head->layer, a.head->head}, w);
-  // A hint is about the attention pattern of that head: a view that needs more than patterns shows others.
+const TourStop* shown_example(const PromptSlice& state) {
+  const auto found = std::ranges::find(state.examples, state.prompt.edit.text, &TourStop::prompt);
+  return found == state.examples.end() ? nullptr : &*found;
+}
+
+void reduce(UiState& s, const ShowExample& a, World& w) {
+  const TourStop example = s.examples.at(static_cast<std::size_t>(a.index));
+  if (s.tour.tour >= 0) {  // its stop is about another view
+    s.tour.saved_prompt.reset(), s.tour.saved_view.reset();
+    reduce(s, CloseTour{}, w);
+  }
+  replace_prompt(s, {*example.prompt, {}, s.start_token}, w);
+  select_stop(s, example, w.snapshot);
+  // An example is about the pattern of a head: a view that needs more than patterns shows something else.
   const View* const attention = view_of(Part::attention);
   const View& now = *find_view(s.view);
   const bool shows_patterns =
       attention && now.group == attention->group && now.can_be_made_of(Capability::patterns);
-  if (a.head && !a.hint.empty() && attention && !shows_patterns)
-    reduce(s, ShowView{std::string(attention->id)}, w);
-  s.hint = a.hint;
-  s.hint_text = a.text;
-  // An example has words of its own, and another view than the stop of a tour describes.
-  if (a.hint.empty() || s.tour.tour < 0) return;
-  s.tour.saved_prompt.reset(), s.tour.saved_view.reset();
-  reduce(s, CloseTour{}, w);
+  if (attention && !shows_patterns) reduce(s, ShowView{std::string(attention->id)}, w);
 }
 
 void reduce(UiState& s, const ShowIds& a, World&) {

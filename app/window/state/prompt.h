@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/desktop/example_prompts.h"
+#include "app/tour/tour.h"
 #include "app/window/state/slice.h"
 
 namespace headscope::app {
@@ -28,10 +28,8 @@ struct PromptSlice {
   std::shared_ptr<const Tries> tries = std::make_shared<const Tries>();
   std::shared_ptr<const PromptList> prompts = {};  ///< for views that can show a list of prompts; null: none
   Generation generation;
-  std::string hint;       ///< hint of the chosen example
-  std::string hint_text;  ///< the example's text: the hint is shown while the prompt equals it
-  std::vector<ExamplePrompt> examples;
-  std::filesystem::path examples_model;  ///< the model whose heads the hints name; empty: any
+  std::vector<TourStop> examples;        ///< prompts, what they select, and what to look for
+  std::filesystem::path examples_model;  ///< the model whose heads the examples name; empty: any
 };
 
 struct TypeInField {
@@ -45,10 +43,8 @@ struct ScrollField {
 struct Paste {  ///< inserts the clipboard into a field
   Field field = Field::prompt;
 };
-struct SetPrompt {  ///< replaces the whole text; can be undone
-  std::string text;
-  std::optional<ExamplePrompt::Head> head;
-  std::string hint;
+struct ShowExample {  ///< an example's prompt, which can be undone, and its head, query and key
+  int index = 0;
 };
 struct ShowIds {  ///< runs the ids; `text` is their text
   std::vector<int> ids;
@@ -67,7 +63,7 @@ struct PromptsRead {  ///< a list of prompts was read from a file
 
 void reduce(UiState& s, const TypeInField& a, World& w);
 void reduce(UiState& s, const ScrollField& a, World& w);
-void reduce(UiState& s, const SetPrompt& a, World& w);
+void reduce(UiState& s, const ShowExample& a, World& w);
 void reduce(UiState& s, const ShowIds& a, World& w);
 void reduce(UiState& s, const ShowPrompt& a, World& w);
 void reduce(UiState& s, const AppendToken& a, World& w);
@@ -76,6 +72,8 @@ void reduce(UiState& s, const SetStartToken& a, World& w);
 void reduce(UiState& s, const Generate& a, World& w);
 void reduce(UiState& s, const PromptsRead& a, World& w);
 
+/// The example whose prompt is shown; null: none.
+const TourStop* shown_example(const PromptSlice& state);
 /// The prompt as typed, without edits.
 Prompt typed_prompt(const PromptSlice& state);
 /// Replaces what was typed, and resets the options that belong to one prompt.

@@ -17,25 +17,6 @@ void set_option(UiState& s, const OptionSpec& option, OptionValue value) {
   s.options.set(option, std::move(value));
 }
 
-/// Selects a stop's head and tokens. Finds the tokens by their words, since the prompt may not have run yet.
-void select(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
-  const Extent e = extent(snapshot);
-  const auto index = [](std::optional<int> given, int chosen, int count) {
-    return std::clamp(given ? (*given < 0 ? count - 1 : *given) : chosen, 0, count - 1);
-  };
-  s.selection = {index(stop.layer, s.selection.layer, e.layers), index(stop.head, s.selection.head, e.heads),
-                 -1, -1};
-  scroll_to_start(s);
-  if (!snapshot.model || !(stop.token || stop.key)) return;
-  try {
-    const PromptTokens tokens = tokenize(*snapshot.model, typed_prompt(s));
-    const std::string& text = s.prompt.edit.text;
-    if (stop.token) s.selection.query = position_of(*stop.token, text, tokens);
-    if (stop.key) s.selection.key = position_of(*stop.key, text, tokens);
-  } catch (const model::RunError&) {  // the prompt cannot be run: the worker reports it
-  }
-}
-
 /// Whether the run is compared with the stop's second prompt, or with none and with no second model.
 bool compares_as_stop(const UiState& s) {
   const std::string& second = s.tour.second;
@@ -84,6 +65,24 @@ void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
 }
 
 }  // namespace
+
+void select_stop(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
+  const Extent e = extent(snapshot);
+  const auto index = [](std::optional<int> given, int chosen, int count) {
+    return std::clamp(given ? (*given < 0 ? count - 1 : *given) : chosen, 0, count - 1);
+  };
+  s.selection = {index(stop.layer, s.selection.layer, e.layers), index(stop.head, s.selection.head, e.heads),
+                 -1, -1};
+  scroll_to_start(s);
+  if (!snapshot.model || !(stop.token || stop.key)) return;
+  try {
+    const PromptTokens tokens = tokenize(*snapshot.model, typed_prompt(s));
+    const std::string& text = s.prompt.edit.text;
+    if (stop.token) s.selection.query = position_of(*stop.token, text, tokens);
+    if (stop.key) s.selection.key = position_of(*stop.key, text, tokens);
+  } catch (const model::RunError&) {  // the prompt cannot be run: the worker reports it
+  }
+}
 
 void reduce(UiState& s, const OpenTour& a, World& w) {
   const Prompt own = own_prompt(s);
@@ -143,7 +142,7 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   const bool goes_on = before >= 0 && !returns && resolve_stop(tour, before).prompt == now.prompt;
   if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text) {
     const std::string& own = s.prompt.edit.text;
-    if (!s.tour.saved_prompt && !own.empty() && own != s.hint_text)  // an example is nobody's own
+    if (!s.tour.saved_prompt && !own.empty() && shown_example(s) == nullptr)
       s.message = {"The tour has its own prompt; yours comes back when the tour is closed."};
     if (!s.tour.saved_prompt) s.tour.saved_prompt = typed_prompt(s);
     replace_prompt(s, {*now.prompt, {}, s.start_token}, w);  // an example's note stays with its own prompt
@@ -160,7 +159,7 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   for (const auto& [option, value] : now.options) set_option(s, *option, value);
   if (!now.view.empty()) reduce(s, ShowView{now.view}, w);
   show_option_text(s);
-  select(s, now, w.snapshot);
+  select_stop(s, now, w.snapshot);
   compare(s, now, w.snapshot);
   edit(s, now, w.snapshot);
   s.tour.entered = view_state(s);
@@ -199,7 +198,7 @@ void reduce(UiState& s, const RevealPoint& a, World&) {
 void apply_stop_to_model(UiState& s, const Snapshot& snapshot) {
   if (s.tour.tour < 0 || view_state(s) != s.tour.entered) return;
   const TourStop stop = resolve_stop(s.tours.at(s.tour.tour), s.tour.stop);
-  select(s, stop, snapshot);
+  select_stop(s, stop, snapshot);
   compare(s, stop, snapshot);
   edit(s, stop, snapshot);
   s.tour.entered = view_state(s);

@@ -55,6 +55,8 @@ void reduce(UiState& s, const GoToStop& a, World& w);
 void reduce(UiState& s, const CloseTour& a, World& w);
 void reduce(UiState& s, const RevealPoint& a, World& w);
 
+/// Selects a stop's head and tokens, which are found by their words in the prompt: it may not have run yet.
+void select_stop(UiState& state, const TourStop& stop, const Snapshot& snapshot);
 /// Applies the open stop's selection and edits to a newly loaded model, which determines the heads and tokens
 /// they name.
 void apply_stop_to_model(UiState& state, const Snapshot& snapshot);

@@ -201,7 +201,7 @@ TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
   EXPECT_EQ(drawn(core), expected);
   EXPECT_TRUE(std::isnan(core.state().tries->back().probabilities.back())) << "the first was not asked";
 
-  apply_and_show(core, SetPrompt{"The old king", {}, ""});
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"The old king"}});
   const std::vector<int> before = core.snapshot().run->run->tokens;
   apply_and_show(core, DoAll{{AppendToken{300, -1, 0.5, core.snapshot().run->baseline}}});
   EXPECT_EQ(core.snapshot().run->run->tokens.size(), before.size() + 1) << "a click goes on, too";

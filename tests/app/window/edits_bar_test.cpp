@@ -239,7 +239,9 @@ TEST_F(EditsBarTest, ContinueWithGoesOnWithTheSecondPromptAtItsEnd) {
 }
 
 TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {
-  Core core(options("The old king had a dog"));
+  CoreOptions o = options("The old king had a dog");
+  o.examples = {example("First", "A robot")};
+  Core core(std::move(o));
   add(core, "L1.resid_pre[2]=0; L0H0.pattern[5,2]=0.5");
   const EditList before = core.state().edits.list;
   const std::size_t steps = core.state().edits.before.size();
@@ -261,7 +263,7 @@ TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {
   core.apply(TypeInField{Field::prompt, Undo{}});
   core.apply(UndoEdits{});
   EXPECT_EQ(core.state().edits.list, before) << "and can be brought back";
-  core.apply(SetPrompt{"A robot", {}, ""});
+  core.apply(ShowExample{0});
   EXPECT_EQ(core.state().edits.list, before) << "of another text nothing is known";
 }
 

@@ -139,7 +139,7 @@ TEST_F(KeyboardTest, EscClosesOneThingAtATime) {
 
 TEST_F(KeyboardTest, EscFromAMenuLeavesTheKeyboardWhereItWas) {
   CoreOptions o = options("The old king");
-  o.examples = {{"First", "one", {}, "The first prompt"}};
+  o.examples = {example("First", "The first prompt")};
   CoreFixture core(std::move(o));
   click_and_show(core, "Start token");  // where the toolkit has the keyboard from then on
   const bool start_token = core.state().start_token;
@@ -176,9 +176,8 @@ TEST_F(KeyboardTest, EscKeepsTheModelThatIsOpen) {
 
 TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
   CoreOptions o = options();
-  o.examples = {{"First", "one", {}, "The first prompt"},
-                {"Second", "two", {}, "The second prompt"},
-                {"Third", "three", {}, "The third prompt"}};
+  o.examples = {example("First", "The first prompt"), example("Second", "The second prompt"),
+                example("Third", "The third prompt")};
   CoreFixture core(std::move(o));
   press_and_draw(core, Key::l, {.ctrl = true});
   ASSERT_EQ(core.moment().menu, Menu::examples);

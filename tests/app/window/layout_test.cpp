@@ -52,8 +52,10 @@ TEST_F(LayoutTest, TheListOfViewsHasTheShownOneAndAllOthers) {
 }
 
 TEST_F(LayoutTest, TheNoteOfAnExampleGoesWithItsTextAndItsView) {
-  CoreFixture core(options());
-  apply_and_show(core, SetPrompt{"A robot", {}, "Look at the first head."});
+  CoreOptions o = options();
+  o.examples = {example("First", "A robot")};
+  CoreFixture core(std::move(o));
+  apply_and_show(core, ShowExample{0});
   EXPECT_TRUE(says(core, "Look at the first head."));
   apply_and_show(core, ShowView{"lens"});
   EXPECT_FALSE(says(core, "Look at the first head.")) << "it is about another view";

@@ -150,7 +150,7 @@ TEST_F(MessagesTest, NothingMovesWhileSomebodyTypes) {
   o.examples = {{"Title", "what to look for", {}, "An example"}};
   Core core(std::move(o));
   for (const View& view : some_tabs()) {
-    apply_and_show(core, ShowView{std::string(view.id)}, SetPrompt{"The", {}, ""});
+    apply_and_show(core, ShowView{std::string(view.id)}, TypeInField{Field::prompt, Replace{"The"}});
     const auto before = places(core);
     for (int i = 0; i < 20; ++i) {
       type(core, i % 6 == 5 ? " " : "w");

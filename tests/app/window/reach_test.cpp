@@ -32,8 +32,7 @@ class ReachTest : public HandsTest {
 
   CoreOptions with_everything() {
     CoreOptions o = options("The old king had a daughter, and the old king");
-    o.examples = {{"First", "one", ExamplePrompt::Head{1, 1}, "The first prompt"},
-                  {"Second", "two", {}, "The second prompt"}};
+    o.examples = {example("First", "The first prompt"), example("Second", "The second prompt")};
     o.examples_model = bundled_folder();
     o.tours = load_tours({assets_folder() / "tours"}).tours;
     o.guide = bundled_guide();
@@ -98,7 +97,7 @@ class ReachTest : public HandsTest {
     const OptionSpec& scale = option("value-scale");
     const auto example = [](const Core& core) { return prompt(core) == "The second prompt"; };
     std::vector<Step> steps{
-        {"example", index_of<SetPrompt>(), menu_click("Examples", "Second"),
+        {"example", index_of<ShowExample>(), menu_click("Examples", "Second"),
          menu_keys(Key::l, {.ctrl = true}, "Second"), example},
         {"append a guess", index_of<AppendToken>(),
          [](Core& core) {

@@ -180,11 +180,11 @@ TEST_F(SelectionTest, TheSameSeedGeneratesTheSameTextAndGeneratingAgainAnother) 
   shown(core), shown(other);
   const std::string text = generated(core);
   EXPECT_EQ(generated(other), text);
-  apply_and_show(core, SetPrompt{"The old king", {}, ""});
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"The old king"}});
   EXPECT_NE(generated(core), text) << "with the next seed";
-  apply_and_show(core, SetPrompt{"The old king", {}, ""}, SetOption{&kSeed, 0});
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"The old king"}}, SetOption{&kSeed, 0});
   EXPECT_EQ(generated(core), text);
-  apply_and_show(core, SetPrompt{"The old king", {}, ""}, SetOption{&kSeed, 0});
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"The old king"}}, SetOption{&kSeed, 0});
   for (int i = 0; i < 8; ++i) {  // drawing step by step gives the same
     const ViewActions draw =
         find_view("sampling")->commands.front().act(picture(core.window(), "next").context, 0);
