@@ -212,19 +212,65 @@ void add_files(Entries& entries, const UiState& state) {
                        .acts = {OpenFile{session}}});
 }
 
+/// How well words fit a text: more is better. An entry of the guide or the glossary comes after others that
+/// fit as well or nearly so.
+enum Fit : int {
+  kNone = 0,
+  kLetters = 10,
+  kInside = 20,
+  kElsewhere = 30,
+  kWords = 40,
+  kBeginning = 50,
+  kWhole = 60
+};
+constexpr int kReference = 25, kOtherName = 1;
+
 /// Bytes of UTF-8 beyond ASCII are letters.
 bool is_letter(char c) {
   return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
 }
 
-bool begins_with(std::string_view text, std::string_view words) {
-  return text.size() >= words.size() &&
-         std::ranges::equal(text.substr(0, words.size()), words, {}, lower, lower);
+/// Whether each of the words begins a word of the text, in any order.
+bool has_words(std::string_view text, std::string_view words) {
+  const auto begins_word = [&](std::string_view word) {
+    for (std::size_t i = 0; i + word.size() <= text.size(); ++i)
+      if ((i == 0 || !is_letter(text[i - 1])) && lowered(text.substr(i, word.size())) == word) return true;
+    return false;
+  };
+  for (std::size_t start = 0; start < words.size();) {
+    const std::size_t end = std::min(words.find(' ', start), words.size());
+    if (!begins_word(words.substr(start, end - start))) return false;
+    start = end + 1;
+  }
+  return true;
 }
 
-/// Whether a text contains the words as they are, ignoring case.
-bool has_words(std::string_view text, std::string_view words) {
-  return !std::ranges::search(text, words, {}, lower, lower).empty();
+/// Whether a text has these letters in this order; spaces do not count.
+bool has_letters(std::string_view text, std::string_view letters) {
+  auto at = text.begin();
+  return std::ranges::all_of(letters, [&](char letter) {
+    if (letter == ' ') return true;
+    at = std::find(at, text.end(), letter);
+    return at != text.end() && at++ != text.end();
+  });
+}
+
+/// `words` are in lower case.
+int fit(std::string_view text_as_shown, std::string_view words) {
+  const std::string text = lowered(text_as_shown);
+  if (text == words) return kWhole;
+  if (text.starts_with(words)) return kBeginning;
+  if (has_words(text, words)) return kWords;
+  if (text.find(words) != std::string::npos) return kInside;
+  return has_letters(text, words) ? kLetters : kNone;
+}
+
+int fit(const PaletteEntry& entry, std::string_view words) {
+  int best = entry.kind == words ? kWhole - 2 * kOtherName : fit(entry.label, words);
+  for (const std::string& name : entry.names) best = std::max(best, fit(name, words) - kOtherName);
+  if (has_words(entry.label + " " + entry.kind + " " + entry.also, words))
+    best = std::max<int>(best, kElsewhere);
+  return entry.kind == "glossary" || entry.kind == "guide" ? best - kReference : best;
 }
 
 }  // namespace
@@ -252,52 +298,23 @@ void perform(PaletteEntry entry, std::vector<Action>& actions, Menu& opens) {
   opens = entry.opens;
 }
 
-std::optional<int> palette_score(std::string_view letters, std::string_view text) {
-  constexpr int kStart = 12, kWord = 8, kNext = 5, kLetter = 1, kBytesPerPoint = 8;
-  constexpr int kWhole = 20'000, kBeginning = 10'000;  // more than any scattered letters
-  if (std::ranges::count_if(letters, [](char c) { return c != ' '; }) > std::ssize(text)) return std::nullopt;
-  if (!letters.empty() && begins_with(text, letters))
-    return (letters.size() == text.size() ? kWhole : kBeginning) - static_cast<int>(text.size());
-  // Scores of the letters so far, the last one at each place in the text: the best over all ways to match.
-  std::vector<std::optional<int>> before, now(text.size());
-  bool first = true;
-  for (const char letter : letters) {
-    if (letter == ' ') continue;
-    before = std::exchange(now, std::vector<std::optional<int>>(text.size()));
-    std::optional<int> best;  // of the letters before, left of the place
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      std::optional<int> next;
-      if (i > 0 && before[i - 1]) next = *before[i - 1] + kNext, best = std::max(best, before[i - 1]);
-      if (lower(text[i]) != lower(letter)) continue;
-      const std::optional<int> so_far = first ? 0 : std::max(best, next);
-      if (so_far) now[i] = *so_far + kLetter + (i == 0 ? kStart : !is_letter(text[i - 1]) ? kWord : 0);
-    }
-    first = false;
-  }
-  const std::optional<int> best = first ? 0 : text.empty() ? std::nullopt : *std::ranges::max_element(now);
-  return best ? std::optional(*best - static_cast<int>(text.size()) / kBytesPerPoint) : std::nullopt;
-}
-
 std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters) {
   if (letters.find_first_not_of(' ') == std::string_view::npos) return entries;
-  constexpr int kOtherWords = 4;  // what is seen counts more
-  constexpr int kOtherName = 1;
-  constexpr int kKind = 15'000;  // "tour" lists the tours before what only contains these letters
-  std::vector<std::pair<int, std::size_t>> found;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    std::optional<int> best = palette_score(letters, entries[i].label);
-    for (const std::string& name : entries[i].names)
-      if (const auto score = palette_score(letters, name))
-        best = std::max(best, std::optional(*score - kOtherName));
-    if (has_words(entries[i].kind + " " + entries[i].also, letters))
-      best = std::max(best, std::optional(kOtherWords));
-    if (lowered(letters) == entries[i].kind) best = std::max(best, std::optional(kKind));
-    if (best) found.emplace_back(*best, i);
-  }
-  std::ranges::stable_sort(found, std::greater{}, &std::pair<int, std::size_t>::first);
+  const std::string words = lowered(letters);
+  struct Found {
+    int fit;
+    std::size_t length, index;
+  };
+  std::vector<Found> found;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (const int score = fit(entries[i], words); score > 0)
+      found.push_back({score, entries[i].label.size(), i});
+  std::ranges::stable_sort(found, [](const Found& a, const Found& b) {
+    return a.fit != b.fit ? a.fit > b.fit : a.length < b.length;
+  });
   std::vector<PaletteEntry> matches;
   matches.reserve(found.size() + 1);
-  for (const auto& [score, i] : found) matches.push_back(std::move(entries[i]));
+  for (const Found& one : found) matches.push_back(std::move(entries[one.index]));
   matches.push_back({.label = "Search the help for “" + std::string(letters) + "”",
                      .kind = "guide",
                      .acts = {ShowGuide{}, TypeInField{Field::help, Insert{std::string(letters), false}}}});

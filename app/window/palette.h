@@ -1,5 +1,4 @@
 #pragma once
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,15 +24,12 @@ struct PaletteEntry {
 std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& snapshot,
                                           const std::vector<PlacedPicture>& pictures);
 
-/// How well the letters fit a text, in which they must occur in this order, ignoring case and spaces; more is
-/// better: the whole text, then its beginning, then letters at the beginnings of words, next to each other,
-/// in short texts. Nothing: they do not occur.
-std::optional<int> palette_score(std::string_view letters, std::string_view text);
-
 /// Closes the palette, then performs an entry: adds its actions, and says which menu opens.
 void perform(PaletteEntry entry, std::vector<Action>& actions, Menu& opens);
 
-/// The entries that fit, the best ones first; all for no letters.
+/// The entries that fit, the best ones first; all for no letters. What is typed is the whole label or a name
+/// of an entry, its beginning, words that begin words of it in any order, first of its label, or letters in
+/// it. Pages of the guide and entries of the glossary come after the rest.
 std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters);
 
 }  // namespace headscope::app

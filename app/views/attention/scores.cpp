@@ -272,7 +272,7 @@ View scores_view() {
   using namespace scores;
   View view = attention_matrix_view(
       make_view(Group::attention, "scores", "Scores",
-                "the four stages of attention of one head: scores, scaled, masked, pattern", declare));
+                "the four stages of attention of one head: scores, scaled scores, masked scores, pattern", declare));
   view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax, &kWithoutKey0,
                   &kDragAction, &kShape,   &kZoom,       &kFirstKey};
   view.has_list = true;

@@ -352,8 +352,8 @@ View positions_view() {
   using namespace positions;
   View view = make_view(
       Group::input, "positions", "Positions",
-      "the learned position embeddings next to sinusoidal encodings: their values, the cosines of all "
-      "pairs, and whether one linear map takes every position to the next",
+      "positional encodings, learned and sinusoidal: their values, the cosines of all pairs, and whether "
+      "one linear map takes every position to the next",
       declare);
   view.options = {&kShown, &kCurves, &kEncodingZoom};
   view.commands = {{"D", "‹", "Previous curves", [](const ViewContext& c, int) { return step(c, -1); }},

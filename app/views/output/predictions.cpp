@@ -328,7 +328,7 @@ View predictions_view() {
   using namespace predictions;
   View view =
       make_view(Group::output, "predictions", "Predictions",
-                "the model's predictions at every position, and its loss on the token that follows", declare);
+                "the next token that the model predicts at every position, and its loss on the one that follows", declare);
   view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
   view.has_list = true;

@@ -147,7 +147,7 @@ TEST_F(MessagesTest, WarningsCoverNoPicture) {
 
 TEST_F(MessagesTest, NothingMovesWhileSomebodyTypes) {
   CoreOptions o = options("The");
-  o.examples = {{"Title", "what to look for", {}, "An example"}};
+  o.examples = {example("Title", "An example")};
   Core core(std::move(o));
   for (const View& view : some_tabs()) {
     apply_and_show(core, ShowView{std::string(view.id)}, TypeInField{Field::prompt, Replace{"The"}});
