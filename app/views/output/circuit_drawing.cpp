@@ -113,46 +113,32 @@ std::vector<Passage> passages_of(const Graph& graph, const Patterns& patterns) {
   return passages;
 }
 
-/// Gives the nodes their levels, in the order of the pass. `stacked`: heads of one layer and position above
-/// each other, since many columns leave no width. Returns the number of levels.
-int find_levels(std::vector<Node>& nodes, bool stacked) {
+/// Gives the nodes their levels, in the order of the pass; by position, heads of one layer and position stand
+/// above each other, since many columns leave no width.
+void find_levels(Graph& graph) {
   std::map<std::pair<int, int>, int> used;  // heads by layer and position
   std::vector<std::pair<int, int>> orders;
-  for (const Node& node : nodes) {
+  for (const Node& node : graph.nodes) {
     int order = node.part ? -1 : 1 << 20;
     if (node.is_in_layer()) order = 2 * node.part->layer + (node.is_head() ? 0 : 1);
-    orders.push_back({order, stacked ? used[{order, node.row}]++ : 0});
+    orders.push_back({order, graph.columns.empty() ? 0 : used[{order, node.row}]++});
   }
   const std::set<std::pair<int, int>> distinct(orders.begin(), orders.end());
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    nodes[i].level = static_cast<int>(std::distance(distinct.begin(), distinct.find(orders[i])));
-  return static_cast<int>(distinct.size());
+  graph.levels = static_cast<int>(distinct.size());
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    graph.nodes[i].level = static_cast<int>(std::distance(distinct.begin(), distinct.find(orders[i])));
 }
 
 }  // namespace
-
-std::string Node::name() const {
-  return part ? name_of(*part) : name_of(StreamReader{});
-}
-
-Patterns patterns_of(const ViewContext& c, const Circuit& circuit, const EdgeList& edges) {
-  Patterns patterns;
-  for (const int place : edges) {
-    const int edge = place % circuit.graph.edge_count();
-    const StreamReader reader = circuit.graph.reader(circuit.graph.reader_of(edge));
-    if (circuit.rows == 1 || !reader.is_head()) continue;
-    if (auto pattern = c.ask(PatternOf{reader.layer, reader.head}))
-      patterns[{reader.layer, reader.head}] = std::move(pattern);
-  }
-  return patterns;
-}
 
 Graph::Graph(const Circuit& circuit, const EdgeList& edges, const Patterns& patterns) {
   const auto add = [&](std::optional<StreamWriter> part, int row) {
     const auto same = [&](const Node& node) { return node.part == part && node.row == row; };
     const auto found = std::ranges::find_if(nodes, same);
     if (found != nodes.end()) return static_cast<int>(found - nodes.begin());
-    nodes.push_back({{}, part, row});
+    Ref ref{.key = circuit.rows > 1 ? row : -1};
+    if (part && part->kind == StreamWriter::Kind::head) ref.layer = part->layer, ref.head = part->head;
+    nodes.push_back({{.ref = ref}, part, row});
     return static_cast<int>(std::ssize(nodes)) - 1;
   };
   const int count = circuit.graph.edge_count();
@@ -164,41 +150,23 @@ Graph::Graph(const Circuit& circuit, const EdgeList& edges, const Patterns& patt
     if (reader.is_head()) read_by = {StreamWriter::Kind::head, reader.layer, reader.head};
     if (reader.kind == StreamReader::Kind::mlp) read_by = {StreamWriter::Kind::mlp, reader.layer};
     const StreamWriter writer = circuit.graph.writer(circuit.graph.writer_of(edge));
-    links.push_back({{}, place, add(writer, row), add(read_by, row), reader.kind, circuit.score(place)});
+    const int from = add(writer, row), to = add(read_by, row);
+    links.push_back({{.ref = {.other = place}}, place, from, to, reader.kind, circuit.score(place)});
     positions.insert(row);
   }
   std::ranges::stable_sort(links, {}, [](const Link& link) { return std::abs(link.score); });
   if (circuit.rows > 1) columns.assign(positions.begin(), positions.end());
   passages = passages_of(*this, patterns);
-}
-
-float Graph::needed_height() const {
-  constexpr float kLevel = 2.7F;
-  std::vector<Node> copy = nodes;
-  return static_cast<float>(find_levels(copy, !columns.empty())) * kLevel;
+  find_levels(*this);
 }
 
 // ---- layout ----
 
-Drawing::Drawing(Graph graph, viz::Rect area, const ViewContext& c)
-    : graph_(std::move(graph)), style_(style_of(c)) {
-  const float u = style_.unit(), line = style_.line(style_.small());
-  label_width_ = style_.width("L00", style_.small()) + 2 * u;
-  area_ = {area.x + label_width_, area.y + u, area.w - label_width_, area.h - 2 * u};
-  if (!graph_.columns.empty()) area_.h -= line + u;
-  const float strongest = graph_.links.empty() ? 1 : std::abs(graph_.links.back().score);
-  for (Link& link : graph_.links) {
-    const float width = kThickest * u * std::abs(link.score) / strongest;
-    link.lines = {{{}, std::max({c.least_line, 0.75F, width}), link.score < 0}};
-  }
-  for (Node& node : graph_.nodes)
-    node.rect = {0, 0, style_.width(node.name(), style_.small()) + 3 * u, std::ceil(line + u)};
-  fits_ = place();
-}
+namespace {
 
 /// What needs room in a level: a part, or an edge that passes it.
-struct Drawing::Spot {
-  int node = -1;                                       ///< -1: an edge passes
+struct Spot {
+  int order = 0;                                       ///< which begins at the left: a head's number
   float width = 0;                                     ///< with the space around it
   float x = 0;                                         ///< its middle
   std::vector<std::pair<int, float>> neighbours = {};  ///< spots in the next levels, with weights
@@ -206,15 +174,11 @@ struct Drawing::Spot {
 
 /// As drawings of layered graphs (Sugiyama et al. 1981): edges get room in every level that they pass, and
 /// each spot is moved near to the middle of those it is joined to. `rows`: spots by level.
-void Drawing::settle(std::vector<Spot>& spots, std::vector<std::vector<int>>& rows, float left,
-                     float right) const {
+void settle(std::vector<Spot>& spots, std::vector<std::vector<int>>& rows, float left, float right) {
   constexpr int kRounds = 24;
   constexpr float kWidest = 5;
   for (std::vector<int>& row : rows) {
-    std::ranges::stable_sort(row, {}, [&](int i) {
-      return spots[i].node < 0 || !graph_.nodes[spots[i].node].part ? 0
-                                                                    : graph_.nodes[spots[i].node].part->head;
-    });
+    std::ranges::stable_sort(row, {}, [&](int i) { return spots[i].order; });
     for (std::size_t i = 0; i < row.size(); ++i)
       spots[row[i]].x =
           left + (right - left) * (static_cast<float>(i) + 0.5F) / static_cast<float>(row.size());
@@ -245,28 +209,46 @@ void Drawing::settle(std::vector<Spot>& spots, std::vector<std::vector<int>>& ro
     for (const int i : row) spots[i].x = (left + right) / 2 + by * (spots[i].x - (from + to) / 2);
 }
 
+}  // namespace
+
+Drawing::Drawing(Graph graph, viz::Rect area, const ViewContext& c)
+    : graph_(std::move(graph)), style_(style_of(c)) {
+  const float u = style_.unit(), line = style_.line(style_.small());
+  label_width_ = style_.width("L00", style_.small()) + 2 * u;
+  area_ = {area.x + label_width_, area.y + u, area.w - label_width_, area.h - 2 * u};
+  if (!graph_.columns.empty()) area_.h -= line + u;
+  const float strongest = graph_.links.empty() ? 1 : std::abs(graph_.links.back().score);
+  for (Link& link : graph_.links) {
+    const float width = kThickest * u * std::abs(link.score) / strongest;
+    link.lines = {{{}, std::max({c.least_line, 0.75F, width}), link.score < 0}};
+  }
+  for (Node& node : graph_.nodes)
+    node.rect = {0, 0, style_.width(node.name(), style_.small()) + 3 * u, std::ceil(line + u)};
+  fits_ = place();
+}
+
 /// Parts beside each other, those of each position in a strip of their own. Returns whether there is room.
 bool Drawing::place() {
   const float u = style_.unit(), height = graph_.nodes.empty() ? 0 : graph_.nodes[0].rect.h;
-  const int levels = find_levels(graph_.nodes, !graph_.columns.empty());
+  const int levels = graph_.levels;
   const float step = levels > 1 ? (area_.h - height) / static_cast<float>(levels - 1) : 0;
   std::vector<Spot> spots;
   std::map<int, std::vector<std::vector<int>>> strips;  // by position, by level: spots
-  const auto add = [&](int row, int level, int node, float width) {
+  const auto add = [&](int row, int level, int order, float width) {
     auto& strip = strips[row];
     strip.resize(static_cast<std::size_t>(levels));
     strip[level].push_back(static_cast<int>(std::ssize(spots)));
-    spots.push_back({node, width});
+    spots.push_back({order, width});
     return strip[level].back();
   };
-  for (int i = 0; i < std::ssize(graph_.nodes); ++i)  // their spots have their numbers
-    add(graph_.nodes[i].row, graph_.nodes[i].level, i, graph_.nodes[i].rect.w + 3 * u);
+  for (const Node& node : graph_.nodes)  // their spots have their numbers
+    add(node.row, node.level, node.part ? node.part->head : 0, node.rect.w + 3 * u);
   std::vector<std::vector<int>> chains;  // of each link, from its writer on
   for (const Link& link : graph_.links) {
     std::vector<int>& chain = chains.emplace_back(std::vector{link.from});
     const Node &writer = graph_.nodes[link.from], &reader = graph_.nodes[link.to];
     for (int level = writer.level + 1; level < reader.level; ++level)
-      chain.push_back(add(writer.row, level, -1, link.lines[0].width + 1.25F * u));
+      chain.push_back(add(writer.row, level, 0, link.lines[0].width + 1.25F * u));
     chain.push_back(link.to);
     for (std::size_t k = 1; k < chain.size(); ++k) {
       // Passing edges stay straight rather than parts near to each other.

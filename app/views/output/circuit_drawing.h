@@ -27,7 +27,7 @@ struct Node : layered::Shape {
 
   bool is_head() const { return part && part->kind == model::StreamWriter::Kind::head; }
   bool is_in_layer() const { return part && part->kind != model::StreamWriter::Kind::embedding; }
-  std::string name() const;
+  std::string name() const { return part ? name_of(*part) : name_of(model::StreamReader{}); }
 };
 
 /// An edge of the circuit.
@@ -46,8 +46,6 @@ struct Passage {
 
 /// The patterns of heads that edges lead to, by layer and head.
 using Patterns = std::map<std::pair<int, int>, std::shared_ptr<const Pattern>>;
-/// Those that a circuit by position is drawn with, as far as they are known.
-Patterns patterns_of(const ViewContext& context, const Circuit& circuit, const EdgeList& edges);
 
 /// What is drawn of a circuit.
 struct Graph {
@@ -55,11 +53,9 @@ struct Graph {
   std::vector<Link> links;  ///< the weakest first
   std::vector<Passage> passages;
   std::vector<int> columns;  ///< positions that have nodes; empty: positions together
+  int levels = 0;
 
-  Graph() = default;
   Graph(const Circuit& circuit, const EdgeList& edges, const Patterns& patterns);
-  /// The least height in which its levels have room, in ems.
-  float needed_height() const;
 };
 
 constexpr float kThickest = 1.6F;  ///< units, of the strongest edge
@@ -77,9 +73,7 @@ class Drawing {
   void paint(Picture& picture, const ViewContext& context, int chosen) const;
 
  private:
-  struct Spot;
   bool place();
-  void settle(std::vector<Spot>& spots, std::vector<std::vector<int>>& rows, float left, float right) const;
   void paint_layers(viz::Scene& scene, const ViewContext& context) const;
   void paint_passages(viz::Scene& scene, const ViewContext& context) const;
   void paint_columns(viz::Scene& scene, const ViewContext& context) const;

@@ -130,6 +130,7 @@ const auto kChosen = gesture_option("circuit-edge", "Edge", "the edge whose exac
 struct Numbers {
   std::shared_ptr<const Circuit> circuit;
   EdgeList edges;                 ///< those that are asked for
+  Patterns patterns;              ///< by position: of the heads that they lead to, as far as they are known
   std::optional<double> kept;     ///< the metric with these alone
   int chosen = -1;                ///< the chosen edge's place; -1: none
   std::optional<double> without;  ///< the metric without that edge
@@ -137,8 +138,15 @@ struct Numbers {
 };
 
 Numbers numbers_of(const ViewContext& c, const CircuitOf& question, std::shared_ptr<const Circuit> circuit) {
-  Numbers n{std::move(circuit), {}, {}, -1, {}};
+  Numbers n{std::move(circuit), {}, {}, {}, -1, {}};
   n.edges = strongest_edges(*n.circuit, c.options[kEdges]);
+  for (const int place : n.edges) {
+    const StreamReader reader =
+        n.circuit->graph.reader(n.circuit->graph.reader_of(place % n.circuit->graph.edge_count()));
+    if (n.circuit->rows == 1 || !reader.is_head()) continue;
+    if (auto pattern = c.ask(PatternOf{reader.layer, reader.head}))
+      n.patterns[{reader.layer, reader.head}] = std::move(pattern);
+  }
   CutMetricOf kept{n.circuit->metric, question.cut, n.circuit->rows, n.edges, false};
   if (const auto answer = c.ask(kept)) n.kept = answer->value;
   const int chosen = c.options[kChosen];
@@ -221,88 +229,74 @@ std::string chosen_words(const ViewContext& c, const Numbers& n) {
          viz::number(n.circuit->value, 4) + " with it, " + viz::number(*n.without, 4) + " without";
 }
 
-std::vector<layered::Sample> samples_of(const ViewContext& c, const Graph& graph) {
+std::vector<layered::Sample> samples_of(const ViewContext& c, bool of_flow, const Graph& graph) {
   const float u = style_of(c).unit(), usual = 0.8F * u;
-  const viz::Color plain_color = c.theme->text_muted;
+  const viz::Color color = c.theme->text_muted;
   const std::vector<Link>& links = graph.links;
-  std::vector<layered::Sample> samples;
-  const auto has = [&](StreamReader::Kind reads) {
-    return std::ranges::find(links, reads, &Link::reads) != links.end();
-  };
+  const auto strongest = std::abs(static_cast<double>(links.back().score));
+  std::vector<layered::Sample> samples{
+      {of_flow ? percent(strongest) + " of the flow" : viz::number(strongest, 2) + " in the metric", color,
+       kThickest * u}};
+  if (std::ranges::any_of(links, [](const Link& link) { return link.score < 0; }))
+    samples.push_back({"lowers it", color, usual, layered::dashes_of_negative(usual, u)});
   for (const auto& [reads, words] : {std::pair(StreamReader::Kind::q, "to queries"),
                                      {StreamReader::Kind::k, "to keys"},
-                                     {StreamReader::Kind::v, "to values"}})
-    if (has(reads)) samples.push_back({words, color_of(*c.theme, reads), usual});
-  samples.push_back({has(StreamReader::Kind::mlp) ? "to MLPs, logits" : "to logits", plain_color, usual});
-  if (std::ranges::any_of(links, [](const Link& link) { return link.score < 0; }))
-    samples.push_back({"lowers the metric", plain_color, usual, layered::dashes_of_negative(usual, u)});
-  const auto strongest = std::abs(static_cast<double>(links.back().score));
-  samples.push_back(
-      {is_flow(c) ? percent(strongest) + " of the flow" : viz::number(strongest, 2) + " in the metric",
-       plain_color, kThickest * u});
+                                     {StreamReader::Kind::v, "to values"},
+                                     {StreamReader::Kind::logits, "to MLPs, logits"}})
+    if (std::ranges::find(links, reads, &Link::reads) != links.end())
+      samples.push_back({words, color_of(*c.theme, reads), usual});
   if (!graph.passages.empty())
-    samples.push_back({"attention, from key to query", plain_color, 0.4F * u, {0.4F * u, 0.75F * u}});
+    samples.push_back({"attention, from key to query", color, 0.4F * u, {0.4F * u, 0.75F * u}});
   return samples;
 }
 
-/// The drawing of as many of the strongest edges as have room, and below it in a line the chosen one.
+/// The drawing of as many of the strongest edges as have room, and below it in a line how many these are and
+/// what the chosen one does.
 class Circuits final : public Box {
  public:
   Circuits(const Numbers& numbers, const ViewContext& c)
-      : n_(numbers),
-        patterns_(patterns_of(c, *n_.circuit, n_.edges)),
-        all_(*n_.circuit, n_.edges, patterns_),
-        chosen_words_(chosen_words(c, n_)) {}
+      : n_(numbers), all_(*n_.circuit, n_.edges, n_.patterns), chosen_(chosen_words(c, n_)) {}
 
   const Graph& all() const { return all_; }
 
   Wish width(const ViewContext& c) const override { return {16 * c.font_size, 66 * c.font_size}; }
   Wish height(const ViewContext& c, float) const override {
-    return {8 * c.font_size, std::max(36.F, 1.15F * all_.needed_height()) * c.font_size};
+    constexpr float kLevel = 3.1F, kGood = 36;  // ems
+    return {8 * c.font_size, std::max(kGood, kLevel * static_cast<float>(all_.levels)) * c.font_size};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
     // In a pane the line has its place before an edge is chosen: a click moves nothing.
-    const float line = c.in_pane || n_.chosen >= 0 ? style_of(c).line(style_of(c).small()) : 0;
+    const std::string hint = c.in_pane && n_.chosen < 0 ? "click an edge for its exact effect" : chosen_;
+    const float line = style_of(c).line(style_of(c).small());
     words_at_ = {area.x, area.bottom() - line / 2};
-    area.h -= line;
     reach_ = 4 * style_of(c).unit();
-    auto count = static_cast<int>(std::ssize(n_.edges));
-    for (EdgeList edges = n_.edges;; edges = strongest_edges(*n_.circuit, count)) {
-      drawing_ = std::make_unique<const Drawing>(Graph(*n_.circuit, edges, patterns_), area, c);
+    for (auto count = static_cast<int>(std::ssize(n_.edges)); count > 0; count = count * 3 / 4) {
+      const EdgeList edges = strongest_edges(*n_.circuit, count);
+      words_ = edges == n_.edges ? "" : "room for the strongest " + std::to_string(edges.size());
+      words_ += (words_.empty() || hint.empty() ? "" : "; ") + hint;
+      viz::Rect above = area;
+      if (!words_.empty()) above.h -= line;
+      drawing_ = std::make_unique<const Drawing>(Graph(*n_.circuit, edges, n_.patterns), above, c);
       if (drawing_->fits()) return true;
-      if (count <= 1) return false;
-      count = count * 3 / 4;
     }
+    return false;
   }
   void paint(Picture& picture, const ViewContext& c) const override {
     drawing_->paint(picture, c, n_.chosen);
     picture.regions.push_back(layered::region_of_points(kDrawing, drawing_->area()));
-    picture.whole &= note().empty();
-    const std::string words =
-        c.in_pane && n_.chosen < 0 ? "click an edge for its exact effect" : chosen_words_;
-    paint_note(picture, c, words, words_at_, drawing_->area().w);
-  }
-  std::string note() const override {
-    const auto count = std::ssize(drawing_->graph().links);
-    return count == std::ssize(n_.edges) ? "" : "room for the strongest " + std::to_string(count);
+    picture.whole &= std::ssize(drawing_->graph().links) == std::ssize(n_.edges);
+    paint_note(picture, c, words_, words_at_, drawing_->area().right() - words_at_.x);
   }
 
   std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
     const Graph& graph = drawing_->graph();
-    const int index = node_at(picture, hit);
-    if (index < 0) {
-      const int link = layered::shape_at(graph.links, layered::point_of(picture, hit), reach_);
-      return link < 0 ? std::nullopt : std::optional(Ref{.other = graph.links[link].place});
-    }
-    const Node& node = graph.nodes[index];
-    Ref ref;
-    if (node.is_head()) ref.layer = node.part->layer, ref.head = node.part->head;
-    if (n_.circuit->rows > 1) ref.key = node.row;
-    return ref;
+    if (const int node = node_at(picture, hit); node >= 0) return graph.nodes[node].ref;
+    const int link = layered::shape_at(graph.links, layered::point_of(picture, hit), reach_);
+    return link < 0 ? std::nullopt : std::optional(graph.links[link].ref);
   }
   void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
                  const viz::Hit& hit) const override {
-    if (const int index = node_at(picture, hit); index >= 0) return say_node(facts, c, index);
+    if (const int node = node_at(picture, hit); node >= 0) return say_node(facts, c, node);
     const auto ref = ref_at(picture, hit);
     if (ref) say_link(facts, c, *std::ranges::find(drawing_->graph().links, ref->other, &Link::place));
   }
@@ -317,23 +311,23 @@ class Circuits final : public Box {
     wider.lines[0].width += 0.6F * style_of(c).unit();
     layered::paint_lines(scene, wider, color_of(*c.theme, link.reads), c);
   }
-  std::string worth(const ViewContext& c, double score) const {
-    return is_flow(c) ? percent(score) : with_sign(score);
-  }
 
   /// What a part's edges in the circuit carry.
   void say_node(Facts& facts, const ViewContext& c, int index) const {
     const Graph& graph = drawing_->graph();
     if (!graph.nodes[index].is_head()) facts.say(graph.nodes[index].name());
-    double in = 0, out = 0;
-    int ins = 0, outs = 0;
-    for (const Link& link : graph.links) {
-      if (link.to == index) in += n_.score(link.place), ++ins;
-      if (link.from == index) out += n_.score(link.place), ++outs;
-      if (link.to == index || link.from == index) mark(facts.overlay, c, link);
+    for (const bool in : {true, false}) {
+      double sum = 0;
+      int count = 0;
+      for (const Link& link : graph.links) {
+        if ((in ? link.to : link.from) != index) continue;
+        sum += n_.score(link.place), ++count;
+        mark(facts.overlay, c, link);
+      }
+      if (count > 0)
+        facts.value("through " + counted(count, "edge") + (in ? " in" : " out"),
+                    is_flow(c) ? percent(sum) : with_sign(sum));
     }
-    if (ins > 0) facts.value("through " + counted(ins, "edge") + " in", worth(c, in));
-    if (outs > 0) facts.value("through " + counted(outs, "edge") + " out", worth(c, out));
   }
 
   void say_link(Facts& facts, const ViewContext& c, const Link& link) const {
@@ -343,46 +337,41 @@ class Circuits final : public Box {
     facts.said.push_back({.label = is_flow(c) ? "share" : "estimate",
                           .value = is_flow(c) ? percent(score) : exact(score),
                           .copied = plain(score)});
-    if (link.place == n_.chosen && n_.without) {
-      const double effect = n_.circuit->value - *n_.without;
-      facts.said.push_back({.label = "exact", .value = exact(effect), .copied = plain(effect)});
-    } else {
+    if (link.place == n_.chosen && n_.without)
+      facts.number("exact", n_.circuit->value - *n_.without);
+    else
       facts.commands.push_back({"Show the exact effect", {SetOption{&kChosen, link.place}}});
-    }
     for (const int end : {link.from, link.to})
       if (const Node& node = drawing_->graph().nodes[end]; node.is_head())
         facts.commands.push_back({"Show " + node.name(), {SelectHead{node.part->layer, node.part->head}}});
   }
 
   const Numbers& n_;
-  Patterns patterns_;
   Graph all_;  ///< of all edges that are asked for
-  std::string chosen_words_;
+  std::string chosen_, words_;
   std::unique_ptr<const Drawing> drawing_;
   viz::Point words_at_;
   float reach_ = 0;  ///< of the mouse
 };
+
 /// A row for each edge, the strongest first.
 Table table(const ViewContext& c, const Numbers& n) {
   const Circuit& circuit = *n.circuit;
   const std::string unit = is_in_bits(c.options[kMetric]) ? "bits" : "";
-  const bool by_position = circuit.rows > 1;
-  Table result{"from", "to", Column("score", is_flow(c) ? "" : unit)};
-  result.ranked_by = "score";
-  if (by_position)
-    result.columns.insert(result.columns.end() - 1, {key_column("position"), note_column("token")});
   EdgeList edges = n.edges;
   std::ranges::stable_sort(edges, std::ranges::greater(),
                            [&](int place) { return std::abs(circuit.score(place)); });
-  for (const int place : edges) {
-    const auto [from, to] = names_of(circuit, place);
-    const int row = place / circuit.graph.edge_count();
-    TableRow cells;
-    add_cells(cells, from, to);
-    if (by_position) add_cells(cells, row, c.run->tokens.labels[row]);
-    add_cells(cells, circuit.score(place));
-    result.add(std::move(cells));
+  List list(c, kDrawing, static_cast<int>(std::ssize(edges)));
+  list.file("from", [&](int row) { return names_of(circuit, edges[row]).first; });
+  list.file("to", [&](int row) { return names_of(circuit, edges[row]).second; });
+  if (circuit.rows > 1) {
+    const auto position = [&](int row) { return edges[row] / circuit.graph.edge_count(); };
+    list.file(key_column("position"), position);
+    list.file(note_column("token"), [&](int row) { return c.run->tokens.labels[position(row)]; });
   }
+  list.file({"score", is_flow(c) ? "" : unit}, [&](int row) { return circuit.score(edges[row]); });
+  Table result = list.exported();
+  result.ranked_by = "score";
   add_measured(result, c, measured_of(c, circuit));
   const CircuitCut cut = cut_of(c);
   result.fact("method", name_of(kCircuitMethods, c.options[kMethod]));
@@ -400,28 +389,11 @@ Table table(const ViewContext& c, const Numbers& n) {
   return result;
 }
 
-void need_means(Content& it) {
-  if (!it.c.prompts)
-    it.message = no_list_words(it.c);
-  else if (const auto means = it.need(means_of(it.c)); means && !means->whole)
-    it.message = "means: " + list_words(it.c, means->progress);
-}
-
 void declare(Content& it) {
   const ViewContext& c = it.c;
   const auto question = question_of(c);
-  if (!c.run) {
-    if (question) it.need(*question);
-    return;
-  }
-  if (!question)
-    it.message = kComputing;
-  else if (has_no_loss(*c.run, c.options[kMetric]))
-    it.message = kNoLoss;
-  else if (question->cut.cut == CircuitCut::list_mean)
-    need_means(it);
-  if (it.message.empty()) it.message = question->cut.problem(*c.run);
-  const auto circuit = it.message.empty() ? it.need(*question) : nullptr;
+  if (c.run && cut_of(c) == CircuitCut::list_mean && !has_list_means(it, means_of(c))) return;
+  const auto circuit = it.need(question);
   if (!circuit) return;
   if (!circuit->whole) it.message = kComputing;
   const Numbers& n = it.keep(numbers_of(c, *question, circuit));
@@ -431,27 +403,21 @@ void declare(Content& it) {
     it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + "; ";
   it.subtitle += "strongest of " + grouped(circuit->edge_count()) + " edges; thickness: ";
   it.subtitle += is_flow(c) ? "share at the logits"
-                            : std::string("change of the metric (EAP") +
-                                  (c.options[kMethod] == CircuitMethod::integrated
-                                       ? "-IG, " + counted(c.options[kSteps], "step") + ")"
-                                       : ")");
+                 : c.options[kMethod] == CircuitMethod::integrated
+                     ? "EAP-IG, " + counted(c.options[kSteps], "step")
+                     : "EAP";
   it.table = [&c, &n] { return table(c, n); };
   it.choose = [&n](const ViewContext& now, const Ref& ref) {
     if (ref.other < 0) return choice_of(ref, now);
     return ViewActions{SetOption{&kChosen, ref.other == n.chosen ? -1 : ref.other}};
   };
   auto drawing = std::make_unique<Circuits>(n, c);
-  const Circuits& shown = *drawing;
-  auto legend =
-      layered::samples([&c, &shown](const ViewContext& page) { return samples_of(page, shown.all()); });
+  constexpr float kWithLegend = 26;  // ems that a page is high in which the drawing can spare its room
+  auto legend = layered::samples(
+      [&c, &all = drawing->all()](const ViewContext& page) { return samples_of(page, is_flow(c), all); },
+      kWithLegend);
   it.body = rows(boxes(std::move(drawing), may_be_left_out(std::move(legend), "the legend", 2),
                        notes({kept_words(c, n)})));
-}
-
-std::string refuse(const ViewContext& c) {
-  if (c.run && has_no_loss(*c.run, c.options[kMetric])) return kNoLoss;
-  const auto question = c.run ? question_of(c) : std::nullopt;
-  return question ? question->cut.problem(*c.run) : "";
 }
 
 }  // namespace circuit_graph
@@ -467,7 +433,6 @@ View circuit_graph_view() {
   view.named_tokens = named_tokens;
   view.with_other_token = &kMetric;
   view.with_other_token_value = static_cast<int>(GradientMetric::difference);
-  view.refuse = refuse;
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
   view.caption = {.prompt = true, .query = true};
   view.list_mean = &kElsewhere;

@@ -53,17 +53,17 @@ namespace {
 
 class Samples final : public Box {
  public:
-  explicit Samples(std::function<std::vector<Sample>(const ViewContext&)> samples)
-      : samples_(std::move(samples)) {}
+  Samples(std::function<std::vector<Sample>(const ViewContext&)> samples, float least_height)
+      : samples_(std::move(samples)), least_height_(least_height) {}
 
   Wish width(const ViewContext&) const override { return {0, 0}; }
   Wish height(const ViewContext& c, float width) const override {
     const float all = lay_out(c, {0, 0, width, 0}, nullptr);
     return {all, all, all};
   }
-  bool place(const ViewContext&, viz::Rect area) override {
+  bool place(const ViewContext& c, viz::Rect area) override {
     area_ = area;
-    return true;
+    return c.height >= least_height_ * c.font_size;
   }
   void paint(Picture& picture, const ViewContext& c) const override { lay_out(c, area_, &picture); }
 
@@ -97,13 +97,14 @@ class Samples final : public Box {
   }
 
   std::function<std::vector<Sample>(const ViewContext&)> samples_;
+  float least_height_;
   viz::Rect area_;
 };
 
 }  // namespace
 
-BoxPtr samples(std::function<std::vector<Sample>(const ViewContext&)> samples) {
-  return std::make_unique<Samples>(std::move(samples));
+BoxPtr samples(std::function<std::vector<Sample>(const ViewContext&)> samples, float least_height) {
+  return std::make_unique<Samples>(std::move(samples), least_height);
 }
 
 }  // namespace headscope::app::layered

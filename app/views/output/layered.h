@@ -18,6 +18,7 @@ std::vector<float> dashes_of_negative(float width, float unit);
 struct Shape {
   std::vector<Line> lines = {};
   viz::Rect rect = {};
+  Ref ref = {};  ///< what it is about
 };
 void paint_lines(viz::Scene& scene, const Shape& shape, viz::Color color, const ViewContext& context);
 /// From a line, if it is at most `most` away; inside of a rectangle `most`, since lines are hard to hit; else
@@ -44,7 +45,7 @@ struct Sample {
   std::vector<float> dashes = {};
   std::optional<viz::ColorScale> scale = {};
 };
-/// The samples in lines of text.
-BoxPtr samples(std::function<std::vector<Sample>(const ViewContext&)> samples);
+/// The samples in lines of text, on a page that is at least so high, in ems.
+BoxPtr samples(std::function<std::vector<Sample>(const ViewContext&)> samples, float least_height = 0);
 
 }  // namespace headscope::app::layered

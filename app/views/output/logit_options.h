@@ -43,11 +43,5 @@ inline constexpr ChoiceOf<GradientMetric> kSaliencyMetrics[] = {
      "The logarithm of the token's probability, in bits"},
     {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits"}};
 static_assert(in_order(kSaliencyMetrics));
-/// What a picture says in place of the loss of a prompt in which no token follows another.
-inline constexpr const char* kNoLoss =
-    "the loss needs a token that follows another, but the prompt has 1 token";
-inline bool has_no_loss(const PromptRun& run, GradientMetric metric) {
-  return metric == GradientMetric::loss && run.run->length() < 2;
-}
 
 }  // namespace headscope::app

@@ -232,10 +232,6 @@ Table table(const ViewContext& c, const Numbers& n, const List& list) {
 
 void declare(Content& it) {
   const ViewContext& c = it.c;
-  if (c.run && has_no_loss(*c.run, c.options[kMetric])) {
-    it.message = kNoLoss;
-    return;
-  }
   const auto of = it.need(question_of(c));
   if ((named_tokens(c.options) > 0 && it.lacks_counterpart()) || !of) return;
   if (!of->whole) {
@@ -276,9 +272,6 @@ View saliency_view() {
   view.named_tokens = named_tokens;
   view.with_other_token = &kMetric;
   view.with_other_token_value = static_cast<int>(GradientMetric::difference);
-  view.refuse = [](const ViewContext& c) -> std::string {
-    return c.run && has_no_loss(*c.run, c.options[kMetric]) ? kNoLoss : "";
-  };
   view.has_list = true;
   view.shows_difference = true;
   view.caption = {true, false, true};
