@@ -91,6 +91,7 @@ struct OptionSpec {
   /// How a pane shows the picture, such as a scroll position: figures show all, and the command line and
   /// files do not know it.
   bool pane_only = false;
+  bool of_drawing = false;  ///< read when content is drawn, not when it is made: changing it computes nothing
   Control control = Control::automatic;
   /// Whether it has an effect, given the other options: else the window shows no control, and the command
   /// line refuses it. Null: always.

@@ -91,19 +91,25 @@ bool waits_for_a_quick_one(const std::vector<AnswerTo>& replies) {
                      [](const AnswerTo& s) { return s.second == nullptr && s.first.quick(); });
 }
 
+/// Whether the options that only drawing reads, or the others, have the same values.
+bool same_options(const View& view, const ViewContext& a, const ViewContext& b, bool of_drawing) {
+  return std::all_of(view.options.begin(), view.options.end(), [&](const OptionSpec* option) {
+    return option->of_drawing != of_drawing || a.options.value(*option) == b.options.value(*option);
+  });
+}
+
 /// Whether two contexts give the same content of a view, given equal answers.
 bool shows_same(const View& view, const ViewContext& a, const ViewContext& b) {
-  const bool options = std::all_of(view.options.begin(), view.options.end(), [&](const OptionSpec* option) {
-    return a.options.value(*option) == b.options.value(*option);
-  });
-  return options && a.run == b.run && a.asked == b.asked && a.side == b.side && a.selection == b.selection &&
-         a.chosen_query == b.chosen_query && (a.tries == b.tries || !view.reads_tries) &&
+  return same_options(view, a, b, false) && a.run == b.run && a.asked == b.asked && a.side == b.side &&
+         a.selection == b.selection && a.chosen_query == b.chosen_query &&
+         (a.tries == b.tries || !view.reads_tries) &&
          (a.prompts == b.prompts || (view.over_list == nullptr && view.list_mean == nullptr)) &&
          a.theme->dark == b.theme->dark && a.font_size == b.font_size && a.device_scale == b.device_scale;
 }
 
-bool is_as_large(const ViewContext& a, const ViewContext& b) {
-  return a.width == b.width && a.height == b.height;
+/// Whether they then give the same picture.
+bool draws_same(const View& view, const ViewContext& a, const ViewContext& b) {
+  return a.width == b.width && a.height == b.height && same_options(view, a, b, true);
 }
 
 }  // namespace
@@ -125,7 +131,7 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   ViewContext shown_in = wanted;
   const bool same =
       same_kind && shows_same(view, slot->context, wanted) && same_replies(slot->replies, *answers);
-  if (same && is_as_large(slot->context, wanted)) {
+  if (same && draws_same(view, slot->context, wanted)) {
     shown_in.subtitle_lines = slot->context.subtitle_lines;
     return {slot->picture, slot->scrolls, shown_in, answers, waits_for_a_quick_one(slot->replies),
             slot->problem};

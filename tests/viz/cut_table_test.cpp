@@ -21,7 +21,7 @@ Table cut_table(const Data& data) {
 TEST(CutTable, HasTheStrongestRowsInTheirOrderAndALineThatCountsThem) {
   const Data data;
   Table table = cut_table(data);
-  table.strength = kScore;
+  table.strengths = data.scores;
   const auto [layout, picture] = paint(table, 900, 320);
   const std::vector<int>& rows = layout.rows;
   ASSERT_GT(rows.size(), 3U);
@@ -36,7 +36,7 @@ TEST(CutTable, HasTheStrongestRowsInTheirOrderAndALineThatCountsThem) {
       strongest_left_out = std::max(strongest_left_out, magnitude);
   }
   EXPECT_GE(weakest_shown, strongest_left_out);
-  const std::string note = std::to_string(rows.size()) + " of 23 rows, the strongest";
+  const std::string note = "the top " + std::to_string(rows.size()) + " of 23 rows";
   EXPECT_EQ(layout.note, note);
   EXPECT_THAT(texts(picture.scene), Contains(note));
   EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
@@ -45,10 +45,10 @@ TEST(CutTable, HasTheStrongestRowsInTheirOrderAndALineThatCountsThem) {
 
 TEST(CutTable, AlwaysHasTheMarkedRow) {
   const Data data;
-  for (const int strength : {-1, static_cast<int>(kScore)}) {
+  for (const bool ranked : {false, true}) {
     for (int marked = 0; marked < kRows; ++marked) {
       Table table = cut_table(data);
-      table.strength = strength;
+      if (ranked) table.strengths = data.scores;
       table.marked = marked;
       const std::vector<int> rows = paint(table, 900, 320).layout.rows;
       EXPECT_EQ(std::ranges::count(rows, marked), 1) << marked;
@@ -62,7 +62,7 @@ TEST(CutTable, WithAMaximumNumberOfRowsIsWholeAndAsHighAsItSays) {
   table.columns[kWord].texts = {};
   table.columns[kWord].kind = Kind::number;
   table.columns[kWord].numbers = data.scores;
-  table.strength = kScore;
+  table.strengths = data.scores;
   table.max_rows = 5;
   const float height = table_height(table, table_style());
   EXPECT_EQ(paint(table, 1600, height + 1).layout.rows.size(), 5U);

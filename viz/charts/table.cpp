@@ -532,16 +532,14 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   int count = fit_in(room);
   layout.note_below = table.note_below && count < all;
   if (layout.note_below) count = fit_in(room - note_height(style));
+  layout.all = all;
   if (table.selects && count < all) {
-    layout.rows = selected_rows(table, rows, count);
-    layout.window = {0, most};
-    layout.note = note_of_selection(table, rows, layout.rows);
+    layout.rows = selected_rows(table, rows, count), layout.all = most;
   } else {
-    const int first = std::clamp(table.first, 0, all - count);
-    layout.rows.assign(rows.begin() + first, rows.begin() + first + count);
-    layout.window = {first, all};
-    layout.note = note_of(table, all, first, count);
+    layout.first = std::clamp(table.first, 0, all - count);
+    layout.rows.assign(rows.begin() + layout.first, rows.begin() + layout.first + count);
   }
+  layout.note = note_of(table, rows, layout.rows);
   std::vector<int> scaled = layout.rows;
   if (!table.note_below) {  // bars keep their length while the table scrolls
     scaled.resize(static_cast<std::size_t>(table.rows));
@@ -557,7 +555,6 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
 
 void paint_table(Picture& picture, const Table& table, const TableLayout& layout, const Style& style) {
   if (!layout.whole) picture.whole = false;
-  picture.rows = layout.window;
   if (layout.places.empty()) return;
   Painter paint{picture, table, layout, style};
   const float u = style.unit(), h = table_row_height(style), line = legend_line_height(style);

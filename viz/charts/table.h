@@ -71,11 +71,6 @@ struct FixedCell {
 };
 using FixedRow = std::vector<FixedCell>;
 
-struct TableOrder {
-  int column = -1;      ///< column to sort by; -1: given order
-  bool falling = true;  ///< descending, else ascending
-};
-
 /// Rows under headings, between fixed rows that are always shown.
 struct Table {
   int rows = 0;
@@ -87,25 +82,22 @@ struct Table {
   int first = 0;        ///< index in the order of the first visible row
   /// For pictures that cannot scroll: if not all rows fit, a line under them says which are shown.
   bool note_below = false;
-  /// If not all rows fit, the marked one is among those that are shown, and the others are the strongest, in
-  /// the table's order; `first` has no effect.
+  std::vector<float> strengths = {};  ///< of the rows; empty: none is stronger than another
+  std::vector<float> order = {};  ///< what rows are sorted by, ascending, NaN last; empty: as they are given
+  /// If not all rows fit, the marked one is among those that are shown, and the others are the first ones if
+  /// they are sorted, else the strongest; `first` has no effect.
   bool selects = false;
-  int strength = -1;  ///< column whose largest magnitudes are strongest; -1: the first rows of the order are
-  int max_rows = 0;   ///< maximum number of rows; 0: as many as fit
-  int marked = -1;    ///< index of a row on a ground of `mark`; -1: none
-  int kept = -1;      ///< another row that is always selected, unless in order of strength; -1: none
+  int max_rows = 0;  ///< maximum number of rows; 0: as many as fit
+  int marked = -1;   ///< index of a row on a ground of `mark`; -1: none
   Color mark;
-  TableOrder order;
-  std::string row_names;                ///< in the note: "keys", "strongest keys"
-  std::string strongest = "strongest";  ///< in the note: what rows with large numbers of `strength` are
-  bool in_order_of_strength = false;    ///< the rows are sorted so, and `row_names` says it
-  int first_number = 0;                 ///< number of the first row in the note
-  int row_role = 0;                     ///< role of the rows' regions; their ids are the rows' indices
+  std::string row_names;  ///< in the note: "keys", "strongest keys"
+  int first_number = 0;   ///< number of the first row in the note
+  int row_role = 0;       ///< role of the rows' regions; their ids are the rows' indices
   int vector_role =
       0;  ///< role of the strips' regions: a column for each component, ids are the rows' indices
 };
 
-/// The rows sorted as requested: stable, NaN last.
+/// The rows in their order.
 std::vector<int> table_rows(const Table& table);
 
 /// The layout.
@@ -120,7 +112,7 @@ struct TableLayout {
   Rect area;
   std::vector<Place> places;  ///< places of the columns that fit, from left to right
   std::vector<int> rows;      ///< the visible rows, from the top
-  TableWindow window;         ///< the same as indices among all rows
+  int first = 0, all = 0;     ///< the first of them, and how many there are, in the table's order
   float rows_top = 0;
   bool note_below = false;  ///< the note has a line under the rows
   bool masked = false;      ///< whether the hatched line fits

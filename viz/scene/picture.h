@@ -13,11 +13,6 @@
 
 namespace headscope::viz {
 
-/// The visible rows of a picture's table, and their total; 0: it has no table.
-struct TableWindow {
-  int first = 0, all = 0;
-};
-
 /// A picture: its scene and its regions.
 struct Picture {
   Scene scene;
@@ -25,7 +20,6 @@ struct Picture {
   bool whole = true;          ///< false: something did not fit and was left out or truncated
   bool exact_widths = false;  ///< its lines are as wide as what they stand for, whatever it is printed on
   bool readable = true;       ///< false: there is no room for anything but words that say so
-  TableWindow rows = {};
   std::string title = {}, subtitle = {};  ///< what its heading says, drawn or not
   bool cuts_heading = false;              ///< some of the two is not drawn, for want of room
   std::shared_ptr<void> content = {};     ///< what it was drawn from, for whoever drew it

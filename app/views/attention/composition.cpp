@@ -149,7 +149,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->text("receiver", 9, [&n, pair](int row) { return name_of(*n.of, pair(row).receiver); });
   list->bar(quantity(c), 8, [pair](int row) { return pair(row).excess; },
             {.digits = 4, .most = 16 * c.font_size, .is_signed = true, .tip = false});
-  list->table.strength = list->last();
+  list->rank_by([pair](int row) { return pair(row).excess; });
   if (!is_difference(c)) {
     const auto value = [&n, pair](int row) { return n.of->value(pair(row).sender, pair(row).receiver); };
     list->number("composition", 5, value, {.color = c.theme->text_muted, .digits = 4, .tip = false});

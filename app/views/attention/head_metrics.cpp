@@ -173,12 +173,11 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n, const std:
     if (&other != &chosen)
       add(*list, other, static_cast<int>(kHeadMetrics) - static_cast<int>(other.id),
           {.color = c.theme->text_muted, .digits = std::min(other.decimals, 3)});
-  int order = 1;
-  if (is_difference(c)) {  // the largest in either direction first
-    list->number("", 0, [of = value(chosen.id)](int row) { return std::abs(of(row)); }, {.hidden = true});
-    order = list->last();
-  }
-  list->table.order = {order, !c.options[kMinFirst]};
+  const auto in_either_direction = [of = value(chosen.id)](int row) { return std::abs(of(row)); };
+  if (is_difference(c))
+    list->order_by(in_either_direction, !c.options[kMinFirst]);
+  else
+    list->order_by(value(chosen.id), !c.options[kMinFirst]);
   const auto marked = std::ranges::find(heads, c.selection.layer * n.heads + c.selection.head);
   list->table.marked = marked == heads.end() ? -1 : static_cast<int>(marked - heads.begin());
   return list;

@@ -464,7 +464,7 @@ void declare(Content& it) {
   if (!answer) return;
   const Thumbnails& thumbnails = *it.keep(answer);
   it.titled_in_pane = false;
-  it.title = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
+  it.title = "All heads";
   it.subtitle = "rows: layers; in each map queries × keys";
   it.table = [&] { return table(c, thumbnails); };
   it.body = std::make_unique<Maps>(thumbnails, scale_of(c, thumbnails));

@@ -136,8 +136,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
   list.table.footer = {{list.sum_cell(0, n.z.size()), sum, list.cell(norms + 1, norm)}};
   list.table.legend = true;
-  list.table.strength = norms;
-  if (c.options[kLargestFirst]) list.table.order = {norms};
+  list.rank_by(n.norms);
+  if (c.options[kLargestFirst]) list.order_by(n.norms);
   list.table.marked = list.kept = c.selection.head;
   list.table.vector_role = kComponent;
   return made;

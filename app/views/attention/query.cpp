@@ -215,21 +215,17 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     if (const int later = c.run->run->length() - n.keys; later > 0)
       list.table.masked = counted(later, "later key") + ": masked (score −∞, weight 0)";
   }
-  list.strengths = weights;
+  list.rank_by(weights);
   if (shown != Shown::breakdown) list.least_rows = 5;
-  list.table.strength = kWeightColumn;
   if (c.options[kStrongestFirst]) {
-    if (differs)
-      list.number("", 0, [&n](int key) { return std::abs(n.at(Stage::pattern, key)); }, {.hidden = true});
-    list.table.order = {differs ? list.last() : kWeightColumn};
+    list.order_by([&n](int key) { return std::abs(n.at(Stage::pattern, key)); });
     list.table.row_names = differs ? "keys that differ most" : "strongest keys";
-    list.table.in_order_of_strength = true;
   } else {
     list.table.first_number = 0;
   }
   list.table.marked = c.selection.key;
   list.table.mark = theme.key;
-  list.table.kept = wanted_key(c, n.query, n.keys);
+  list.kept = wanted_key(c, n.query, n.keys);
   list.table.vector_role = kComponent;
   return made;
 }

@@ -222,7 +222,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
               {.heading = c.theme->key});
   list.bar(number_title(c), 8, [&n](int row) { return n.listed[row].value; },
            {.digits = 4, .most = 16 * c.font_size, .is_signed = true});
-  list.table.strength = list.last();
+  list.rank_by([&n](int row) { return n.listed[row].value; });
   const auto footer = [&](const std::string& name, double value, viz::Color color) {
     viz::FixedRow& row = list.table.footer.emplace_back();
     row = {list.cell(0, name), list.cell(list.last(), viz::fixed_number(value, 4))};

@@ -132,13 +132,10 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
                  [&n, query, stage](int row) { return n.at(stage, query, n.keys[row]); },
                  {.digits = is_weight ? 4 : 3, .scientific = is_weight ? 0.0005 : 0});
   }
-  list->number("", 0, [&n, query](int row) { return std::abs(n.at(Stage::pattern, query, n.keys[row])); },
-               {.hidden = true});
-  list->table.order = {list->last()};
+  list->order_by([&n, query](int row) { return std::abs(n.at(Stage::pattern, query, n.keys[row])); });
   list->table.row_names = "strongest keys", list->table.first_number = 1;
   const auto chosen = std::ranges::find(n.keys, c.selection.key);
-  list->table.marked = list->table.kept =
-      chosen == n.keys.end() ? -1 : static_cast<int>(chosen - n.keys.begin());
+  list->table.marked = list->kept = chosen == n.keys.end() ? -1 : static_cast<int>(chosen - n.keys.begin());
   list->table.mark = c.theme->key;
   return list;
 }

@@ -206,26 +206,18 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   bars(n.is_difference ? "scaled" : "× " + viz::number(n.scale, 3), "scaled", 5, n.scaled,
        {.is_signed = true, .hidden = n.scale == 1});
   weights("weight", 8, n.weights);
-  int order = list.last();
   if (!n.other.empty()) weights(n.other_name, n.is_difference ? 4 : 7, n.other);
   const bool sorted = row && c.options[kStrongestFirst];
-  if (n.is_difference) {
-    const auto magnitude = [&](int at) { return std::abs(n.weights[at]); };
-    list.number("", 0, magnitude, {.hidden = true});
-    order = list.last();
-  }
-  if (sorted) list.table.order = {order};
-  list.table.in_order_of_strength = sorted;
+  if (sorted) list.order_by([&](int at) { return std::abs(n.weights[at]); });
   list.table.row_names = sorted ? n.is_difference ? "keys that differ most" : "strongest keys"
                          : row  ? "keys"
                                 : "rows";
   list.table.first_number = sorted ? 1 : 0;
   if (!row) return made;
-  list.table.strength = order;
-  list.strengths = n.weights;
+  list.rank_by(n.weights);
   list.table.marked = c.selection.key;
   list.table.mark = theme.key;
-  list.table.kept = wanted_key(c, c.selection.query, static_cast<int>(n.names.size()));
+  list.kept = wanted_key(c, c.selection.query, static_cast<int>(n.names.size()));
   return made;
 }
 

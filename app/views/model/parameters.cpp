@@ -194,8 +194,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const std::vector<Line>& lin
       .text = [=](int row) { return grouped(line(row).count); };
   list.bar("share, %", 1, share,
            {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true, .tip = false});
-  list.table.strength = list.last();
-  list.table.strongest = "largest";
+  list.rank_by(share);
   list.table.footer = {
       {list.cell(0, c.run->run->config.tie_word_embeddings ? "total, tied counted once" : "total"),
        list.cell(2, sum), list.cell(3, "100.00")}};

@@ -183,7 +183,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     list.number(delta(c) + std::string("activation"), 6, [row](int i) { return row(i).size; }, {.digits = 3});
   list.bar(quantity_of(c, n), 8, [row](int i) { return row(i).value; },
            {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
-  const int values = list.table.strength = list.last();
+  const int values = list.last();
+  list.rank_by([row](int i) { return row(i).value; });
   const auto add_footer = [&](std::string words, double value) {
     list.add_footer(named, std::move(words), values, viz::fixed_number(value, 4), c.theme->text_muted);
   };

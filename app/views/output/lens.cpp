@@ -152,7 +152,7 @@ void place_columns(const ViewContext& c, Layout& l, float width) {
   l.grid.cols = l.shown;
   l.grid.rect.w = static_cast<float>(viz::whole_pixels(cell, 0.85, style) * l.shown);
   const int wanted =
-      c.options[kFirstColumn] >= 0 ? c.options[kFirstColumn] : first_row_showing(c.selection.query, l.shown);
+      c.options[kFirstColumn] >= 0 ? c.options[kFirstColumn] : first_row_showing({}, c.selection.query, l.shown);
   l.first = std::clamp(wanted, 0, l.length - l.shown);
   l.grid.first_col = l.first;
   // A pane that scrolls keeps its rows where they are, however long the names of the shown tokens.

@@ -209,7 +209,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list.table.footer = {
       {list.cell(follows, any ? "mean" : ""),
        list.cell(measured, any ? viz::fixed_number(is_difference ? n.mean_difference : n.mean, 3) : "")}};
-  if (sorted) list.table.order = {measured};
+  if (sorted) list.order_by(is_difference ? n.difference : n.loss);
   if (sorted) list.table.row_names = "rows";
   list.table.first_number = sorted ? 1 : 0;
   list.table.marked = c.selection.query;

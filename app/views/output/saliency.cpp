@@ -175,7 +175,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
             .scientific = 0.0001,
             .most = 40 * c.font_size,
             .is_signed = has_sign(c)});
-  const int share = list.table.strength = list.last();
+  const int share = list.last();
   const auto footer = [&](std::string name, double value) {
     list.add_footer(named, std::move(name), share, viz::fixed_number(value, 4));
   };
@@ -193,11 +193,11 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     };
   }
   const bool sorted = c.options[kSorted];
-  if (sorted) list.table.order = {share};
+  list.rank_by(n.of->parts);
+  if (sorted) list.order_by(n.of->parts);
   if (sorted) list.table.row_names = "rows";
   list.table.first_number = sorted ? 1 : 0;
-  list.strengths = n.shares;
-  if (const int chosen = chosen_token(c, n); chosen < n.count()) list.table.marked = list.table.kept = chosen;
+  if (const int chosen = chosen_token(c, n); chosen < n.count()) list.table.marked = list.kept = chosen;
   list.table.mark = chosen_color(c, n);
   return made;
 }

@@ -214,13 +214,13 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Swept& swept) {
             .blank = [&swept, cell, lacks_edit](int row) {
               return !swept.is_known(cell(row)) || lacks_edit(row);
             }});
-  list.table.strength = list.last();
+  if (!neurons) list.rank_by([&swept, cell](int row) { return swept.difference(cell(row)); });
   if (swept.is_estimated())
     list.number(
         "estimate", 5, [&swept, cell](int row) { return swept.estimate(cell(row)); },
         {.color = c.theme->text_muted, .digits = 4, .scientific = 1e-4, .tip = false, .blank = lacks_edit});
   if (neurons)
-    list.table.row_names = "strongest neurons", list.table.in_order_of_strength = true;
+    list.table.row_names = "strongest neurons";
   else if (c.in_pane)  // a figure is not about the selected layer
     list.table.marked = std::min(c.selection.layer, swept.sweep->layers - 1);
   return made;

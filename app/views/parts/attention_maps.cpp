@@ -6,7 +6,7 @@ namespace headscope::app {
 
 const Option<Zoom> kZoom =
     gesture_option<Zoom>("zoom", "Zoom", "only queries R to R and keys C to C (ends excluded)", Zoom{}, 0, 0,
-                         "all", {.of_prompt = true});
+                         "all", {.of_prompt = true, .of_drawing = true});
 
 const Option<DragAction> kDragAction = choice_option<DragAction>(
     "paint", "Mouse", "][",

@@ -251,11 +251,16 @@ bool ShadedPrompt::place(const ViewContext& c, viz::Rect area) {
 
 TableRows ShadedPrompt::lines_in(const ViewContext& c) const {
   const std::span<const int> rows =
-      list != nullptr && list->table.order.column < 0 ? list->layout().rows : std::span<const int>();
+      list != nullptr && list->table.order.empty() ? list->layout().rows : std::span<const int>();
   const int all = line_count(places_), wanted = first_line != nullptr ? c.options[*first_line] : -1;
+  const auto line_of = [&](int token) {
+    return places_[std::clamp(token, 0, static_cast<int>(places_.size()) - 1)].line;
+  };
+  // Lines of the list's rows, but no tokens beyond the context while there are others.
+  const int last_run = std::max(0, line_of(run_length_ - 1) + 1 - shown_);
   const int first = wanted >= 0    ? wanted
-                    : rows.empty() ? places_[std::max(0, chosen)].line - shown_ / 2
-                                   : places_[std::min<std::size_t>(rows.front(), places_.size() - 1)].line;
+                    : rows.empty() ? line_of(chosen) - shown_ / 2
+                                   : std::min(line_of(rows.front()), last_run);
   return {first_line, std::clamp(first, 0, all - shown_), shown_, all, area_};
 }
 

@@ -71,12 +71,13 @@ Option<T> gesture_option(std::string_view name, std::string_view label, std::str
 }
 
 /// An option for what a pane shows, such as a scroll position, see OptionSpec::pane_only. A default below
-/// `low` is "auto".
+/// `low` is "auto". A view reads it in its boxes only, when these are placed.
 template <class T>
 Option<T> pane_option(std::string_view name, T by_default, T low, T high,
                       bool reset_on_prompt_change = false) {
-  return gesture_option(name, "", "", by_default, low, high, by_default < low ? "auto" : "",
-                        {.reset_on_prompt_change = reset_on_prompt_change, .pane_only = true});
+  return gesture_option(
+      name, "", "", by_default, low, high, by_default < low ? "auto" : "",
+      {.reset_on_prompt_change = reset_on_prompt_change, .pane_only = true, .of_drawing = true});
 }
 
 }  // namespace headscope::app

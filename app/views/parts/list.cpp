@@ -14,10 +14,6 @@ Option<int> first_row_option(std::string_view name, bool reset_on_prompt_change,
   return pane_option(name, by_default, 0, 1 << 24, reset_on_prompt_change);
 }
 
-int first_row_showing(int row, int shown) {
-  return row < shown ? 0 : row - shown / 2;
-}
-
 int first_row_showing(std::span<const float> strengths, int wanted, int shown) {
   const auto strength = [&](int row) {
     return std::isfinite(strengths[row]) ? std::abs(strengths[row]) : 0.F;
@@ -26,14 +22,15 @@ int first_row_showing(std::span<const float> strengths, int wanted, int shown) {
   int strongest = 0;
   for (int row = 1; row < rows; ++row)
     if (strength(row) > strength(strongest)) strongest = row;
-  const int last = std::min(strongest, rows - shown);
+  const int last = std::min(strongest, std::max(0, rows - shown));
   int best = std::max(0, strongest + 1 - shown);
   double sum = 0, most = 0;  // relative to the first range
   for (int first = best + 1; first <= last; ++first) {
     sum += double{strength(first + shown - 1)} - double{strength(first - 1)};
     if (sum > most) most = sum, best = first;
   }
-  return wanted >= 0 && (wanted < best || wanted >= best + shown) ? first_row_showing(wanted, shown) : best;
+  if (wanted < 0 || (wanted >= best && wanted < best + shown)) return best;
+  return wanted < shown ? 0 : wanted - shown / 2;
 }
 
 SetOption TableRows::from(double row) const {
@@ -42,7 +39,6 @@ SetOption TableRows::from(double row) const {
 
 ViewActions TableRows::by_wheel(const Gesture& gesture) const {
   constexpr int kRows = 3;  // rows per step of the wheel
-  if (shown == 0) return {};
   return {from(first + kRows * (gesture.by.y > 0 ? -1 : 1))};
 }
 
@@ -72,20 +68,7 @@ std::optional<ViewActions> keys_along_heads(const ViewContext&, const TableRows&
   return std::nullopt;
 }
 
-/// The rows that a picture shows.
-static TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& picture) {
-  TableRows rows{&list.first, 0, 0, c.run ? picture.rows.all : 0, {}};
-  for (const viz::Region& region : picture.regions) {
-    if (region.role != list.role || rows.shown == rows.all) continue;
-    if (rows.shown++ == 0) rows.place = region.rect;
-    rows.place.h = region.rect.bottom() - rows.place.y;
-  }
-  const int wanted = c.options[list.first];  // the option may be newer than the picture
-  rows.first = std::clamp(wanted < 0 ? picture.rows.first : wanted, 0, rows.all - rows.shown);
-  return rows;
-}
-
-List::List(const ViewContext& context, int role, int count) : context_(context) {
+List::List(const ViewContext& context, int role, int count) : RoleBox(role), context_(context) {
   table.rows = count;
   table.mark = context.theme->accent;
   table.row_role = role;
@@ -93,14 +76,10 @@ List::List(const ViewContext& context, int role, int count) : context_(context) 
 
 List::List(const ViewContext& context, const ListRows& rows, int count) : List(context, rows.role, count) {
   rows_ = &rows;
-  table.first = std::max(0, context.options[rows.first]);
-  automatic_ = context.options[rows.first] < 0;
   table.row_names = rows.names;
   table.first_number = 1;
   table.max_rows = context.max_rows;
   table.note_below = !context.in_pane;
-  const bool by_default = context.options[rows.first] == std::get<int>(rows.first.default_value);
-  table.selects = !context.in_pane && by_default && !rows.runs_on;
 }
 
 ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int importance,
@@ -190,47 +169,52 @@ const viz::Table& List::filled() {
   return table;
 }
 
-bool List::lay_out(viz::Rect area) {
-  layout_ = viz::lay_out_table(filled(), area, style_of(context_));
+bool List::lay_out(const ViewContext& c) {
+  layout_ = viz::lay_out_table(filled(), area_, style_of(c));
   return layout_.places.size() >= 2 && (table.rows == 0 || !layout_.rows.empty());
 }
 
-bool List::lay_out_showing(viz::Rect area, std::span<const float> by_row) {
-  const bool fits = lay_out(area);
+bool List::place(const ViewContext& c, viz::Rect area) {
+  area_ = area;
+  const int wanted = rows_ != nullptr ? c.options[rows_->first] : 0;
+  table.first = std::max(0, wanted);
+  table.selects = rows_ != nullptr && !rows_->runs_on && !c.in_pane &&
+                  wanted == std::get<int>(rows_->first.default_value);
+  const bool fits = lay_out(c);
   const auto shown = static_cast<int>(layout_.rows.size());
-  if (!fits || !automatic_ || table.in_order_of_strength || shown >= table.rows) return fits;
-  table.first = first_row_showing(by_row, table.kept, shown);
-  return lay_out(area);
+  if (!fits || wanted >= 0 || shown >= table.rows) return fits;
+  const std::vector<int> order = viz::table_rows(table);
+  const int at = kept < 0 ? -1 : static_cast<int>(std::ranges::find(order, kept) - order.begin());
+  table.first =
+      first_row_showing(table.order.empty() ? table.strengths : std::span<const float>(), at, shown);
+  return lay_out(c);
 }
 
-std::string List::note(std::string_view after) const {
-  return layout_.note.empty() || layout_.note_below ? "" : std::string(after) + layout_.note;
-}
-
-std::string List::left_out(std::string_view after) const {
+std::string List::note() const {
   int count = 0;
   for (int i = 0; i < static_cast<int>(table.columns.size()); ++i) {
     const viz::TableColumn& column = table.columns[i];
     count += !column.hidden && !column.heading.empty() && layout_.place_of(i) == nullptr;
   }
-  return count == 0 ? "" : std::string(after) + counted(count, "column") + " not shown";
+  const std::string rows = layout_.note_below ? "" : layout_.note,
+                    columns = count == 0 ? "" : counted(count, "column") + " not shown";
+  return rows + (rows.empty() || columns.empty() ? "" : "; ") + columns;
 }
 
-void List::paint(Picture& picture) const {
+void List::paint(Picture& picture, const ViewContext& c) const {
   const bool whole = picture.whole;
-  const viz::TableWindow window = picture.rows;
-  viz::paint_table(picture, table, layout_, style_of(context_));
+  const viz::Style style = style_of(c);
+  viz::paint_table(picture, table, layout_, style);
   picture.whole = whole;
-  if (rows_ == nullptr) picture.rows = window;
   for (const viz::TableLayout::Place& place : layout_.places) {
     const auto pictured = std::ranges::find_if(
         columns_,
         [at = place.column](const ListColumn& column) mutable { return column.pictured && at-- == 0; });
     if (pictured == columns_.end() || !pictured->draw) continue;
-    const float height = viz::table_row_height(style_of(context_));
+    const float height = viz::table_row_height(style);
     for (std::size_t i = 0; i < layout_.rows.size(); ++i)
       pictured->draw(
-          picture.scene, context_, layout_.rows[i],
+          picture.scene, c, layout_.rows[i],
           viz::Rect{place.x, layout_.rows_top + static_cast<float>(i) * height, place.w, height}.inset(1));
   }
 }
@@ -257,14 +241,13 @@ Wish List::height(const ViewContext& c, float width) const {
   return {std::min(all, least), all, all};
 }
 
-bool List::place(const ViewContext&, viz::Rect area) {
-  if (!strengths.empty()) return lay_out_showing(area, strengths);
-  const bool fits = lay_out(area);
-  const auto shown = static_cast<int>(layout_.rows.size());
-  if (!fits || !automatic_ || kept < 0 || shown >= table.rows) return fits;
-  const std::vector<int> order = viz::table_rows(table);
-  table.first = first_row_showing(static_cast<int>(std::ranges::find(order, kept) - order.begin()), shown);
-  return lay_out(area);
+TableRows List::shown_rows(const ViewContext& c) const {
+  TableRows rows{&rows_->first, layout_.first, static_cast<int>(layout_.rows.size()), layout_.all, {}};
+  rows.place = {layout_.left(), layout_.rows_top, layout_.right() - layout_.left(),
+                static_cast<float>(rows.shown) * viz::table_row_height(style_of(c))};
+  const int wanted = c.options[rows_->first];
+  if (wanted >= 0) rows.first = std::clamp(wanted, 0, std::max(0, rows.all - rows.shown));
+  return rows;
 }
 
 int List::row_at(const Picture& picture, const viz::Hit& hit) const {
@@ -303,12 +286,6 @@ void List::add_component(Facts& facts, const Picture& picture, const viz::Hit& h
       column->vector(region.id), column->factors.empty() ? 1 : column->factors[region.id]);
 }
 
-void List::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const {
-  for (const viz::Region& region : picture.regions)
-    if (refers_to && region.role == table.row_role && region.id < table.rows && refers_to(region.id) == ref)
-      scene.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
-}
-
 void List::add_facts(Facts& facts, const ViewContext& c, const Picture& picture, const viz::Hit& hit) const {
   add_component(facts, picture, hit);
   const int row = row_at(picture, hit);
@@ -343,8 +320,9 @@ std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture
   if (const int row = clicks ? row_at(picture, *hit) : -1; row >= 0) return on_click(c, row);
   const bool moves = gesture.kind == Gesture::Kind::key || gesture.kind == Gesture::Kind::wheel;
   if (!moves || rows_ == nullptr) return std::nullopt;
-  const TableRows rows = rows_in(*rows_, c, picture);
-  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  const TableRows rows = shown_rows(c);
+  if (gesture.kind == Gesture::Kind::wheel)
+    return rows.scrolls() ? std::optional(rows.by_wheel(gesture)) : std::nullopt;
   if (on_key)
     if (auto actions = on_key(c, rows, gesture)) return actions;
   const bool up = gesture.key == Key::up;
@@ -368,16 +346,15 @@ ViewActions List::choose_next(const ViewContext& c, const TableRows& rows, int b
 void List::settle(ViewActions& actions, const ViewContext& c, const Picture& picture,
                   const viz::Hit& hit) const {
   if (actions.empty() || kept < 0 || rows_ == nullptr) return;
-  const TableRows rows = rows_in(*rows_, c, picture);
+  const TableRows rows = shown_rows(c);
   if (!rows.scrolls()) return;
   actions.emplace_back(row_at(picture, hit) >= 0 ? rows.from(rows.first)
                                                  : SetOption{&rows_->first, rows_->first.default_value});
 }
 
-void List::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture& picture) const {
+void List::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture&) const {
   if (rows_ == nullptr) return;
-  std::ranges::move(rows_in(*rows_, c, picture).bars(c.width - kScrollBar * c.font_size),
-                    std::back_inserter(scrolls));
+  std::ranges::move(shown_rows(c).bars(area_.right() + style_of(c).unit()), std::back_inserter(scrolls));
 }
 
 Table List::exported(int rows) const {

@@ -17,10 +17,9 @@ namespace headscope::app {
 
 /// The scroll position of a list: its first shown row. By default -1: chosen by the view.
 Option<int> first_row_option(std::string_view name, bool reset_on_prompt_change = false, int by_default = 0);
-/// The first of `shown` rows such that a given row is visible.
-int first_row_showing(int row, int shown);
-/// The same for a row that is wanted (-1: none is), and apart from that such that the row of the largest
-/// strength is visible, and as much strength as possible next to it. There are more rows than are shown.
+/// The first of `shown` rows such that the one that is wanted (-1: none is) is visible, and apart from that
+/// the row of the largest strength, and as much strength as possible next to it. There are more rows than are
+/// shown. No strengths: all are alike.
 int first_row_showing(std::span<const float> strengths, int wanted, int shown);
 
 /// Sorts lists with a row for each key.
@@ -110,7 +109,7 @@ concept ListCells = is_function_of_row<T> || std::ranges::borrowed_range<T>;
 
 /// The columns of a list over its rows, counted from 0. The context and everything that the columns'
 /// functions refer to must outlive it.
-class List final : public Box {
+class List final : public RoleBox {
  public:
   List(const ViewContext& context, const ListRows& rows, int count);
   /// Few rows, which are all shown.
@@ -125,13 +124,26 @@ class List final : public Box {
   /// What a click on a row does; null: it selects what the row is about.
   std::function<ViewActions(const ViewContext&, int row)> on_click;
   ListKey on_key;  ///< see ListRows::keys
-  /// Unless a first row is chosen, or the rows are sorted by strength, the list begins where the row of the
-  /// largest strength, or the one that is kept in view, is seen; empty: at its first row.
-  std::span<const float> strengths;
-  int kept = -1;            ///< a row that is kept in view in the same way; -1: none
+  /// Unless a first row is chosen, the list begins where this row is seen, and of rows that are not sorted
+  /// the one of the largest strength; -1: where it begins.
+  int kept = -1;
   float least_width = 12;   ///< ems; with less it stands below other boxes, not next to them
   bool may_be_cut = false;  ///< without a scroll position, too, rows without room are left out
   int least_rows = 0;       ///< below which it is too low; 0: three lines are enough, whatever they are
+
+  /// Sorts the rows by these numbers, the largest first unless they are rising. Their strengths, if they
+  /// have any, then say nothing.
+  template <ListCells Cells>
+  void order_by(Cells&& numbers, bool falling = true) {
+    for (int row = 0; row < table.rows; ++row)
+      table.order.push_back((falling ? -1 : 1) * static_cast<float>(by_row<Cells>(numbers)(row)));
+  }
+  /// Of rows that are not sorted, which of them a figure has that has no room for all.
+  template <ListCells Cells>
+  void rank_by(Cells&& numbers) {
+    for (int row = 0; row < table.rows; ++row)
+      table.strengths.push_back(static_cast<float>(by_row<Cells>(numbers)(row)));
+  }
 
   template <ListCells Cells>
   ListColumn& text(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {
@@ -189,33 +201,18 @@ class List final : public Box {
 
   // For pictures.
   viz::Table table;  ///< complete except for its columns, until it is laid out
-  /// Lays out the rows from the table's `first` on. Returns whether there is room for a row of two columns.
-  bool lay_out(viz::Rect area);
-  /// The same, unless a first row is chosen or the rows are sorted by strength, from the row on that keeps
-  /// `table.kept` in view, or else the row of the largest strength: see first_row_showing.
-  bool lay_out_showing(viz::Rect area, std::span<const float> by_row);
   const viz::TableLayout& layout() const { return layout_; }
   /// The table with its columns' cells.
   const viz::Table& filled();
-  /// Says which rows are shown, preceded by `after`; empty if all are.
-  std::string note(std::string_view after) const;
-  /// "2 columns not shown", if a narrow list has left out some, preceded by `after`.
-  std::string left_out(std::string_view after) const;
-  /// Draws the list. Scrolled rows and dropped columns do not make the picture incomplete: `picture.whole`
-  /// stays.
-  void paint(Picture& picture) const;
-
   // As a box.
   Wish width(const ViewContext& context) const override;
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
-  void paint(Picture& picture, const ViewContext&) const override { paint(picture); }
-  std::string note() const override {
-    return note("") + left_out(layout_.note.empty() || layout_.note_below ? "" : "; ");
-  }
+  /// Scrolled rows and dropped columns do not make the picture incomplete: `picture.whole` stays.
+  void paint(Picture& picture, const ViewContext& context) const override;
+  /// Which rows are shown, and how many columns are not.
+  std::string note() const override;
   std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
-  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
-             const Ref& ref) const override;
   void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
                  const viz::Hit& hit) const override;
   std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
@@ -238,6 +235,12 @@ class List final : public Box {
     std::span<const float> vector;
   };
 
+  Ref ref_of(const viz::Region& region, int, int) const override {
+    return refers_to && region.id < table.rows ? refers_to(region.id) : Ref();
+  }
+  /// The rows that a picture shows; the option may be newer.
+  TableRows shown_rows(const ViewContext& context) const;
+  bool lay_out(const ViewContext& context);
   /// The row that was hit, or whose strip was; -1: none.
   int row_at(const Picture& picture, const viz::Hit& hit) const;
   /// The column whose strip was hit; null: none.
@@ -260,7 +263,6 @@ class List final : public Box {
 
   const ViewContext& context_;
   const ListRows* rows_ = nullptr;  ///< null: all are shown
-  bool automatic_ = false;          ///< no first row is chosen
   std::deque<ListColumn> columns_;
   std::deque<std::vector<std::string>> texts_;  // texts of the table's columns
   bool filled_ = false;

@@ -127,11 +127,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Means& means) {
   const auto prompts = static_cast<double>(means.answer->fold.prompts());
   if (std::ranges::any_of(counts, [&](double count) { return count != prompts; }))
     list.number("prompts", 3, [counts](int row) { return counts[row]; }, {.digits = 0, .tip = false});
-  if (!means.answer->means->ranked_by.empty()) {  // the strongest first
-    list.number("", 0, [&means](int row) { return std::abs(means.numbers.front().mean[row]); },
-                {.hidden = true});
-    list.table.order = {list.last()};
-  }
+  if (!means.answer->means->ranked_by.empty())  // the strongest first
+    list.order_by([&means](int row) { return std::abs(means.numbers.front().mean[row]); });
   return made;
 }
 

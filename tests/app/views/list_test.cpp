@@ -11,26 +11,29 @@ const Option<int> kFirst = first_row_option("first-test-row");
 const ListRows kLines{.role = 3, .first = kFirst, .names = "rows"};
 const ListRows kPages{.role = 3, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
 
-/// A picture that shows rows 1 and 2 of five, each 20 high.
-Picture two_rows() {
-  Picture picture;
-  picture.rows = {1, 5};
-  for (const int row : {1, 2}) {
-    viz::Region region;
-    region.role = 3, region.id = row;
-    region.rect = {10, 20 * static_cast<float>(row), 100, 20};
-    picture.regions.push_back(region);
-  }
-  return picture;
+/// The height at which a list shows that many rows.
+float height_for(int rows) {
+  viz::Table table;
+  table.rows = rows;
+  return viz::table_height(table, style_of(scenario(12).context(400, 300))) + 1;
 }
 
+void fill(List& list) {
+  list.number("no", 2, [](int row) { return row; });
+  list.text("name", 1, [](int row) { return "row " + std::to_string(row); });
+}
+
+/// What a key does to a list that shows rows 1 and 2 of five.
 std::string pressed(const ListRows& rows, Key key, ListKey own = nullptr) {
   ViewContext c = scenario(12).context(400, 300);
+  c.in_pane = true;
   c.options.set(kFirst, 1);
-  List list(c, rows, 4);
+  List list(c, rows, 5);
+  fill(list);
   list.on_key = std::move(own);
+  EXPECT_TRUE(list.place(c, {0, 0, 400, height_for(2)}));
   const Gesture gesture{Gesture::Kind::key, {}, {}, {}, key};
-  const auto actions = list.on(c, two_rows(), nullptr, gesture);
+  const auto actions = list.on(c, {}, nullptr, gesture);
   return in_words(actions ? *actions : keys_along_prompt(c, gesture));
 }
 
@@ -75,13 +78,51 @@ TEST(List, ARowThatHasNoRoomIsInTheNote) {
   ViewContext c = scenario(2).context(800, 300);
   c.in_pane = true;
   List list(c, kLines, 40);
-  list.number("", 2, [](int row) { return row; });
-  list.text("name", 1, [](int row) { return "row " + std::to_string(row); });
-  EXPECT_FALSE(list.lay_out({0, 0, 800, 10}));
-  EXPECT_TRUE(list.lay_out({0, 0, 800, 200}));
-  EXPECT_TRUE(list.note("; ").starts_with("; rows 1 to ")) << list.note("; ");
-  EXPECT_TRUE(list.lay_out({0, 0, 800, 4000}));
-  EXPECT_EQ(list.note("; "), "");
+  fill(list);
+  EXPECT_FALSE(list.place(c, {0, 0, 800, 10}));
+  EXPECT_TRUE(list.place(c, {0, 0, 800, 200}));
+  EXPECT_TRUE(list.note().starts_with("rows 1 to ")) << list.note();
+  EXPECT_TRUE(list.place(c, {0, 0, 800, 4000}));
+  EXPECT_EQ(list.note(), "");
+}
+
+TEST(List, TheWheelMovesTheListUnderTheMouse) {
+  ViewContext c = scenario(12).context(900, 300);
+  c.in_pane = true;
+  static const Option<int> second = first_row_option("second-test-row");
+  static const ListRows rows{.role = 4, .first = second, .names = "rows"};
+  auto left = std::make_unique<List>(c, kLines, 40), right = std::make_unique<List>(c, rows, 40);
+  fill(*left), fill(*right);
+  const BoxPtr both = beside(boxes(std::move(left), std::move(right)));
+  ASSERT_TRUE(both->place(c, {0, 0, 900, 200}));
+  const auto turned = [&](float x) {
+    const auto actions = both->on(c, {}, nullptr, {Gesture::Kind::wheel, {x, 50}, {0, -1}, {}, Key::none});
+    return actions ? in_words(*actions) : "";
+  };
+  EXPECT_EQ(turned(50), "first-test-row 3");
+  EXPECT_EQ(turned(850), "second-test-row 3");
+}
+
+TEST(List, BeginsWhereTheRowThatIsKeptAndTheStrongestAreSeen) {
+  ViewContext c = scenario(12).context(400, 300);
+  c.in_pane = true;
+  static const Option<int> first = first_row_option("automatic-test-row", false, -1);
+  static const ListRows rows{.role = 4, .first = first, .names = "rows"};
+  std::vector<float> strengths(40, 0.F);
+  strengths[20] = 1;
+  const auto begins = [&](int kept) {
+    List list(c, rows, 40);
+    fill(list);
+    list.rank_by(strengths);
+    list.kept = kept;
+    EXPECT_TRUE(list.place(c, {0, 0, 400, height_for(4)}));
+    return list.layout().rows.front();
+  };
+  EXPECT_EQ(begins(-1), 17);
+  EXPECT_EQ(begins(18), 17) << "both are seen";
+  EXPECT_EQ(begins(30), 28);
+  c.options.set(first, 5);
+  EXPECT_EQ(begins(30), 5) << "as chosen";
 }
 
 TEST(List, DifferencesThatMayBeRoundingHaveShortBarsAndAreNotWrittenAs0) {
