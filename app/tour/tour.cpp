@@ -245,7 +245,7 @@ class Parser {
 
 /// The views with a pane of their own.
 std::vector<const View*> side_views() {
-  std::vector<const View*> side;
+  std::vector<const View*> side{&token_strip()};
   for (const View& view : views())
     if (view.place != Place::tab) side.push_back(&view);
   return side;

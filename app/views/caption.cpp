@@ -230,8 +230,9 @@ std::string caption(const View& view, const ViewContext& c) {
   } else if (edited && c.run->second_model && model::patches_from_second(edits)) {
     text += " · second model " + c.run->second_model->name;
   }
-  if (view.caption.head)
-    text += " · " + (view.shown_heads ? view.shown_heads(c) : head_name(c.selection.layer, c.selection.head));
+  const std::string heads =
+      view.shown_heads ? view.shown_heads(c) : head_name(c.selection.layer, c.selection.head);
+  if (view.caption.head && !heads.empty()) text += " · " + heads;
   if (view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);
   if (view.caption.head && of_run && c.selection.key >= 0)
     text += " · key " + token_name(key_tokens(*c.run), c.selection.key);

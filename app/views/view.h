@@ -386,8 +386,11 @@ std::span<const View* const> tabs();
 const View* find_view(std::string_view id);
 /// The main view of a part of the model. Null: there is none.
 const View* view_of(Part part);
-/// The first view of a place.
+/// The first view of a place; not the strip's.
 const View& view_at(Place place);
+/// The prompt's tokens, which the window always shows in a strip: no tab, not among `views()`. Files have the
+/// view of the same id.
+const View& token_strip();
 /// A view's own menu lines at a place of its picture; null: outside all regions.
 std::vector<MenuLine> menu_at(const View& view, const ViewContext& context, const Picture& picture,
                               const viz::Hit* hit);

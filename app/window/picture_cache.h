@@ -47,8 +47,8 @@ class PictureCache {
                        const std::optional<ExportOptions>& file,
                        const std::shared_ptr<SnapshotAnswers>& answers, const Build& build);
 
-  std::map<std::string_view, std::shared_ptr<const Slot>> slots_;  // by the view's id
-  std::set<std::string_view> shown_;
+  std::map<const View*, std::shared_ptr<const Slot>> slots_;
+  std::set<const View*> shown_;
   std::shared_ptr<const Slot> file_;
   bool file_shown_ = false;
   int built_ = 0;

@@ -31,7 +31,7 @@ picture score-sources score_sources --prompt "$fish" --layer 2 --head 5 --query 
 picture softmax softmax --scores-from robot --prompt "$she" --size 560x420
 picture merge merge --prompt "$she" --layer 5 --head 5 --size 520x420
 picture metrics metrics --metric induction --prompt "$fish" --size 520x420
-picture tokenization tokenization --prompt "unbelievable daughters" --query 6 --size 520x420
+picture merges tokens --tokens-show merges --prompt "unbelievable daughters" --query 6 --size 520x420
 picture embedding embedding --prompt "$she" --query 4 --size 520x420
 picture positions positions --prompt "$she" --size 560x420
 picture cosines positions --positions-show cosines --prompt "$she" --size 520x460

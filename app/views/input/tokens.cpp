@@ -1,13 +1,24 @@
+#include "app/views/input/token_merges.h"
 #include "app/views/parts/parts.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace tokens {
 
-enum Role { kChip };  // Region::id: position
+enum Role { kChip, kToken };  // Region::id: position; besides, token_merges::kStep
 
+enum class Shown { list, text, merges };
+const auto kShown = choice_option<Shown>(
+    "tokens-show", "Show", "fF",
+    "a list of the tokens, the text shaded by attention, or the merges that built them",
+    {{"list", "List", "The tokens with their bytes, their probabilities and the query's attention"},
+     {"text", "Text", "The text, each token shaded by the query's attention"},
+     {"merges", "Merges", "How each token was built from its bytes"}});
 /// -1: such that the query's chip is visible.
 const auto kFirstLine = first_row_option("first-line", true, -1);
+/// The same of rows.
+const auto kFirstToken = first_row_option("first-token", true, -1);
+const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens", .runs_on = true};
 
 struct Numbers {
   std::shared_ptr<const Pattern> pattern;  ///< null: none yet
@@ -46,7 +57,6 @@ viz::Color shade_of(const ViewContext& c, double weight) {
 void color_chip(viz::Chip& chip, const ViewContext& c, const Numbers& n, int i) {
   const viz::Theme& theme = *c.theme;
   chip.outline = {0, 0, 0, 0};
-  chip.break_after = chip.break_after && !c.in_pane;  // the strip has few lines
   chip.fill = n.masked(c, i) ? theme.raised : shade_of(c, static_cast<double>(n.weights[i]) / n.strongest);
   chip.text = text_on(c, chip.fill);
   if (i >= c.run->tokens.run_length)  // beyond what the model can take
@@ -56,9 +66,9 @@ void color_chip(viz::Chip& chip, const ViewContext& c, const Numbers& n, int i) 
     (i == c.selection.query ? chip.inner_outline : chip.outline) = theme.key;
 }
 
-/// Below a figure's chips: "weight 0", chips of some weights, "1".
+/// Below the chips: "weight 0", chips of some weights, "1".
 BoxPtr scale_of(const ViewContext& c, const Numbers& n) {
-  if (c.in_pane || n.weights.empty()) return nullptr;
+  if (n.weights.empty()) return nullptr;
   constexpr float kLine = 1.4F;  // ems
   const auto paint = [&n](Picture& picture, const ViewContext& now, viz::Rect area) {
     constexpr int kSamples = 6;  // from nothing to the strongest
@@ -82,42 +92,23 @@ BoxPtr scale_of(const ViewContext& c, const Numbers& n) {
   return may_be_left_out(custom({least, least}, {kLine, kLine, kLine}, paint), "the scale");
 }
 
-/// The prediction of a position's token from the tokens before it, by the shown run; none: not known, or the
-/// first position.
-std::optional<model::PositionStatistics> guessed_before(const ViewContext& c, int position) {
+/// Of the shown run; null: not known.
+std::shared_ptr<const Statistics> statistics_of(const ViewContext& c) {
   const Side shown = c.side == Side::difference ? Side::run : c.side;
-  const auto statistics = c.run->model->tokenizer ? c.ask_on(shown, StatisticsOfTokens{}) : nullptr;
-  const bool known = statistics && position > 0 && position < c.run->tokens.run_length &&
-                     position <= std::ssize(statistics->positions);
-  return known ? std::optional(statistics->positions[position - 1]) : std::nullopt;
+  return c.run->model->tokenizer ? c.ask_on(shown, StatisticsOfTokens{}) : nullptr;
 }
 
-Table table(const ViewContext& c, const Numbers& n) {
-  const PromptTokens& tokens = c.run->tokens;
-  const auto& tokenizer = c.run->model->tokenizer;
-  Table result{key_column("position"),
-               note_column("id"),
-               note_column("token"),
-               note_column("bytes"),
-               note_column("start"),
-               note_column("end"),
-               "probability",
-               "rank",
-               difference_column_prefix(c) + "weight"};
-  add_head_facts(result, c);
-  add_query_facts(result, c);
-  for (int i = 0; i < tokens.length(); ++i) {
-    const model::Token& token = tokens.tokens[i];
-    std::optional<double> probability, rank;
-    if (const auto before = guessed_before(c, i)) {
-      probability = before->next_probability;
-      rank = rank_cell(before->next_rank);
-    }
-    const auto weight = n.masked(c, i) ? std::nullopt : std::optional(n.weights[i]);
-    add_row(result, i, token.id, tokens.labels[i], tokenizer ? bytes_as_hex(tokenizer->bytes(token.id)) : "",
-            token.start, token.end, probability, rank, weight);
-  }
-  return result;
+/// The prediction of a position's token from the tokens before it; null: not known, or the first position.
+const model::PositionStatistics* guessed_before(const ViewContext& c, const Statistics* statistics,
+                                                int position) {
+  const bool known = statistics && position > 0 && position < c.run->tokens.run_length &&
+                     position <= std::ssize(statistics->positions);
+  return known ? &statistics->positions[position - 1] : nullptr;
+}
+
+std::string bytes_of(const ViewContext& c, int position) {
+  const auto& tokenizer = c.run->model->tokenizer;  // null: patterns only
+  return tokenizer ? bytes_as_hex(tokenizer->bytes(c.run->tokens.tokens[position].id)) : "";
 }
 
 /// The commands for a token besides choosing it, and copies of it.
@@ -164,22 +155,22 @@ void say_weight(Facts& facts, const ViewContext& c, const Numbers& n, int positi
               Fact::Location::tooltip);
 }
 
-/// What is said of a token besides which one it is; predictions are asked for at the mouse only.
-void add_facts(Facts& facts, const ViewContext& c, const Numbers& n, int position) {
+/// What is said of a token besides which one it is.
+void add_facts(Facts& facts, const ViewContext& c, const Numbers& n, const Statistics* statistics,
+               int position) {
   const PromptTokens& tokens = c.run->tokens;
   const model::Token& token = tokens.tokens[position];
-  const auto& tokenizer = c.run->model->tokenizer;  // null: patterns only
   const auto tell = [&](const std::string& words) { facts.say(words, Fact::Location::tooltip); };
   const bool beyond = position >= tokens.run_length;
   if (beyond) facts.say("position " + token_name(tokens, position));
-  if (tokenizer)
-    facts.say("id " + std::to_string(token.id) + ", bytes " + bytes_as_hex(tokenizer->bytes(token.id)));
+  if (const std::string bytes = bytes_of(c, position); !bytes.empty())
+    facts.say("id " + std::to_string(token.id) + ", bytes " + bytes);
   if (const std::string whole = split_characters(c.run->prompt.text, token); !whole.empty())
     tell("a part of “" + whole + "”, which is split between tokens");
   if (c.side != Side::difference) tell(other_token_words(c, position).value_or(""));
   add_commands(facts, c, position);
   if (beyond) return tell("beyond the model's " + grouped(c.run->run->config.n_ctx) + " positions: not run");
-  if (const auto before = guessed_before(c, position)) {
+  if (const auto* before = guessed_before(c, statistics, position)) {
     std::string words = "predicted with " + percent(before->next_probability) + shown_run_words(c);
     if (before->next_rank >= 0)  // else guesses have no order
       words += " (rank " + std::to_string(before->next_rank + 1) + " of " +
@@ -189,26 +180,90 @@ void add_facts(Facts& facts, const ViewContext& c, const Numbers& n, int positio
   say_weight(facts, c, n, position);
 }
 
-void declare(Content& it) {
-  const ViewContext& c = it.c;
-  auto pattern = current_pattern(c);  // asked for before there is a run, so that it arrives with it
-  if (!c.run) return;
-  const Numbers& n = it.keep(numbers_of(c, std::move(pattern)));
-  it.titled_in_pane = false;
-  it.title = "Tokens", it.says_difference = n.weights.empty();
-  if (!n.weights.empty()) {
-    it.title = "Attention from query " + token_name(c.run->tokens, c.selection.query);
-    it.subtitle = "weight in " + head_name(c.selection.layer, c.selection.head);
-  }
+std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
+  const std::vector<model::Token>& tokens = c.run->tokens.tokens;
+  const auto statistics = statistics_of(c);
+  const auto before = [&c, statistics](int i) { return guessed_before(c, statistics.get(), i); };
+  const auto unknown = [before](int i) { return before(i) == nullptr; };
+  const viz::Color muted = c.theme->text_muted;
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(tokens.size()));
+  list->refers_to = [&c](int i) { return i < c.run->tokens.run_length ? Ref{.query = i} : Ref(); };
+  list->number("", 5, [](int i) { return i; },
+               {.file = key_column("position"), .color = muted, .digits = 0, .tip = false});
+  list->number("id", 4, [&tokens](int i) { return tokens[i].id; },
+               {.file = note_column("id"), .digits = 0, .tip = false});
+  list->text("token", 9, c.run->tokens.labels, {.file = note_column("token")});
+  list->text("bytes", 1, [&c](int i) { return bytes_of(c, i); },
+             {.file = note_column("bytes"), .color = muted});
+  list->file(note_column("start"), [&tokens](int i) { return tokens[i].start; });
+  list->file(note_column("end"), [&tokens](int i) { return tokens[i].end; });
+  list->number("probability", 7, [before](int i) { return before(i) ? before(i)->next_probability : 0; },
+               {.file = "probability", .scientific = 1e-4, .tip = false, .blank = unknown});
+  list->number("rank", 3, [before](int i) { return before(i) ? rank_cell(before(i)->next_rank) : 0; },
+               {.file = "rank", .digits = 0, .tip = false, .blank = unknown});
+  const auto masked = [&](int i) { return n.masked(c, i); };
+  list->bar(delta(c) + std::string("weight"), 8, [&, masked](int i) { return masked(i) ? 0 : n.weights[i]; },
+            {.file = difference_column_prefix(c) + "weight", .axis = true, .tip = false, .blank = masked});
+  list->row_facts = [&, statistics](Facts& facts, int i) { add_facts(facts, c, n, statistics.get(), i); };
+  list->table.first_number = 0;
+  list->table.marked = list->kept = c.selection.query;
+  list->table.mark = c.theme->query;
+  return list;
+}
+
+Table table(const ViewContext& c, const Numbers& n) {
+  Table result = list_of(c, n)->exported();
+  add_head_facts(result, c);
+  add_query_facts(result, c);
+  return result;
+}
+
+std::unique_ptr<ShadedPrompt> text_of(const ViewContext& c, const Numbers& n) {
   auto prompt = std::make_unique<ShadedPrompt>(c, kChip, std::span<const float>(), viz::ColorScale(), "");
   for (int i = 0; i < std::ssize(prompt->flow.chips); ++i) color_chip(prompt->flow.chips[i], c, n, i);
   prompt->chosen = c.selection.query;
   prompt->first_line = &kFirstLine;
+  return prompt;
+}
+
+/// What list, text and strip have in common. Null: there is no run.
+const Numbers* begin(Content& it) {
+  auto pattern = current_pattern(it.c);  // asked for before there is a run, so that it arrives with it
+  if (!it.c.run) return nullptr;
+  const Numbers& n = it.keep(numbers_of(it.c, std::move(pattern)));
+  it.title = "Tokens", it.says_difference = n.weights.empty();
   it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
-    if (now.run == c.run) add_facts(facts, now, n, region_of(picture, hit).id);
+    const viz::Region& region = region_of(picture, hit);
+    if (now.run == it.c.run && region.role == kChip)
+      add_facts(facts, now, n, statistics_of(now).get(), region.id);  // asked for at the mouse only
   };
-  it.table = [&] { return table(c, n); };
-  it.body = rows(boxes(std::move(prompt), scale_of(c, n)));
+  it.table = [&] { return table(it.c, n); };
+  return &n;
+}
+
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  if (c.options[kShown] == Shown::merges) return token_merges::declare(it, kRows);
+  const Numbers* n = begin(it);
+  if (!n) return;
+  if (!n->weights.empty()) {
+    it.title = "Attention from query " + token_name(c.run->tokens, c.selection.query);
+    it.subtitle = "weight in " + head_name(c.selection.layer, c.selection.head);
+  }
+  const bool is_list = c.options[kShown] == Shown::list;
+  BoxPtr text, scale, list;
+  if (!is_list || !c.in_pane) text = text_of(c, *n), scale = scale_of(c, *n);  // a pane is below the strip
+  if (is_list) list = list_of(c, *n);
+  it.body = rows(boxes(std::move(text), std::move(scale), std::move(list)));
+}
+
+void declare_strip(Content& it) {
+  const Numbers* n = begin(it);
+  if (!n) return;
+  it.titled_in_pane = false;
+  auto text = text_of(it.c, *n);
+  for (viz::Chip& chip : text->flow.chips) chip.break_after = false;  // there are few lines
+  it.body = std::move(text);
 }
 
 std::vector<MenuLine> menu(const ViewContext& c) {
@@ -223,17 +278,42 @@ std::vector<MenuLine> menu(const ViewContext& c) {
 
 View tokens_view() {
   using namespace tokens;
-  View view = make_view(Group::input, "tokens", "Tokens",
-                        "the prompt's tokens, shaded by the query's attention in the chosen head", declare);
-  view.place = Place::strip;
-  view.options = {&kValueMax, &kFirstLine};
+  View view =
+      make_view(Group::input, "tokens", "Tokens",
+                "the prompt's tokens: their bytes, how they were merged from these, how probable each "
+                "was, and the query's attention to it",
+                declare);
+  view.options = {&kShown, &kValueMax, &kFirstLine, &kFirstToken};
   view.menu = menu;
+  view.has_list = true;
   view.shows_difference = true;
   view.needs = Capability::patterns;
   view.caption = {true, true, true};
-  view.landmarks = {landmark("chips", kChip), query_landmark("query chip", kChip),
-                    key_landmark("key chip", kChip)};
+  view.shown_heads = [](const ViewContext& c) {
+    const bool are_merges = c.options[kShown] == Shown::merges;
+    return are_merges ? "" : head_name(c.selection.layer, c.selection.head);
+  };
+  view.landmarks = {landmark("merges", token_merges::kStep), query_landmark("token", kToken),
+                    landmark("tokens", kToken)};
   return view;
+}
+
+const View& token_strip() {
+  using namespace tokens;
+  static const View strip = [] {
+    View view =
+        make_view(Group::input, "tokens", "Tokens",
+                  "the prompt's tokens, shaded by the query's attention in the chosen head", declare_strip);
+    view.place = Place::strip;
+    view.options = {&kValueMax, &kFirstLine};
+    view.menu = menu;
+    view.shows_difference = true;
+    view.needs = Capability::patterns;
+    view.landmarks = {landmark("chips", kChip), query_landmark("query chip", kChip),
+                      key_landmark("key chip", kChip)};
+    return view;
+  }();
+  return strip;
 }
 
 }  // namespace headscope::app

@@ -204,7 +204,9 @@ FoldOverPrompts MeansOfView::compute(const PromptRun& run,
     why.resize(std::min(why.size(), why.find("; see --")));  // the command line's words
     if (!why.empty()) throw model::RunError(why);
     const Table table = view->table(c);
-    if (table.rows() == 0) throw model::RunError("it has no numbers of " + std::string(view->title));
+    const auto is_value = [](const Column& column) { return column.used_as() == Column::Use::value; };
+    if (table.rows() == 0 || std::ranges::none_of(table.columns, is_value))
+      throw model::RunError("it has no numbers of " + std::string(view->title));
     const std::string where = "prompt " + grouped(static_cast<std::int64_t>(index) + 1) + ": ";
     answer.fold.add(TableFold(table, where), where);
   };
@@ -237,9 +239,7 @@ static bool mean_is_shown(const ViewContext& c) {
 
 View with_means(View view) {
   using namespace list_means;
-  const bool has_numbers = !has_all(view.needs, Capability::tokenizer);  // else it is about tokens alone
-  if (view.place != Place::tab || !view.caption.prompt || !has_numbers || view.over_list != nullptr)
-    return view;
+  if (view.place != Place::tab || !view.caption.prompt || view.over_list != nullptr) return view;
   view.declare = [prompt = std::move(view.declare), id = view.id](Content& it) {
     if (mean_is_shown(it.c))
       declare(it, *find_view(id));

@@ -45,10 +45,12 @@ class Form {
   Rect rest_;
 };
 
-/// What can be exported: the shown views and the whole window, which is null.
+/// What can be exported: the shown views, the tokens, and the whole window, which is null.
 std::vector<const View*> subjects(const UiState& state) {
   std::vector<const View*> shown = shown_tabs(state);
-  for (const Place place : {Place::left, Place::right, Place::strip}) shown.push_back(&view_at(place));
+  if (const View* tokens = find_view(token_strip().id); std::ranges::count(shown, tokens) == 0)
+    shown.push_back(tokens);
+  for (const Place place : {Place::left, Place::right}) shown.push_back(&view_at(place));
   shown.push_back(nullptr);
   return shown;
 }

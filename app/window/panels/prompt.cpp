@@ -77,7 +77,7 @@ float tokens_height(const Ui& ui, int lines) {
 
 /// The number of lines that show all tokens.
 int token_lines(const Ui& ui, float width) {
-  const View& view = view_at(Place::strip);
+  const View& view = token_strip();
   const ViewContext context = make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(),
                                            width - 2 * strip_inset(ui), 0, 1);
   if (!context.run) return 1;
@@ -140,7 +140,7 @@ void draw_prompt(Ui& ui, const Rect& rect, const PromptHeights& heights) {
     draw_prompt_notice(
         ui, {rect.x + notice_inset(ui), rect.y + heights.editor, notice_width(ui, rect.w), heights.notice});
   const float inset = strip_inset(ui);
-  ui.picture(view_at(Place::strip),
+  ui.picture(token_strip(),
              {rect.x + inset, rect.y + heights.editor + heights.notice, rect.w - 2 * inset, heights.tokens});
   const bool typing = !ui.out.fields.empty() && ui.out.fields.back().look.focused;
   const float ring = typing ? ui.u(2) : 1;

@@ -12,7 +12,7 @@ namespace {
 
 bool is_shown(const ViewSlice& s, const std::string& id) {
   const View* view = find_view(id);
-  return view && (view->place != Place::tab || id == s.view || id == s.second_view);
+  return view && (view->place != Place::tab || id == token_strip().id || id == s.view || id == s.second_view);
 }
 
 }  // namespace

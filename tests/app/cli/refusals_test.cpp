@@ -50,7 +50,7 @@ constexpr const char* kWrong[] = {
     "sweep --prompts - --mean --out a.png => standard input",
     "search --prompts x --mean --out a.png => search & no means",
     "search --prompt a --search-text list => --over",
-    "tokenization --prompt a --over l.txt => --over & metrics",
+    "parameters --prompt a --over l.txt => --over & metrics",
     // Answers and pictures in files.
     "predict --prompt x --out a.txt --json => one format",
     "predict --prompt x --out - => --out - & --format",

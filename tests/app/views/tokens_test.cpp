@@ -1,15 +1,33 @@
 // The tokens: labels, shades and numbers read from the picture, compared with the table and the reference.
 
+#include "app/run/analyses/vocabulary.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::tokens_test {
 namespace {
 
+constexpr int kStepRole = 2;  // of the view's regions
+
+/// "daughters": many bytes, and several merges.
+Scenario daughters() {
+  Scenario s("The king had three daughters", {0, 0, -1});
+  return s;
+}
+
+std::vector<std::string> drawn_in(DrawnPage& page, viz::Rect rect) {
+  std::vector<std::string> words;
+  for (const auto& box : page.take(rect)) words.push_back(box.text);
+  return words;
+}
+
+const NamedOptions kText{{"tokens-show", "text"}};
+const NamedOptions kMerges{{"tokens-show", "merges"}};
+
 TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
   const int n_ctx = bundled()->transformer->config().n_ctx;
   const Scenario s = Scenario::of_length(n_ctx + 30);
   ViewContext c = s.context(800, 100);
-  const View& view = *find_view("tokens");
+  const View& view = token_strip();
   c.height = view.whole_height(c);
   const Picture picture = view.build(c);
   ASSERT_EQ(picture.regions.size(), static_cast<std::size_t>(n_ctx + 30));
@@ -22,7 +40,7 @@ TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
 TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
   Scenario s(kRobot, {2, 1, 5});
   const std::vector<double>& weights = reference_head(s).weights[5];
-  const ViewFixture shown("tokens", s, 900, 120);
+  const ViewFixture shown("tokens", s, 900, 120, kText);
   const auto rows = text_rows(shown.table());
   ASSERT_EQ(rows.size(), static_cast<std::size_t>(s.length()));
   const auto fill_of = [&](int position) {
@@ -65,7 +83,8 @@ TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
 TEST(Tokens, InADifferenceTheyAreShadedByTheDifferenceOfTheirWeights) {
   const Scenario s = edited("L0H3.z=0", {2, 1, 7});
   const View& view = *find_view("tokens");
-  const ViewContext c = on_side(Side::difference, view, s.context(900, 120));
+  ViewContext c = on_side(Side::difference, view, s.context(900, 120));
+  set(c, "tokens-show", "text");
   ASSERT_EQ(c.side, Side::difference);
   const Picture picture = view.build(c);
   const auto pattern = s.ask_difference(PatternOf{2, 1});
@@ -93,6 +112,7 @@ TEST(Tokens, InADifferenceTheyAreShadedByTheDifferenceOfTheirWeights) {
 TEST(Tokens, LineEndsBreakLinesAndScrollingFollows) {
   const Scenario s("one\ntwo\nthree\nfour\nfive\nsix");
   ViewContext c = s.context(800, 130);
+  set(c, "tokens-show", "text");
   const View& view = *find_view("tokens");
   ViewContext high = c;
   high.height = view.whole_height(c);
@@ -115,7 +135,7 @@ TEST(Tokens, LineEndsBreakLinesAndScrollingFollows) {
 
 TEST(Tokens, LeftAndRightChooseTheQueryUpAndDownTheNearestOfALine) {
   const Scenario s(scenario(100).run->prompt, {2, 1, 40, 7});
-  const ViewFixture shown("tokens", s, 500, 600);
+  const ViewFixture shown("tokens", s, 500, 600, kText);
   EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
   EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 8");
   const viz::Rect from = shown.region(shown.chip(40)).rect;
@@ -131,6 +151,83 @@ TEST(Tokens, LeftAndRightChooseTheQueryUpAndDownTheNearestOfALine) {
       }
     }
   }
+}
+
+TEST(Merges, RowsLeadFromTheBytesToTheTokenAsTheTokenizerMergesThem) {
+  const Scenario s = daughters();
+  const model::Tokenizer& tokenizer = *bundled()->tokenizer;
+  const int id = s.run->tokens.ids().back();
+  const std::string bytes(tokenizer.bytes(id));
+  const auto steps = tokenizer.merges(bytes);
+  ASSERT_GE(steps.size(), 4U);
+  const ViewFixture shown("tokens", s, 1200, 900, kMerges);
+  DrawnPage page = shown.page();
+  std::vector<std::string> pieces;
+  for (const char c : bytes) pieces.push_back(viz::visible(std::string(1, c)));
+  for (std::size_t row = 0; row <= steps.size(); ++row) {
+    SCOPED_TRACE(row);
+    const int region = shown.find(kStepRole, static_cast<int>(row));
+    ASSERT_GE(region, 0);
+    if (row > 0) {
+      const model::MergeStep& step = steps[row - 1];
+      pieces[step.at] += pieces[step.at + 1];
+      pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
+    }
+    auto drawn = drawn_in(page, shown.region(region).rect);
+    if (row > 0) {
+      ASSERT_EQ(drawn.size(), pieces.size() + 2);
+      const model::MergeStep& step = steps[row - 1];
+      EXPECT_EQ(drawn.back(), "“" + viz::visible(tokenizer.bytes(step.left)) + "” + “" +
+                                  viz::visible(tokenizer.bytes(step.right)) + "”");
+      drawn.pop_back();
+      EXPECT_EQ(read_number(drawn.back())->value, step.rank + 1);
+      drawn.pop_back();
+    }
+    EXPECT_EQ(drawn, pieces);
+  }
+  EXPECT_EQ(pieces, std::vector{s.run->tokens.labels.back()});
+}
+
+TEST(Merges, TheTableHasARowForEachMerge) {
+  const Scenario s = daughters();
+  const auto rows = text_rows(ViewFixture("tokens", s, 900, 700, kMerges).table());
+  std::size_t row = 0;
+  for (int i = 0; i < s.length(); ++i) {
+    const int id = s.run->tokens.ids()[i];
+    const auto steps = bundled()->tokenizer->merges(bundled()->tokenizer->bytes(id));
+    for (std::size_t k = 0; k < std::max<std::size_t>(1, steps.size()); ++k, ++row) {
+      ASSERT_LT(row, rows.size());
+      EXPECT_EQ(rows[row][0], std::to_string(i));
+      EXPECT_EQ(rows[row][5], steps.empty() ? "" : std::to_string(steps[k].rank + 1));
+    }
+  }
+  EXPECT_EQ(row, rows.size());
+  EXPECT_EQ(rows.back()[8], s.run->tokens.labels.back());
+}
+
+TEST(Merges, BytesThatAreNoTextAreShownAsSuch) {
+  const model::Tokenizer& tokenizer = *bundled()->tokenizer;
+  int id = -1;  // two bytes of a longer character, created by one merge
+  for (int token = 0; token < tokenizer.size() && id < 0; ++token) {
+    const std::string_view bytes = tokenizer.bytes(token);
+    if (bytes.size() == 2 && bytes[0] < 0 && bytes[1] < 0 && tokenizer.merges(bytes).size() == 1) id = token;
+  }
+  ASSERT_GE(id, 0);
+  const ViewFixture shown("tokens", Scenario(Prompt{"", {id}, false}), 900, 700, kMerges);
+  DrawnPage page = shown.page();
+  const auto bytes = drawn_in(page, shown.region(shown.find(kStepRole, 0)).rect);
+  ASSERT_EQ(bytes.size(), 2U);
+  for (const std::string& byte : bytes) EXPECT_TRUE(byte.starts_with("<") && byte.size() == 4) << byte;
+  EXPECT_EQ(drawn_in(page, shown.region(shown.find(kStepRole, 1)).rect)[0],
+            viz::visible(tokenizer.bytes(id)));
+}
+
+TEST(Merges, MergesAreOfTheRunsTokensEachOnce) {
+  const Scenario s(Prompt{long_text() + long_text(), {}, false});
+  ASSERT_GT(s.run->tokens.length(), s.length());
+  const auto merges = s.ask(MergesOfTokens{});
+  const std::vector<int>& ids = s.run->run->tokens;
+  EXPECT_EQ(merges->of_id.size(), std::set<int>(ids.begin(), ids.end()).size());
 }
 
 }  // namespace

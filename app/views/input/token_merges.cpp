@@ -1,14 +1,10 @@
+#include "app/views/input/token_merges.h"
+
 #include "app/run/analyses/vocabulary.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace tokenization {
-
-/// Roles of regions. token: id: position. step: id: number of merges made.
-enum Role { kToken, kStep };
-
-/// -1: such that the selected token is visible.
-const auto kFirstToken = first_row_option("first-token", true, -1);
+namespace headscope::app::token_merges {
+namespace {
 
 int id_at(const ViewContext& c, int position) {
   return c.run->tokens.tokens[position].id;
@@ -92,7 +88,9 @@ std::unique_ptr<List> list_of_steps(const ViewContext& c, const Steps& steps,
                                     const std::vector<Pieces>& pieces) {
   const auto bytes = static_cast<float>(pieces[0].size());
   auto list = std::make_unique<List>(c, kStep, static_cast<int>(pieces.size()));
-  const auto first = [](int row) { return row == 0; };
+  const std::string unmerged = steps.empty() && pieces[0].size() > 1
+                                   ? "not built by merges"
+                                   : "its " + counted(std::ssize(pieces[0]), "byte");
   list->table.row_names = "rows";
   list->may_be_cut = true;
   ListColumn& drawn = list->text(
@@ -102,8 +100,9 @@ std::unique_ptr<List> list_of_steps(const ViewContext& c, const Steps& steps,
     paint_pieces(scene, now, pieces[row], cell);
   };
   list->number("rank", 2, [&](int row) { return row == 0 ? 0 : steps[row - 1].rank + 1; },
-               {.digits = 0, .blank = first});
-  list->text("merged", 1, [&](int row) { return row == 0 ? std::string() : pair_words(c, steps[row - 1]); },
+               {.digits = 0, .blank = [](int row) { return row == 0; }});
+  list->text("merged", 1,
+             [&, unmerged](int row) { return row == 0 ? unmerged : pair_words(c, steps[row - 1]); },
              {.color = c.theme->text_muted});
   list->row_facts = [&](Facts& facts, int row) { facts.say(step_lines(c, steps, row), 2); };
   return list;
@@ -120,15 +119,13 @@ std::string merges_words(const ViewContext& c, const Steps& steps) {
   return words;
 }
 
-const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens", .runs_on = true};
-
-std::unique_ptr<List> list_of(const ViewContext& c, const TokenMerges& merges) {
+std::unique_ptr<List> list_of(const ViewContext& c, const ListRows& of, const TokenMerges& merges) {
   const viz::Color muted = c.theme->text_muted;
   const auto bytes = [&c](int i) { return bytes_as_hex(bytes_of(c, id_at(c, i))); };
   const auto words = [&](int i) { return merges_words(c, steps_of(c, merges, i)); };
   // Nobody can hover over a figure to read the rest.
   const float least = c.in_pane ? 12 * c.font_size : std::min(18 * c.font_size, 0.5F * c.width);
-  auto list = std::make_unique<List>(c, kRows, c.run->run->length());
+  auto list = std::make_unique<List>(c, of, c.run->run->length());
   list->refers_to = [](int i) { return Ref{.query = i}; };
   list->number("", 1, [](int i) { return i; }, {.color = muted, .digits = 0});
   list->text("token", 4, c.run->tokens.labels);
@@ -164,8 +161,11 @@ Table table(const ViewContext& c, const TokenMerges& merges) {
   return result;
 }
 
-void declare(Content& it) {
+}  // namespace
+
+void declare(Content& it, const ListRows& rows_of_tokens) {
   const ViewContext& c = it.c;
+  if (c.side == Side::difference) it.message = "merges are of one prompt: show it instead of the difference";
   const auto answer = it.need(MergesOfTokens{});
   if (!answer) return;
   const TokenMerges& merges = *it.keep(answer);
@@ -175,22 +175,8 @@ void declare(Content& it) {
   it.subtitle = "id " + std::to_string(id_at(c, c.selection.query)) + "; " +
                 counted(std::ssize(pieces[0]), "byte") + "; " + counted(std::ssize(steps), "merge");
   it.table = [&] { return table(c, merges); };
-  it.body = rows(boxes(list_of_steps(c, steps, pieces), may_be_left_out(list_of(c, merges), "the list")));
+  it.body = rows(boxes(list_of_steps(c, steps, pieces),
+                       may_be_left_out(list_of(c, rows_of_tokens, merges), "the list")));
 }
 
-}  // namespace tokenization
-
-View tokenization_view() {
-  using namespace tokenization;
-  View view =
-      make_view(Group::input, "tokenization", "Tokenization",
-                "the merges that built each token, step by step from its bytes, with their ranks", declare);
-  view.options = {&kFirstToken};
-  view.has_list = true;
-  view.needs = Capability::weights | Capability::tokenizer;
-  view.caption = {true, false, true};
-  view.landmarks = {landmark("merges", kStep), query_landmark("token", kToken), landmark("tokens", kToken)};
-  return view;
-}
-
-}  // namespace headscope::app
+}  // namespace headscope::app::token_merges

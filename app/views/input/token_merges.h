@@ -1,0 +1,13 @@
+#pragma once
+#include "app/views/content.h"
+#include "app/views/parts/list.h"
+
+// The merges that built each token of the prompt, step by step from its bytes for the selected one.
+namespace headscope::app::token_merges {
+
+constexpr int kStep = 2;  ///< role of regions of the steps; id: number of merges made
+
+/// `rows`: how the list of tokens is moved.
+void declare(Content& it, const ListRows& rows);
+
+}  // namespace headscope::app::token_merges
