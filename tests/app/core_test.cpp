@@ -30,7 +30,7 @@ TEST_F(CoreTest, ATextLongerThanAnyModelReadsIsRefusedWhereItEnters) {
   EXPECT_EQ(prompt(core), "é" + clipboard_);
   const std::string full = prompt(core);
   shown(core);
-  EXPECT_LT(picture(core.window(), view_at(Place::strip).id).scrolls->at(0).total, 100)
+  EXPECT_LT(picture(core.window(), token_strip().id).scrolls->at(0).total, 100)
       << "lines of tokens: few of those that are not read";
   core.apply(ShowPrompt{{full + "!", {}, false}, {}});
   EXPECT_EQ(prompt(core), full);
