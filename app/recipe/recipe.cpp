@@ -205,6 +205,7 @@ static void describe(Fields& form, Settings& s) {
   form.field("export_scale", s.export_scale, 1, kMaxExportScale);
   form.field("offer_models", s.offer_models);
   form.field("all_controls", s.all_controls);
+  form.field("finished_tours", s.finished_tours);
   form.field("start_token", s.start_token);
 }
 

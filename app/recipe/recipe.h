@@ -148,10 +148,11 @@ struct Settings {
   std::vector<std::filesystem::path> recent_folders;   ///< folders browsed or exported to, newest first
   std::vector<std::filesystem::path> recent_sessions;  ///< newest first
   std::filesystem::path export_folder;                 ///< folder of the last export; empty: none yet
-  int export_scale = 2;       ///< PNG: device pixels per logical pixel, in [1, kMaxExportScale]
-  bool offer_models = true;   ///< offer larger models while the bundled one is open
-  bool all_controls = false;  ///< all controls of a view are shown, however many
-  bool start_token = false;   ///< the start token toggle for new prompts
+  int export_scale = 2;                     ///< PNG: device pixels per logical pixel, in [1, kMaxExportScale]
+  bool offer_models = true;                 ///< offer larger models while the bundled one is open
+  std::vector<std::string> finished_tours;  ///< their ids
+  bool all_controls = false;                ///< all controls of a view are shown, however many
+  bool start_token = false;                 ///< the start token toggle for new prompts
   bool operator==(const Settings&) const = default;
 };
 

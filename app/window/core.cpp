@@ -79,6 +79,7 @@ UiState first_state(const CoreOptions& options) {
   s.can_fetch = options.fetch != nullptr;
   s.offer_models = settings.offer_models;
   s.all_controls = settings.all_controls;
+  s.finished_tours = settings.finished_tours;
   return s;
 }
 
@@ -535,6 +536,7 @@ Settings Core::settings() const {
   s.recent_folders = state_.recent_folders;
   s.offer_models = state_.offer_models;
   s.all_controls = state_.all_controls;
+  s.finished_tours = state_.finished_tours;
   s.recent_sessions = state_.recent_sessions;
   s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;

@@ -215,7 +215,7 @@ void add_files(Entries& entries, const UiState& state) {
 /// How well words fit a text: more is better. An entry of the guide or the glossary comes after others that
 /// fit as well or nearly so.
 enum Fit : int {
-  kNone = 0,
+  kNoFit = 0,
   kLetters = 10,
   kInside = 20,
   kElsewhere = 30,
@@ -262,7 +262,7 @@ int fit(std::string_view text_as_shown, std::string_view words) {
   if (text.starts_with(words)) return kBeginning;
   if (has_words(text, words)) return kWords;
   if (text.find(words) != std::string::npos) return kInside;
-  return has_letters(text, words) ? kLetters : kNone;
+  return has_letters(text, words) ? kLetters : kNoFit;
 }
 
 int fit(const PaletteEntry& entry, std::string_view words) {

@@ -326,9 +326,10 @@ void declare(Content& it) {
 
 View predictions_view() {
   using namespace predictions;
-  View view =
-      make_view(Group::output, "predictions", "Predictions",
-                "the next token that the model predicts at every position, and its loss on the one that follows", declare);
+  View view = make_view(
+      Group::output, "predictions", "Predictions",
+      "the next token that the model predicts at every position, and its loss on the one that follows",
+      declare);
   view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
   view.has_list = true;

@@ -86,13 +86,23 @@ std::optional<Rect> place_of(Ui& ui, const TourPoint& point, std::size_t index) 
 void draw_points(Ui& ui) {
   const TourStop* stop = tour_stop(ui.state);
   if (stop == nullptr || stop->points.empty()) return;
-  for (std::size_t i = 0; i < stop->points.size(); ++i)
-    if (const auto place = place_of(ui, stop->points[i], i)) ui.out.outlines.push_back(*place);
   ui.begin_overlay();
+  const viz::Color ink = ui.theme().text, ground = ui.theme().surface;  // no colour that means something
   const float line = ui.u(2), halo = ui.u(1), radius = ui.u(4);
-  for (const Rect& outline : ui.out.outlines) {  // the halo sets it off from any colours of the picture
-    ui.stroke(outline.inset(-halo), ui.theme().surface.with_alpha(160), line + 2 * halo, radius + halo);
-    ui.stroke(outline, ui.theme().accent, line, radius);
+  for (std::size_t i = 0; i < stop->points.size(); ++i) {
+    const auto place = place_of(ui, stop->points[i], i);
+    if (!place) continue;
+    ui.out.outlines.push_back(*place);
+    // The halo sets it off from any colours of the picture.
+    ui.stroke(place->inset(-halo), ground.with_alpha(160), line + 2 * halo, radius + halo);
+    ui.stroke(*place, ink, line, radius);
+    const Landmark* landmark = stop->points[i].landmark;
+    if (landmark == nullptr || stop->points.size() == 1) continue;
+    Rect tag{place->x, place->y - ui.u(17), ui.width(landmark->name, viz::FontStyle::regular, Ui::kSmall),
+             ui.u(18)};
+    tag.w += ui.u(10);
+    ui.fill(tag, ink, radius);
+    ui.small(landmark->name, tag, ground, viz::Align::center);
   }
   ui.end_overlay();
 }

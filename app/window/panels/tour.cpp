@@ -35,7 +35,10 @@ void draw_list(Ui& ui, const Rect& inner) {
   float y = list.y;
   for (std::size_t i = 0; i < ui.state.tours.size(); ++i) {
     const Tour& tour = ui.state.tours[i];
-    if (ui.button({list.x, y, std::min(width, ui.button_width(tour.title)), ui.u(30)}, tour.title, {}))
+    const bool finished = std::ranges::count(ui.state.finished_tours, tour.id) > 0;
+    const std::string label = (finished ? "✓ " : "") + tour.title;
+    if (ui.button({list.x, y, std::min(width, ui.button_width(label)), ui.u(30)}, label,
+                  {.name = tour.title}))
       ui.actions.emplace_back(OpenTour{static_cast<int>(i)});
     ui.paragraph(tour.about, {list.x, y + ui.u(34), width, 0}, ui.theme().text_muted);
     y += height(tour);

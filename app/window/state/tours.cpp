@@ -136,6 +136,8 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   if (!s.tour.saved_view) s.tour.saved_view = view_state(s);
   const int before = s.tour.entered.view.empty() ? -1 : s.tour.stop;  // -1: the tour was just opened
   s.tour.stop = std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1);
+  const bool ends = s.tour.stop + 1 == std::ssize(tour.stops);
+  if (ends && std::ranges::count(s.finished_tours, tour.id) == 0) s.finished_tours.push_back(tour.id);
   const TourStop now = resolve_stop(tour, s.tour.stop);
   // Keeps what the user typed until a stop has another prompt.
   const bool returns = before == s.tour.stop;

@@ -35,6 +35,7 @@ struct TourPlace {
 
 struct TourSlice {
   std::vector<Tour> tours;
+  std::vector<std::string> finished_tours;  ///< ids of those whose last stop was seen, each once
   TourPlace tour;
 };
 

@@ -1,5 +1,7 @@
 // The outlines around what a stop of a tour points at.
 
+#include <set>
+
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "tests/app/window/tours_fixture.h"
@@ -26,6 +28,32 @@ class TourPointsTest : public ToursTest {
     const auto found = std::ranges::find(pictures, view, [](const PlacedPicture& p) { return p.view->id; });
     return found == pictures.end() ? nullptr : &*found;
   }
+  /// The quoted words in a text that are a control's: an option's, one of its choices', or a command's.
+  static std::vector<std::string> controls_in(std::string_view text) {
+    static const std::set<std::string_view> labels = [] {
+      std::set<std::string_view> all;
+      for (const View& view : views()) {
+        for (const OptionSpec* option : view.options) {
+          all.insert(option->label);
+          for (const Choice& choice : option->choices) all.insert(choice.label);
+        }
+        for (const KeyCommand& command : view.commands) all.insert(command.label);
+      }
+      return all;
+    }();
+    std::vector<std::string> found;
+    for (std::size_t at = 0; (at = text.find("“", at)) != text.npos;) {
+      at += 3;
+      const std::string_view quoted = text.substr(at, text.find("”", at) - at);
+      if (labels.contains(quoted)) found.emplace_back(quoted);
+    }
+    return found;
+  }
+  static bool offers(const Core& core, const std::string& control) {
+    return std::ranges::any_of(core.window().items, [&](const WindowItem& item) {
+      return item.label.find(control) != std::string::npos;
+    });
+  }
   /// Whether a picture writes a text where it is not clipped by its edge.
   static bool writes(const PlacedPicture& placed, const std::string& text) {
     return std::ranges::any_of(placed.picture->scene.items, [&](const viz::Item& item) {
@@ -35,7 +63,8 @@ class TourPointsTest : public ToursTest {
   }
 };
 
-TEST_F(TourPointsTest, EveryStopShowsWhatItPointsAt) {
+TEST_F(TourPointsTest, EveryStopShowsWhatItPointsAtAndTheControlsThatItNames) {
+  int controls = 0;
   for (const auto& [width, height] : {std::pair{1024.0F, 700.0F}, {1600.0F, 1000.0F}}) {
     CoreFixture core(with_tours());
     for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
@@ -49,6 +78,11 @@ TEST_F(TourPointsTest, EveryStopShowsWhatItPointsAt) {
         EXPECT_FALSE(points.empty());
         ASSERT_EQ(outlines.size(), points.size());
         EXPECT_FALSE(has_left_stop(core.state()));
+        for (const std::string& paragraph : paragraphs_of(core))
+          for (const std::string& control : controls_in(paragraph)) {
+            EXPECT_TRUE(offers(core, control)) << control << " is not on the screen";
+            ++controls;
+          }
         for (std::size_t p = 0; p < points.size(); ++p) {
           EXPECT_TRUE(window_of(width, height).encloses(outlines[p]));
           const bool is_pane = points[p].kind == TourPoint::Kind::pane;
@@ -66,6 +100,7 @@ TEST_F(TourPointsTest, EveryStopShowsWhatItPointsAt) {
       }
     }
   }
+  EXPECT_GT(controls, 10);
 }
 
 // Who reads a token and its probability finds both in a pane beside the text.
