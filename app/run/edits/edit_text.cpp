@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <numeric>
+#include <regex>
 
 #include "app/ascii.h"
 #include "app/run/edits/edit_kinds.h"
@@ -176,6 +177,36 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   return result;
 }
 
+/// The edit that words such as "switch off head 3 of layer 1", "ablate 1.3" or "L1H3 off" probably mean, as
+/// an end of a sentence; empty: none.
+std::string meant_edit(std::string_view text, const model::Config& config) {
+  static const std::regex head(R"((?:\bhead|h) ?(\d{1,4}))"), layer(R"((?:\blayer|\bblock|\bl) ?(\d{1,4}))"),
+      both(R"(\b(\d{1,4})[.](\d{1,4})\b)"), mlp(R"(\bmlp ?(\d{1,4}))"), mean(R"(\bmean|\baverage)"),
+      off(R"(\boff\b|zero|ablate|remove|disable|knock ?out|kill)");
+  constexpr std::size_t kLongest = 200;  // of what somebody types as words
+  const std::string words = lowered(text.substr(0, kLongest));
+  std::smatch at, of;
+  const bool to_mean = std::regex_search(words, mean);
+  if (!to_mean && !std::regex_search(words, off)) return "";
+  const auto number = [](const std::smatch& found, int group) { return std::stoi(found[group]); };
+  const bool has_layer = std::regex_search(words, of, layer);
+  std::string place, name;
+  if (std::regex_search(words, at, both) || (has_layer && std::regex_search(words, at, head))) {
+    const bool dotted = at.size() == 3;
+    const int l = dotted ? number(at, 1) : number(of, 1), h = number(at, dotted ? 2 : 1);
+    if (l >= config.n_layer || h >= config.n_head) return "";
+    name = "head " + std::to_string(h) + " of layer " + std::to_string(l);
+    place = "L" + std::to_string(l) + "H" + std::to_string(h) + ".z";
+  } else if (std::regex_search(words, at, mlp) && number(at, 1) < config.n_layer) {
+    name = "the MLP of layer " + at[1].str();
+    place = "L" + at[1].str() + ".mlp_out";
+  } else {
+    return "";
+  }
+  return (to_mean ? "to replace " + name + " by its mean, type " : "to switch off " + name + ", type ") +
+         place + (to_mean ? "=mean" : "=0");
+}
+
 /// Splits at each ";" outside quotes and braces.
 std::vector<std::string_view> separate(std::string_view text) {
   std::vector<std::string_view> parts;
@@ -183,6 +214,16 @@ std::vector<std::string_view> separate(std::string_view text) {
     parts.push_back(text.substr(0, end));
   if (parts.empty() || text.find_first_not_of(' ') != text.npos) parts.push_back(text);
   return parts;
+}
+
+model::Edits read_edit_or_suggest(std::string_view text, const LoadedModel& model) {
+  try {
+    return read_edit(text, model);
+  } catch (const model::RunError&) {
+    const std::string meant = meant_edit(text, model.config());
+    if (meant.empty()) throw;
+    throw model::RunError("the edit " + model::quote(text) + " cannot be read; " + meant);
+  }
 }
 
 bool has_parts(const model::Edit& edit) {
@@ -216,7 +257,7 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
       apart = true;
       continue;
     }
-    for (model::Edit& edit : read_edit(part, model)) {
+    for (model::Edit& edit : read_edit_or_suggest(part, model)) {
       if (!has_parts(edit)) check(model.transformer->config(), edit);  // more cells may follow
       numbers += numbers_of(edit);
       if (numbers > kMaxNumbers)

@@ -220,6 +220,12 @@ TEST_F(Edits, AWrongTextIsOneSentence) {
       {repeated("L5H1.z=0;", 10'001), "at most 10000 edits"},
       {"L5H1.pattern[8,3]~=0.6;L5H1.pattern[8,2]~=0.6", "add up to 1.2"},
       {"L5H1.pattern[8,3]*=2", "single cells take only"},
+      {"switch off head 3 of layer 1", "to switch off head 3 of layer 1, type L1H3.z=0"},
+      {"Ablate 5.7", "type L5H7.z=0"},
+      {"L1H3 off", "type L1H3.z=0"},
+      {"replace layer 2 head 4 by its mean", "to replace head 4 of layer 2 by its mean, type L2H4.z=mean"},
+      {"zero MLP 4", "to switch off the MLP of layer 4, type L4.mlp_out=0"},
+      {"switch off head 9 of layer 1", "\"switch\" is not a site"},
       {"mask=", "expected none, or rows of 0 and 1"},
       {"L5H1.z=\x1b[31m0", "expected a number at \"\\x1b[31m0\""},
   };
