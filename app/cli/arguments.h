@@ -103,14 +103,14 @@ struct Arguments {
 // Adding options. The app and what it fills must outlive parsing.
 
 /// An option that takes one of these names.
-template <class To, class Value, std::size_t kCount>
-CLI::Option* add_choice(CLI::App& app, const std::string& name, To& value, const Named<Value> (&all)[kCount],
+template <class To, class Rows>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, To& value, const Rows& all,
                         const std::string& help) {
   std::vector<std::string> names;
   std::string values;
-  for (const Named<Value>& row : all) names.emplace_back(row.name), values += "|" + names.back();
+  for (const auto& row : all) names.emplace_back(row.name), values += "|" + names.back();
   const auto set = [&value, &all](const std::string& text) {
-    for (const Named<Value>& row : all)
+    for (const auto& row : all)
       if (row.name == text) value = row.value;
   };
   return app.add_option_function<std::string>(name, set, help)

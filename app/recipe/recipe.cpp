@@ -41,11 +41,11 @@ void describe_attention(Fields& form, std::string& name) {
       "the name of a file, without a folder");
 }
 
-void describe_token(Fields& form, const char* key, GivenToken& token) {
+void describe_token(Fields& form, const char* key, TokenRef& token) {
   std::string text = text_of(token);
   form.field(key, text);
   try {
-    token = text.empty() ? GivenToken() : parse_given_token(text);
+    token = text.empty() ? TokenRef() : parse_token(text);
   } catch (const std::invalid_argument&) {
     form.reject(key, "a token's text, \"id:4\" or \"rank:2\"");
   }

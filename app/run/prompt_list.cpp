@@ -47,13 +47,13 @@ std::string string_of(const json& value, const std::string& where, const char* k
   return value.get<std::string>();
 }
 
-GivenToken token_at(const json& line, const std::string& where, const char* key) {
+TokenRef token_at(const json& line, const std::string& where, const char* key) {
   const json& value = model::member(line, key);
   if (value.is_null()) return {};
   const std::string text =
       string_of(value, where, key, "; a token is given by its text, or as \"id:4\" or \"rank:2\"");
   try {
-    return parse_given_token(text);
+    return parse_token(text);
   } catch (const std::invalid_argument& error) {
     throw model::LoadError(where + ": \"" + key + "\"" + error.what());
   }

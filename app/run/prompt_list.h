@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/given_token.h"
 #include "app/run/prompt_run.h"
+#include "app/run/token_ref.h"
 
 // Lists of prompts that are analysed together.
 namespace headscope::app {
@@ -17,8 +17,8 @@ namespace headscope::app {
 /// command line; what it leaves out is as for the whole list.
 struct ListedPrompt : Prompt {
   std::optional<std::string> second = {};  ///< the prompt that it is patched from
-  GivenToken token = {};
-  GivenToken other_token = {};
+  TokenRef token = {};
+  TokenRef other_token = {};
   std::optional<int> position = {};  ///< -1: the last
   std::string problem = {};          ///< why these cannot be used, a sentence with the place; empty: they can
   bool operator==(const ListedPrompt&) const = default;

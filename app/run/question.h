@@ -89,7 +89,8 @@ struct Answer {
 ///     Answer compute_difference(const PromptRun& run, const Computation<Answer>& computation) const;
 ///
 /// the second if the difference is not made from two answers. `before` is complete and answers the question's
-/// counterpart: for a question with a `position`, the one about its counterpart in the baseline. minus() may
+/// counterpart: for a question with a `position`, or `measured` at one, the one about its counterpart in the
+/// baseline. minus() may
 /// be called for a part, and return a std::optional, which is empty if a part cannot be subtracted.
 class Question {
  public:
@@ -249,9 +250,12 @@ class Question {
     std::optional<Question> counterpart(const PromptRun& run) const override {
       Q there = question;
       if constexpr (requires { there.position = 0; }) {
-        const int position = counterpart_of(run, question.position);
-        if (position < 0) return std::nullopt;
-        there.position = position;
+        there.position = counterpart_of(run, question.position);
+        if (there.position < 0) return std::nullopt;
+      } else if constexpr (requires { there.measured.position = 0; }) {
+        if (question.measured.position < 0) return Question(question);  // not about one position
+        there.measured.position = counterpart_of(run, question.measured.position);
+        if (there.measured.position < 0) return std::nullopt;
       }
       return Question(std::move(there));
     }

@@ -179,9 +179,9 @@ std::string zoom_words(const Zoom& zoom) {
 }
 
 /// "“·it”", "guess 2"
-std::string token_words(const GivenToken& token, const ViewContext& c) {
-  if (token.by == GivenToken::By::rank) return "guess " + std::to_string(token.number);
-  return "“" + (token.by == GivenToken::By::id ? label_of(c, token.number) : viz::visible(token.text)) + "”";
+std::string token_words(const TokenRef& token, const ViewContext& c) {
+  if (token.by == TokenRef::By::rank) return "guess " + std::to_string(token.number);
+  return "“" + (token.by == TokenRef::By::id ? label_of(c, token.number) : viz::visible(token.text)) + "”";
 }
 
 /// "the prompts of “names”"; not how many: some may be skipped.
@@ -199,7 +199,7 @@ std::string option_words(const OptionSpec& option, const ViewContext& c) {
   if (const auto* number = std::get_if<double>(&value)) words = exact(*number);
   if (const auto* zoom = std::get_if<Zoom>(&value)) words = zoom_words(*zoom);
   if (const auto* list = std::get_if<std::vector<int>>(&value)) words = list_words(option, *list);
-  if (const auto* token = std::get_if<GivenToken>(&value)) words = token_words(*token, c);
+  if (const auto* token = std::get_if<TokenRef>(&value)) words = token_words(*token, c);
   return std::string(option.label) + ": " + words;
 }
 

@@ -58,7 +58,7 @@ std::string expected(const OptionSpec& option) {
         if (option.heads) return most + " heads as LAYER.HEAD separated by commas, e.g. 5.1,5.3";
         return most + " whole numbers" + limits + " separated by commas, e.g. 0,1,64";
       },
-      [](const GivenToken&) -> std::string { return "a token as its text, id:N or rank:N"; });
+      [](const TokenRef&) -> std::string { return "a token as its text, id:N or rank:N"; });
   if (!option.default_name.empty()) words += ", or " + std::string(option.default_name);
   return words;
 }
@@ -137,7 +137,7 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
         for (int& n : list) n = static_cast<int>(std::clamp<double>(n, low, high));
         list = each_once(list, option.most);
       },
-      [](GivenToken&) {});
+      [](TokenRef&) {});
   return value;
 }
 
@@ -199,7 +199,7 @@ std::string values_of(const OptionSpec& option) {
       [&](const std::vector<int>&) -> std::string {
         return option.heads ? "L.H,L.H,..." : option.cells ? "Q.K,Q.K,..." : "N,N,...";
       },
-      [](const GivenToken&) -> std::string { return "TOKEN"; });
+      [](const TokenRef&) -> std::string { return "TOKEN"; });
   if (!option.default_name.empty()) values += "|" + std::string(option.default_name);
   return values;
 }
@@ -231,9 +231,9 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
         if (list.size() > option.most) refuse_value(option, text);
         return list;
       },
-      [&](const GivenToken&) -> OptionValue {
+      [&](const TokenRef&) -> OptionValue {
         try {
-          return parse_given_token(text);
+          return parse_token(text);
         } catch (const std::invalid_argument& error) {
           throw std::invalid_argument("--" + std::string(option.name) + error.what() + ".");
         }
@@ -272,7 +272,7 @@ std::string to_text(const OptionSpec& option, const OptionValue& value) {
         for (const int n : list) words += (words.empty() ? "" : ",") + list_part_text(option, n);
         return words;
       },
-      [](const GivenToken& token) { return text_of(token); });
+      [](const TokenRef& token) { return text_of(token); });
 }
 
 OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) {
@@ -285,11 +285,10 @@ OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) 
                       : static_cast<int>(std::lround(next_number(option, n, by)));
       },
       [&](double& x) { x = next_number(option, x, by); }, [](Zoom&) {}, [](std::vector<int>&) {},
-      [&](GivenToken& token) {
-        const bool has_steps = token.empty() || token.by == GivenToken::By::rank;
+      [&](TokenRef& token) {
+        const bool has_steps = token.empty() || token.by == TokenRef::By::rank;
         const int rank = has_steps ? token.number + by : 1;
-        token = rank < 1 ? std::get<GivenToken>(option.default_value)
-                         : GivenToken{GivenToken::By::rank, "", rank};
+        token = rank < 1 ? std::get<TokenRef>(option.default_value) : TokenRef{TokenRef::By::rank, "", rank};
       });
   return within_limits(option, std::move(next));
 }

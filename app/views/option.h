@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/run/given_token.h"
+#include "app/run/token_ref.h"
 
 namespace headscope::app {
 
@@ -22,7 +22,7 @@ struct Zoom {
 };
 
 /// The value of an option. An int with choices is the index of one of them.
-using OptionValue = std::variant<bool, int, double, Zoom, std::vector<int>, GivenToken>;
+using OptionValue = std::variant<bool, int, double, Zoom, std::vector<int>, TokenRef>;
 
 struct Choice {
   std::string_view name;   ///< on the command line and in settings, "log"
@@ -43,10 +43,10 @@ constexpr bool in_order(const ChoiceOf<Enum> (&all)[kCount]) {
     if (static_cast<std::size_t>(all[i].value) != i) return false;
   return true;
 }
-template <class Value, std::size_t kCount>
-std::vector<Choice> choices_of(const ChoiceOf<Value> (&all)[kCount]) {
+template <class Rows>
+std::vector<Choice> choices_of(const Rows& all) {
   std::vector<Choice> choices;
-  for (const ChoiceOf<Value>& row : all) choices.push_back({row.name, row.label, row.help});
+  for (const auto& row : all) choices.push_back({row.name, row.label, row.help});
   return choices;
 }
 

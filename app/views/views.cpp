@@ -99,7 +99,7 @@ const OptionSpec* find_option(std::string_view name) {
 int token_place(const View& view, const OptionSpec& option) {
   int place = 0;
   for (const OptionSpec* one : view.options) {
-    if (!std::holds_alternative<GivenToken>(one->default_value)) continue;
+    if (!std::holds_alternative<TokenRef>(one->default_value)) continue;
     if (one == &option) return place;
     ++place;
   }

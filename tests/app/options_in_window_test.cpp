@@ -26,8 +26,7 @@ class OptionsInTheWindow : public CoreTest {
     const std::string label(option.label);
     if (option.control == Control::none) return {};
     if (std::holds_alternative<std::vector<int>>(option.default_value)) return {"value"};
-    if (std::holds_alternative<GivenToken>(option.default_value))
-      return {label + " −", label + " +", "value"};
+    if (std::holds_alternative<TokenRef>(option.default_value)) return {label + " −", label + " +", "value"};
     constexpr std::size_t kMaxSideBySide = 5;
     if (option.choices.size() > kMaxSideBySide) return {label};  // shown as a list
     std::vector<std::string> found;

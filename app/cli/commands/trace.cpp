@@ -8,12 +8,13 @@
 #include "app/cli/command_line.h"
 #include "app/cli/how.h"
 #include "app/cli/prompts.h"
-#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/measured.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/given_token.h"
 #include "app/run/sources/paths.h"
+#include "app/run/token_ref.h"
 #include "app/text/json_text.h"
+#include "app/views/parts/selected.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
 #include "model/pass/hooks.h"
@@ -24,11 +25,12 @@ namespace headscope::app {
 namespace {
 
 struct Tracing {
-  std::string hooks;                     ///< globs, comma-separated; empty: all
-  std::optional<GradientMetric> metric;  ///< of the gradients; nothing: none are written
-  GivenToken token, other_token;
-  int position = -1;  ///< of the prediction; -1: the last
+  std::string hooks;             ///< globs, comma-separated; empty: all
+  std::optional<Metric> metric;  ///< of the gradients; nothing: none are written
+  Measured measured = {};
 };
+
+constexpr std::span kTracedMetrics = std::span(kMetrics).first<5>();  // all that have gradients
 
 /// Writes pieces of an activation to their places in its tensor.
 class TensorStream {
@@ -141,13 +143,14 @@ std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::sp
 }
 
 /// What gradients are taken of in a run.
-model::Metric metric_of(const Tracing& tracing, Engine& engine, const PromptRun& run) {
-  MetricChoice choice;
-  choice.metric = tracing.metric.value();
-  choice.token = token_of(*engine.model, tracing.token, "--token", choice.token);
-  choice.against = token_of(*engine.model, tracing.other_token, "--other-token", choice.against);
-  choice.position = tracing.position;
-  return metric_for(choice, run, engine.workspace);
+Measured measured_of(const Tracing& tracing, Engine& engine, const PromptRun& run) {
+  const auto token = [&](const TokenRef& given, const char* option) {
+    return without_text(*engine.model, given, option);
+  };
+  const Measured& of = tracing.measured;
+  return resolved(
+      {*tracing.metric, token(of.token, "--token"), token(of.other, "--other-token"), of.position}, run,
+      engine.workspace);
 }
 
 /// Runs the prompt and writes the hooked activations piece by piece, so that the file may be larger than
@@ -161,11 +164,12 @@ void trace_prompt(Engine& engine, const Arguments& a, const Tracing& tracing, co
   std::optional<model::Metric> metric;
   std::map<std::string, std::string> metadata;
   if (tracing.metric) {  // the file's beginning names the metric, which may depend on the run
-    const bool compares = tracing.metric == GradientMetric::divergence;
+    const bool compares = tracing.metric == Metric::divergence;
     run = run_prompt(engine, a, prompt, where, compares ? ComparedWith::second : ComparedWith::unedited);
     metadata = metadata_of(*engine.model, run.run->tokens, engine.edits);
-    metric = saying_where(where, [&] { return metric_of(tracing, engine, run); });
-    metadata["gradient_metric"] = describe(*metric, run);
+    const Measured of = saying_where(where, [&] { return measured_of(tracing, engine, run); });
+    metric = saying_where(where, [&] { return gradient_metric(of, run, engine.workspace); });
+    metadata["gradient_metric"] = describe(of, run);
     metadata["gradient_metric_value"] =
         format("%.9g", transformer.gradients(*run.run, *metric, engine.workspace));
   } else {
@@ -191,7 +195,7 @@ void trace_prompt(Engine& engine, const Arguments& a, const Tracing& tracing, co
 
 void check_trace(const CLI::App& app, const Arguments& a, const Tracing& tracing) {
   require_prompt(a);
-  const bool divergence = tracing.metric == GradientMetric::divergence;
+  const bool divergence = tracing.metric == Metric::divergence;
   const int tokens = tracing.metric ? token_count(*tracing.metric) : 0;
   const bool baseline =
       is_given(app, "--second") || !a.session.edits.empty() || !a.edits_file.empty() || a.second_model;
@@ -202,18 +206,18 @@ void check_trace(const CLI::App& app, const Arguments& a, const Tracing& tracing
         "the file after --out must end in .safetensors; " + model::quote(a.out) + " does not"},
        {a.is_list() && a.out.find("{n}") == a.out.npos,
         "with --prompts there is a file for each: --out needs {n}, which becomes the prompt's number"},
-       {tokens < 1 && !tracing.token.empty(), "--token is for --gradients logit, difference or logprob"},
-       {tokens < 2 && !tracing.other_token.empty(), "--other-token is for --gradients difference"},
+       {tokens < 1 && is_given(app, "--token"), "--token is for --gradients logit, difference or logprob"},
+       {tokens < 2 && is_given(app, "--other-token"), "--other-token is for --gradients difference"},
        {is_given(app, "--second") && !divergence, "--second requires --gradients kl"},
        {divergence && !baseline,
         "--gradients kl compares the run with a baseline: give --edit, --edits, --second or --second-model"},
        {is_given(app, "--align") && !is_given(app, "--second"), "--align requires --second"}});
 }
 
-CLI::Option* add_token(CLI::App& app, const std::string& name, GivenToken& token, const char* help) {
+CLI::Option* add_token(CLI::App& app, const std::string& name, TokenRef& token, const char* help) {
   const auto set = [&token, name](const std::string& text) {
     try {
-      token = parse_given_token(text);
+      token = parse_token(text);
     } catch (const std::invalid_argument& error) {
       throw UsageError(name + error.what());
     }
@@ -235,14 +239,16 @@ Run describe_trace(CLI::App& app, const std::shared_ptr<Arguments>& a) {
       ->type_name("GLOB,...")
       ->check(kNotEmpty);
   auto* gradients =
-      add_choice(app, "--gradients", own->metric, kGradientMetrics,
+      add_choice(app, "--gradients", own->metric, kMetrics,
                  "also write the gradients of a metric, as NAME_grad: a token's logit, the\ndifference "
                  "of two, a token's log probability, the prompt's loss, or\nKL(baseline || run)");
-  add_token(app, "--token", own->token, "the token that is measured (default: rank:1)")->needs(gradients);
-  add_token(app, "--other-token", own->other_token,
+  add_token(app, "--token", own->measured.token, "the token that is measured (default: rank:1)")
+      ->needs(gradients);
+  add_token(app, "--other-token", own->measured.other,
             "the token whose logit is subtracted (default: the most probable other one)")
       ->needs(gradients);
-  app.add_option("--position", own->position, "the position of the prediction, from 0 (default -1: the last)")
+  app.add_option("--position", own->measured.position,
+                 "the position of the prediction, from 0 (default -1: the last)")
       ->type_name("I")
       ->check(within(-1, 1 << 24))
       ->needs(gradients);

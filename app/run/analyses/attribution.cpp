@@ -3,30 +3,16 @@
 #include <algorithm>
 #include <functional>
 
-#include "app/counted.h"
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/stream_parts.h"
 #include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
-#include "model/pass/each_kind.h"
 #include "model/pass/plan.h"
-#include "model/pass/statistics.h"
 
 namespace headscope::app {
 namespace {
-
-std::vector<float> baseline_logits(const PromptRun& run, int position, model::Workspace& workspace) {
-  if (!run.baseline) throw model::RunError("KL needs a baseline to compare the run with, but there is none");
-  const int there = counterpart_of(run, position);
-  if (there < 0)
-    throw model::RunError("KL compares the predictions after position " + std::to_string(position) +
-                          ", which has no counterpart in the baseline's " +
-                          counted(run.baseline->run->length(), "token") +
-                          "; choose another position, or match equal tokens (--align token)");
-  return logits_after(*run.baseline, there, workspace);
-}
 
 using model::Site;
 
@@ -65,70 +51,6 @@ bool edits_output(const model::Plan* plan, model::HeadIndex head) {
 }
 
 }  // namespace
-
-model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model::Workspace& workspace) {
-  const int length = run.run->length(), at = choice.position < 0 ? length - 1 : choice.position;
-  if (choice.metric == GradientMetric::loss) return model::PromptLoss{};
-  if (at >= length)
-    throw model::RunError("there is no position " + std::to_string(at) + ": the last one is " +
-                          std::to_string(length - 1));
-  if (choice.metric == GradientMetric::divergence)
-    return model::Divergence{baseline_logits(run, at, workspace), at};
-  const bool ranks_unedited = run.baseline && !compares_different_inputs(run);
-  const std::vector<float> logits = logits_after(ranks_unedited ? *run.baseline : run, at, workspace);
-  const int token = id_of(choice.token, logits);
-  if (choice.metric == GradientMetric::difference)
-    return model::LogitDifference{token, other_id_of(choice.against, logits, token), at};
-  if (choice.metric == GradientMetric::logit) return model::TokenLogit{token, at};
-  return model::LogProbability{token, at};
-}
-
-double unit_of(const model::Metric& metric) {
-  const bool is_of_logits = std::holds_alternative<model::TokenLogit>(metric) ||
-                            std::holds_alternative<model::LogitDifference>(metric);
-  return is_of_logits ? 1 : bits(1);
-}
-
-std::string describe(const model::Metric& metric, const PromptRun& run) {
-  const auto token = [&](int id) {
-    return token_label(*run.model->tokenizer, id) + " (id " + std::to_string(id) + ")";
-  };
-  const auto after = [](int position) { return " after position " + std::to_string(position); };
-  return std::visit(
-      model::EachKind{
-          [&](const model::TokenLogit& of) { return "logit of " + token(of.token) + after(of.position); },
-          [&](const model::LogitDifference& of) {
-            return "logit of " + token(of.token) + " minus " + token(of.against) + after(of.position);
-          },
-          [&](const model::LogProbability& of) {
-            return "log probability of " + token(of.token) + after(of.position) + ", nats";
-          },
-          [](const model::PromptLoss&) { return std::string("loss of the prompt, nats"); },
-          [&](const model::Divergence& of) { return "KL(baseline || run)" + after(of.position) + ", nats"; },
-      },
-      metric);
-}
-
-int id_of(const TokenChoice& choice, std::span<const float> logits, int token) {
-  const auto vocabulary = static_cast<int>(logits.size());
-  if (choice.by == TokenChoice::By::none) return -1;
-  if (choice.by == TokenChoice::By::rank)
-    return model::largest_logits(logits, std::clamp(choice.number, 0, vocabulary - 1) + 1).back().id;
-  if (choice.by == TokenChoice::By::other) {
-    const auto best = model::largest_logits(logits, std::min(2, vocabulary));
-    return best.front().id == token ? best.back().id : best.front().id;
-  }
-  if (choice.number < 0 || choice.number >= vocabulary)
-    throw model::RunError("there is no token " + std::to_string(choice.number) +
-                          ": the vocabulary has ids 0 to " + std::to_string(vocabulary - 1));
-  return choice.number;
-}
-
-int other_id_of(const TokenChoice& choice, std::span<const float> logits, int token) {
-  const int id = id_of(choice, logits, token);
-  if (id == token) throw model::RunError(kOneTwice);
-  return id;
-}
 
 double Attribution::layer(int layer) const {
   double all = attention_bias[layer] + mlps[layer];
@@ -170,14 +92,14 @@ SourceParts SourceParts::minus(const SourceParts& before, const PromptRun& run) 
 
 Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attribution>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
+  const int position = measured.position;
   const std::vector<float> logits = logits_after(run, position, computation.workspace);
-  const auto logit_of = [&](int id) { return static_cast<double>(logits[id]); };
+  const auto logit_of = [&](const TokenRef& token) { return static_cast<double>(logits[token.id()]); };
   Attribution result;
-  result.position = position;
+  result.measured = resolved(measured, logits);
   result.layers = transformer.config().n_layer;
-  result.token = id_of(token, logits);
-  result.against = other_id_of(against, logits, result.token);
-  result.logit = logit_of(result.token) - (result.against >= 0 ? logit_of(result.against) : 0);
+  result.logit = logit_of(result.measured.token);
+  if (!result.measured.other.empty()) result.logit -= logit_of(result.measured.other);
   const model::Plan* plan = run.run->plan.get();
   result.edited = edits_outside_parts(run);
   WatchedRows seen;
@@ -185,8 +107,7 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   want_edited_scale(seen, run);
   if (result.edited) seen.want({Site::ln_final_normalized, 0});
   seen.watch(run, position, computation.workspace, computation.stop);
-  const LogitDirection direction =
-      logit_direction(run, position, result.token, result.against, seen.at(Site::ln_final_scale));
+  const LogitDirection direction = logit_direction(run, result.measured, seen.at(Site::ln_final_scale));
   const StreamParts parts =
       stream_parts(run, position, result.layers, seen, computation.workspace, computation.stop);
   const auto part = [&](std::span<const float> vector) { return product(direction.along, vector); };
@@ -211,11 +132,11 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
 SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourceParts>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
+  const int position = measured.position;
   WatchedRows seen;
   want_edited_scale(seen, run);
   if (!seen.empty()) seen.watch(run, position, computation.workspace, computation.stop);
-  const LogitDirection direction =
-      logit_direction(run, position, token, against, seen.at(Site::ln_final_scale));
+  const LogitDirection direction = logit_direction(run, measured, seen.at(Site::ln_final_scale));
   const ParameterRows rows =
       layer_rows(transformer, layer, "attn.c_proj.weight", head * config.d_head(), config.d_head());
   std::vector<double> along(config.d_head());  // direction of the head's values
@@ -255,9 +176,8 @@ NeuronParts NeuronsOf::compute(const PromptRun& run, const Computation<NeuronPar
   want_edited_scale(seen, run);
   seen.want({Site::mlp_post, layer});
   if (result.edited) seen.want({Site::mlp_out, layer});
-  seen.watch(run, position, computation.workspace, computation.stop);
-  const LogitDirection direction =
-      logit_direction(run, position, token, against, seen.at(Site::ln_final_scale));
+  seen.watch(run, measured.position, computation.workspace, computation.stop);
+  const LogitDirection direction = logit_direction(run, measured, seen.at(Site::ln_final_scale));
   result.activations = vector_of(seen.at(Site::mlp_post, layer));
   const int neurons = static_cast<int>(result.activations.size());
   for (int first = 0; first < neurons; first += kRows) {

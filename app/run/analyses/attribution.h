@@ -1,91 +1,19 @@
 #pragma once
 #include <numeric>
-#include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
-#include "app/run/named.h"
-#include "app/run/question.h"
-#include "model/gradient/metric.h"
+#include "app/run/analyses/measured.h"
 
 namespace headscope::app {
-
-/// A token by its id, by its rank among the model's guesses after a position, or as the most probable one
-/// that is not the token it is compared with.
-struct TokenChoice {
-  enum class By { none, rank, id, other };
-  By by = By::none;
-  int number = 0;  ///< rank: 0 is the most probable; beyond the vocabulary: the least probable
-  static constexpr TokenChoice best(int rank = 0) { return {By::rank, rank}; }
-  static constexpr TokenChoice of(int id) { return {By::id, id}; }
-  static constexpr TokenChoice other() { return {By::other, 0}; }
-  bool operator==(const TokenChoice&) const = default;
-};
-
-/// The chosen token's id, resolved by the logits after the position; -1: none. `token`: the id of the one
-/// that it is compared with. Throws RunError for an id outside the vocabulary.
-int id_of(const TokenChoice& choice, std::span<const float> logits, int token = -1);
-/// The same for the token whose logit is subtracted from that of `token`. Throws RunError for the token
-/// itself, too.
-int other_id_of(const TokenChoice& choice, std::span<const float> logits, int token);
-inline constexpr const char* kOneTwice =
-    "both tokens are the same, so that their logits do not differ; choose another";
-
-/// What gradients are taken of.
-enum class GradientMetric {
-  logit,            ///< a token's
-  difference,       ///< difference of two tokens' logits
-  log_probability,  ///< of a token
-  loss,             ///< of the prompt
-  divergence,       ///< KL(baseline || run) of all tokens
-};
-
-inline constexpr Named<GradientMetric> kGradientMetrics[] = {{"logit", GradientMetric::logit},
-                                                             {"difference", GradientMetric::difference},
-                                                             {"logprob", GradientMetric::log_probability},
-                                                             {"loss", GradientMetric::loss},
-                                                             {"kl", GradientMetric::divergence}};
-
-/// How many tokens a metric names.
-constexpr int token_count(GradientMetric metric) {
-  if (metric == GradientMetric::difference) return 2;
-  return metric == GradientMetric::logit || metric == GradientMetric::log_probability ? 1 : 0;
-}
-
-/// Whether answers have a metric in bits; the others are logits. What gradients are taken of is in nats.
-constexpr bool is_in_bits(GradientMetric metric) {
-  return metric >= GradientMetric::log_probability;
-}
-
-/// What the value of a run's metric is multiplied by for answers.
-double unit_of(const model::Metric& metric);
-
-/// A metric whose tokens may be ranks and whose baseline is the run's.
-struct MetricChoice {
-  GradientMetric metric = GradientMetric::logit;
-  TokenChoice token = TokenChoice::best();
-  TokenChoice against = TokenChoice::other();  ///< for a difference
-  int position = -1;                           ///< of the prediction; -1: the last; not for the loss
-  bool operator==(const MetricChoice&) const = default;
-};
-
-/// The metric for a run. Ranks are those of the unedited run if that is the run's baseline. The baseline of a
-/// divergence is the run's at the position's counterpart. Throws RunError for a position, a token, a baseline
-/// or a counterpart that does not exist.
-model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model::Workspace& workspace);
-
-/// "logit of ·it (id 340) minus ·that (id 326) after position 5"
-std::string describe(const model::Metric& metric, const PromptRun& run);
 
 /// What each part of the model adds to a logit after one position, or to the difference of two logits: direct
 /// logit attribution (Elhage et al. 2021; the direct effects of Wang et al. 2022). The final layer norm is
 /// linear once its scale is held fixed, so the parts add up to the logit, also with edits.
 struct Attribution {
-  int position = 0;
-  int token = 0;     ///< id
-  int against = -1;  ///< id of the token whose logit is subtracted; -1: none
+  Measured measured;  ///< a logit, or the difference of two
   int layers = 0;
-  double logit = 0;  ///< the token's logit as the model computed it, or the difference of two
+  double logit = 0;  ///< as the model computed it
   double scale = 1;  ///< divisor in ln_f at the position: sqrt(variance + epsilon)
 
   double token_embedding = 0;
@@ -112,9 +40,7 @@ struct Attribution {
 
 struct AttributionOf {
   static constexpr std::string_view kName = "logit attribution";
-  int position = 0;  ///< in the run
-  TokenChoice token = TokenChoice::best();
-  TokenChoice against = {};
+  Measured measured;  ///< a logit, or the difference of two
   bool operator==(const AttributionOf&) const = default;
   /// Throws RunError for an id outside the vocabulary.
   Attribution compute(const PromptRun& run, const Computation<Attribution>& computation) const;
@@ -139,9 +65,7 @@ struct SourcesOf {
   static constexpr std::string_view kName = "source tokens of a head";
   int layer = 0;
   int head = 0;
-  int position = 0;  ///< position of the query, in the run
-  int token = 0;
-  int against = -1;  ///< -1: none
+  Measured measured;  ///< of the attribution: after the query, by ids
   bool operator==(const SourcesOf&) const = default;
   SourceParts compute(const PromptRun& run, const Computation<SourceParts>& computation) const;
 };
@@ -164,9 +88,7 @@ struct NeuronsOf {
   static constexpr std::string_view kName = "neurons of an MLP";
   static constexpr Capability kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;
-  int position = 0;  ///< in the run
-  int token = 0;
-  int against = -1;  ///< -1: none
+  Measured measured;  ///< of the attribution, by ids
   bool operator==(const NeuronsOf&) const = default;
   NeuronParts compute(const PromptRun& run, const Computation<NeuronParts>& computation) const;
 };

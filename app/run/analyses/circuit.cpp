@@ -91,6 +91,7 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
                                     const Computation<Circuit>& computation,
                                     const std::function<void(double done)>& progress) {
   const model::Transformer& transformer = *run.model->transformer;
+  const model::Metric metric = gradient_metric(circuit.measured, run, computation.workspace);
   StreamWrites changes = cut;
   for_each_array(changes, own, [](std::vector<float>& to, const std::vector<float>& from) {
     std::ranges::transform(to, from, to.begin(), std::minus<>());
@@ -106,7 +107,7 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
     const auto at =
         step == 0 ? run.run : run_between(run, changes, part, computation.workspace, computation.stop);
     // What an edge keeps is minus what its change adds.
-    transformer.attribute_edges(*at, circuit.metric, changes, -unit_of(circuit.metric) / steps,
+    transformer.attribute_edges(*at, metric, changes, -unit_of(circuit.measured.metric) / steps,
                                 {sums.data(), circuit.rows, edges, edges}, computation.workspace,
                                 computation.stop);
     progress((step + 1.0) / (steps + 1.0));
@@ -256,15 +257,16 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
     throw model::RunError("by position, the parts of this model have " + grouped(edges) +
                           " edges with this prompt, but at most " + grouped(kMostEdges) +
                           " are possible: take a shorter prompt, or all positions together");
-  circuit.metric = metric_for(metric, run, computation.workspace);
+  circuit.measured = resolved(measured, run, computation.workspace);
+  const model::Metric metric = gradient_metric(circuit.measured, run, computation.workspace);
   const StreamWrites own = transformer.stream_writes(*run.run, computation.workspace, computation.stop),
                      there = cut.writes(run, own, computation.workspace, computation.stop);
   model::GradientOptions no_gradients;
   no_gradients.stop = computation.stop;
-  const double unit = unit_of(circuit.metric);
-  circuit.value = unit * transformer.gradients(*run.run, circuit.metric, computation.workspace, no_gradients);
+  const double unit = unit_of(measured.metric);
+  circuit.value = unit * transformer.gradients(*run.run, metric, computation.workspace, no_gradients);
   const model::KeptEdges none{std::vector<std::uint8_t>(circuit.graph.edge_count()), 1};
-  circuit.cut_value = unit * transformer.cut_pass(*run.run, own.embedding, there, none, circuit.metric,
+  circuit.cut_value = unit * transformer.cut_pass(*run.run, own.embedding, there, none, metric,
                                                   computation.workspace, computation.stop);
   const auto progress = [&](double done) {
     Circuit pending = circuit;
@@ -273,7 +275,7 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
   };
   rank_edges(circuit,
              method == CircuitMethod::flow
-                 ? flow_shares(run, own, circuit.metric, by_position, computation.stop, progress)
+                 ? flow_shares(run, own, metric, by_position, computation.stop, progress)
                  : attributed_edges(*this, run, circuit, own, there, computation, progress),
              computation.stop);
   return circuit;
@@ -347,8 +349,10 @@ CutMetric CutMetricOf::compute(const PromptRun& run, const Computation<CutMetric
   const auto count = static_cast<std::size_t>(StreamGraph(run.run->config).edge_count());
   model::KeptEdges kept{std::vector<std::uint8_t>(count * rows, all_others ? 1 : 0), rows};
   for (const int place : edges) kept.edges[place] = all_others ? 0 : 1;
-  return {unit_of(metric) * transformer.cut_pass(*run.run, own.embedding, there, kept, metric,
-                                                 computation.workspace, computation.stop)};
+  return {unit_of(measured.metric) *
+          transformer.cut_pass(*run.run, own.embedding, there, kept,
+                               gradient_metric(measured, run, computation.workspace), computation.workspace,
+                               computation.stop)};
 }
 
 double faithfulness(const Circuit& circuit, double kept_value) {

@@ -117,7 +117,7 @@ class BackwardPass {
         config_(transformer_.config()),
         computation_(computation),
         positions_(kept_.plan != nullptr && kept_.plan->needs_whole_run() ? kept_.length()
-                                                                          : question.position + 1),
+                                                                          : question.measured.position + 1),
         along_(positions_, config_.n_embd) {}
 
   LogitFlow run() {
@@ -142,16 +142,14 @@ class BackwardPass {
 
  private:
   void begin() {
-    const std::vector<float> logits = logits_after(run_, question_.position, computation_.workspace);
-    flow_.position = question_.position;
+    const std::vector<float> logits = logits_after(run_, question_.measured.position, computation_.workspace);
+    flow_.measured = resolved(question_.measured, logits);
+    const TokenRef &token = flow_.measured.token, &other = flow_.measured.other;
     flow_.layers = config_.n_layer;
     flow_.positions = positions_;
-    flow_.token = id_of(question_.token, logits);
-    flow_.against = other_id_of(question_.against, logits, flow_.token);
-    if (flow_.against < 0 && question_.minus_mean) flow_.against = kVocabularyMean;
-    flow_.logit = static_cast<double>(logits[flow_.token]);
-    if (flow_.against >= 0) flow_.logit -= static_cast<double>(logits[flow_.against]);
-    if (flow_.against == kVocabularyMean)
+    flow_.logit = static_cast<double>(logits[token.id()]);
+    if (other.id() >= 0) flow_.logit -= static_cast<double>(logits[other.id()]);
+    if (other == TokenRef::mean())
       flow_.logit -= std::accumulate(logits.begin(), logits.end(), 0.0) / config_.vocab_size;
     const std::size_t cells = flow_.at(flow_.layers, 0);
     for (std::vector<double>* values :
@@ -181,10 +179,10 @@ class BackwardPass {
   }
 
   void start_at_logit() {
-    const int position = question_.position;
+    const int position = question_.measured.position;
     std::span<const float> scale;
     if (edits({Site::ln_final_scale})) scale = watched({Site::ln_final_scale}).row(position);
-    const LogitDirection direction = logit_direction(run_, position, flow_.token, flow_.against, scale);
+    const LogitDirection direction = logit_direction(run_, flow_.measured, scale);
     flow_.scale = direction.scale;
     flow_.final_bias = direction.bias;
     std::ranges::copy(direction.along, along_.row(position).begin());
@@ -223,7 +221,7 @@ class BackwardPass {
     const Watched& out = watched({Site::mlp_out, layer});
     for (int position = 0; position < positions_; ++position)
       flow_.mlps[flow_.at(layer, position)] = product(along_.row(position), out.row(position));
-    flow_.direct_mlps[layer] = product(direct_, out.row(question_.position));
+    flow_.direct_mlps[layer] = product(direct_, out.row(question_.measured.position));
     go_back_through_edit({Site::resid_mid, layer}, along_, flow_.query_edits);
   }
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/measured.h"
 #include "app/run/analyses/stream_parts.h"
 #include "app/run/question.h"
 
@@ -37,9 +37,9 @@ struct FlowEdge {
 struct LogitFlow {
   static constexpr std::size_t kMaxEdges = 1 << 14;
 
-  int position = 0;
-  int token = 0;     ///< id
-  int against = -1;  ///< id of the token whose logit is subtracted; -1: none; kVocabularyMean: the mean
+  /// A logit, or its difference from another or the mean of all: a number that all logits share does not
+  /// change the prediction.
+  Measured measured;
   int layers = 0;
   int positions = 0;  ///< 0: a part, which has nothing yet
   double logit = 0;   ///< as the model computed it, or the difference of two
@@ -84,13 +84,8 @@ struct LogitFlow {
 /// The flow to a token's logit after a position.
 struct LogitFlowOf {
   static constexpr std::string_view kName = "logit flow";
-  int position = 0;  ///< in the run
-  TokenChoice token = TokenChoice::best();
-  TokenChoice against = {};
+  Measured measured;    ///< see LogitFlow
   bool by_head = true;  ///< an edge for each head, else one for all heads of a layer
-  /// Subtracts the mean of the vocabulary's logits if no token's is subtracted: a number that all logits
-  /// share does not change the prediction.
-  bool minus_mean = false;
   bool operator==(const LogitFlowOf&) const = default;
   /// Throws RunError for an id outside the vocabulary.
   LogitFlow compute(const PromptRun& run, const Computation<LogitFlow>& computation) const;

@@ -56,13 +56,13 @@ std::vector<float> stream_of(const PromptRun& run, int first, int count,
 }
 
 /// The token that is read after each of the positions.
-std::vector<int> targets_of(const TokenChoice& token, const PromptRun& run, int first, int count,
+std::vector<int> targets_of(const TokenRef& token, const PromptRun& run, int first, int count,
                             const Computation<LogitLens>& computation) {
-  if (token.by == TokenChoice::By::id) return std::vector<int>(count, token.number);
-  const int rank = std::min(token.number, run.run->config.vocab_size - 1);
+  if (token.by == TokenRef::By::id) return std::vector<int>(count, token.number);
+  const int rank = std::min(token.number, run.run->config.vocab_size);
   std::vector<int> ids;
   for (const model::PositionStatistics& s : run.model->transformer->statistics(
-           *run.run, first, count, rank + 1, computation.workspace, computation.stop))
+           *run.run, first, count, rank, computation.workspace, computation.stop))
     ids.push_back(s.top.back().id);
   return ids;
 }

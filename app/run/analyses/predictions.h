@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/run/analyses/attribution.h"
 #include "app/run/question.h"
+#include "app/run/token_ref.h"
 #include "model/tokens/sampling.h"
 
 namespace headscope::app {
@@ -97,9 +97,9 @@ struct LogitLens {
   /// On the difference side: the readings of each position's counterpart in the baseline, NaN without one.
   /// The target on both sides is the baseline's.
   std::vector<model::LensReading> before = {};
-  std::vector<int> targets = {};            ///< [positions]: ids
-  TokenChoice token = TokenChoice::best();  ///< the question's
-  std::vector<int> tokens;                  ///< the run's tokens from the first to the block's last
+  std::vector<int> targets = {};      ///< [positions]: ids
+  TokenRef token = TokenRef::best();  ///< the question's
+  std::vector<int> tokens;            ///< the run's tokens from the first to the block's last
 
   int positions() const { return places > 0 ? static_cast<int>(readings.size()) / places : 0; }
   bool knows(int position) const { return position >= first && position < first + positions(); }
@@ -141,13 +141,13 @@ struct LensOf {
   static constexpr int kPositions = 32;
   static constexpr int blocks(int length) { return (length + kPositions - 1) / kPositions; }
   /// The block of a position.
-  static constexpr LensOf around(int position, TokenChoice token = TokenChoice::best()) {
+  static LensOf around(int position, TokenRef token = TokenRef::best()) {
     return {position / kPositions, token};
   }
 
   int block = 0;  ///< inside the run
   /// The token whose probability and rank are read; ranks count at the end of the stream.
-  TokenChoice token = TokenChoice::best();
+  TokenRef token = TokenRef::best();
   bool operator==(const LensOf&) const = default;
   /// Positions that the previous run had with the same tokens are taken from it.
   LogitLens compute(const PromptRun& run, const Computation<LogitLens>& computation) const;

@@ -195,26 +195,20 @@ class Way {
 
 int Saliency::reach() const {
   auto count = static_cast<int>(parts.size());
-  if (position < 0) return count;
-  while (count > position + 1 && parts[count - 1] == 0) --count;
+  if (measured.position < 0) return count;
+  while (count > measured.position + 1 && parts[count - 1] == 0) --count;
   return count;
 }
 
 Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& computation) const {
-  const model::Metric measured = metric_for({metric, token, against, position}, run, computation.workspace);
   Saliency result;
-  result.metric = metric;
+  result.measured = resolved(measured, run, computation.workspace);
+  const model::Metric metric = gradient_metric(result.measured, run, computation.workspace);
   result.method = method;
   result.gradients = method == SaliencyMethod::integrated ? 0 : 1;
-  std::visit(
-      [&](const auto& of) {
-        if constexpr (requires { of.token; }) result.position = of.position, result.token = of.token;
-        if constexpr (requires { of.against; }) result.against = of.against;
-      },
-      measured);
-  const Passes passes{run, measured, computation, run.run->length(), run.run->config.n_embd};
+  const Passes passes{run, metric, computation, run.run->length(), run.run->config.n_embd};
   result.parts.resize(static_cast<std::size_t>(passes.length));
-  const auto in_unit = [unit = unit_of(measured)](Saliency all) {
+  const auto in_unit = [unit = unit_of(measured.metric)](Saliency all) {
     for (double* number : {&all.value, &all.start}) *number *= unit;
     for (double& part : all.parts) part *= unit;
     return all;

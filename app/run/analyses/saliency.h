@@ -5,9 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/analyses/attribution.h"
-#include "app/run/named.h"
-#include "app/run/question.h"
+#include "app/run/analyses/measured.h"
 
 namespace headscope::app {
 
@@ -30,11 +28,8 @@ enum class SaliencyBaseline {
 
 /// The tokens' shares in a metric, in the unit of answers: see is_in_bits.
 struct Saliency {
-  GradientMetric metric = GradientMetric::logit;
+  Measured measured;
   SaliencyMethod method = SaliencyMethod::gradient_input;
-  int position = -1;          ///< of the prediction that is measured; -1: all, for the loss
-  int token = -1;             ///< id; -1: none
-  int against = -1;           ///< id of the token whose logit is subtracted; -1: none
   double value = 0;           ///< the metric in the run
   double start = 0;           ///< the metric at the baseline of integrated gradients; else 0
   int gradients = 1;          ///< number of gradients that were computed
@@ -59,10 +54,7 @@ struct SaliencyOf {
   static constexpr int kDefaultSteps = 256;
   static constexpr int kMaxSteps = 1024;
 
-  GradientMetric metric = GradientMetric::logit;  ///< not the divergence
-  TokenChoice token = TokenChoice::best();
-  TokenChoice against = TokenChoice::other();  ///< for a difference
-  int position = -1;                           ///< of the prediction; -1: the last; not for the loss
+  Measured measured;  ///< not the divergence
   SaliencyMethod method = SaliencyMethod::gradient_input;
   // Of integrated gradients:
   SaliencyBaseline baseline = SaliencyBaseline::zero;

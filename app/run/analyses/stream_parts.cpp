@@ -124,22 +124,24 @@ double layer_norm_scale(std::span<const float> row, double epsilon) {
   return std::sqrt(variance + epsilon);
 }
 
-LogitDirection logit_direction(const PromptRun& run, int position, int token, int against,
+LogitDirection logit_direction(const PromptRun& run, const Measured& measured,
                                std::span<const float> edited_scale) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
-  const auto of_token = [&](int id) { return in_double(unembedding_rows(transformer, id, 1).values); };
-  std::vector<double> unembedding = of_token(token);
-  if (against != -1) {
-    const std::vector<double> other = against == kVocabularyMean
+  const auto of_token = [&](const TokenRef& token) {
+    return in_double(unembedding_rows(transformer, token.id(), 1).values);
+  };
+  std::vector<double> unembedding = of_token(measured.token);
+  if (!measured.other.empty()) {
+    const std::vector<double> other = measured.other == TokenRef::mean()
                                           ? mean_of_tokens(transformer, unembedding_name(transformer))
-                                          : of_token(against);
+                                          : of_token(measured.other);
     std::ranges::transform(unembedding, other, unembedding.begin(), std::minus<>());
   }
   const std::vector<float> gain = parameter_rows(transformer, "ln_f.weight").values;
   const std::vector<float> bias = parameter_rows(transformer, "ln_f.bias").values;
   LogitDirection direction;
-  direction.scale = edited_scale.empty() ? layer_norm_scale(run.run->resid(config.n_layer, position),
+  direction.scale = edited_scale.empty() ? layer_norm_scale(run.run->resid(config.n_layer, measured.position),
                                                             config.layer_norm_epsilon)
                                          : static_cast<double>(edited_scale.front());
   direction.bias = product(unembedding, bias);

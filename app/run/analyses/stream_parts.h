@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/prompt_run.h"
+#include "app/run/analyses/measured.h"
 #include "model/pass/hooks.h"
 
 namespace headscope::app {
@@ -58,12 +58,9 @@ struct LogitDirection {
   double bias = 0;
 };
 
-/// In place of the id of a token to subtract: the mean over the vocabulary.
-constexpr int kVocabularyMean = -2;
-
-/// The direction of `token`'s logit after a position, minus that of `against` (-1: none; or kVocabularyMean).
+/// The direction of a logit, or of the difference of two, given by ids.
 /// `edited_scale`: ln_f's scale as edits left it; empty: computed from the stream.
-LogitDirection logit_direction(const PromptRun& run, int position, int token, int against,
+LogitDirection logit_direction(const PromptRun& run, const Measured& measured,
                                std::span<const float> edited_scale = {});
 
 /// The scale of a layer norm for a row: sqrt(variance + epsilon), in double.

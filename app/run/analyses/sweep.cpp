@@ -30,7 +30,8 @@ constexpr std::chrono::milliseconds kPause{40};
 /// Reads a sweep's metrics from a row of logits.
 class Meter {
  public:
-  Meter(const Sweep& sweep, std::span<const float> run) : token_(sweep.token), against_(sweep.against) {
+  Meter(const Sweep& sweep, std::span<const float> run)
+      : token_(sweep.measured.token.id()), against_(sweep.measured.other.id()) {
     const double total = model::log_sum_exp(run);
     for (const float logit : run) {
       logs_.push_back(static_cast<double>(logit) - total);
@@ -90,7 +91,7 @@ void check_question(const SweepOf& question, const PromptRun& run) {
   const bool sets_mean = question.edit == SweepEdit::mean || question.edit == SweepEdit::list_mean;
   if (sets_mean && model::has_cells(question.site))
     throw model::RunError("patterns have no mean over positions: zero or patch them");
-  if (question.over == SweepOver::neurons && question.largest_of == SweepMetric::divergence)
+  if (question.over == SweepOver::neurons && question.measured.metric == Metric::divergence)
     throw model::RunError(kNoNeuronsByDivergence);
   check_receiver(question, run.model->transformer->config());
   if (question.edit == SweepEdit::list_mean && question.mean_over.means == nullptr)
@@ -127,9 +128,11 @@ void make_cells(Sweep& sweep) {
 /// A sweep without any reading yet; of neurons, without any cell.
 Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float> logits) {
   Sweep sweep;
-  sweep.position = question.position;
-  sweep.token = id_of(question.token, logits);
-  sweep.against = id_of(question.against, logits, sweep.token);
+  sweep.measured = question.measured;
+  sweep.measured.token = by_id(question.measured.token, logits);
+  sweep.measured.other = by_id(question.measured.other, logits, sweep.measured.token);
+  if (question.measured.metric == Metric::difference && sweep.measured.other == sweep.measured.token)
+    throw model::RunError(kOneTwice);
   sweep.layers = run.run->config.n_layer;
   sweep.columns = columns_of(question, run.run->config);
   if (question.over != SweepOver::neurons) make_cells(sweep);
@@ -137,14 +140,16 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
 }
 
 /// The size of an estimate; -1: there is none.
-double size_of(const SweepReading& estimate, SweepMetric metric) {
+double size_of(const SweepReading& estimate, Metric metric) {
   const double size = std::abs(estimate.of(metric));
   return std::isfinite(size) ? size : -1;
 }
 
 /// Replaces the sweep's estimates, of all neurons, by the largest ones, whose neurons become its cells.
 void choose_neurons(const SweepOf& question, Sweep& sweep) {
-  const auto size = [&](std::size_t neuron) { return size_of(sweep.estimates[neuron], question.largest_of); };
+  const auto size = [&](std::size_t neuron) {
+    return size_of(sweep.estimates[neuron], question.measured.metric);
+  };
   std::vector<std::size_t> order(sweep.estimates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto count = std::min(order.size(), static_cast<std::size_t>(std::max(question.neurons, 1)));
@@ -194,14 +199,15 @@ std::vector<double> ranks_of(std::span<const double> values) {
 }  // namespace
 
 SweepReading source_reading(const Sweep& sweep, std::span<const float> logits) {
-  const double logit = logits[static_cast<std::size_t>(sweep.token)];
+  const double logit = logits[sweep.measured.token.id()];
+  const int other = sweep.measured.other.id();
   return {.logit = logit,
-          .against = sweep.against < 0 ? 0 : logits[static_cast<std::size_t>(sweep.against)],
+          .against = other < 0 ? 0 : logits[other],
           .probability = std::exp(logit - model::log_sum_exp(logits)),
           .divergence = std::numeric_limits<double>::quiet_NaN()};
 }
 
-double restored(const Sweep& sweep, const SweepReading& source, SweepMetric metric, double change) {
+double restored(const Sweep& sweep, const SweepReading& source, Metric metric, double change) {
   const double whole = source.of(metric) - sweep.before.of(metric);
   return whole == 0 ? std::numeric_limits<double>::quiet_NaN() : change / whole;
 }
@@ -285,7 +291,7 @@ bool PatchPrompt::reaches(std::optional<int> position) const {
                   : std::ranges::any_of(aligned, has);
 }
 
-double Sweep::estimate_correlation(SweepMetric metric) const {
+double Sweep::estimate_correlation(Metric metric) const {
   std::vector<double> estimated, exact;
   for (std::size_t cell = 0; estimates_metric(metric) && cell < known.size(); ++cell) {
     if (!known[cell]) continue;
@@ -375,7 +381,7 @@ static std::vector<std::size_t> take_last(std::vector<std::size_t>& list, std::s
 Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   check_question(*this, run);
-  const std::vector<float> logits = logits_after(run, position, computation.workspace);
+  const std::vector<float> logits = logits_after(run, measured.position, computation.workspace);
   Sweep sweep = computation.partial != nullptr ? *computation.partial : begin(*this, run, logits);
   const Meter meter(sweep, logits);
   sweep.before = meter(logits);
@@ -397,10 +403,10 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
   // Without estimates late layers first: their passes start late, so half of the grid is done after a quarter
   // of the work. The results are the same in every order.
   std::vector<std::size_t> unknown = cells_to_compute(*this, sweep);
-  const bool ranked = sweep.estimates_metric(largest_of);
+  const bool ranked = sweep.estimates_metric(measured.metric);
   if (ranked)  // the cells with the largest estimates come last, from where they are taken
-    std::ranges::stable_sort(unknown, {},
-                             [&](std::size_t cell) { return size_of(sweep.estimates[cell], largest_of); });
+    std::ranges::stable_sort(
+        unknown, {}, [&](std::size_t cell) { return size_of(sweep.estimates[cell], measured.metric); });
   const std::size_t together = ranked ? kRankedTogether : kAtOnce;
   const std::size_t at_once = cells_at_once(*this, run);
   while (!unknown.empty()) {
@@ -416,7 +422,8 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
     while (!planned.empty()) {
       const std::vector<std::size_t> cells = take_last(planned, together);
       transformer.variants(
-          *clean, std::span(plans).subspan(planned.size(), cells.size()), position, 1, computation.workspace,
+          *clean, std::span(plans).subspan(planned.size(), cells.size()), measured.position, 1,
+          computation.workspace,
           [&](std::size_t i, model::ConstFloatRows edited) {
             sweep.readings[cells[i]] = meter(edited.row(0));
             sweep.known[cells[i]] = true;

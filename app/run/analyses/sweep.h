@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/run/analyses/activation_means.h"
-#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/measured.h"
 #include "app/run/named.h"
 #include "app/run/question.h"
 #include "model/pass/edits.h"
@@ -46,42 +46,27 @@ enum class SweepEdit {
   list_mean,  ///< mean ablation: over the positions of a list of prompts
 };
 
-/// What a sweep measures of the prediction after a position.
-enum class SweepMetric {
-  logit,        ///< a token's
-  difference,   ///< difference of two tokens' logits
-  probability,  ///< a token's
-  divergence,   ///< KL(run || edited run) of all tokens, in bits
-};
-
 inline constexpr const char* kNoNeuronsByDivergence =
     "neurons are chosen by estimates, which KL does not have: it is smallest at the run itself, so its slope "
     "is 0 there";
 
-/// How many tokens a metric names.
-constexpr int token_count(SweepMetric metric) {
-  return metric == SweepMetric::divergence ? 0 : metric == SweepMetric::difference ? 2 : 1;
-}
-
-/// All metrics at once; the logits are the expensive part.
+/// All metrics of a sweep at once; the logits are the expensive part.
 struct SweepReading {
   double logit = 0;    ///< logit of the token
   double against = 0;  ///< logit of the other token; 0: there is none
   double probability = 0;
-  double divergence = 0;  ///< from the run's probabilities; 0 for the run itself
-  double of(SweepMetric metric) const {
-    if (metric == SweepMetric::difference) return logit - against;
-    if (metric == SweepMetric::divergence) return divergence;
-    return metric == SweepMetric::logit ? logit : probability;
+  double divergence = 0;  ///< KL(run || edited run) in bits; 0 for the run itself
+  double of(Metric metric) const {
+    if (metric == Metric::difference) return logit - against;
+    if (metric == Metric::divergence) return divergence;
+    return metric == Metric::logit ? logit : probability;
   }
 };
 
 /// How each of many single edits affects the prediction after a position.
 struct Sweep {
-  int position = 0;
-  int token = 0;     ///< id
-  int against = -1;  ///< id of the token whose logit is subtracted; -1: none
-  int layers = 0;    ///< rows; 1 of neurons, which are of any layers
+  Measured measured;  ///< of all metrics
+  int layers = 0;     ///< rows; 1 of neurons, which are of any layers
   /// Places of a layer: heads; positions; heads and the MLP; heads at positions, head by head; or the MLP
   /// alone. Of neurons: all that were chosen.
   int columns = 0;
@@ -96,19 +81,17 @@ struct Sweep {
   bool knows(int layer, int column) const { return known[index(layer, column)]; }
   const SweepReading& at(int layer, int column) const { return readings[index(layer, column)]; }
   /// The metric with the edit minus the metric in the run.
-  double difference(SweepMetric metric, int layer, int column) const {
+  double difference(Metric metric, int layer, int column) const {
     return at(layer, column).of(metric) - before.of(metric);
   }
   /// Whether there are estimates of a metric.
-  bool estimates_metric(SweepMetric metric) const {
-    return !estimates.empty() && metric != SweepMetric::divergence;
-  }
+  bool estimates_metric(Metric metric) const { return !estimates.empty() && metric != Metric::divergence; }
   /// The estimate of the difference.
-  double estimate(SweepMetric metric, int layer, int column) const {
+  double estimate(Metric metric, int layer, int column) const {
     return estimates[index(layer, column)].of(metric);
   }
   /// The rank correlation (Spearman) of estimates and known differences; NaN with fewer than two cells.
-  double estimate_correlation(SweepMetric metric) const;
+  double estimate_correlation(Metric metric) const;
   std::size_t bytes() const { return bytes_of(neurons, readings, estimates) + known.size() / 8; }
 
  private:
@@ -155,15 +138,15 @@ struct SweepOf {
   model::Site site = model::Site::z;  ///< one of sites_of(over)
   SweepReceiver receiver = {};        ///< of senders
   SweepEdit edit = SweepEdit::zero;
-  PatchPrompt from = {};                    ///< source of a patch
-  MeanSource mean_over = {};                ///< source of list means
-  TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
-  TokenChoice against = TokenChoice::other();
-  int position = 0;   ///< the position whose prediction is measured
+  PatchPrompt from = {};      ///< source of a patch
+  MeanSource mean_over = {};  ///< source of list means
+  /// Ranks refer to the run. All metrics are read; the estimates of this one say what is computed first, and
+  /// which neurons are chosen. The divergence has none.
+  Measured measured = difference_at(0);
   int positions = 0;  ///< how many are edited, see acting_positions; 0: up to the measured one
   int neurons = 64;   ///< of neurons: their number
 
-  int edited_positions() const { return positions > 0 ? positions : position + 1; }
+  int edited_positions() const { return positions > 0 ? positions : measured.position + 1; }
 
   /// The means that its edits set, of any model of this shape.
   MeansOverList means_over(const OverPrompts& list, const model::Config& config) const;
@@ -171,19 +154,17 @@ struct SweepOf {
   /// Whether there are estimates of its cells: senders have none, neurons always have them.
   bool has_estimates() const { return over != SweepOver::senders; }
 
-  // Not compared, since no reading depends on these, except for `largest_of` of neurons, by which they are
-  // chosen.
-  bool estimates =
-      false;  ///< first estimates all cells, then computes those with the largest estimates first
-  SweepMetric largest_of = SweepMetric::difference;  ///< whose estimates; the divergence has none
+  /// First estimates all cells, then computes those with the largest estimates first. Not compared, since no
+  /// reading depends on it, nor but for neurons on the metric.
+  bool estimates = false;
 
   bool operator==(const SweepOf& other) const {
     const auto asked = [](const SweepOf& of) {
-      return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.mean_over, of.token, of.against,
-                      of.position, of.neurons);
+      return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.mean_over, of.measured.token,
+                      of.measured.other, of.measured.position, of.neurons);
     };
     return asked(*this) == asked(other) && edited_positions() == other.edited_positions() &&
-           (over != SweepOver::neurons || largest_of == other.largest_of);
+           (over != SweepOver::neurons || measured.metric == other.measured.metric);
   }
 
   /// The place of a cell, given by its layer and its column, of neurons their number. Column -1: all of a
@@ -218,7 +199,7 @@ SweepReading source_reading(const Sweep& sweep, std::span<const float> logits);
 
 /// (patched - corrupted) / (clean - corrupted), where the run is the corrupted prompt and its baseline the
 /// clean one (Zhang and Nanda 2024, "Towards best practices of activation patching"). NaN if both are equal.
-double restored(const Sweep& sweep, const SweepReading& source, SweepMetric metric, double change);
+double restored(const Sweep& sweep, const SweepReading& source, Metric metric, double change);
 
 /// Spearman's rank correlation of two lists of equal length. Equal values share the mean of their ranks;
 /// pairs with a value that is not finite are left out. NaN with fewer than two pairs, or if all of a list are

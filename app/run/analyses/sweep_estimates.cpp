@@ -174,9 +174,10 @@ std::vector<SweepReading> estimate_cells(const SweepOf& question, const Sweep& s
     const auto add = [&](const model::Metric& metric, std::vector<double>& cells) {
       add_slopes(metric, question, sweep, layers, changes, run, workspace, stop, cells);
     };
-    add(model::TokenLogit{sweep.token, sweep.position}, logits);
-    if (sweep.against >= 0) add(model::TokenLogit{sweep.against, sweep.position}, others);
-    add(model::LogProbability{sweep.token, sweep.position}, logs);
+    const int token = sweep.measured.token.id(), other = sweep.measured.other.id();
+    add(model::TokenLogit{token, sweep.measured.position}, logits);
+    if (other >= 0) add(model::TokenLogit{other, sweep.measured.position}, others);
+    add(model::LogProbability{token, sweep.measured.position}, logs);
   }
   std::vector<SweepReading> estimates(count);
   for (std::size_t cell = 0; cell < count; ++cell) {

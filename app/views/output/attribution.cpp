@@ -1,4 +1,5 @@
 #include "app/run/analyses/attribution.h"
+#include "app/ascii.h"
 #include "app/run/analyses/best_found.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
@@ -47,9 +48,8 @@ struct Numbers {
 
 /// Nullopt until it is known which token's logit is attributed.
 std::optional<AttributionOf> question_of(const ViewContext& c) {
-  const auto tokens = logit_tokens(c);
-  if (!tokens) return std::nullopt;
-  return AttributionOf{std::max(0, c.selection.query), tokens->token, tokens->against};
+  const auto measured = measured_logit(c);
+  return measured ? std::optional(AttributionOf{*measured}) : std::nullopt;
 }
 
 Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> of) {
@@ -88,8 +88,8 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> of) 
   };
   const Listed listed = c.options[kList];
   if (listed == Listed::sources || listed == Listed::neurons) n.sum = no_number();
-  if (listed == Listed::sources) n.sources = c.ask(SourcesOf{at_layer, at_head, query, a.token, a.against});
-  if (listed == Listed::neurons) n.neurons = c.ask(NeuronsOf{at_layer, query, a.token, a.against});
+  if (listed == Listed::sources) n.sources = c.ask(SourcesOf{at_layer, at_head, a.measured});
+  if (listed == Listed::neurons) n.neurons = c.ask(NeuronsOf{at_layer, a.measured});
   if (n.sources) {
     const std::string name = head_name(at_layer, at_head);
     const Ref head{.layer = at_layer, .head = at_head};
@@ -125,7 +125,7 @@ bool shows_unmatched(const ViewContext& c, const Numbers& n) {
 
 /// What a part's number is called.
 std::string quantity_of(const ViewContext& c, const Numbers& n) {
-  return c.side == Side::difference || n.of->against >= 0 ? "difference" : "logit";
+  return c.side == Side::difference || n.of->measured.metric == Metric::difference ? "difference" : "logit";
 }
 
 /// Lists the neurons of a layer's MLP.
@@ -261,7 +261,7 @@ Table table(const ViewContext& c, const Numbers& n) {
     result.add(std::move(row));
   }
   if (shows_unmatched(c, n)) result.fact("only in the " + second_name(*c.run), n.sources->unmatched);
-  add_measured(result, c, {a.against < 0 ? "logit" : "difference", query, a.token, a.against});
+  add_measured(result, c, a.measured);
   result.fact("value", a.logit);
   result.fact("sum", a.sum());
   result.fact("rounding error", a.rounding_error());
@@ -274,7 +274,7 @@ void declare(Content& it) {
   const auto of = it.need(question_of(c));
   if (it.lacks_counterpart() || !of) return;
   const Numbers& n = it.keep(numbers_of(c, of));
-  it.title = "Logit of " + logit_words(c, of->token, of->against);
+  it.title = capitalized(metric_words(c, of->measured));
   it.subtitle = "after " + token_name(c.run->tokens, c.selection.query);
   if (c.side != Side::difference) it.subtitle += ", with ln_f's scale fixed at " + viz::number(of->scale, 4);
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_part(facts, c, n, ref); };

@@ -42,9 +42,9 @@ const auto kMethod = choice_option<CircuitMethod>("circuit-method", "Method", "c
 const auto kElsewhere =
     choice_option<Elsewhere>("circuit-elsewhere", "Elsewhere", "wW", "what edges outside the circuit carry",
                              choices_of(kCircuitElsewhere), {.flag = "elsewhere"});
-const auto kMetric = make_option<GradientMetric>(
+const auto kMetric = make_option<Metric>(
     "circuit-metric", "Metric", "the number that edges matter for",
-    {.flag = "metric", .default_value = 1, .choices = choices_of(kSaliencyMetrics), .keys = "hH"});
+    {.flag = "metric", .default_value = 1, .choices = choices_of(kGradientMetrics), .keys = "hH"});
 const auto kEdges = make_option<int>(
     "circuit-edges", "Edges", "the most edges, the strongest ones; at least those of one path",
     {.flag = "edges",
@@ -100,25 +100,14 @@ std::string elsewhere_words(const ViewContext& c) {
 
 /// Nothing until it is known which tokens are measured.
 std::optional<CircuitOf> question_of(const ViewContext& c) {
-  CircuitOf question;
-  question.metric.metric = c.options[kMetric];
-  question.metric.position = named_tokens(c.options) > 0 ? std::max(0, c.selection.query) : -1;
-  question.method = c.options[kMethod];
+  const auto measured = measured_by(c, c.options[kMetric]);
+  if (!measured) return std::nullopt;
+  CircuitOf question{*measured, c.options[kMethod]};
   question.cut.cut = cut_of(c);
   if (question.cut.cut == CircuitCut::list_mean && c.run)
     question.cut.mean_over = mean_source(c, means_of(c));
   question.steps = question.method == CircuitMethod::integrated ? c.options[kSteps] : CircuitOf::kSteps;
   question.by_position = c.options[kByPosition];
-  if (named_tokens(c.options) > 0) {
-    const auto token = token_choice(c, kMeasuredToken);
-    if (!token) return std::nullopt;
-    question.metric.token = *token;
-  }
-  if (named_tokens(c.options) > 1) {
-    const auto against = other_token_choice(c, question.metric.token);
-    if (!against) return std::nullopt;
-    question.metric.against = *against;
-  }
   return question;
 }
 
@@ -147,7 +136,7 @@ Numbers numbers_of(const ViewContext& c, const CircuitOf& question, std::shared_
     if (auto pattern = c.ask(PatternOf{reader.layer, reader.head}))
       n.patterns[{reader.layer, reader.head}] = std::move(pattern);
   }
-  CutMetricOf kept{n.circuit->metric, question.cut, n.circuit->rows, n.edges, false};
+  CutMetricOf kept{n.circuit->measured, question.cut, n.circuit->rows, n.edges, false};
   if (const auto answer = c.ask(kept)) n.kept = answer->value;
   const int chosen = c.options[kChosen];
   if (!std::ranges::binary_search(n.edges, chosen)) return n;
@@ -156,25 +145,6 @@ Numbers numbers_of(const ViewContext& c, const CircuitOf& question, std::shared_
   kept.all_others = true;
   if (const auto answer = c.ask(kept)) n.without = answer->value;
   return n;
-}
-
-Measured measured_of(const ViewContext& c, const Circuit& circuit) {
-  const std::string_view name = name_of(kSaliencyMetrics, c.options[kMetric]);
-  return std::visit(
-      [&](const auto& of) -> Measured {
-        Measured measured{name};
-        if constexpr (requires { of.token; }) measured.position = of.position, measured.token = of.token;
-        if constexpr (requires { of.against; }) measured.against = of.against;
-        return measured;
-      },
-      circuit.metric);
-}
-
-std::string metric_words(const ViewContext& c, const Circuit& circuit) {
-  const Measured of = measured_of(c, circuit);
-  if (of.token < 0) return "mean loss of the prompt, bits";
-  return (is_in_bits(c.options[kMetric]) ? "log₂ probability of " : "logit of ") +
-         logit_words(c, of.token, of.against);
 }
 
 /// The names of what writes and what reads.
@@ -209,9 +179,9 @@ std::string kept_words(const ViewContext& c, const Numbers& n) {
   const auto shown = [&](double value) { return viz::number(value, 4); };
   words += count == 1 ? " keeps " : " keep ";
   if (std::isfinite(part)) words += viz::fixed_number(100 * part, 0) + " % of the difference in the ";
-  words += (is_flow(c) ? metric_words(c, *n.circuit) : std::string("metric")) + ": " + shown(*n.kept) +
-           "; all edges: " + shown(n.circuit->value) + "; none: " + shown(n.circuit->cut_value) + ", with " +
-           elsewhere_words(c) + " elsewhere";
+  words += (is_flow(c) ? metric_words(c, n.circuit->measured) : std::string("metric")) + ": " +
+           shown(*n.kept) + "; all edges: " + shown(n.circuit->value) +
+           "; none: " + shown(n.circuit->cut_value) + ", with " + elsewhere_words(c) + " elsewhere";
   if (const int uncut = CutOf{cut_of(c)}.uncut_positions(*c.run); uncut > 0)
     words += "; " + counted(uncut, "position") + " without a counterpart " + (uncut == 1 ? "is" : "are") +
              " not cut";
@@ -372,7 +342,7 @@ Table table(const ViewContext& c, const Numbers& n) {
   list.file({"score", is_flow(c) ? "" : unit}, [&](int row) { return circuit.score(edges[row]); });
   Table result = list.exported();
   result.ranked_by = "score";
-  add_measured(result, c, measured_of(c, circuit));
+  add_measured(result, c, circuit.measured);
   const CircuitCut cut = cut_of(c);
   result.fact("method", name_of(kCircuitMethods, c.options[kMethod]));
   if (c.options[kMethod] == CircuitMethod::integrated) result.about("steps", c.options[kSteps]);
@@ -398,7 +368,8 @@ void declare(Content& it) {
   if (!circuit->whole) it.message = kComputing;
   const Numbers& n = it.keep(numbers_of(c, *question, circuit));
   if (n.edges.empty()) it.message = "no edge on a path from the embeddings to the logits matters";
-  it.title = is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, *circuit);
+  it.title =
+      is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, circuit->measured);
   if (named_tokens(c.options) > 0)
     it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + "; ";
   it.subtitle += "strongest of " + grouped(circuit->edge_count()) + " edges; thickness: ";
@@ -432,7 +403,7 @@ View circuit_graph_view() {
                   &kEdges,  &kByPosition, &kSteps,  &kChosen};
   view.named_tokens = named_tokens;
   view.with_other_token = &kMetric;
-  view.with_other_token_value = static_cast<int>(GradientMetric::difference);
+  view.with_other_token_value = static_cast<int>(Metric::difference);
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
   view.caption = {.prompt = true, .query = true};
   view.list_mean = &kElsewhere;

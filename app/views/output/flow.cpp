@@ -31,25 +31,26 @@ const auto kTogether = switch_option("flow-together", "Heads together", "hH",
 
 /// Nullopt until it is known which token's logit it is.
 std::optional<LogitFlowOf> question_of(const ViewContext& c) {
-  const auto tokens = logit_tokens(c);
-  if (!tokens) return std::nullopt;
-  return LogitFlowOf{std::max(0, c.selection.query), tokens->token, tokens->against, !c.options[kTogether],
-                     c.options[kMinusMean] && !tokens->subtracts()};
+  auto measured = measured_logit(c);
+  if (!measured) return std::nullopt;
+  if (c.options[kMinusMean] && measured->metric == Metric::logit)
+    measured->metric = Metric::difference, measured->other = TokenRef::mean();
+  return LogitFlowOf{*measured, !c.options[kTogether]};
 }
 
 /// The best guesses after the target, and the chosen token if it is not among them.
 std::vector<GuessBar> bars_of(const ViewContext& c, const LogitFlow& flow) {
   constexpr int kCount = 5;
-  const auto next = c.ask(NextAfter{flow.position});
+  const auto next = c.ask(NextAfter{flow.measured.position});
   if (!next || next->logits.empty()) return {};
   const double total = model::log_sum_exp(next->logits);
   std::vector<int> ids;
   for (const model::Guess& guess : model::largest_logits(next->logits, kCount)) ids.push_back(guess.id);
-  if (std::ranges::find(ids, flow.token) == ids.end()) ids.back() = flow.token;
+  if (std::ranges::find(ids, flow.measured.token.id()) == ids.end()) ids.back() = flow.measured.token.id();
   std::vector<GuessBar> bars;
   for (const int id : ids)
-    bars.push_back(
-        {id, label_of(c, id), std::exp(static_cast<double>(next->logits[id]) - total), id == flow.token});
+    bars.push_back({id, label_of(c, id), std::exp(static_cast<double>(next->logits[id]) - total),
+                    id == flow.measured.token.id()});
   return bars;
 }
 
@@ -80,14 +81,14 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const LogitFlow> flow) 
   n.labels = c.run->tokens.labels;
   constexpr int kMost = 24;
   n.edges = leading_edges(*n.flow, c.options[kEdges] == kAutomatic ? kMost : c.options[kEdges]);
-  FlowLensOf lens{n.flow->token, {}};
+  FlowLensOf lens{n.flow->measured.token.id(), {}};
   for (const TokenColumn& column : graph_with(*n.flow, n.edges).columns)
     lens.positions.push_back(column.position);
   n.lens = c.ask(lens);
   n.bars = bars_of(c, *n.flow);
   for (const GuessBar& bar : n.bars) n.most_probable = std::max(n.most_probable, bar.probability);
   for (int layer = 0; n.lens && layer <= n.flow->layers; ++layer)
-    n.most_probable = std::max(n.most_probable, n.probability(n.flow->position, layer));
+    n.most_probable = std::max(n.most_probable, n.probability(n.flow->measured.position, layer));
   return n;
 }
 
@@ -201,7 +202,7 @@ class Flow final : public Box {
     if (c.least_line > 0)
       add("thinnest lines: " + viz::number(static_cast<double>(c.least_line) / scale, 2) + " or less");
     if (std::ranges::any_of(n_.edges, is_stub)) add("stubs: attention to the first token");
-    add("probability of “" + label_of(c_, n_.flow->token) + "” by the logit lens");
+    add("probability of “" + label_of(c_, n_.flow->measured.token.id()) + "” by the logit lens");
     samples.back().scale = colors_;
     const Graph& graph = drawing_ ? drawing_->graph() : all_;
     add(grouped(std::ssize(graph.edges)) + " of " + grouped(n_.flow->edge_count) + " edges");
@@ -288,8 +289,8 @@ class Flow final : public Box {
     say(facts, "rest", column.rest[item.layer], kTip);
     if (!n_.lens) return;
     const std::size_t i = n_.index(column.position, item.layer);
-    facts.say("lens: “" + label_of(c_, n_.flow->token) + "” " + percent(n_.lens->of_token[i]) + ", best “" +
-                  label_of(c_, n_.lens->top[i]) + "” " + percent(n_.lens->of_top[i]),
+    facts.say("lens: “" + label_of(c_, n_.flow->measured.token.id()) + "” " + percent(n_.lens->of_token[i]) +
+                  ", best “" + label_of(c_, n_.lens->top[i]) + "” " + percent(n_.lens->of_top[i]),
               kTip);
   }
   /// What adds to the logit.
@@ -307,7 +308,7 @@ class Flow final : public Box {
     if (rest) facts.say("rest in layer " + layer + ": edges that are not drawn, biases and edits");
     facts.say(
         (value < 0 ? "takes " + rounded(-value) + " from the " : "adds " + rounded(value) + " to the ") +
-        (n_.flow->against == -1 ? "logit" : "difference"));
+        (n_.flow->measured.metric == Metric::logit ? "logit" : "difference"));
     facts.number("contribution", value, Fact::Location::menu);
     if (n_.flow->logit != 0)
       facts.say(viz::fixed_number(100 * value / n_.flow->logit, 1) + " % of the logit");
@@ -331,7 +332,7 @@ class Flow final : public Box {
 
 /// Edges open their head, streams select key and layer, guesses are measured.
 ViewActions choose(const ViewContext& c, const Ref& ref) {
-  if (ref.token >= 0) return {SetOption{&kMeasuredToken, GivenToken{GivenToken::By::id, "", ref.token}}};
+  if (ref.token >= 0) return {SetOption{&kMeasuredToken, TokenRef::of(ref.token)}};
   ViewActions actions = choice_of(ref, c);
   if (ref.layer >= 0 && ref.head < 0)
     actions.insert(actions.begin(), SelectHead{ref.layer, c.selection.head});
@@ -356,10 +357,10 @@ void declare(Content& it) {
     else if (!asked || side->failure(*asked).empty())
       it.message = kComputing;
   }
-  it.title = "Flow to the logit of " + logit_words(c, flow->token, flow->against);
-  it.subtitle = "after " + token_name(c.run->tokens, flow->position) + "; " +
-                (flow->against == -1 ? "logit " : "difference ") + viz::fixed_number(flow->logit, 2) +
-                words_of_edits(*flow);
+  it.title = "Flow to the " + metric_words(c, flow->measured);
+  it.subtitle = "after " + token_name(c.run->tokens, flow->measured.position) + "; " +
+                (flow->measured.metric == Metric::logit ? "logit " : "difference ") +
+                viz::fixed_number(flow->logit, 2) + words_of_edits(*flow);
   it.choose = choose;
   it.on = [](const ViewContext& now, const Picture&, const viz::Hit*, const Gesture& gesture) {
     return layers_by_lines(now, gesture);

@@ -24,7 +24,7 @@ TokenColumn column_at(const LogitFlow& flow, int position) {
                           flow.key_edits[i] + flow.query_edits[i] + next_edits);
   }
   column.mlp = std::accumulate(column.mlps.begin(), column.mlps.end(), 0.0);
-  column.rest.push_back(position == flow.position ? flow.final_bias + flow.final_edits : 0);
+  column.rest.push_back(position == flow.measured.position ? flow.final_bias + flow.final_edits : 0);
   column.sent.resize(flow.layers);
   column.arrived.resize(flow.layers);
   return column;
@@ -42,7 +42,7 @@ std::vector<FlowEdge> leading_edges(const LogitFlow& flow, int most) {
   std::vector<FlowEdge> drawn;
   const auto wanted = static_cast<std::size_t>(std::max(0, most));
   std::vector<int> leaves_in(flow.positions, -1);  // the last layer in which a drawn edge leaves a position
-  leaves_in[flow.position] = flow.layers;
+  leaves_in[flow.measured.position] = flow.layers;
   constexpr std::size_t kMostWaiting = 1000;  // the same for any number: fewer edges are the first of more
   std::vector<const FlowEdge*> waiting;       // do not lead on yet
   const auto leads_on = [&](const FlowEdge* edge) { return leaves_in[edge->query] > edge->layer; };
@@ -64,12 +64,12 @@ std::vector<FlowEdge> leading_edges(const LogitFlow& flow, int most) {
 Graph graph_with(const LogitFlow& flow, std::vector<FlowEdge> edges) {
   Graph graph;
   graph.layers = flow.layers;
-  graph.target = flow.position;
+  graph.target = flow.measured.position;
   graph.logit = flow.logit;
   graph.edges = std::move(edges);
   std::ranges::stable_sort(graph.edges, std::ranges::greater(),
                            [](const FlowEdge& edge) { return std::abs(edge.value); });
-  std::vector<int> positions{flow.position};
+  std::vector<int> positions{flow.measured.position};
   for (const FlowEdge& edge : graph.edges) positions.insert(positions.end(), {edge.query, edge.key});
   std::ranges::sort(positions);
   const auto same = std::ranges::unique(positions);
@@ -118,8 +118,8 @@ Table table_of(const ViewContext& c, const LogitFlow& f) {
       if (f.edited) source("edits", layer, position, f.input_edits[i] + f.key_edits[i] + f.query_edits[i]);
     }
   }
-  source("ln_f bias", -1, f.position, f.final_bias);
-  if (f.edited) source("edits after the layers", -1, f.position, f.final_edits);
+  source("ln_f bias", -1, f.measured.position, f.final_bias);
+  if (f.edited) source("edits after the layers", -1, f.measured.position, f.final_edits);
   std::ranges::stable_sort(rows, std::ranges::greater(), [](const Row& row) { return std::abs(row.value); });
   Table result{"kind",
                "part",
@@ -139,7 +139,7 @@ Table table_of(const ViewContext& c, const LogitFlow& f) {
   for (const Row& row : rows)
     add_row(result, row.kind, row.part, known(row.layer), known(row.head), known(row.from), token(row.from),
             known(row.to), token(row.to), row.value, f.logit != 0 ? row.value / f.logit : NAN);
-  add_measured(result, c, {f.against == -1 ? "logit" : "difference", f.position, f.token, f.against});
+  add_measured(result, c, f.measured);
   result.fact("value", f.logit);
   result.fact("rounding error", f.rounding_error());
   result.fact("all edges", f.edge_count);

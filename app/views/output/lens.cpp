@@ -172,7 +172,7 @@ float legend_height(const viz::Style& style) {
 /// which need not be any cell's own guess.
 bool names_answers(const ViewContext& c) {
   return c.side == Side::difference && c.options[kWords] &&
-         c.options[kLensColor] != LensColoring::divergence && lens_token(c).by != TokenChoice::By::id;
+         c.options[kLensColor] != LensColoring::divergence && lens_token(c).by != TokenRef::By::id;
 }
 
 Layout lay_out(const ViewContext& c, viz::Rect area) {

@@ -18,25 +18,26 @@ const Option<LensColoring> kLensColor = choice_option<LensColoring>(
 const Option<bool> kLensMid =
     switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP", true);
 
-const Option<GivenToken> kLensToken = make_option<GivenToken>(
-    "lens-token", "Token",
-    "the token whose probability and rank are read: its text, "
-    "id:N, or rank:N at the end of the stream",
-    {.flag = "token", .default_value = GivenToken{GivenToken::By::rank, "", 1}, .keys = "lL"});
+const Option<TokenRef> kLensToken =
+    make_option<TokenRef>("lens-token", "Token",
+                          "the token whose probability and rank are read: its text, "
+                          "id:N, or rank:N at the end of the stream",
+                          {.flag = "token", .default_value = TokenRef::best(), .keys = "lL"});
 
-TokenChoice lens_token(const ViewContext& c) {
-  return given_choice(c, kLensToken, TokenChoice::best());
+TokenRef lens_token(const ViewContext& c) {
+  const TokenRef token = given_token(c, kLensToken);
+  return token.empty() ? TokenRef::best() : token;
 }
 
 bool chooses_token(const ViewContext& c) {
-  return lens_token(c) != TokenChoice::best();
+  return lens_token(c) != TokenRef::best();
 }
 
 std::string lens_target(const ViewContext& c) {
-  const TokenChoice token = lens_token(c);
+  const TokenRef token = lens_token(c);
   if (!chooses_token(c)) return "the final answer";
-  return token.by == TokenChoice::By::id ? "“" + label_of(c, token.number) + "”"
-                                         : "the final guess of rank " + std::to_string(token.number + 1);
+  return token.by == TokenRef::By::id ? "“" + label_of(c, token.number) + "”"
+                                      : "the final guess of rank " + std::to_string(token.number);
 }
 
 LensBlocks lens_blocks(const ViewContext& c, int first, int count) {

@@ -12,9 +12,9 @@ extern const Option<LensColoring> kLensColor;
 extern const Option<bool> kLensMid;
 
 /// The token whose probability and rank are read; a rank is that at the end of the stream.
-extern const Option<GivenToken> kLensToken;
+extern const Option<TokenRef> kLensToken;
 
-TokenChoice lens_token(const ViewContext& context);
+TokenRef lens_token(const ViewContext& context);
 /// Whether it is not the final answer.
 bool chooses_token(const ViewContext& context);
 std::string lens_target(const ViewContext& context);  ///< "the final answer", "“·it”"

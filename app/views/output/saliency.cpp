@@ -27,9 +27,9 @@ static_assert(in_order(kSaliencyMethods) && in_order(kSaliencyBaselines));
 const auto kMethod = choice_option<SaliencyMethod>("saliency-method", "Method", "cC",
                                                    "how a token's share in the metric is measured",
                                                    choices_of(kSaliencyMethods), {.flag = "method"});
-const auto kMetric = choice_option<GradientMetric>("saliency-metric", "Metric", "hH",
-                                                   "the number that the tokens have shares in",
-                                                   choices_of(kSaliencyMetrics), {.flag = "metric"});
+const auto kMetric =
+    choice_option<Metric>("saliency-metric", "Metric", "hH", "the number that the tokens have shares in",
+                          choices_of(kGradientMetrics), {.flag = "metric"});
 
 int named_tokens(const Options& options) {
   return token_count(options[kMetric]);
@@ -55,34 +55,14 @@ const auto kSorted =
     switch_option("salient-first", "Largest first", "oO", "sort tokens by their share, largest first");
 const auto kFirstRow = first_row_option("first-salient", true, -1);
 
-/// The position whose prediction is measured; for the loss, which has none, the first one that a comparison
-/// has a counterpart for.
-int measured_position(const ViewContext& c) {
-  if (named_tokens(c.options) > 0) return std::max(0, c.selection.query);
-  if (c.side != Side::difference || !c.run) return 0;
-  const auto matched = std::ranges::find_if(c.run->aligned, [](int there) { return there >= 0; });
-  return matched == c.run->aligned.end() ? 0 : static_cast<int>(matched - c.run->aligned.begin());
-}
-
 /// Nullopt until it is known which tokens are measured.
 std::optional<SaliencyOf> question_of(const ViewContext& c) {
-  SaliencyOf question;
-  question.metric = c.options[kMetric];
-  question.method = c.options[kMethod];
-  question.position = measured_position(c);
+  const auto measured = measured_by(c, c.options[kMetric]);
+  if (!measured) return std::nullopt;
+  SaliencyOf question{*measured, c.options[kMethod]};
   if (is_integrated(c.options)) {
     question.baseline = c.options[kBaseline];
     question.steps = c.options[kSteps];
-  }
-  if (named_tokens(c.options) > 0) {
-    const auto token = token_choice(c, kMeasuredToken);
-    if (!token) return std::nullopt;
-    question.token = *token;
-  }
-  if (named_tokens(c.options) > 1) {
-    const auto against = other_token_choice(c, question.token);
-    if (!against) return std::nullopt;
-    question.against = *against;
   }
   return question;
 }
@@ -105,21 +85,14 @@ bool has_sign(const ViewContext& c) {
   return c.options[kMethod] != SaliencyMethod::gradient_norm || c.side == Side::difference;
 }
 
-/// "logit of “·was” − “·had”", "mean loss, bits".
-std::string metric_words(const ViewContext& c, const Saliency& of) {
-  if (of.metric == GradientMetric::loss) return "mean loss, bits";
-  if (of.metric == GradientMetric::log_probability)
-    return "log₂ probability of " + logit_words(c, of.token, -1);
-  return "logit of " + logit_words(c, of.token, of.against);
-}
-
 std::string title_of(const ViewContext& c, const Saliency& of) {
   const std::string name(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].label);
-  return (is_integrated(c.options) ? "Integrated gradients" : name) + ": " + metric_words(c, of);
+  return (is_integrated(c.options) ? "Integrated gradients" : name) + ": " + metric_words(c, of.measured);
 }
 
 std::string subtitle_of(const ViewContext& c, const Saliency& of) {
-  const std::string after = of.position < 0 ? "" : "after " + token_name(c.run->tokens, c.selection.query);
+  const std::string after =
+      of.measured.position < 0 ? "" : "after " + token_name(c.run->tokens, c.selection.query);
   if (c.side == Side::difference) return after;
   const std::string value = after.empty() ? "" : after + "; ";
   if (!is_integrated(c.options)) return value + viz::number(of.value, 4);
@@ -136,7 +109,7 @@ std::string share_column(const ViewContext& c) {
   return difference_column_prefix(c) + "share";
 }
 std::string unit_of(const Numbers& n) {
-  return is_in_bits(n.of->metric) ? "bits" : "";
+  return is_in_bits(n.of->measured.metric) ? "bits" : "";
 }
 
 /// Whether tokens that only the baseline has had shares.
@@ -148,15 +121,15 @@ const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "shares"};
 
 /// A token as the key of the prediction, or of the loss and after the prediction, as a query.
 Ref ref_to(const ViewContext& c, const Numbers& n, int position) {
-  const bool is_query = n.of->position < 0 || position > c.selection.query;
+  const bool is_query = n.of->measured.position < 0 || position > c.selection.query;
   return is_query ? Ref{.query = position} : Ref{.key = position};
 }
 
 int chosen_token(const ViewContext& c, const Numbers& n) {
-  return n.of->position < 0 ? c.selection.query : c.selection.key;
+  return n.of->measured.position < 0 ? c.selection.query : c.selection.key;
 }
 viz::Color chosen_color(const ViewContext& c, const Numbers& n) {
-  return n.of->position < 0 ? c.theme->query : c.theme->key;
+  return n.of->measured.position < 0 ? c.theme->query : c.theme->key;
 }
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
@@ -216,7 +189,7 @@ Table table(const ViewContext& c, const Numbers& n, const List& list) {
   const std::string unit = unit_of(n);
   Table result = list.exported();
   result.ranked_by = share_column(c);
-  add_measured(result, c, {name_of(kSaliencyMetrics, of.metric), of.position, of.token, of.against});
+  add_measured(result, c, of.measured);
   result.fact("method", name_of(kSaliencyMethods, of.method));
   result.fact("value", of.value, unit);
   result.fact("sum", of.sum(), unit);
@@ -271,7 +244,7 @@ View saliency_view() {
                   &kBaseline, &kSteps,  &kSorted,        &kFirstRow};
   view.named_tokens = named_tokens;
   view.with_other_token = &kMetric;
-  view.with_other_token_value = static_cast<int>(GradientMetric::difference);
+  view.with_other_token_value = static_cast<int>(Metric::difference);
   view.has_list = true;
   view.shows_difference = true;
   view.caption = {true, false, true};

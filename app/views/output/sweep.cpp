@@ -66,13 +66,13 @@ void say_cell(Facts& facts, const ViewContext& c, const Swept& swept, std::size_
     facts.say(before ? "no counterpart in the other prompt" : "not before the receiver");
     return;
   }
-  const std::string words = edit_words(question, place), name = change_name(swept.metric);
+  const std::string words = edit_words(question, place), name = change_name(swept.measured.metric);
   facts.copy("the edit “" + words + "”", edit_text(edits.front()));
   facts.say(words);
   if (swept.is_known(cell)) {
     const double difference = swept.difference(cell);
     facts.said.push_back({.label = name, .value = with_sign(difference), .copied = plain(difference)});
-    if (swept.metric != SweepMetric::divergence)
+    if (swept.measured.metric != Metric::divergence)
       facts.say("from " + exact(swept.before()) + " to " + exact(swept.with_edit(cell)));
   } else {
     facts.say(kComputing);
@@ -86,7 +86,7 @@ void say_cell(Facts& facts, const ViewContext& c, const Swept& swept, std::size_
 
 viz::ColorScale scale_of(const Swept& swept, std::span<const float> values) {
   const viz::ValueRange range = viz::value_range(viz::Matrix::row(values));
-  if (swept.metric == SweepMetric::divergence) return viz::linear_scale(static_cast<double>(range.high));
+  if (swept.measured.metric == Metric::divergence) return viz::linear_scale(static_cast<double>(range.high));
   // The first token may be far beyond all others; it must not take their colours away.
   std::vector<float> others;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -169,7 +169,7 @@ std::unique_ptr<Grid> grid_of(Content& it, const Swept& swept) {
               : senders ? grid_of_heads(c, kCell, std::move(values), "", "", {"MLP"})
                         : grid_of_heads(c, kCell, std::move(values), "");
   if (senders) grid->map.cols.title = "sender";
-  grid->map.scale_title = change_name(swept.metric);
+  grid->map.scale_title = change_name(swept.measured.metric);
   grid->map.cells.scale = scale;
   grid->map.cells.masked = it.keep(std::move(nothing));
   grid->map.cell_values = swept.is_complete();
@@ -203,13 +203,14 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Swept& swept) {
   list.text(neurons ? "neuron" : "MLP", 9, [&, cell](int row) {
     return part_name(swept.place(cell(row))) + (swept.is_applied(cell(row)) ? "  •" : "");
   });
-  list.bar(change_name(swept.metric), 8, [&swept, cell](int row) { return swept.difference(cell(row)); },
+  list.bar(change_name(swept.measured.metric), 8,
+           [&swept, cell](int row) { return swept.difference(cell(row)); },
            {.digits = 4,
             .scientific = 1e-4,
             .rounds = true,
             .axis = true,
             .most = 40 * c.font_size,
-            .is_signed = swept.metric != SweepMetric::divergence,
+            .is_signed = swept.measured.metric != Metric::divergence,
             .tip = false,
             .blank = [&swept, cell, lacks_edit](int row) {
               return !swept.is_known(cell(row)) || lacks_edit(row);
@@ -263,8 +264,9 @@ std::optional<ViewActions> on(const ViewContext& c, const Swept& swept, const Pi
 
 /// A row for each cell that is known or estimated.
 Table table(const ViewContext& c, const Swept& swept) {
-  const auto& [question, sweep, metric, applied, cells, source, rows_per_layer, cols] = swept;
-  const std::string unit = metric == SweepMetric::divergence ? "bits" : "";
+  const auto& [question, sweep, measured, applied, cells, source, rows_per_layer, cols] = swept;
+  const Metric metric = measured.metric;
+  const std::string unit = metric == Metric::divergence ? "bits" : "";
   const bool estimated = swept.is_estimated();
   std::vector<std::size_t> with_numbers;
   for (const std::size_t cell : cells)
@@ -295,14 +297,11 @@ Table table(const ViewContext& c, const Swept& swept) {
     list.file({"estimated change", unit}, [&](int row) { return swept.estimate(with_numbers[row]); });
   if (source)
     list.file("restored", if_known([&](std::size_t cell) {
-                return restored(*swept.sweep, *swept.source, swept.metric, swept.difference(cell));
+                return restored(*swept.sweep, *swept.source, swept.measured.metric, swept.difference(cell));
               }));
   Table result = list.exported();
   result.ranked_by = "change";
-  const int tokens = token_count(metric);
-  add_measured(result, c,
-               {name_of(kSweepMetrics, metric), sweep->position, tokens > 0 ? sweep->token : -1,
-                tokens > 1 ? sweep->against : -1});
+  add_measured(result, c, swept.measured);
   result.fact("edit", title_of(*c.run, question));
   result.fact("before", swept.before(), unit);
   if (source) result.fact("second", source->of(metric), unit);
@@ -313,9 +312,8 @@ Table table(const ViewContext& c, const Swept& swept) {
 void declare(Content& it) {
   const ViewContext& c = it.c;
   const SweepOf question = sweep_question(c);
-  using By = TokenChoice::By;
   if (c.run && question.edit == SweepEdit::list_mean && !has_list_means(it, means_of(c, question))) return;
-  if (c.run && (question.token.by == By::none || question.against.by == By::none)) it.message = kComputing;
+  if (c.run && question.measured.token.empty()) it.message = kComputing;
   const auto sweep = it.message.empty() ? it.need(question) : nullptr;
   if (!sweep) return;
   const Swept& swept = it.keep(swept_of(c, question, sweep));
@@ -345,9 +343,11 @@ View sweep_view() {
   view.audience = Audience::research;
   view.options = {&kSweptMetric,   &kSweptOver,    &kSweptEdit,     &kSweptSite,  &kSweptNeurons, &kReceiver,
                   &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kFirstRow};
-  view.named_tokens = [](const Options& options) { return token_count(options[kSweptMetric]); };
+  view.named_tokens = [](const Options& options) {
+    return token_count(kSweepMetrics[options[kSweptMetric]].value);
+  };
   view.with_other_token = &kSweptMetric;
-  view.with_other_token_value = static_cast<int>(SweepMetric::difference);
+  view.with_other_token_value = static_cast<int>(Metric::difference);
   view.with_second = &kSweptEdit;
   view.with_second_value = static_cast<int>(SweepEdit::patch);
   view.has_list = true;

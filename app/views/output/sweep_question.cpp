@@ -53,7 +53,7 @@ std::optional<int> layer_of(const model::Edit& edit) {
 
 }  // namespace
 
-const Option<SweepMetric> kSweptMetric = make_option<SweepMetric>(
+const Option<int> kSweptMetric = make_option<int>(
     "sweep-metric", "Metric", "how the prediction is compared with the run's",
     {.flag = "metric", .default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
 const Option<SweepOver> kSweptOver =
@@ -93,18 +93,16 @@ SweepOf sweep_question(const ViewContext& c) {
   question.over = c.options[kSweptOver];
   question.site = site > 0 ? kSweepSites[site - 1].value : sites_of(question.over).front();
   question.edit = c.options[kSweptEdit];
-  const auto token = token_choice(c, kMeasuredToken);
-  question.token = token.value_or(TokenChoice{});
-  question.against = other_token_choice(c, token).value_or(TokenChoice{});
-  question.position = std::max(0, c.selection.query);
+  // All metrics are read at once, of both tokens.
+  question.measured = measured_by(c, Metric::difference).value_or(Measured{.token = {}, .position = 0});
+  question.measured.metric = kSweepMetrics[c.options[kSweptMetric]].value;
   if (question.over == SweepOver::neurons) question.neurons = c.options[kSweptNeurons];
   question.estimates = question.has_estimates();
-  question.largest_of = c.options[kSweptMetric];
   if (!c.run) return question;
   if (question.over == SweepOver::senders) question.receiver = receiver_of(c.options, c.run->run->config);
   if (question.edit == SweepEdit::list_mean) question.mean_over = mean_source(c, means_of(c, question));
   if (question.edit == SweepEdit::patch) question.from = patch_prompt_of(*c.run);
-  question.positions = acting_positions(*c.run, question.position);
+  question.positions = acting_positions(*c.run, question.measured.position);
   return question;
 }
 
@@ -126,7 +124,9 @@ std::vector<std::size_t> applied_cells(const PromptRun& run, const SweepOf& ques
 }
 
 Swept swept_of(const ViewContext& c, const SweepOf& question, std::shared_ptr<const Sweep> sweep) {
-  Swept swept{question, std::move(sweep), c.options[kSweptMetric], {}, {}, {}};
+  Swept swept{question, std::move(sweep), {}, {}, {}, {}};
+  swept.measured = swept.sweep->measured;
+  swept.measured.metric = question.measured.metric;
   swept.applied = applied_cells(*c.run, question, *swept.sweep);
   swept.cells.resize(swept.sweep->known.size());
   std::iota(swept.cells.begin(), swept.cells.end(), std::size_t{0});
@@ -135,7 +135,7 @@ Swept swept_of(const ViewContext& c, const SweepOf& question, std::shared_ptr<co
       const double difference = std::abs(swept.difference(cell));
       return std::isfinite(difference) ? difference : -1;
     });
-  if (question.edit == SweepEdit::patch && token_count(swept.metric) > 0)
+  if (question.edit == SweepEdit::patch && token_count(swept.measured.metric) > 0)
     if (const auto next = compared_next(c)) swept.source = source_reading(*swept.sweep, next->logits);
   if (question.over == SweepOver::head_positions) swept.rows_per_layer = c.run->run->config.n_head;
   swept.cols = swept.sweep->columns / swept.rows_per_layer;
@@ -175,13 +175,10 @@ std::string title_of(const PromptRun& run, const SweepOf& question) {
 }
 
 std::string subtitle_of(const ViewContext& c, const Swept& swept) {
-  const auto& [question, sweep, metric, applied, cells, source, rows_per_layer, cols] = swept;
-  std::string words = metric == SweepMetric::divergence
-                          ? "KL(run ‖ edited), bits"
-                          : (metric == SweepMetric::probability ? "probability of " : "logit of ") +
-                                logit_words(c, sweep->token, token_count(metric) > 1 ? sweep->against : -1);
-  words += " after " + token_name(c.run->tokens, sweep->position);
-  if (metric != SweepMetric::divergence)
+  const SweepOf& question = swept.question;
+  std::string words =
+      metric_words(c, swept.measured) + " after " + token_name(c.run->tokens, swept.measured.position);
+  if (swept.measured.metric != Metric::divergence)
     words += "; before " + viz::number(swept.before(), 4) +
              (c.run->prompt.edits.empty() ? "" : " in the edited run");
   if (question.edit == SweepEdit::list_mean) words += "; " + mean_words(c, question.mean_over);
@@ -191,18 +188,18 @@ std::string subtitle_of(const ViewContext& c, const Swept& swept) {
     words += "; " + grouped(count) + " of " + counted(std::ssize(aligned), "position") + " patched, " +
              (matches_other_positions(*c.run) ? "from equal tokens" : "from the same positions");
   }
-  if (!sweep->neurons.empty()) {
+  if (!swept.sweep->neurons.empty()) {
     const model::Config& config = c.run->run->config;
-    words += "; " + grouped(std::ssize(sweep->neurons)) + " of " +
+    words += "; " + grouped(std::ssize(swept.sweep->neurons)) + " of " +
              counted(std::int64_t{config.n_layer} * config.n_inner, "neuron");
   }
   return words;
 }
 
-std::string change_name(SweepMetric metric) {
-  if (metric == SweepMetric::divergence) return "KL, bits";
-  if (metric == SweepMetric::difference) return "Δ logit difference";
-  return "Δ " + std::string(name_of(kSweepMetrics, metric));
+std::string change_name(Metric metric) {
+  if (metric == Metric::divergence) return "KL, bits";
+  if (metric == Metric::difference) return "Δ logit difference";
+  return "Δ " + std::string(name_of(kMetrics, metric));
 }
 
 std::string edit_words(const SweepOf& question, const SweepPlace& place) {
@@ -239,7 +236,7 @@ std::string words_on_estimates(const Swept& swept) {
   const bool complete = swept.is_complete();
   if (swept.sweep->estimates.empty() || (complete && !swept.is_estimated())) return "";
   if (!swept.is_estimated()) return "no estimates: KL's slope is 0 at the run";
-  const double correlation = swept.sweep->estimate_correlation(swept.metric);
+  const double correlation = swept.sweep->estimate_correlation(swept.measured.metric);
   if (complete && std::isnan(correlation)) return "";
   return std::string(complete || is_listed(swept.question.over) ? "" : "half-height cells: ") +
          "first-order estimates" +

@@ -1,19 +1,13 @@
 #pragma once
 #include "app/run/analyses/sweep.h"
-#include "app/views/view.h"
+#include "app/views/parts/selected.h"
 
 // A sweep by the options of the view: what is edited in turn, how, and what is measured; and how that is
 // said.
 namespace headscope::app::sweep {
 
 // The values of a sweep, with their names on the command line and in the view.
-inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
-    {SweepMetric::logit, "logit", "Logit", "The logit of the token"},
-    {SweepMetric::difference, "difference", "Logit difference",
-     "The logit of the token minus that of the other token"},
-    {SweepMetric::probability, "probability", "Probability", "The probability of the token"},
-    {SweepMetric::divergence, "kl", "KL",
-     "KL divergence of the edited distribution from the run's, in bits"}};
+inline constexpr ChoiceOf<Metric> kSweepMetrics[] = {kMetrics[0], kMetrics[1], kMetrics[5], kMetrics[4]};
 /// What is edited in turn.
 inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
     {SweepOver::heads, "heads", "Whole heads", "Each head, at all positions"},
@@ -32,7 +26,7 @@ inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
      "unedited run (activation patching)"},
     {SweepEdit::list_mean, "list-mean", "List mean",
      "Set to the mean over all positions of the open list of prompts (mean ablation)"}};
-static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepEdits));
+static_assert(in_order(kSweepOver) && in_order(kSweepEdits));
 /// The site that is edited.
 inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
     {model::Site::resid_pre, "resid_pre", "Stream", "The residual stream before the layer"},
@@ -50,7 +44,7 @@ inline constexpr ChoiceOf<model::Site> kSweepReceivers[] = {
     {model::Site::k, "k", "k", "The keys of a head"},
     {model::Site::v, "v", "v", "The values of a head"}};
 
-extern const Option<SweepMetric> kSweptMetric;
+extern const Option<int> kSweptMetric;  ///< a row of kSweepMetrics
 extern const Option<SweepOver> kSweptOver;
 extern const Option<SweepEdit> kSweptEdit;
 extern const Option<int> kSweptSite;      ///< 0: the default one, else a row of kSweepSites, from 1
@@ -59,7 +53,7 @@ extern const Option<int> kReceiver;       ///< a row of kSweepReceivers
 extern const Option<int> kReceiverLayer;  ///< -1: the last
 extern const Option<int> kReceiverHead;   ///< -1: all heads of the layer
 
-/// Its tokens are TokenChoice::By::none until they are known.
+/// Its tokens are empty until they are known.
 SweepOf sweep_question(const ViewContext& context);
 /// The means of a list that it sets, which have to be known first.
 MeansOverList means_of(const ViewContext& context, const SweepOf& question);
@@ -80,7 +74,7 @@ inline bool is_by_position(SweepOver over) {
 struct Swept {
   SweepOf question;
   std::shared_ptr<const Sweep> sweep;
-  SweepMetric metric = SweepMetric::difference;
+  Measured measured;                 ///< with the metric that is shown
   std::vector<std::size_t> applied;  ///< cells whose edits the run has
   /// The cells in the order of a list: layer by layer; neurons by their differences, the strongest first, or
   /// as long as some are not known by their estimates.
@@ -92,12 +86,14 @@ struct Swept {
   SweepPlace place(std::size_t cell) const { return question.place_of(*sweep, cell); }
   bool is_known(std::size_t cell) const { return sweep->known[cell]; }
   bool is_complete() const { return sweep->known_count() == std::ssize(sweep->known); }
-  bool is_estimated() const { return sweep->estimates_metric(metric); }
+  bool is_estimated() const { return sweep->estimates_metric(measured.metric); }
   bool is_applied(std::size_t cell) const { return std::ranges::find(applied, cell) != applied.end(); }
-  double before() const { return sweep->before.of(metric); }
-  double with_edit(std::size_t cell) const { return sweep->readings[cell].of(metric); }
+  double before() const { return sweep->before.of(measured.metric); }
+  double with_edit(std::size_t cell) const { return sweep->readings[cell].of(measured.metric); }
   double difference(std::size_t cell) const { return with_edit(cell) - before(); }
-  double estimate(std::size_t cell) const { return is_estimated() ? sweep->estimates[cell].of(metric) : NAN; }
+  double estimate(std::size_t cell) const {
+    return is_estimated() ? sweep->estimates[cell].of(measured.metric) : NAN;
+  }
   int rows() const { return static_cast<int>(sweep->known.size()) / cols; }
   std::size_t cell(int row, int col) const {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col);
@@ -112,7 +108,7 @@ std::string title_of(const PromptRun& run, const SweepOf& question);
 /// "logit of “·the” − “·a” after 8 “·it”; before 3.21; 11 of 27 positions patched, from equal tokens".
 std::string subtitle_of(const ViewContext& context, const Swept& swept);
 /// "Δ logit difference"
-std::string change_name(SweepMetric metric);
+std::string change_name(Metric metric);
 /// A place's edit: "L4 H3 off", "L4 H3 = mean over the list". There must be one.
 std::string edit_words(const SweepOf& question, const SweepPlace& place);
 /// The strongest difference, and how much is computed: "computing… 3 of 48; so far strongest: L4 at 8 “·it”

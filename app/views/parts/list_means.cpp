@@ -18,7 +18,7 @@ void measure_as(const ListedPrompt& line, const View& view, Options& options, Se
   require_measurable(line);
   for (const OptionSpec* option : view.options) {
     const int place = token_place(view, *option);
-    const GivenToken& token = place == 0 ? line.token : line.other_token;
+    const TokenRef& token = place == 0 ? line.token : line.other_token;
     if (place >= 0 && !token.empty()) options.set(*option, token);
   }
   if (!line.other_token.empty()) choose_difference(view, options);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/run/analyses/patterns.h"
-#include "app/run/analyses/stream_parts.h"
 #include "app/views/parts/names.h"
 #include "model/pass/statistics.h"
 
@@ -36,8 +35,8 @@ Selection in_baseline(Selection selection, const PromptRun& run) {
 
 namespace {
 
-/// A guess, by its id in comparisons. `token`: the id of the one that it is compared with.
-std::optional<TokenChoice> resolved(const ViewContext& c, const TokenChoice& guess, int token) {
+/// A guess, by its id in comparisons. `token`: the one that it is compared with.
+std::optional<TokenRef> resolved(const ViewContext& c, const TokenRef& guess, const TokenRef& token = {}) {
   const PromptRun* run = c.asked ? c.asked.get() : c.run.get();
   if (run == nullptr || run->baseline == nullptr) return guess;
   const bool two = compares_different_inputs(*run);
@@ -50,17 +49,17 @@ std::optional<TokenChoice> resolved(const ViewContext& c, const TokenChoice& gue
   }
   const auto next = c.ask_on(two ? Side::run : Side::baseline, NextAfter{position});
   if (!next) return std::nullopt;
-  return TokenChoice::of(id_of(guess, next->logits, token));
+  return by_id(guess, next->logits, token);
 }
 
 }  // namespace
 
-std::optional<TokenChoice> guess_of_rank(const ViewContext& c, int rank) {
-  return resolved(c, TokenChoice::best(rank), -1);
+std::optional<TokenRef> guess_of_rank(const ViewContext& c, int rank) {
+  return resolved(c, TokenRef::best(rank));
 }
 
-std::optional<TokenChoice> guess_other_than(const ViewContext& c, const TokenChoice& token) {
-  return resolved(c, TokenChoice::other(), token.by == TokenChoice::By::id ? token.number : -1);
+std::optional<TokenRef> guess_other_than(const ViewContext& c, const TokenRef& token) {
+  return resolved(c, TokenRef::other(), token);
 }
 
 std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
@@ -110,11 +109,13 @@ void add_token(Table& table, const ViewContext& c, const std::string& name, int 
 }
 
 void add_measured(Table& table, const ViewContext& c, const Measured& measured) {
-  table.fact("metric", measured.metric);
-  if (measured.position >= 0) add_token_facts(table, c.run->tokens, "position", measured.position);
-  if (measured.token >= 0) add_token(table, c, "token", measured.token);
-  if (measured.against == kVocabularyMean) table.fact("other token", "mean");
-  if (measured.against >= 0) add_token(table, c, "other token", measured.against);
+  const auto& [metric, token, other, position] = measured;
+  const int tokens = token_count(metric);
+  table.fact("metric", name_of(kMetrics, metric));
+  if (position >= 0) add_token_facts(table, c.run->tokens, "position", position);
+  if (tokens > 0) add_token(table, c, "token", token.id());
+  if (tokens > 1 && other == TokenRef::mean()) table.fact("other token", "mean");
+  if (tokens > 1 && other.id() >= 0) add_token(table, c, "other token", other.id());
 }
 
 }  // namespace headscope::app

@@ -1,5 +1,7 @@
 #pragma once
-#include "app/run/analyses/attribution.h"
+#include <span>
+
+#include "app/run/analyses/measured.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/views/table.h"
@@ -14,12 +16,12 @@ std::shared_ptr<const Stages> current_stages(const ViewContext& context);
 std::shared_ptr<const NextToken> current_next(const ViewContext& context);
 /// The baseline's prediction at the same place; null: there is no baseline, or no answer yet.
 std::shared_ptr<const NextToken> compared_next(const ViewContext& context);
-/// The guess with a rank (0: the most probable) after the selected query. In comparisons given by its id, the
+/// The guess with a rank (1: the most probable) after the selected query. In comparisons given by its id, the
 /// same on all sides: a guess of the baseline, or of the first of two prompts. Nothing while that is not
 /// known.
-std::optional<TokenChoice> guess_of_rank(const ViewContext& context, int rank);
+std::optional<TokenRef> guess_of_rank(const ViewContext& context, int rank);
 /// The most probable guess that is not the token, likewise.
-std::optional<TokenChoice> guess_other_than(const ViewContext& context, const TokenChoice& token);
+std::optional<TokenRef> guess_other_than(const ViewContext& context, const TokenRef& token);
 /// The counterpart of the selected query in the baseline; -1: none.
 int compared_query(const ViewContext& context);
 /// The positions of a selection in the run's baseline; -1: without a counterpart, or not selected.
@@ -38,15 +40,21 @@ void add_head_facts(Table& table, const ViewContext& context);
 void add_token_facts(Table& table, const PromptTokens& tokens, const std::string& name, int position);
 void add_query_facts(Table& table, const ViewContext& context);
 
-/// What the numbers of a table are about.
-struct Measured {
-  std::string_view metric;  ///< its name on the command line
-  int position = -1;        ///< of the prediction; -1: none
-  int token = -1;           ///< id; -1: none
-  int against = -1;         ///< id of the token that it is compared with; -1: none; or kVocabularyMean
-};
+/// The names of metrics on the command line, in tables and in views.
+inline constexpr ChoiceOf<Metric> kMetrics[] = {
+    {Metric::logit, "logit", "Logit", "The logit of the token"},
+    {Metric::difference, "difference", "Logit difference",
+     "The logit of the token minus that of the other token"},
+    {Metric::log_probability, "logprob", "Log probability",
+     "The logarithm of the token's probability, in bits"},
+    {Metric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits"},
+    {Metric::divergence, "kl", "KL", "KL divergence of the edited distribution from the run's, in bits"},
+    {Metric::probability, "probability", "Probability", "The probability of the token"}};
+static_assert(in_order(kMetrics));
+/// Those of a single run that have gradients.
+inline constexpr std::span kGradientMetrics = std::span(kMetrics).first<4>();
 
-/// Adds the metric, the position and the tokens as facts.
+/// Adds the metric, the position and the tokens as facts; `measured` is resolved.
 void add_measured(Table& table, const ViewContext& context, const Measured& measured);
 /// Adds a token as two facts: "token" and "token id".
 void add_token(Table& table, const ViewContext& context, const std::string& name, int id);

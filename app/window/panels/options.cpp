@@ -23,7 +23,7 @@ bool is_slider(const OptionSpec& option) {
 
 /// Whether a typed option has steps, too.
 bool has_steps(const OptionSpec& option) {
-  return std::holds_alternative<GivenToken>(option.default_value);
+  return std::holds_alternative<TokenRef>(option.default_value);
 }
 
 std::vector<Ui::Segment> segments(const OptionSpec& option) {

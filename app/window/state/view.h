@@ -125,7 +125,7 @@ void scroll_to_start(ViewSlice& state);
 /// Whether an option is typed: a list or a token.
 inline bool is_typed(const OptionSpec& option) {
   return std::holds_alternative<std::vector<int>>(option.default_value) ||
-         std::holds_alternative<GivenToken>(option.default_value);
+         std::holds_alternative<TokenRef>(option.default_value);
 }
 /// The one of these among the shown views' options that the text field edits; null: none.
 const OptionSpec* typed_option(const ViewSlice& state);

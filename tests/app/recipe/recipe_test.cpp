@@ -25,7 +25,7 @@ const std::string kHash = "sha256:" + std::string(64, 'a');
 
 /// Lines of a list with all that a line can say, and with as little.
 std::vector<ListedPrompt> every_line() {
-  using By = GivenToken::By;
+  using By = TokenRef::By;
   ListedPrompt text{{.text = "The king", .ids = {}}}, ids{{.text = "", .ids = {5, -1}}};
   text.second = "A queen \xff";
   text.token = {By::text, "id:7", 0};
@@ -202,7 +202,7 @@ TEST(Recipe, ThatIsHostileIsOneSentenceWithTheKey) {
 TEST(Recipe, WithAWrongOptionSaysWhatItTakes) {
   for (const OptionSpec* option : all_options()) {
     const std::string name(option->name);
-    const char* wrong = std::holds_alternative<GivenToken>(option->default_value) ? "7" : "nonsense";
+    const char* wrong = std::holds_alternative<TokenRef>(option->default_value) ? "7" : "nonsense";
     EXPECT_THAT(problem_of(with("/options/" + name, wrong)), HasSubstr("options." + name)) << name;
     EXPECT_THAT(problem_of(with("/options/" + name, json::object())), HasSubstr("options." + name)) << name;
   }

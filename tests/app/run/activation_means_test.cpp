@@ -225,8 +225,10 @@ TEST_F(ActivationMeansTest, AreWhatASweepSets) {
                                    {SweepOver::head_positions, Site::v},
                                    {SweepOver::mlps, Site::mlp_out},
                                    {SweepOver::positions, Site::resid_pre}}) {
-    SweepOf question{.over = over, .site = site, .edit = SweepEdit::list_mean, .position = 6};
-    question.token = TokenChoice::of(7);
+    SweepOf question{.over = over,
+                     .site = site,
+                     .edit = SweepEdit::list_mean,
+                     .measured = difference_at(6, TokenRef::of(7))};
     question.mean_over = source(question.means_over(list(kThree), model_->transformer->config()));
     const Sweep found = sweep(question, run_of(ids));
     ASSERT_EQ(found.known_count(), std::ssize(found.known));
@@ -249,7 +251,7 @@ TEST_F(ActivationMeansTest, ACircuitsEdgesCarryThem) {
   const std::vector<int> ids = tokens_of(6, 1);
   const PromptRun run = run_of(ids);
   CircuitOf question;
-  question.metric = {GradientMetric::logit, TokenChoice::of(7), TokenChoice{}, 5};
+  question.measured = logit_at(5, TokenRef::of(7));
   question.method = CircuitMethod::attribution;
   question.cut.cut = CircuitCut::list_mean;
   EXPECT_EQ(question.cut.problem(run), "edges are cut to the means of a list of prompts, but there are none");

@@ -79,7 +79,7 @@ class Textbook {
 
 /// Parts are computed from float32 activations: within 1e-4 of the logit's magnitude.
 void expect_textbook(const Scenario& s, const Attribution& a) {
-  const Textbook expected(s, a.position, a.token, a.against);
+  const Textbook expected(s, a.measured.position, a.measured.token.id(), a.measured.other.id());
   const double slack = 1e-4 * std::max(1.0, std::abs(expected.logit));
   EXPECT_NEAR(a.scale, expected.scale, 1e-5 * expected.scale);
   EXPECT_NEAR(a.logit, expected.logit, slack);
@@ -101,8 +101,8 @@ TEST(AttributionOf, IsTheTextbooksPartByPart) {
   const Scenario& s = scenario(40);
   for (const int position : {0, 11, 39}) {
     SCOPED_TRACE(position);
-    expect_textbook(s, *s.ask(AttributionOf{position, TokenChoice::best(), {}}));
-    expect_textbook(s, *s.ask(AttributionOf{position, TokenChoice::of(11), TokenChoice::best(2)}));
+    expect_textbook(s, *s.ask(AttributionOf{logit_at(position, TokenRef::best())}));
+    expect_textbook(s, *s.ask(AttributionOf{difference_at(position, TokenRef::of(11), TokenRef::best(3))}));
   }
 }
 
@@ -112,12 +112,12 @@ TEST(AttributionOf, AddsUpToTheModelsOwnLogit) {
     const auto next = s.ask(NextAfter{position});
     const auto best = model::largest_logits(next->logits, 3);
     const auto logit = [&](std::size_t rank) { return static_cast<double>(best[rank].logit); };
-    const auto one = s.ask(AttributionOf{position, TokenChoice::best(1), {}});
-    EXPECT_EQ(one->token, best[1].id);
-    EXPECT_EQ(one->against, -1);
+    const auto one = s.ask(AttributionOf{logit_at(position, TokenRef::best(2))});
+    EXPECT_EQ(one->measured.token.id(), best[1].id);
+    EXPECT_EQ(one->measured.other.id(), -1);
     EXPECT_EQ(one->logit, logit(1));
-    const auto two = s.ask(AttributionOf{position, TokenChoice::best(), TokenChoice::best(2)});
-    EXPECT_EQ(two->against, best[2].id);
+    const auto two = s.ask(AttributionOf{difference_at(position, TokenRef::best(), TokenRef::best(3))});
+    EXPECT_EQ(two->measured.other.id(), best[2].id);
     EXPECT_EQ(two->logit, logit(0) - logit(2));
     for (const auto& a : {one, two}) {
       double sum = a->token_embedding + a->position_embedding + a->final_bias;
@@ -140,7 +140,7 @@ TEST(AttributionOf, GoesByTheModelsEpsilon) {
   write_gpt2(folder, config, gpt2_tensors(shape));
   const auto transformer = model::Transformer::load(folder.path());
   model::Workspace workspace(1);
-  const Attribution a = AttributionOf{2, TokenChoice::best(), {}}.compute(
+  const Attribution a = AttributionOf{logit_at(2, TokenRef::best())}.compute(
       run_of_model(transformer, transformer->forward(std::vector<int>{3, 1, 4}, workspace)), {workspace});
   EXPECT_LT(std::abs(a.rounding_error()), 1e-5 * std::max(1.0, std::abs(a.logit)));
 }
@@ -218,29 +218,29 @@ TEST(AttributionOf, EditsBesideThePartsHaveARowOfTheirOwn) {
       for (const model::Edit& one : edit.edits()) prompt.edits.push_back(one);
     const Scenario s(prompt);
     for (const int position : {0, 6}) {
-      const auto a = s.ask(AttributionOf{position, TokenChoice::of(11), {}});
+      const auto a = s.ask(AttributionOf{logit_at(position, TokenRef::of(11))});
       const EditedTextbook expected = edited_textbook(s, edits, position, 11);
       EXPECT_NEAR(a->logit, expected.logit, 2e-4);
       EXPECT_NEAR(a->edits, expected.edits, 2e-4);
       EXPECT_NEAR(a->rounding_error(), 0, 2e-5 * std::max(1.0, std::abs(a->logit)));
       const Site site = edits.front().point.site;
       EXPECT_EQ(a->edited, edits.size() > 1 || (site != Site::embed && site != Site::mlp_out));
-      const auto sources = s.ask(SourcesOf{3, 2, position, 11, -1});
+      const auto sources = s.ask(SourcesOf{3, 2, logit_at(position, TokenRef::of(11))});
       EXPECT_NEAR(sources->sum(), a->head(3, 2), 2e-5);
     }
   }
-  EXPECT_FALSE(scenario(12).ask(AttributionOf{11, TokenChoice::best(), {}})->edited);
+  EXPECT_FALSE(scenario(12).ask(AttributionOf{logit_at(11, TokenRef::best())})->edited);
 }
 
 TEST(SourcesOf, AddUpToTheHeadsPart) {
   const Scenario& s = scenario(40);
   for (const int position : {0, 39}) {
-    const auto a = s.ask(AttributionOf{position, TokenChoice::best(), TokenChoice::best(1)});
-    const Textbook expected(s, position, a->token, a->against);
+    const auto a = s.ask(AttributionOf{difference_at(position, TokenRef::best(), TokenRef::best(2))});
+    const Textbook expected(s, position, a->measured.token.id(), a->measured.other.id());
     for (int layer = 0; layer < a->layers; ++layer) {
       for (int head = 0; head < a->n_head(); ++head) {
         SCOPED_TRACE(head_name(layer, head));
-        const auto sources = s.ask(SourcesOf{layer, head, position, a->token, a->against});
+        const auto sources = s.ask(SourcesOf{layer, head, a->measured});
         ASSERT_EQ(std::ssize(sources->parts), position + 1);
         EXPECT_NEAR(sources->sum(), a->head(layer, head), 2e-5);
         for (int key = 0; key <= position; ++key)
@@ -274,8 +274,9 @@ TEST(SourcesOf, AddUpToThePartOfAnEditedHead) {
                             "ln_final_scale*=2"}) {
     const Scenario s = with_edits(edits, {3, 2, -1});
     for (const int position : {2, 6}) {
-      const auto a = s.ask(AttributionOf{position, TokenChoice::of(11), TokenChoice::of(12)});
-      const auto sources = s.ask(SourcesOf{3, 2, position, 11, 12});
+      const auto a = s.ask(AttributionOf{difference_at(position, TokenRef::of(11), TokenRef::of(12))});
+      const auto sources =
+          s.ask(SourcesOf{3, 2, difference_at(position, TokenRef::of(11), TokenRef::of(12))});
       EXPECT_NEAR(sources->sum(), a->head(3, 2), 2e-5) << edits << " at " << position;
       EXPECT_NEAR(a->rounding_error(), 0, 5e-5) << edits << " at " << position;
     }
@@ -285,11 +286,11 @@ TEST(SourcesOf, AddUpToThePartOfAnEditedHead) {
 TEST(NeuronsOf, AreTheTextbooksAndAddUpToTheMlpsPart) {
   const Scenario& s = scenario(40);
   for (const int position : {0, 39}) {
-    const auto a = s.ask(AttributionOf{position, TokenChoice::best(), TokenChoice::best(1)});
-    const Textbook expected(s, position, a->token, a->against);
+    const auto a = s.ask(AttributionOf{difference_at(position, TokenRef::best(), TokenRef::best(2))});
+    const Textbook expected(s, position, a->measured.token.id(), a->measured.other.id());
     for (int layer = 0; layer < a->layers; ++layer) {
       SCOPED_TRACE(layer);
-      const auto neurons = s.ask(NeuronsOf{layer, position, a->token, a->against});
+      const auto neurons = s.ask(NeuronsOf{layer, a->measured});
       ASSERT_EQ(std::ssize(neurons->parts), s.config().n_inner);
       ASSERT_EQ(neurons->activations.size(), neurons->parts.size());
       const Vector& post = reference(s).blocks[static_cast<std::size_t>(layer)].mlp_post[position];
@@ -316,8 +317,8 @@ TEST(NeuronsOf, AreAsEditsLeftThemAndThoseOfTheOutputHaveAPartOfTheirOwn) {
         Case{"L2.mlp_out*=0.5", false}, Case{"ln_final_scale*=1.25; L3.mlp_out[6][*]*=0.5", true}}) {
     SCOPED_TRACE(edits);
     const Scenario s = with_edits(edits);
-    const auto a = s.ask(AttributionOf{position, TokenChoice::of(11), {}});
-    const auto neurons = s.ask(NeuronsOf{layer, position, 11, -1});
+    const auto a = s.ask(AttributionOf{logit_at(position, TokenRef::of(11))});
+    const auto neurons = s.ask(NeuronsOf{layer, logit_at(position, TokenRef::of(11))});
     EXPECT_EQ(neurons->edited, of_output);
     EXPECT_NEAR(neurons->sum(), a->mlps[layer], 2e-5);
     double sum = neurons->bias;
@@ -328,7 +329,7 @@ TEST(NeuronsOf, AreAsEditsLeftThemAndThoseOfTheOutputHaveAPartOfTheirOwn) {
     }
   }
   const Scenario set = with_edits("L3.mlp_post[*][17]=2");
-  EXPECT_EQ(set.ask(NeuronsOf{layer, position, 11, -1})->activations[17], 2);
+  EXPECT_EQ(set.ask(NeuronsOf{layer, logit_at(position, TokenRef::of(11))})->activations[17], 2);
 }
 
 TEST(StrongestFirst, IsByMagnitudeThenIndexWithNaNLast) {

@@ -59,7 +59,7 @@ class CircuitTest : public model::GradientsFixture {
   }
   static CircuitOf question(CircuitMethod method, CircuitCut cut = CircuitCut::second) {
     CircuitOf question;
-    question.metric = {GradientMetric::difference, TokenChoice::of(kToken), TokenChoice::of(kAgainst), -1};
+    question.measured = difference_at(-1, TokenRef::of(kToken), TokenRef::of(kAgainst));
     question.method = method;
     question.cut.cut = cut;
     return question;
@@ -165,7 +165,7 @@ TEST_F(CircuitTest, TheMetricOfSomeEdgesIsThatOfAPassWithTheOthersCut) {
     };
     EXPECT_NEAR(circuit.value, reference([](int) { return true; }), 1e-4);
     EXPECT_NEAR(circuit.cut_value, reference([](int) { return false; }), 1e-4);
-    CutMetricOf some{circuit.metric, {cut}, 1, strongest_edges(circuit, 40), false};
+    CutMetricOf some{circuit.measured, {cut}, 1, strongest_edges(circuit, 40), false};
     ASSERT_GT(some.edges.size(), 10U);
     const auto listed = [&](int edge) { return std::ranges::binary_search(some.edges, edge); };
     EXPECT_NEAR(kept(some, run), reference(listed), 1e-4);
@@ -358,10 +358,10 @@ TEST_F(CircuitTest, RefusesWhatHasNoCircuit) {
     EXPECT_EQ(refused(question(method, CircuitCut::mean), edited),
               "a circuit is found in a run without edits, but this run has edits");
   CircuitOf loss = question(CircuitMethod::attribution, CircuitCut::zero);
-  loss.metric = {GradientMetric::loss};
+  loss.measured = {Metric::loss};
   EXPECT_TRUE(testing::is_sentence(refused(loss, *prompt_run({3}))));
   CircuitOf beyond = question(CircuitMethod::flow, CircuitCut::zero);
-  beyond.metric.position = kLength;
+  beyond.measured.position = kLength;
   EXPECT_TRUE(testing::is_sentence(refused(beyond, alone)));
 }
 

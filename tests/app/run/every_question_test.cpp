@@ -24,11 +24,12 @@ TEST(EveryQuestion, StopsWhenItIsTold) {
   model::Workspace workspace(1);
   const Question::ComputeContext context{.workspace = workspace, .stop = stop.get_token()};
   for (const Question& question :
-       {Question(AttributionOf{11}), Question(SaliencyOf{.method = SaliencyMethod::integrated}),
-        Question(NeuronsOf{2, 11, 11, -1}), Question(LogitFlowOf{11}), Question(LensOf{0}),
-        Question(ScoreSourcesOf{5, 0, 11, 3}), Question(CompositionOf{}), Question(CopyingOfHead{0, 0}),
-        Question(PairsOfHead{0, 0, {}}), Question(RolloutOf{1}), Question(MetricsOnRepeated{{8, 4, 0}}),
-        Question(MetricsOnList{list}), Question(ActivationsOverList{list, {{{1, 1}}, {}, 0}})})
+       {Question(AttributionOf{logit_at(11)}), Question(SaliencyOf{.method = SaliencyMethod::integrated}),
+        Question(NeuronsOf{2, logit_at(11, TokenRef::of(11))}), Question(LogitFlowOf{logit_at(11)}),
+        Question(LensOf{0}), Question(ScoreSourcesOf{5, 0, 11, 3}), Question(CompositionOf{}),
+        Question(CopyingOfHead{0, 0}), Question(PairsOfHead{0, 0, {}}), Question(RolloutOf{1}),
+        Question(MetricsOnRepeated{{8, 4, 0}}), Question(MetricsOnList{list}),
+        Question(ActivationsOverList{list, {{{1, 1}}, {}, 0}})})
     EXPECT_THROW(static_cast<void>(question.compute(*s.run, context)), model::Stopped) << question.name();
 }
 
@@ -37,9 +38,9 @@ TEST(EveryQuestion, RefusesPlacesThatAreNotThereInOneSentence) {
   const int vocabulary = s.config().vocab_size, neurons = s.config().n_inner;
   model::Workspace workspace(1);
   for (const Question& question :
-       {Question(AttributionOf{0, TokenChoice::of(vocabulary), {}}),
-        Question(AttributionOf{0, TokenChoice::best(), TokenChoice::of(-1)}),
-        Question(LogitFlowOf{0, TokenChoice::of(vocabulary), {}}), Question(ScoreSourcesOf{6, 0, 0, 0}),
+       {Question(AttributionOf{logit_at(0, TokenRef::of(vocabulary))}),
+        Question(AttributionOf{difference_at(0, TokenRef::best(), TokenRef::of(-1))}),
+        Question(LogitFlowOf{logit_at(0, TokenRef::of(vocabulary))}), Question(ScoreSourcesOf{6, 0, 0, 0}),
         Question(ScoreSourcesOf{0, -1, 0, 0}), Question(ScoreSourcesOf{0, 0, 12, 0}),
         Question(ScoreSourcesOf{0, 0, 0, 12}), Question(CopyingOfHead{6, 0}),
         Question(ActivationsOfRun{{{{6, 0}}, {}, 0}}), Question(ActivationsOfRun{{{{0, neurons}}, {}, 0}})}) {

@@ -126,7 +126,7 @@ void expect_conserved(const LogitFlow& f, int n_layer) {
   double end = 0;
   for (int pos = 0; pos < f.positions; ++pos) {
     end += f.stream[f.at(f.layers, pos)];
-    EXPECT_TRUE(pos == f.position || f.stream[f.at(f.layers, pos)] == 0) << pos;
+    EXPECT_TRUE(pos == f.measured.position || f.stream[f.at(f.layers, pos)] == 0) << pos;
   }
   EXPECT_NEAR(end + f.final_bias + f.final_edits, f.logit, slack);
   EXPECT_NEAR(f.sum(), f.logit, slack);
@@ -153,16 +153,18 @@ void expect_edges_add_up(const LogitFlow& f) {
 
 void expect_reference(const LogitFlow& f, const FrozenPass& pass, std::span<const int> tokens) {
   const auto reach = [&](const Vector& vector, int layer, int position) {
-    return pass.reach(vector, layer, position, f.position, f.token, f.against);
+    return pass.reach(vector, layer, position, f.measured.position, f.measured.token.id(),
+                      f.measured.other.id());
   };
   const double logit =
-      pass.logit(f.position, f.token) - (f.against >= 0 ? pass.logit(f.position, f.against) : 0);
+      pass.logit(f.measured.position, f.measured.token.id()) -
+      (f.measured.other.id() >= 0 ? pass.logit(f.measured.position, f.measured.other.id()) : 0);
   // The analysis reads float32 activations.
   const double slack = 1e-4 * std::max(1.0, std::abs(logit));
   EXPECT_NEAR(f.logit, logit, slack);
   EXPECT_NEAR(f.sum(), logit, 1e-5 * std::max(1.0, std::abs(logit)));
-  EXPECT_NEAR(f.final_bias, pass.final_bias(f.token, f.against), slack);
-  ASSERT_EQ(f.positions, f.position + 1);
+  EXPECT_NEAR(f.final_bias, pass.final_bias(f.measured.token.id(), f.measured.other.id()), slack);
+  ASSERT_EQ(f.positions, f.measured.position + 1);
   for (int pos = 0; pos < f.positions; ++pos) {
     EXPECT_NEAR(f.token_embedding[at(pos)], reach(pass.row("wte.weight", tokens[at(pos)]), 0, pos), slack);
     EXPECT_NEAR(f.position_embedding[at(pos)], reach(pass.row("wpe.weight", pos), 0, pos), slack);
@@ -189,9 +191,9 @@ void expect_reference(const LogitFlow& f, const FrozenPass& pass, std::span<cons
 TEST(LogitFlowOf, IsTheFrozenPassPartByPart) {
   const Scenario s("When Mary and John went");
   const FrozenPass pass(reference_model(), s.config(), s.run->tokens.ids());
-  for (const LogitFlowOf& question :
-       {LogitFlowOf{s.length() - 1}, LogitFlowOf{2, TokenChoice::of(11), TokenChoice::best()}}) {
-    SCOPED_TRACE(question.position);
+  for (const LogitFlowOf& question : {LogitFlowOf{logit_at(s.length() - 1)},
+                                      LogitFlowOf{difference_at(2, TokenRef::of(11), TokenRef::best())}}) {
+    SCOPED_TRACE(question.measured.position);
     const auto f = s.ask(question);
     expect_reference(*f, pass, s.run->tokens.ids());
     expect_conserved(*f, s.config().n_layer);
@@ -214,7 +216,7 @@ TEST(LogitFlowOf, HoldsForAModelOfAnotherShapeWithItsOwnUnembedding) {
   for (const int position : {0, 11}) {
     SCOPED_TRACE(position);
     const LogitFlow f =
-        LogitFlowOf{position, TokenChoice::of(17), TokenChoice::of(4)}.compute(run, {workspace});
+        LogitFlowOf{difference_at(position, TokenRef::of(17), TokenRef::of(4))}.compute(run, {workspace});
     expect_reference(f, pass, tokens);
     expect_conserved(f, shape.layers);
     expect_edges_add_up(f);
@@ -225,7 +227,7 @@ TEST(LogitFlowOf, AddsUpForManyTokens) {
   const Scenario& s = scenario(100);
   for (const int position : {0, 63, 64, 99}) {
     SCOPED_TRACE(position);
-    const auto f = s.ask(LogitFlowOf{position});
+    const auto f = s.ask(LogitFlowOf{logit_at(position)});
     expect_conserved(*f, s.config().n_layer);
     EXPECT_NEAR(f->sum(), f->logit, 1e-5 * std::max(1.0, std::abs(f->logit)));
     EXPECT_EQ(std::ssize(f->edges), std::min<std::int64_t>(f->edge_count, LogitFlow::kMaxEdges));
@@ -234,8 +236,8 @@ TEST(LogitFlowOf, AddsUpForManyTokens) {
 
 TEST(LogitFlowOf, HeadsTogetherAreTheSumOfTheHeads) {
   const Scenario& s = scenario(12);
-  const auto apart = s.ask(LogitFlowOf{11});
-  const auto together = s.ask(LogitFlowOf{.position = 11, .by_head = false});
+  const auto apart = s.ask(LogitFlowOf{logit_at(11)});
+  const auto together = s.ask(LogitFlowOf{logit_at(11), false});
   expect_edges_add_up(*together);
   expect_conserved(*together, s.config().n_layer);
   for (const FlowEdge& edge : together->edges) {
@@ -249,27 +251,23 @@ TEST(LogitFlowOf, HeadsTogetherAreTheSumOfTheHeads) {
 
 TEST(LogitFlowOf, CanLeaveOutWhatAllLogitsShare) {
   const Scenario& s = scenario(12);
-  const auto f = s.ask(LogitFlowOf{.position = 11, .minus_mean = true});
-  const auto plain = s.ask(LogitFlowOf{11});
+  const auto f = s.ask(LogitFlowOf{difference_at(11, TokenRef::best(), TokenRef::mean())});
+  const auto plain = s.ask(LogitFlowOf{logit_at(11)});
   const Vector& logits = reference(s).logits[11];
   const double mean = std::accumulate(logits.begin(), logits.end(), 0.0) / static_cast<double>(logits.size());
-  EXPECT_EQ(f->against, kVocabularyMean);
-  EXPECT_NEAR(f->logit, logits[at(f->token)] - mean, 1e-4);
-  EXPECT_NEAR(f->sum(), logits[at(f->token)] - mean, 1e-5 * std::abs(f->logit));
+  EXPECT_NEAR(f->logit, logits[at(f->measured.token.id())] - mean, 1e-4);
+  EXPECT_NEAR(f->sum(), logits[at(f->measured.token.id())] - mean, 1e-5 * std::abs(f->logit));
   EXPECT_NEAR(f->logit, plain->logit - mean, 1e-4);
   expect_conserved(*f, s.config().n_layer);
-  const auto two = s.ask(
-      LogitFlowOf{.position = 11, .against = TokenChoice::best(1), .by_head = true, .minus_mean = true});
-  EXPECT_EQ(two->against, s.ask(AttributionOf{11, TokenChoice::best(), TokenChoice::best(1)})->against);
 }
 
 /// The kept edges are the strongest, and counts and sums are those of all.
 TEST(LogitFlowOf, KeepsTheStrongestEdges) {
   const Scenario& s = scenario(256);
-  const auto f = s.ask(LogitFlowOf{255});
+  const auto f = s.ask(LogitFlowOf{logit_at(255)});
   ASSERT_GT(f->edge_count, std::ssize(f->edges));
   ASSERT_EQ(f->edges.size(), LogitFlow::kMaxEdges);
-  const auto together = s.ask(LogitFlowOf{.position = 255, .by_head = false});
+  const auto together = s.ask(LogitFlowOf{logit_at(255), false});
   double sent = std::accumulate(f->sent.begin(), f->sent.end(), 0.0),
          all = std::accumulate(together->sent.begin(), together->sent.end(), 0.0), kept = 0;
   for (const FlowEdge& edge : f->edges) kept += std::abs(edge.value);
@@ -290,7 +288,7 @@ TEST(LogitFlowOf, IsConservedWithEdits) {
     options.plan = transformer->plan(model::edits_from(what, transformer->config()), workspace);
     const PromptRun run = run_of_model(transformer, transformer->forward(tokens, workspace, options));
     for (const int position : {5, 8}) {
-      const LogitFlow f = LogitFlowOf{position, TokenChoice::of(7), {}}.compute(run, {workspace});
+      const LogitFlow f = LogitFlowOf{logit_at(position, TokenRef::of(7))}.compute(run, {workspace});
       expect_conserved(f, model::kLayers);
       expect_edges_add_up(f);
     }
@@ -303,7 +301,7 @@ TEST(LogitFlowOf, IsTheSameForAnyNumberOfThreads) {
     std::vector<LogitFlow> flows;
     for (const int threads : {1, 3}) {
       model::Workspace workspace(threads);
-      flows.push_back(LogitFlowOf{.position = 99, .by_head = by_head}.compute(*s.run, {workspace}));
+      flows.push_back(LogitFlowOf{logit_at(99), by_head}.compute(*s.run, {workspace}));
     }
     EXPECT_EQ(flows[0].edges, flows[1].edges);
     EXPECT_EQ(flows[0].stream, flows[1].stream);

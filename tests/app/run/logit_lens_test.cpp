@@ -61,8 +61,8 @@ TEST(LensOf, ReadsAChosenToken) {
   const Scenario& s = scenario(40);
   const auto plain = s.ask(LensOf{0});
   const int id = 17;
-  const auto lens = s.ask(LensOf{0, TokenChoice::of(id)});
-  const auto third = s.ask(LensOf{0, TokenChoice::best(2)});
+  const auto lens = s.ask(LensOf{0, TokenRef::of(id)});
+  const auto third = s.ask(LensOf{0, TokenRef::best(3)});
   for (int position = 0; position < plain->positions(); ++position) {
     EXPECT_EQ(lens->answer(position), id);
     EXPECT_EQ(third->answer(position), plain->at(position, plain->places - 1).guesses.top[2].id);
@@ -75,12 +75,12 @@ TEST(LensOf, ReadsAChosenToken) {
       EXPECT_EQ(lens->at(position, place).guesses.next_rank, found - top.begin());
     }
   }
-  EXPECT_FALSE((LensOf{0, TokenChoice::of(id)}.reusable_part(*plain, *s.run))) << "it is of another token";
+  EXPECT_FALSE((LensOf{0, TokenRef::of(id)}.reusable_part(*plain, *s.run))) << "it is of another token";
 }
 
 TEST(LensOf, GoesOnFromWhatWasShownBeforeItWasStopped) {
   const Scenario& s = scenario(70);
-  constexpr LensOf kSecond{1};
+  const LensOf kSecond{1};
   const LogitLens part = part_of(kSecond, *s.run, [](const LogitLens&) { return true; });
   EXPECT_EQ(part.positions(), 16);
   EXPECT_TRUE(part.knows(32) && part.knows(47) && !part.knows(31) && !part.knows(48));
@@ -92,7 +92,7 @@ TEST(LensOf, GoesOnFromWhatWasShownBeforeItWasStopped) {
 
 TEST(LensOf, TakesTheSameTokensFromThePreviousRun) {
   const Scenario &longer = scenario(60), &shorter = scenario(35);
-  constexpr LensOf kLast{1};
+  const LensOf kLast{1};
   model::Workspace workspace(1);
   const auto previous = shorter.ask(kLast);
   ASSERT_EQ(previous->positions(), 3);

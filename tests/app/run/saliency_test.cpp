@@ -74,15 +74,11 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  const auto token = TokenChoice::of;
-  return {{"logit", {.token = token(7), .position = 4}, model::TokenLogit{7, 4}},
-          {"difference",
-           {.metric = GradientMetric::difference, .token = token(7), .against = token(60), .position = 6},
-           model::LogitDifference{7, 60, 6}},
-          {"logprob",
-           {.metric = GradientMetric::log_probability, .token = token(3)},
-           model::LogProbability{3, 6}},
-          {"loss", {.metric = GradientMetric::loss}, model::PromptLoss{}}};
+  const auto token = &TokenRef::of;
+  return {{"logit", {logit_at(4, token(7))}, model::TokenLogit{7, 4}},
+          {"difference", {difference_at(6, token(7), token(60))}, model::LogitDifference{7, 60, 6}},
+          {"logprob", {{Metric::log_probability, token(3)}}, model::LogProbability{3, 6}},
+          {"loss", {.measured = {Metric::loss}}, model::PromptLoss{}}};
 }
 
 const Edits kEdits{model::ScaleValues{{{Site::embed}, {}, {1}, {}}, 2},
@@ -156,11 +152,13 @@ TEST_F(SaliencyTest, IsCompleteAtTheDefaultStepsForManyTokens) {
 
 TEST_F(SaliencyTest, ReachesTheMeasuredPositionAndWithEditsLaterOnes) {
   const PromptRun plain = prompt_run(tokens_of(7));
-  const Saliency found = saliency({.position = 3}, plain);
+  const Saliency found = saliency({.measured = {.position = 3}}, plain);
   EXPECT_EQ(found.reach(), 4);
   for (std::size_t i = 4; i < 7; ++i) EXPECT_EQ(found.parts[i], 0);
-  EXPECT_EQ(saliency({.metric = GradientMetric::loss}, plain).reach(), 7);
-  EXPECT_EQ(saliency({.position = 3}, prompt_run(tokens_of(7), {model::SetMask{1, {}, {}}})).reach(), 7);
+  EXPECT_EQ(saliency({.measured = {Metric::loss}}, plain).reach(), 7);
+  EXPECT_EQ(
+      saliency({.measured = {.position = 3}}, prompt_run(tokens_of(7), {model::SetMask{1, {}, {}}})).reach(),
+      7);
 }
 
 TEST_F(SaliencyTest, DifferencesAreTokenByToken) {
@@ -191,9 +189,10 @@ TEST_F(SaliencyTest, WhatCannotBeIsOneSentence) {
     EXPECT_TRUE(testing::is_sentence(words)) << words;
     return words;
   };
-  EXPECT_THAT(said({.token = TokenChoice::of(90)}, of), HasSubstr("there is no token 90"));
-  EXPECT_THAT(said({.position = 5}, of), HasSubstr("there is no position 5: the last one is 4"));
-  EXPECT_THAT(said({.metric = GradientMetric::loss}, prompt_run(tokens_of(1))),
+  EXPECT_THAT(said({.measured = {.token = TokenRef::of(90)}}, of), HasSubstr("there is no token 90"));
+  EXPECT_THAT(said({.measured = {.position = 5}}, of),
+              HasSubstr("there is no position 5: the last one is 4"));
+  EXPECT_THAT(said({.measured = {Metric::loss}}, prompt_run(tokens_of(1))),
               HasSubstr("the prompt has 1 token"));
   EXPECT_THAT(said({.method = SaliencyMethod::integrated, .baseline = SaliencyBaseline::end_of_text}, of),
               HasSubstr("needs a token of that name, but the model has none"));

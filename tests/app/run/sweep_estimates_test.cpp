@@ -74,29 +74,30 @@ class SweepEstimates : public model::GradientsFixture {
     const auto of = [&](const model::Metric& metric) {
       return reference_->run(run.run->tokens, base, metric);
     };
-    const auto logit = of(model::TokenLogit{sweep.token, sweep.position}),
-               difference = of(model::LogitDifference{sweep.token, sweep.against, sweep.position}),
-               log = of(model::LogProbability{sweep.token, sweep.position});
+    const auto logit = of(model::TokenLogit{sweep.measured.token.id(), sweep.measured.position}),
+               difference = of(model::LogitDifference{sweep.measured.token.id(), sweep.measured.other.id(),
+                                                      sweep.measured.position}),
+               log = of(model::LogProbability{sweep.measured.token.id(), sweep.measured.position});
     double largest = 0;
     ASSERT_EQ(sweep.estimates.size(), sweep.readings.size());
     for (int layer = 0; layer < kLayers; ++layer)
       for (int column = 0; column < sweep.columns; ++column) {
         SCOPED_TRACE("layer " + std::to_string(layer) + ", column " + std::to_string(column));
         if (question.edits(layer, column).empty()) {
-          EXPECT_TRUE(std::isnan(sweep.estimate(SweepMetric::logit, layer, column)));
+          EXPECT_TRUE(std::isnan(sweep.estimate(Metric::logit, layer, column)));
           continue;
         }
-        const auto expect = [&](SweepMetric metric, const ReferenceGradients::Result& result, double factor) {
+        const auto expect = [&](Metric metric, const ReferenceGradients::Result& result, double factor) {
           const double expected = factor * along(question, question.place_of(layer, column), result, sources,
                                                  base, run.run->tokens.size());
           EXPECT_NEAR(sweep.estimate(metric, layer, column), expected,
                       2e-5 * std::max(1.0, std::abs(expected)));
           largest = std::max(largest, std::abs(expected));
         };
-        expect(SweepMetric::logit, logit, 1);
-        expect(SweepMetric::difference, difference, 1);
-        expect(SweepMetric::probability, log, std::exp(log.metric));
-        EXPECT_TRUE(std::isnan(sweep.estimate(SweepMetric::divergence, layer, column))) << "it has none";
+        expect(Metric::logit, logit, 1);
+        expect(Metric::difference, difference, 1);
+        expect(Metric::probability, log, std::exp(log.metric));
+        EXPECT_TRUE(std::isnan(sweep.estimate(Metric::divergence, layer, column))) << "it has none";
       }
     EXPECT_GT(largest, 1e-3) << "something has an effect";
   }
@@ -110,7 +111,7 @@ TEST_F(SweepEstimates, AreDirectionalDerivatives) {
       for (const Site site : sites_of(over)) {
         if (site == Site::pattern && edit == SweepEdit::mean) continue;
         SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)));
-        SweepOf question{.over = over, .site = site, .edit = edit, .position = 5};
+        SweepOf question{.over = over, .site = site, .edit = edit, .measured = difference_at(5)};
         if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
         expect_derivatives(question, run);
       }
@@ -123,13 +124,14 @@ TEST_F(SweepEstimates, OfAnEditedRunAreAtWhatItsEditsLeft) {
   for (const SweepOf& question : {SweepOf{.over = SweepOver::positions, .site = Site::resid_pre},
                                   SweepOf{.over = SweepOver::head_positions, .site = Site::v}}) {
     SweepOf later = question;  // reaches later positions where they act
-    later.position = 4, later.positions = 7;
+    later.measured = difference_at(4), later.positions = 7;
     expect_derivatives(later, run_of(tokens_of(7), open));
   }
-  expect_derivatives({.position = 5}, run_of(tokens_of(6), many));
+  expect_derivatives({.measured = difference_at(5)}, run_of(tokens_of(6), many));
   for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean})
-    expect_derivatives({.over = SweepOver::positions, .site = Site::mlp_out, .edit = edit, .position = 5},
-                       run_of(tokens_of(6), many));
+    expect_derivatives(
+        {.over = SweepOver::positions, .site = Site::mlp_out, .edit = edit, .measured = difference_at(5)},
+        run_of(tokens_of(6), many));
 }
 
 TEST_F(SweepEstimates, OfPatternsOfEditedRunsAreDirectionalDerivatives) {
@@ -141,12 +143,12 @@ TEST_F(SweepEstimates, OfPatternsOfEditedRunsAreDirectionalDerivatives) {
       expect_derivatives({.site = Site::pattern,
                           .edit = from.tokens.empty() ? SweepEdit::zero : SweepEdit::patch,
                           .from = from,
-                          .position = 6},
+                          .measured = difference_at(6)},
                          run_of(tokens_of(7), base));
 }
 
 TEST_F(SweepEstimates, OfPatchesThatReachSomePositionsAreThese) {
-  SweepOf question{.edit = SweepEdit::patch, .position = 5};
+  SweepOf question{.edit = SweepEdit::patch, .measured = difference_at(5)};
   question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8}};
   expect_derivatives(question, run_of(tokens_of(6)));
   question.over = SweepOver::positions;
@@ -161,12 +163,12 @@ TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
     SweepOf question{.over = SweepOver::neurons,
                      .site = Site::mlp_post,
                      .edit = edit,
-                     .position = 5,
-                     .neurons = 8,
-                     .largest_of = SweepMetric::logit};
+                     .measured = {.position = 5},
+                     .neurons = 8};
     if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
     const Sweep sweep = question.compute(run, {workspace_});
-    const auto result = reference_->run(tokens_of(7), {}, model::TokenLogit{sweep.token, sweep.position});
+    const auto result = reference_->run(
+        tokens_of(7), {}, model::TokenLogit{sweep.measured.token.id(), sweep.measured.position});
     const model::RecordedValues sources = sources_of(question);
     std::vector<double> sizes;
     for (int layer = 0; layer < kLayers; ++layer)
@@ -186,12 +188,11 @@ TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
 
 TEST_F(SweepEstimates, ExactCellsAreTheSameWithThemAndWithout) {
   const PromptRun run = run_of(tokens_of(40));
-  for (const SweepMetric first :
-       {SweepMetric::logit, SweepMetric::difference, SweepMetric::probability, SweepMetric::divergence}) {
-    const SweepOf plain{.over = SweepOver::positions, .site = Site::resid_pre, .position = 39};
+  for (const Metric first : {Metric::logit, Metric::difference, Metric::probability, Metric::divergence}) {
+    const SweepOf plain{.over = SweepOver::positions, .site = Site::resid_pre, .measured = difference_at(39)};
     SweepOf ranked = plain;
     ranked.estimates = true;
-    ranked.largest_of = first;
+    ranked.measured.metric = first;
     EXPECT_TRUE(ranked == plain) << "they are one question";
     const Sweep without = plain.compute(run, {workspace_}), with = ranked.compute(run, {workspace_});
     EXPECT_TRUE(without.estimates.empty());
@@ -205,12 +206,11 @@ TEST_F(SweepEstimates, ExactCellsAreTheSameWithThemAndWithout) {
 
 TEST_F(SweepEstimates, ComeFirstAndThenTheCellsWithTheLargest) {
   const PromptRun run = run_of(tokens_of(70));
-  for (const SweepMetric metric : {SweepMetric::logit, SweepMetric::difference, SweepMetric::probability}) {
+  for (const Metric metric : {Metric::logit, Metric::difference, Metric::probability}) {
     const SweepOf question{.over = SweepOver::positions,
                            .site = Site::mlp_out,
-                           .position = 69,
-                           .estimates = true,
-                           .largest_of = metric};
+                           .measured = {.metric = metric, .position = 69},
+                           .estimates = true};
     std::vector<Sweep> parts;
     std::stop_source stop;
     const auto show = [&](const Sweep& part, double done) {
@@ -243,22 +243,22 @@ TEST_F(SweepEstimates, ComeFirstAndThenTheCellsWithTheLargest) {
 
 TEST_F(SweepEstimates, AreComparedWithTheCellsThatAreKnown) {
   const PromptRun run = run_of(tokens_of(6));
-  const Sweep sweep = SweepOf{.position = 5, .estimates = true}.compute(run, {workspace_});
+  const Sweep sweep = SweepOf{.measured = difference_at(5), .estimates = true}.compute(run, {workspace_});
   std::vector<double> estimated, exact;
   for (int layer = 0; layer < kLayers; ++layer)
     for (int head = 0; head < kHeads; ++head) {
-      estimated.push_back(sweep.estimate(SweepMetric::logit, layer, head));
-      exact.push_back(sweep.difference(SweepMetric::logit, layer, head));
+      estimated.push_back(sweep.estimate(Metric::logit, layer, head));
+      exact.push_back(sweep.difference(Metric::logit, layer, head));
     }
-  EXPECT_EQ(sweep.estimate_correlation(SweepMetric::logit), rank_correlation(estimated, exact));
-  EXPECT_TRUE(std::isnan(sweep.estimate_correlation(SweepMetric::divergence)));
+  EXPECT_EQ(sweep.estimate_correlation(Metric::logit), rank_correlation(estimated, exact));
+  EXPECT_TRUE(std::isnan(sweep.estimate_correlation(Metric::divergence)));
   Sweep part = sweep;
   part.known.assign(part.known.size(), false);
-  EXPECT_TRUE(std::isnan(part.estimate_correlation(SweepMetric::logit)));
+  EXPECT_TRUE(std::isnan(part.estimate_correlation(Metric::logit)));
   part.known[0] = part.known[1] = true;
   part.estimates[0].logit = 1, part.estimates[1].logit = 2;
   part.readings[0].logit = 5, part.readings[1].logit = 4;
-  EXPECT_EQ(part.estimate_correlation(SweepMetric::logit), -1);
+  EXPECT_EQ(part.estimate_correlation(Metric::logit), -1);
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ using model::kLayers;
 using model::RecordedValues;
 using model::tokens_of;
 
-constexpr SweepMetric kMetrics[] = {SweepMetric::logit, SweepMetric::difference, SweepMetric::probability,
-                                    SweepMetric::divergence};
+constexpr Metric kMetrics[] = {Metric::logit, Metric::difference, Metric::probability, Metric::divergence};
 
 class SweepTest : public model::SmallModel {
  protected:
@@ -60,20 +59,20 @@ class SweepTest : public model::SmallModel {
     return logits;
   }
 
-  static double metric(SweepMetric which, const Sweep& sweep, const std::vector<double>& run,
+  static double metric(Metric which, const Sweep& sweep, const std::vector<double>& run,
                        const std::vector<double>& edited) {
-    const auto token = static_cast<std::size_t>(sweep.token),
-               against = static_cast<std::size_t>(sweep.against);
+    const auto token = static_cast<std::size_t>(sweep.measured.token.id()),
+               against = static_cast<std::size_t>(sweep.measured.other.id());
     const auto logs = log_probabilities(edited), run_logs = log_probabilities(run);
     double divergence = 0;
     switch (which) {
-      case SweepMetric::logit:
+      case Metric::logit:
         return edited[token] - run[token];
-      case SweepMetric::difference:
+      case Metric::difference:
         return edited[token] - edited[against] - run[token] + run[against];
-      case SweepMetric::probability:
+      case Metric::probability:
         return std::exp(logs[token]) - std::exp(run_logs[token]);
-      case SweepMetric::divergence:
+      case Metric::divergence:
         for (std::size_t i = 0; i < run.size(); ++i)
           divergence += std::exp(run_logs[i]) * (run_logs[i] - logs[i]);
         return divergence / std::log(2.0);  // bits
@@ -108,7 +107,7 @@ class SweepTest : public model::SmallModel {
                              : model::record_by_hand(*reference_, question.from.tokens);
     ASSERT_EQ(found.readings.size(), cell_count(question));
     EXPECT_EQ(found.known_count(), found.layers * found.columns);
-    const auto run = reference_logits(ids, base, question.position, sources);
+    const auto run = reference_logits(ids, base, question.measured.position, sources);
     double largest = 0;
     for (std::size_t cell = 0; cell < found.readings.size(); ++cell) {
       model::Edits all = base;
@@ -119,8 +118,8 @@ class SweepTest : public model::SmallModel {
         continue;
       }
       all.insert(all.end(), own.begin(), own.end());
-      const auto edited = reference_logits(ids, all, question.position, sources);
-      for (const SweepMetric which : kMetrics) {
+      const auto edited = reference_logits(ids, all, question.measured.position, sources);
+      for (const Metric which : kMetrics) {
         const double expected = metric(which, found, run, edited);
         largest = std::max(largest, std::abs(expected));
         EXPECT_NEAR(found.readings[cell].of(which) - found.before.of(which), expected, 2e-5)
@@ -140,14 +139,14 @@ TEST_F(SweepTest, OverHeadsIsTheReferences) {
         if (site == Site::pattern && edit == SweepEdit::mean) continue;
         SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)) + " " +
                      std::to_string(position));
-        SweepOf question{.site = site, .edit = edit, .position = position};
+        SweepOf question{.site = site, .edit = edit, .measured = difference_at(position)};
         if (edit == SweepEdit::patch) question.from.tokens = tokens_of(9, 3);
         expect_reference(question, tokens_of(9));
       }
 }
 
 TEST_F(SweepTest, PatternsArePatchedFromPromptsOfAnotherLength) {
-  SweepOf question{.site = Site::pattern, .edit = SweepEdit::patch, .position = 5};
+  SweepOf question{.site = Site::pattern, .edit = SweepEdit::patch, .measured = difference_at(5)};
   question.from = {tokens_of(9, 4), {0, 1, 2, 3, 4, 5}};
   expect_reference(question, tokens_of(6));
   question.from = {tokens_of(4, 4), {0, 1, 2, 3, -1, -1}};
@@ -157,9 +156,10 @@ TEST_F(SweepTest, PatternsArePatchedFromPromptsOfAnotherLength) {
 /// Without the mask, queries have weights on later keys.
 TEST_F(SweepTest, PatternsOfAnEditedMaskAreZeroedWhereverTheyAre) {
   const model::Edits base{model::SetMask{1, {}, {}}};
-  expect_reference({.site = Site::v, .position = 4}, tokens_of(8), base);
-  const Sweep pattern = sweep({.site = Site::pattern, .position = 4}, run_of(tokens_of(8), base)),
-              z = sweep({.position = 4}, run_of(tokens_of(8), base));
+  expect_reference({.site = Site::v, .measured = difference_at(4)}, tokens_of(8), base);
+  const Sweep pattern =
+                  sweep({.site = Site::pattern, .measured = difference_at(4)}, run_of(tokens_of(8), base)),
+              z = sweep({.measured = difference_at(4)}, run_of(tokens_of(8), base));
   for (std::size_t cell = 0; cell < z.readings.size(); ++cell)
     EXPECT_NEAR(pattern.readings[cell].logit, z.readings[cell].logit, 1e-6) << "z = sum of 0 times values";
 }
@@ -177,7 +177,7 @@ TEST_F(SweepTest, OverPositionsHeadsAtThemAndMlpsIsTheReferences) {
     for (const Site site : sites_of(over))
       for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
         SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)));
-        SweepOf question{.over = over, .site = site, .edit = edit, .position = position};
+        SweepOf question{.over = over, .site = site, .edit = edit, .measured = difference_at(position)};
         if (edit == SweepEdit::patch) question.from = from;
         expect_reference(question, tokens_of(tokens));
       }
@@ -190,10 +190,10 @@ TEST_F(SweepTest, ReachesLaterPositionsWhereTheyAct) {
   EXPECT_EQ(acting_positions(run_of(tokens_of(8), {model::SetMean{{{Site::z, 1}, 0, {}, {}}}}), 4), 8);
   for (const auto& [over, site] :
        {std::pair(SweepOver::positions, Site::resid_pre), {SweepOver::head_positions, Site::v}}) {
-    const SweepOf question{.over = over, .site = site, .position = 4, .positions = 8};
+    const SweepOf question{.over = over, .site = site, .measured = difference_at(4), .positions = 8};
     expect_reference(question, tokens_of(8), base);
     const Sweep found = sweep(question, run_of(tokens_of(8), base));
-    EXPECT_GT(std::abs(found.difference(SweepMetric::logit, 1, 7)), 1e-4) << "position 7";
+    EXPECT_GT(std::abs(found.difference(Metric::logit, 1, 7)), 1e-4) << "position 7";
   }
 }
 
@@ -205,16 +205,15 @@ TEST_F(SweepTest, OverNeuronsIsTheReferences) {
       SweepOf question{.over = SweepOver::neurons,
                        .site = Site::mlp_post,
                        .edit = edit,
-                       .position = 6,
-                       .neurons = 9,
-                       .largest_of = SweepMetric::logit};
+                       .measured = logit_at(6),
+                       .neurons = 9};
       if (edit == SweepEdit::patch) question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8, 2}};
       expect_reference(question, tokens_of(7), edits);
     }
 }
 
 TEST_F(SweepTest, PatchesPositionsThatStandForOthers) {
-  SweepOf question{.edit = SweepEdit::patch, .position = 5};
+  SweepOf question{.edit = SweepEdit::patch, .measured = difference_at(5)};
   question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8}};
   expect_reference(question, tokens_of(6));
   question.over = SweepOver::positions;
@@ -222,21 +221,22 @@ TEST_F(SweepTest, PatchesPositionsThatStandForOthers) {
   expect_reference(question, tokens_of(6));
   const Sweep found = sweep(question, run_of(tokens_of(6)));
   for (int layer = 0; layer < kLayers; ++layer)
-    EXPECT_TRUE(std::isnan(found.difference(SweepMetric::logit, layer, 2))) << "nothing stands for it";
+    EXPECT_TRUE(std::isnan(found.difference(Metric::logit, layer, 2))) << "nothing stands for it";
 }
 
 TEST_F(SweepTest, OfAnEditedRun) {
   const model::Edits base{model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, -1}, model::SetMask{2, {}, {}}};
-  expect_reference({.position = 7}, tokens_of(8), base);
-  expect_reference({.over = SweepOver::positions, .site = Site::mlp_out, .position = 7}, tokens_of(8), base);
+  expect_reference({.measured = difference_at(7)}, tokens_of(8), base);
+  expect_reference({.over = SweepOver::positions, .site = Site::mlp_out, .measured = difference_at(7)},
+                   tokens_of(8), base);
 }
 
 TEST_F(SweepTest, BeginsWithItsOwnRunWhateverItIsComparedWith) {
   const model::Edits base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}};
   PromptRun compared = run_of(tokens_of(8), base, false);
   compared.baseline = std::make_shared<const PromptRun>(run_of(tokens_of(8, 1)));
-  const Sweep alone = sweep({.position = 7}, run_of(tokens_of(8), base, false)),
-              beside = sweep({.position = 7}, compared);
+  const Sweep alone = sweep({.measured = difference_at(7)}, run_of(tokens_of(8), base, false)),
+              beside = sweep({.measured = difference_at(7)}, compared);
   for (std::size_t i = 0; i < alone.readings.size(); ++i)
     EXPECT_EQ(beside.readings[i].logit, alone.readings[i].logit);
 }
@@ -256,8 +256,11 @@ TEST_F(SweepTest, OverSendersIsTheReferencesWithAllElseHeld) {
     for (const auto& [from, edit] : sources)
       for (const model::Edits& edits : {model::Edits{}, base}) {
         SCOPED_TRACE(hook_name(at.point) + " " + std::to_string(static_cast<int>(edit)));
-        const SweepOf question{
-            .over = SweepOver::senders, .receiver = {at, kHeads}, .edit = edit, .from = from, .position = 8};
+        const SweepOf question{.over = SweepOver::senders,
+                               .receiver = {at, kHeads},
+                               .edit = edit,
+                               .from = from,
+                               .measured = difference_at(8)};
         const Sweep found = sweep(question, run_of(ids, edits));
         ASSERT_EQ(found.columns, kHeads + 1);
         EXPECT_EQ(found.known_count(), kLayers * (kHeads + 1));
@@ -279,7 +282,7 @@ TEST_F(SweepTest, OverSendersIsTheReferencesWithAllElseHeld) {
             EXPECT_EQ(point_of(path.edits.front()),
                       (model::HookPoint{column == kHeads ? Site::mlp_out : Site::z, layer}));
             const auto edited = model::logits_by_hand(*reference_, ids, {path}, others, edits).at(8);
-            for (const SweepMetric which : kMetrics) {
+            for (const Metric which : kMetrics) {
               const double expected = metric(which, found, run, edited);
               largest = std::max(largest, std::abs(expected));
               EXPECT_NEAR(found.difference(which, layer, column), expected, 2e-5) << layer << " " << column;
@@ -291,8 +294,9 @@ TEST_F(SweepTest, OverSendersIsTheReferencesWithAllElseHeld) {
 
 /// Paths into the run's edits: each cell is measured on top of a path that is applied already.
 TEST_F(SweepTest, OverSendersAddsToAPathThatIsThere) {
-  const SweepOf question{
-      .over = SweepOver::senders, .receiver = {{{Site::q, 2}, 1, {}, {}}, kHeads}, .position = 7};
+  const SweepOf question{.over = SweepOver::senders,
+                         .receiver = {{{Site::q, 2}, 1, {}, {}}, kHeads},
+                         .measured = difference_at(7)};
   const auto run_with = [&](const model::Edits& edits) {
     PromptRun run = run_of(tokens_of(8));
     model::ForwardOptions options;
@@ -310,20 +314,20 @@ TEST_F(SweepTest, OverSendersAddsToAPathThatIsThere) {
 
 TEST_F(SweepTest, TokensAreTakenByRankInTheRunOrById) {
   const PromptRun run = run_of(tokens_of(7));
-  const Sweep best = sweep({.position = 6}, run);
-  const Sweep same = sweep(
-      {.token = TokenChoice::of(best.token), .against = TokenChoice::of(best.against), .position = 6}, run);
+  const Sweep best = sweep({.measured = difference_at(6)}, run);
+  const Sweep same = sweep({.measured = best.measured}, run);
   EXPECT_EQ(best.at(1, 1).logit, same.at(1, 1).logit);
-  EXPECT_GE(best.before.of(SweepMetric::difference), 0) << "the best against the second";
-  const Sweep other = sweep({.token = TokenChoice::of(5), .against = {}, .position = 6}, run);
-  EXPECT_EQ(other.token, 5);
-  EXPECT_EQ(other.against, -1);
-  EXPECT_EQ(other.before.of(SweepMetric::difference), other.before.logit);
+  EXPECT_GE(best.before.of(Metric::difference), 0) << "the best against the second";
+  const Sweep other = sweep({.measured = logit_at(6, TokenRef::of(5))}, run);
+  EXPECT_EQ(other.measured.token.id(), 5);
+  EXPECT_EQ(other.measured.other.id(), -1);
+  EXPECT_EQ(other.before.of(Metric::difference), other.before.logit);
 }
 
 TEST_F(SweepTest, ShowsPartsAndGoesOnWhereItWasStopped) {
   const PromptRun run = run_of(tokens_of(70));
-  const SweepOf question{.over = SweepOver::positions, .site = Site::resid_pre, .position = 69};
+  const SweepOf question{
+      .over = SweepOver::positions, .site = Site::resid_pre, .measured = difference_at(69)};
   const Sweep whole = sweep(question, run);
   Sweep part = part_of(question, run, [](const Sweep&) { return true; });
   EXPECT_GT(part.known_count(), 0);
@@ -345,7 +349,7 @@ TEST_F(SweepTest, AWholeRowIsPatchedAtAllPositionsThatStandForOthers) {
   question.site = model::Site::resid_pre;
   question.edit = SweepEdit::patch;
   question.from = {{5, 6, 7}, {0, -1, 2}};
-  question.position = 2;
+  question.measured.position = 2;
   const auto row = std::get<model::PatchFrom>(question.edits(1, -1).at(0));
   EXPECT_EQ(row.at.positions, (std::vector<int>{0, 2}));
   EXPECT_EQ(row.positions, (std::vector<int>{0, 2}));
@@ -359,26 +363,26 @@ TEST_F(SweepTest, RefusesWhatCannotBe) {
   const auto said = [&](const SweepOf& question) {
     return message_of<model::RunError>([&] { sweep(question, run); });
   };
-  EXPECT_EQ(said({.token = TokenChoice::of(90), .position = 4}),
+  EXPECT_EQ(said({.measured = difference_at(4, TokenRef::of(90))}),
             "there is no token 90: the vocabulary has ids 0 to 89");
-  EXPECT_EQ(said({.position = 5}), "there is no position 5; the run has positions 0 to 4");
-  EXPECT_EQ(said({.edit = SweepEdit::patch, .position = 4}), "there is nothing to patch this run from: set a second prompt or model, or edit it");
-  EXPECT_EQ(said({.edit = SweepEdit::patch, .from = {tokens_of(4), {}}, .position = 4}),
+  EXPECT_EQ(said({.measured = difference_at(5)}), "there is no position 5; the run has positions 0 to 4");
+  EXPECT_EQ(said({.edit = SweepEdit::patch, .measured = difference_at(4)}),
+            "there is nothing to patch this run from: set a second prompt or model, or edit it");
+  EXPECT_EQ(said({.edit = SweepEdit::patch, .from = {tokens_of(4), {}}, .measured = difference_at(4)}),
             "the prompt to patch from has 4 tokens, but the prompt has 5, and no alignment "
             "between them is given");
   EXPECT_EQ(said({.site = Site::pattern,
                   .edit = SweepEdit::patch,
                   .from = {tokens_of(6), {0, 1, -1, 4, 5}},
-                  .position = 4}),
+                  .measured = difference_at(4)}),
             "a pattern is patched from equal positions only, because its keys have positions, too; position "
             "3 corresponds to position 4 of the other prompt");
-  EXPECT_EQ(said({.site = Site::mlp_out, .position = 4}),
+  EXPECT_EQ(said({.site = Site::mlp_out, .measured = difference_at(4)}),
             "a sweep does not edit blocks.0.hook_mlp_out of each of these places: choose another site");
   const auto into = [&](const model::EditSite& at) {
-    return said({.over = SweepOver::senders, .receiver = {at, kHeads}, .position = 4});
+    return said({.over = SweepOver::senders, .receiver = {at, kHeads}, .measured = difference_at(4)});
   };
-  EXPECT_EQ(into({{Site::q, 0}, 1, {}, {}}),
-            "nothing sends to layer 0: choose a receiver in a later layer");
+  EXPECT_EQ(into({{Site::q, 0}, 1, {}, {}}), "nothing sends to layer 0: choose a receiver in a later layer");
 }
 
 }  // namespace

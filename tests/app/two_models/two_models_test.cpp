@@ -132,7 +132,8 @@ TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
 
 TEST(TwoModels, OneIsPatchedFromTheOther) {
   const Scenario s = of_two_models();
-  SweepOf question{.edit = SweepEdit::patch, .from = patch_prompt_of(*s.run), .position = s.length() - 1};
+  SweepOf question{
+      .edit = SweepEdit::patch, .from = patch_prompt_of(*s.run), .measured = difference_at(s.length() - 1)};
   EXPECT_TRUE(question.from.second_model);
   for (const auto& [over, site] :
        {std::pair{SweepOver::heads, Site::z}, {SweepOver::positions, Site::resid_pre}}) {
@@ -150,7 +151,7 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
       const auto run = bundled()->transformer->forward(s.run->run->tokens, workspace, options);
       std::vector<float> logits(4096);
       bundled()->transformer->logits(*run, s.length() - 1, 1, workspace, logits);
-      EXPECT_EQ(sweep->at(layer, column).logit, static_cast<double>(logits[sweep->token]));
+      EXPECT_EQ(sweep->at(layer, column).logit, static_cast<double>(logits[sweep->measured.token.id()]));
     }
   }
   EXPECT_THAT(texts(ViewFixture("sweep", s, 900, 600, {{"sweep-change", "patch"}}).scene()),

@@ -33,14 +33,14 @@ double sum_of(const Table& table, const std::string& kind) {
 TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
   const Scenario s(kRobot);
   const Table table = ViewFixture("attribution", s, 1000, 600).table();
-  const auto a = s.ask(AttributionOf{s.length() - 1});
+  const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
   const int layers = s.config().n_layer, heads = s.config().n_head;
   ASSERT_EQ(std::ssize(text_rows(table)), layers * (heads + 2) + 3);
   EXPECT_NEAR(sum_of(table, "part"), a->sum(), 1e-9);
   EXPECT_EQ(fact_of(table, "sum"), a->sum());
   EXPECT_EQ(fact_of(table, "value"), a->logit);
   EXPECT_EQ(fact_of(table, "rounding error"), a->rounding_error());
-  EXPECT_EQ(fact_of(table, "token id"), a->token);
+  EXPECT_EQ(fact_of(table, "token id"), a->measured.token.id());
   for (int layer = 0; layer < layers; ++layer) {
     const std::string name = "L" + std::to_string(layer);
     EXPECT_EQ(in_table(table, name + " MLP"), a->mlps[layer]);
@@ -52,7 +52,7 @@ TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
 
 TEST(AttributionView, WhatEditsAddHasARowOfItsOwn) {
   const Scenario s = with_edits("L2.resid_mid[*][3]+=2");
-  const auto a = s.ask(AttributionOf{s.length() - 1});
+  const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
   ASSERT_NE(a->edits, 0);
   const Table table = ViewFixture("attribution", s, 1200, 2400).table();
   EXPECT_EQ(in_table(table, "edits"), a->edits);
@@ -62,10 +62,11 @@ TEST(AttributionView, WhatEditsAddHasARowOfItsOwn) {
 TEST(AttributionView, FollowsTheQueryAndTheTokens) {
   const Scenario s(kRobot, {1, 2, 5, -1});
   const ViewFixture shown("attribution", s, 1000, 600, {{"token", "rank:2"}, {"against", "rank:1"}});
-  const auto a = s.ask(AttributionOf{5, TokenChoice::best(1), TokenChoice::best(0)});
+  const auto a = s.ask(AttributionOf{difference_at(5, TokenRef::best(2), TokenRef::best())});
   EXPECT_LT(a->logit, 0) << "the second guess has less than the first";
   EXPECT_EQ(fact_of(shown.table(), "sum"), a->sum());
-  const std::string text = s.run->model->tokenizer->text(a->token), id = std::to_string(a->token);
+  const std::string text = s.run->model->tokenizer->text(a->measured.token.id()),
+                    id = std::to_string(a->measured.token.id());
   for (const std::string& token : {"text:" + text, "id:" + id}) {
     const ViewFixture same("attribution", s, 1000, 600, {{"token", token}, {"against", "rank:1"}});
     EXPECT_EQ(texts(same.scene()), texts(shown.scene())) << token;
@@ -88,7 +89,7 @@ TEST(AttributionView, SaysThatItHasNoSuchToken) {
 TEST(AttributionView, AClickSelectsTheHeadOrListsNeurons) {
   const Scenario s(kRobot);
   const ViewFixture shown("attribution", s, 1300, 700);
-  const auto a = s.ask(AttributionOf{s.length() - 1});
+  const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
   const viz::Region& grid = shown.region(kGrid);
   ASSERT_EQ(grid.row_count, a->layers);
   ASSERT_EQ(grid.col_count, a->n_head() + 2);
@@ -111,7 +112,7 @@ std::vector<double> listed(const Scenario& s, const std::string& list) {
 TEST(AttributionView, ListsPartsSourcesAndNeuronsStrongestFirst) {
   Scenario s(kRobot);
   s.select({3, 1, s.length() - 1, 3});
-  const auto a = s.ask(AttributionOf{s.length() - 1});
+  const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
   const auto magnitude = [](double v) { return std::abs(v); };
   const std::vector<double> parts = listed(s, "parts");
   ASSERT_EQ(std::ssize(parts), a->layers * (a->n_head() + 2) + 3);
@@ -128,7 +129,7 @@ TEST(AttributionView, ListsPartsSourcesAndNeuronsStrongestFirst) {
   EXPECT_THAT(in_words(shown.click(shown.find(kListRole))), HasSubstr("key "));
   const Table table = ViewFixture("attribution", s, 1000, 600, {{"attribution-list", "neurons"}}).table();
   EXPECT_NEAR(sum_of(table, "neuron"), a->mlps[3], 1e-4) << "with the output's bias";
-  const auto of = s.ask(NeuronsOf{3, s.length() - 1, a->token, a->against});
+  const auto of = s.ask(NeuronsOf{3, a->measured});
   const auto numbers = numbers_of(table, "neuron"), activations = numbers_of(table, "activation");
   int neuron = 0;
   for (std::size_t row = 0; row < table.rows(); ++row)

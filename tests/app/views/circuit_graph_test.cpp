@@ -18,7 +18,7 @@ Scenario of_foxes() {
 CircuitOf question(const Scenario& s, CircuitMethod method = CircuitMethod::integrated,
                    CircuitCut cut = CircuitCut::second) {
   CircuitOf of;
-  of.metric = {GradientMetric::difference, TokenChoice::best(), TokenChoice::best(1), s.selection.query};
+  of.measured = difference_at(s.selection.query, TokenRef::best(), TokenRef::best(2));
   of.method = method;
   of.cut.cut = cut;
   return of;
@@ -63,7 +63,7 @@ TEST(CircuitView, ShowsTheStrongestEdgesAndSaysWhatTheyKeep) {
     const auto circuit = s.ask(of);
     const EdgeList expected = strongest_edges(*circuit, std::stoi(edges));
     EXPECT_EQ(names_in(shown.table()), names_of(*circuit, expected)) << edges << " " << rows;
-    const double kept = s.ask(CutMetricOf{circuit->metric, {}, rows, expected, false})->value;
+    const double kept = s.ask(CutMetricOf{circuit->measured, {}, rows, expected, false})->value;
     EXPECT_THAT(texts(shown.scene()),
                 Contains(HasSubstr(viz::fixed_number(100 * faithfulness(*circuit, kept), 0) + " %")));
   }
@@ -111,7 +111,7 @@ TEST(CircuitView, AClickOnAnEdgeShowsItsExactEffectAndMovesNothing) {
   for (const auto& name : {edges.begin()->first, edges.rbegin()->first}) {
     const std::string place = edges[name].substr(edges[name].rfind(' ') + 1);
     const ViewFixture chosen("circuit_graph", pane, {{"circuit-edge", place}});
-    const double without = s.ask(CutMetricOf{circuit->metric, {}, 1, {std::stoi(place)}, true})->value;
+    const double without = s.ask(CutMetricOf{circuit->measured, {}, 1, {std::stoi(place)}, true})->value;
     EXPECT_THAT(texts(chosen.scene()),
                 Contains(AllOf(StartsWith(name), HasSubstr(viz::number(without, 4) + " without"))));
     EXPECT_EQ(items_of<viz::StrokeRect>(chosen.scene()), boxes);

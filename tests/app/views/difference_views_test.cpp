@@ -67,7 +67,7 @@ TEST(ViewDifference, AttributionAddsUpToTheDifferenceOfTheLogit) {
   EXPECT_NEAR(fact_of(table, "value"), difference, 1e-6);
   EXPECT_NEAR(std::accumulate(parts.begin(), parts.end(), 0.0), difference, 1e-4);
   // The ablated head contributes nothing: its whole contribution is the difference.
-  const auto gave = clean.ask(AttributionOf{8, TokenChoice::of(best), {}});
+  const auto gave = clean.ask(AttributionOf{logit_at(8, TokenRef::of(best))});
   const auto names = texts_of(table, "part");
   const auto head = std::ranges::find(names, "L2 H1") - names.begin();
   ASSERT_LT(head, std::ssize(names));

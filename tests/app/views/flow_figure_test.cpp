@@ -73,7 +73,7 @@ TEST(FlowFigure, NumbersBelowTheTokensAndTheRestAreTheLogit) {
   int with_others = 0;
   for (const char* prompt : {kMary, kLong, "The"}) {
     const Scenario s(prompt);
-    const double logit = s.ask(LogitFlowOf{s.length() - 1})->logit;
+    const double logit = s.ask(LogitFlowOf{logit_at(s.length() - 1)})->logit;
     for (const auto& [width, height] : {std::pair{1191.F, 842.F}, {468.F, 560.F}, {3840.F, 2160.F}}) {
       SCOPED_TRACE(std::string(prompt) + ", " + std::to_string(width));
       const ViewFixture shown("flow", s, width, height, {{"flow-edges", "24"}});

@@ -43,8 +43,8 @@ TEST(FlowGraph, WhatIsDrawnAndTheRestAreTheLogit) {
   for (const char* text : {kMary, "The little fox and the old bear ran. The little fox and the old"}) {
     const Scenario s(text);
     const int position = s.length() - 1;
-    const auto flow = s.ask(LogitFlowOf{position});
-    const double logit = reference(s).logits[static_cast<std::size_t>(position)][flow->token];
+    const auto flow = s.ask(LogitFlowOf{logit_at(position)});
+    const double logit = reference(s).logits[static_cast<std::size_t>(position)][flow->measured.token.id()];
     for (const int edges : {0, 1, 24, 200}) {
       const Graph graph = graph_of(*flow, edges);
       EXPECT_NEAR(drawn_and_rest(graph), logit, 1e-5 * std::abs(logit)) << edges;
@@ -57,7 +57,7 @@ TEST(FlowGraph, WhatIsDrawnAndTheRestAreTheLogit) {
 TEST(FlowGraph, HoldsWithEditsAndForAModelOfAnotherShape) {
   for (const char* edits : {"L2.resid_mid[*][3]+=2", "L4H1.z=0", "L3.resid_pre*=0.5", "L0.attn_out=0"}) {
     const Scenario s = with_edits(edits);
-    const auto flow = s.ask(LogitFlowOf{s.length() - 1});
+    const auto flow = s.ask(LogitFlowOf{logit_at(s.length() - 1)});
     const Graph graph = graph_of(*flow);
     EXPECT_NEAR(drawn_and_rest(graph), flow->logit, 1e-5 * std::max(1.0, std::abs(flow->logit))) << edits;
     expect_balanced(graph);
@@ -67,14 +67,15 @@ TEST(FlowGraph, HoldsWithEditsAndForAModelOfAnotherShape) {
   const Scenario s(Prompt{kMary, {}, false}, {}, load_model(folder.path(), {}));
   const ReferenceGpt2 model(folder.path());
   const int position = s.length() - 1;
-  const auto flow = s.ask(LogitFlowOf{position});
-  const double logit = model.run(s.run->tokens.ids()).logits[static_cast<std::size_t>(position)][flow->token];
+  const auto flow = s.ask(LogitFlowOf{logit_at(position)});
+  const double logit =
+      model.run(s.run->tokens.ids()).logits[static_cast<std::size_t>(position)][flow->measured.token.id()];
   EXPECT_NEAR(drawn_and_rest(graph_of(*flow)), logit, 1e-5 * std::abs(logit));
 }
 
 TEST(FlowGraph, DrawsTheStrongestEdgesThatLeadOn) {
   const Scenario& s = scenario(40);
-  const auto flow = s.ask(LogitFlowOf{39});
+  const auto flow = s.ask(LogitFlowOf{logit_at(39)});
   const Graph graph = graph_of(*flow, 60);
   ASSERT_EQ(std::ssize(graph.edges), 60);
   double least = INFINITY;
@@ -97,7 +98,7 @@ TEST(FlowGraph, DrawsTheStrongestEdgesThatLeadOn) {
 
 TEST(FlowView, DrawsEdgesFromLaterTokens) {
   const Scenario s = with_edits("mask=none", {2, 1, 7}, kMary);
-  const auto flow = s.ask(LogitFlowOf{7});
+  const auto flow = s.ask(LogitFlowOf{logit_at(7)});
   const Graph graph = graph_of(*flow);
   EXPECT_NEAR(drawn_and_rest(graph), flow->logit, 1e-5 * std::max(1.0, std::abs(flow->logit)));
   expect_balanced(graph);
@@ -125,7 +126,7 @@ std::vector<Said> said_at(const ViewFixture& shown, const std::vector<viz::Point
 TEST(FlowView, AnEdgeTellsWhatItCarriesAndLeadsToItsCell) {
   const Scenario s(kMary);
   const ViewFixture shown("flow", s, 1191, 842, {{"flow-edges", "24"}});
-  const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}));
+  const Graph graph = graph_of(*s.ask(LogitFlowOf{logit_at(s.length() - 1)}));
   std::vector<viz::Point> middles;
   for (const viz::Polyline& line : items_of<viz::Polyline>(shown.scene()))
     middles.push_back(line.points[line.points.size() / 2]);
@@ -159,7 +160,7 @@ TEST(FlowView, ClicksSelectTokensAndLayers) {
 TEST(FlowView, TheTableHasEveryEdgeAndSource) {
   const Scenario s(kMary);
   const Table table = ViewFixture("flow", s, 900, 700).table();
-  const auto flow = s.ask(LogitFlowOf{s.length() - 1});
+  const auto flow = s.ask(LogitFlowOf{logit_at(s.length() - 1)});
   const auto kinds = texts_of(table, "kind");
   const auto layers = numbers_of(table, "layer"), heads = numbers_of(table, "head"),
              from = numbers_of(table, "from position"), to = numbers_of(table, "to position"),

@@ -21,8 +21,8 @@ std::shared_ptr<const PromptList> pairs() {
     ListedPrompt& line = list.prompts.emplace_back();
     line.text = testing::king_gave_to(here);
     line.second = testing::king_gave_to(there);
-    line.token = {GivenToken::By::text, " " + there, 0};
-    line.other_token = {GivenToken::By::text, " " + here, 0};
+    line.token = {TokenRef::By::text, " " + there, 0};
+    line.other_token = {TokenRef::By::text, " " + here, 0};
   }
   return std::make_shared<const PromptList>(std::move(list));
 }

@@ -14,8 +14,7 @@ const Option<Fruit> kFruit{{.name = "fruit",
                             .default_value = 1,
                             .choices = {{"apple", "Apple", ""}, {"pear", "Pear", ""}, {"plum", "Plum", ""}}}};
 const Option<Zoom> kPart{{.name = "part", .default_value = Zoom{}}};
-const Option<GivenToken> kTokenOption{
-    {.name = "token", .default_value = GivenToken{}, .default_name = "none"}};
+const Option<TokenRef> kTokenOption{{.name = "token", .default_value = TokenRef{}, .default_name = "none"}};
 const Option<std::vector<int>> kList{
     {.name = "list", .default_value = std::vector<int>{1, 2}, .low = 0, .high = 99}};
 
@@ -55,9 +54,9 @@ TEST(ParseOption, ReadsWhatToTextWrites) {
       {&kPart, Zoom{0, 3, 0, 9}},
       {&kList, std::vector<int>{5}},
       {&kList, std::vector<int>{0, 64, 99}},
-      {&kTokenOption, GivenToken{}},
-      {&kTokenOption, GivenToken{GivenToken::By::text, "none"}},
-      {&kTokenOption, GivenToken{GivenToken::By::id, "", 464}},
+      {&kTokenOption, TokenRef{}},
+      {&kTokenOption, TokenRef{TokenRef::By::text, "none"}},
+      {&kTokenOption, TokenRef{TokenRef::By::id, "", 464}},
   };
   for (const auto& [option, value] : values)
     EXPECT_EQ(parse_option(*option, to_text(*option, value)), value) << to_text(*option, value);

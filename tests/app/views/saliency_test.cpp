@@ -9,9 +9,8 @@ namespace {
 
 constexpr int kRow = 0, kChip = 1;  // roles of the regions
 
-SaliencyOf question(const Scenario& s, SaliencyMethod method, GradientMetric metric = GradientMetric::logit) {
-  return {
-      .metric = metric, .position = metric == GradientMetric::loss ? 0 : s.selection.query, .method = method};
+SaliencyOf question(const Scenario& s, SaliencyMethod method, Metric metric = Metric::logit) {
+  return {.measured = {.metric = metric, .position = s.selection.query}, .method = method};
 }
 
 /// The numbers in a list's row, in order.

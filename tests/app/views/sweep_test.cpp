@@ -17,13 +17,14 @@ namespace {
 constexpr int kGrid = 0;  // index of the region
 
 SweepOf of_heads(const Scenario& s) {
-  return {.position = s.selection.query};
+  return {.measured = difference_at(s.selection.query)};
 }
 
 TEST(SweepView, HeadsAtPositionsHaveARowEach) {
   const Scenario s(kRobot);
   const ViewFixture shown("sweep", s, 1000, 900, {{"sweep-over", "head-position"}});
-  const auto sweep = s.ask(SweepOf{.over = SweepOver::head_positions, .position = s.selection.query});
+  const auto sweep =
+      s.ask(SweepOf{.over = SweepOver::head_positions, .measured = difference_at(s.selection.query)});
   const int heads = s.config().n_head, layers = s.config().n_layer;
   const viz::Region& grid = shown.region(kGrid);
   ASSERT_EQ(grid.row_count, layers * heads);
@@ -31,8 +32,7 @@ TEST(SweepView, HeadsAtPositionsHaveARowEach) {
   for (const auto& [layer, head, position] :
        {std::tuple(0, 0, 3), std::tuple(2, 7, 1), std::tuple(5, 3, 6)}) {
     const int row = layer * heads + head;
-    const double difference =
-        sweep->difference(SweepMetric::difference, layer, head * grid.col_count + position);
+    const double difference = sweep->difference(Metric::difference, layer, head * grid.col_count + position);
     EXPECT_THAT(shown.tooltip(kGrid, row, position), Contains(HasSubstr(exact(difference))));
     EXPECT_EQ(
         in_words(shown.click(kGrid, row, position)),
@@ -51,7 +51,7 @@ TEST(SweepView, NeuronsAreAListTheStrongestFirst) {
   const ViewFixture shown("sweep", s, 900, 600, options);
   const SweepOf question{.over = SweepOver::neurons,
                          .site = model::Site::mlp_post,
-                         .position = s.selection.query,
+                         .measured = difference_at(s.selection.query),
                          .neurons = 12,
                          .estimates = true};
   const Table table = shown.table();
@@ -87,7 +87,7 @@ TEST(SweepView, MarksTheCellsThatTheRunEditsAlready) {
                              .receiver = {{{model::Site::q, 3}, 2, {}, {}}, 8},
                              .edit = kind,
                              .from = other,
-                             .position = 4};
+                             .measured = difference_at(4)};
       Sweep grid;
       grid.layers = 6, grid.columns = columns;
       grid.known.assign(static_cast<std::size_t>(6 * columns), true);
@@ -119,9 +119,8 @@ TEST(SweepView, SetsTheMeansOfTheOpenList) {
   question.mean_over = {means.over, s.ask(means)};
   const auto sweep = s.ask(question);
   const ViewFixture shown("sweep", s, 1200, 700, {{"sweep-change", "list-mean"}});
-  EXPECT_THAT(shown.tooltip(kGrid, 2, 4),
-              Contains("from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
-                       exact(sweep->at(2, 4).of(SweepMetric::difference))));
+  EXPECT_THAT(shown.tooltip(kGrid, 2, 4), Contains("from " + exact(sweep->before.of(Metric::difference)) +
+                                                   " to " + exact(sweep->at(2, 4).of(Metric::difference))));
   // What is applied are the numbers.
   const auto applied = shown.choose("Apply “L2 H4 = mean over the list”", kGrid, 2, 4);
   ASSERT_EQ(applied.size(), 1U);
@@ -132,8 +131,8 @@ TEST(SweepView, SetsTheMeansOfTheOpenList) {
 TEST(SweepView, TheTableHasEveryEdit) {
   const Scenario s(kRobot);
   for (const auto& [name, metric] :
-       {std::pair("logit", SweepMetric::logit), std::pair("difference", SweepMetric::difference),
-        std::pair("probability", SweepMetric::probability), std::pair("kl", SweepMetric::divergence)}) {
+       {std::pair("logit", Metric::logit), std::pair("difference", Metric::difference),
+        std::pair("probability", Metric::probability), std::pair("kl", Metric::divergence)}) {
     const ViewFixture shown("sweep", s, 900, 600,
                             {{"sweep-metric", name},
                              {"sweep-over", "layer-position"},
@@ -142,7 +141,7 @@ TEST(SweepView, TheTableHasEveryEdit) {
     const auto sweep = s.ask(SweepOf{.over = SweepOver::positions,
                                      .site = model::Site::mlp_out,
                                      .edit = SweepEdit::mean,
-                                     .position = s.selection.query});
+                                     .measured = difference_at(s.selection.query)});
     const Table table = shown.table();
     ASSERT_EQ(std::ssize(text_rows(table)), s.config().n_layer * s.length());
     EXPECT_EQ(fact_of(table, "before"), sweep->before.of(metric));
@@ -170,10 +169,10 @@ TEST(SweepView, CellsThatAreEstimatedAreInTheTableBesideTheExactOnes) {
   const ViewFixture shown("sweep", s.context(900, 600, answers));
   const Table table = shown.table();
   ASSERT_EQ(table.rows(), 48U);
-  EXPECT_EQ(numbers_of(table, "estimated change")[12], part.estimate(SweepMetric::difference, 1, 4));
+  EXPECT_EQ(numbers_of(table, "estimated change")[12], part.estimate(Metric::difference, 1, 4));
   EXPECT_TRUE(is_no_number(numbers_of(table, "change")[12])) << "not known yet";
   EXPECT_FALSE(is_no_number(numbers_of(table, "change")[11]));
-  EXPECT_EQ(fact_of(table, "rank correlation"), part.estimate_correlation(SweepMetric::difference));
+  EXPECT_EQ(fact_of(table, "rank correlation"), part.estimate_correlation(Metric::difference));
 }
 
 TEST(SweepView, ACellSelectsAndGivesItsEdit) {
@@ -212,13 +211,14 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWithAndSaysWhatThatRestores) {
   EXPECT_EQ(std::get<ToggleEdit>(apply->actions.at(0)).edit, question.edits(4, 3).at(0));
   const auto sweep = s.ask(question);
   model::Workspace workspace(1);
-  const auto there = logits_after(*s.run->baseline, counterpart_of(*s.run, sweep->position), workspace);
-  const double second = source_reading(*sweep, there).of(SweepMetric::difference),
-               before = sweep->before.of(SweepMetric::difference);
+  const auto there =
+      logits_after(*s.run->baseline, counterpart_of(*s.run, sweep->measured.position), workspace);
+  const double second = source_reading(*sweep, there).of(Metric::difference),
+               before = sweep->before.of(Metric::difference);
   const Table table = shown.table();
   EXPECT_NEAR(fact_of(table, "second"), second, 1e-6);
   EXPECT_NEAR(numbers_of(table, "restored")[4 * 8 + 3],
-              sweep->difference(SweepMetric::difference, 4, 3) / (second - before), 1e-6);
+              sweep->difference(Metric::difference, 4, 3) / (second - before), 1e-6);
 }
 
 TEST(SweepView, PathsLeadFromEachSenderToTheReceiver) {
@@ -230,7 +230,7 @@ TEST(SweepView, PathsLeadFromEachSenderToTheReceiver) {
                            {"sweep-receiver-head", "2"}});
   const auto sweep = s.ask(SweepOf{.over = SweepOver::senders,
                                    .receiver = {{{model::Site::q, 3}, 2, {}, {}}, s.config().n_head},
-                                   .position = s.selection.query});
+                                   .measured = difference_at(s.selection.query)});
   const int mlp = s.config().n_head;
   ASSERT_EQ(shown.region(kGrid).col_count, mlp + 1);
   EXPECT_THAT(shown.tooltip(kGrid, 3, 1), ElementsAre("L3 H1", "not before the receiver"));
@@ -238,8 +238,7 @@ TEST(SweepView, PathsLeadFromEachSenderToTheReceiver) {
   ASSERT_EQ(std::ssize(changes), 3 * (mlp + 1)) << "those before the receiver";
   for (int layer = 0; layer < 3; ++layer)
     for (int column = 0; column <= mlp; ++column)
-      EXPECT_EQ(changes[layer * (mlp + 1) + column],
-                sweep->difference(SweepMetric::difference, layer, column));
+      EXPECT_EQ(changes[layer * (mlp + 1) + column], sweep->difference(Metric::difference, layer, column));
   EXPECT_EQ(in_words(shown.click(kGrid, 1, 3)), "head 1 3");
   EXPECT_EQ(in_words(shown.click(kGrid, 1, 8)), "head 1 1") << "the MLP's layer";
   const ViewActions applied = shown.choose("Apply “L1 H3 off on the direct path to L3 H2 q”", kGrid, 1, 3);

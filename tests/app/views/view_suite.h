@@ -38,9 +38,8 @@ inline std::vector<OptionValue> ends_of(const OptionSpec& option) {
   } else if (std::holds_alternative<double>(option.default_value)) {
     for (const double end : {option.low, option.high}) ends.emplace_back(end);
     if (!option.steps.empty()) ends.insert(ends.end(), {option.steps.front(), option.steps.back()});
-  } else if (std::holds_alternative<GivenToken>(option.default_value)) {
-    for (const char* token : {"rank:2", "id:20", " it", "no token"})
-      ends.emplace_back(parse_given_token(token));
+  } else if (std::holds_alternative<TokenRef>(option.default_value)) {
+    for (const char* token : {"rank:2", "id:20", " it", "no token"}) ends.emplace_back(parse_token(token));
   } else {
     const int low = static_cast<int>(option.low), high = static_cast<int>(option.high);
     for (std::vector<int> list : {std::vector{low}, {high}, {low, high}, {low, low + 1, low + 2, low + 3}})

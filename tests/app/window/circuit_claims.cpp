@@ -30,7 +30,7 @@ struct CircuitReader {
   explicit CircuitReader(const Core& core, bool by_position = false,
                          CircuitMethod method = CircuitMethod::integrated)
       : run(*core.snapshot().run),
-        question{.metric = {},
+        question{.measured = {},
                  .method = method,
                  .cut = {run.baseline ? CircuitCut::second : CircuitCut::mean},
                  .by_position = by_position},
@@ -49,7 +49,7 @@ struct CircuitReader {
   }
   double metric(EdgeList edges, bool all_others = false) const {
     return RunReader::computed(
-               CutMetricOf{circuit.metric, question.cut, circuit.rows, std::move(edges), all_others}, run)
+               CutMetricOf{circuit.measured, question.cut, circuit.rows, std::move(edges), all_others}, run)
         .value;
   }
   double kept_by(int most) const { return faithfulness(circuit, metric(strongest_edges(circuit, most))); }

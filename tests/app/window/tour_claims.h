@@ -79,7 +79,7 @@ class RunReader {
   /// The heads, as layer * n_head + head, by what they add to the best guess's logit after the query, the
   /// most first.
   std::vector<int> heads_by_push() const {
-    const Attribution parts = computed(AttributionOf{at_.query}, run_);
+    const Attribution parts = computed(AttributionOf{logit_at(at_.query)}, run_);
     std::vector<int> heads(parts.heads.size());
     std::iota(heads.begin(), heads.end(), 0);
     std::ranges::stable_sort(heads, std::greater(), [&](int head) { return parts.heads[head]; });

@@ -1,13 +1,15 @@
-#include "app/run/given_token.h"
+#include "app/run/token_ref.h"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <tuple>
 
 #include "app/counted.h"
-#include "app/run/analyses/attribution.h"
+#include "app/run/prompt_run.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
+#include "model/pass/statistics.h"
 
 namespace headscope::app {
 namespace {
@@ -20,10 +22,16 @@ int number_of(std::string_view prefix, std::string_view text, int low) {
                               std::to_string(low) + " up, not " + model::quote(text));
 }
 
+void check_id(int id, int vocabulary, const std::string& mend = "") {
+  if (id < 0 || id >= vocabulary)
+    throw model::RunError("there is no token " + std::to_string(id) + ": the vocabulary has ids 0 to " +
+                          std::to_string(vocabulary - 1) + mend);
+}
+
 }  // namespace
 
-GivenToken parse_given_token(std::string_view text) {
-  using By = GivenToken::By;
+TokenRef parse_token(std::string_view text) {
+  using By = TokenRef::By;
   for (const auto& [prefix, by, low] : {std::tuple("id:", By::id, 0), std::tuple("rank:", By::rank, 1)})
     if (text.starts_with(prefix))
       return {by, "", number_of(prefix, text.substr(std::string_view(prefix).size()), low)};
@@ -39,34 +47,39 @@ GivenToken parse_given_token(std::string_view text) {
   return {By::text, std::string(token), 0};
 }
 
-std::string text_of(const GivenToken& token) {
-  using By = GivenToken::By;
+std::string text_of(const TokenRef& token) {
+  using By = TokenRef::By;
   if (token.empty()) return "";
   if (token.by == By::text) return "text:" + token.text;
   return (token.by == By::id ? "id:" : "rank:") + std::to_string(token.number);
 }
 
-TokenChoice token_of(const LoadedModel& model, const GivenToken& token, const std::string& option,
-                     TokenChoice default_) {
-  using By = GivenToken::By;
-  if (token.by == By::none) return default_;
+TokenRef without_text(const LoadedModel& model, const TokenRef& token, const std::string& option) {
   const int vocabulary = model.config().vocab_size;
-  if (token.by == By::id && token.number >= vocabulary)
-    throw model::RunError("there is no token " + std::to_string(token.number) +
-                          ": the vocabulary has ids 0 to " + std::to_string(vocabulary - 1) + "; see " +
-                          option);
-  if (token.by == By::rank && token.number > vocabulary)
+  if (token.by == TokenRef::By::id) check_id(token.number, vocabulary, "; see " + option);
+  if (token.by == TokenRef::By::rank && token.number > vocabulary)
     throw model::RunError("there is no rank " + std::to_string(token.number) + ": the vocabulary has " +
                           grouped(vocabulary) + " tokens; see " + option);
-  if (token.by == By::id) return TokenChoice::of(token.number);
-  if (token.by == By::rank) return TokenChoice::best(token.number - 1);
+  if (token.by != TokenRef::By::text) return token;
   const std::vector<model::Token> tokens = model.tokenizer->encode(token.text);
-  if (tokens.size() == 1) return TokenChoice::of(tokens[0].id);
+  if (tokens.size() == 1) return TokenRef::of(tokens[0].id);
   std::string parts;
   for (const model::Token& one : tokens)
     parts += (parts.empty() ? "" : ", ") + model::quote(model.tokenizer->text(one.id));
   throw model::RunError(option + " takes one token; " + model::quote(token.text) + " has " +
                         std::to_string(tokens.size()) + ": " + parts);
+}
+
+TokenRef by_id(const TokenRef& ref, std::span<const float> logits, const TokenRef& token) {
+  const auto vocabulary = static_cast<int>(logits.size());
+  if (ref.by == TokenRef::By::rank)
+    return TokenRef::of(model::largest_logits(logits, std::clamp(ref.number, 1, vocabulary)).back().id);
+  if (ref.by == TokenRef::By::other) {
+    const auto best = model::largest_logits(logits, std::min(2, vocabulary));
+    return TokenRef::of(best.front().id == token.id() ? best.back().id : best.front().id);
+  }
+  if (ref.by == TokenRef::By::id) check_id(ref.number, vocabulary);
+  return ref;
 }
 
 }  // namespace headscope::app

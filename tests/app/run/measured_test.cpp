@@ -1,5 +1,5 @@
-// From a choice of a metric to the metric of one run.
-#include "app/run/analyses/attribution.h"
+// From what is asked for to the metric of one run.
+#include "app/run/analyses/measured.h"
 
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
@@ -7,12 +7,12 @@
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app::metric_choice_test {
+namespace headscope::app::measured_test {
 namespace {
 
-class MetricChoiceTest : public ::testing::Test {
+class MeasuredTest : public ::testing::Test {
  protected:
-  MetricChoiceTest() {
+  MeasuredTest() {
     write_other_model(folder_);
     model_ = load_model(folder_.path(), {});
   }
@@ -34,8 +34,8 @@ class MetricChoiceTest : public ::testing::Test {
   int guess(const PromptRun& run, int position, int rank = 0) {
     return model::largest_logits(logits(run, position), rank + 1).back().id;
   }
-  model::Metric metric(const MetricChoice& choice, const PromptRun& run) {
-    return metric_for(choice, run, workspace_);
+  model::Metric metric(const Measured& of, const PromptRun& run) {
+    return gradient_metric(resolved(of, run, workspace_), run, workspace_);
   }
 
   TemporaryFolder folder_;
@@ -46,50 +46,49 @@ class MetricChoiceTest : public ::testing::Test {
 const char* const kText = "The old king had a dog";
 const model::Edits kEdit{model::SetValues{{{model::Site::resid_post, 0}, {}, {}, {}}, {1}}};
 
-TEST_F(MetricChoiceTest, RanksAreGuessesAtThePosition) {
+TEST_F(MeasuredTest, RanksAreGuessesAtThePosition) {
   const PromptRun run = run_of(kText);
   const int last = run.run->length() - 1;
-  EXPECT_EQ(metric({GradientMetric::logit}, run), (model::Metric{model::TokenLogit{guess(run, last), last}}));
-  EXPECT_EQ(metric({.metric = GradientMetric::difference, .position = 1}, run),
+  EXPECT_EQ(metric({Metric::logit}, run), (model::Metric{model::TokenLogit{guess(run, last), last}}));
+  EXPECT_EQ(metric({.metric = Metric::difference, .position = 1}, run),
             (model::Metric{model::LogitDifference{guess(run, 1), guess(run, 1, 1), 1}}));
-  EXPECT_EQ(metric({GradientMetric::log_probability, TokenChoice::of(7)}, run),
+  EXPECT_EQ(metric({Metric::log_probability, TokenRef::of(7)}, run),
             (model::Metric{model::LogProbability{7, last}}));
-  EXPECT_EQ(metric({GradientMetric::loss}, run), model::Metric{model::PromptLoss{}});
+  EXPECT_EQ(metric({Metric::loss}, run), model::Metric{model::PromptLoss{}});
 }
 
-TEST_F(MetricChoiceTest, RanksOfAnEditedRunAreThoseOfTheUneditedOne) {
+TEST_F(MeasuredTest, RanksOfAnEditedRunAreThoseOfTheUneditedOne) {
   PromptRun run = run_of(kText, kEdit);
   const PromptRun unedited = run_of(kText);
   const int last = run.run->length() - 1;
   ASSERT_NE(guess(run, last), guess(unedited, last));
-  EXPECT_EQ(metric({GradientMetric::logit}, run), (model::Metric{model::TokenLogit{guess(run, last), last}}))
+  EXPECT_EQ(metric({Metric::logit}, run), (model::Metric{model::TokenLogit{guess(run, last), last}}))
       << "no baseline";
   compare_with_unedited(run, unedited.run);
-  EXPECT_EQ(metric({GradientMetric::logit}, run),
-            (model::Metric{model::TokenLogit{guess(unedited, last), last}}));
+  EXPECT_EQ(metric({Metric::logit}, run), (model::Metric{model::TokenLogit{guess(unedited, last), last}}));
 }
 
-TEST_F(MetricChoiceTest, ADivergenceIsFromTheBaselineAtTheCounterpart) {
+TEST_F(MeasuredTest, ADivergenceIsFromTheBaselineAtTheCounterpart) {
   PromptRun run = run_of(kText);
   const auto other = std::make_shared<const PromptRun>(run_of("The old"));
   ASSERT_LT(other->run->length(), run.run->length());
-  EXPECT_THAT(testing::message_of<model::RunError>([&] { metric({GradientMetric::divergence}, run); }),
+  EXPECT_THAT(testing::message_of<model::RunError>([&] { metric({Metric::divergence}, run); }),
               HasSubstr("KL needs a baseline"));
   compare_with(run, other, Alignment::position);
   const int last = run.run->length() - 1;
-  EXPECT_EQ(metric({.metric = GradientMetric::divergence, .position = 0}, run),
+  EXPECT_EQ(metric({.metric = Metric::divergence, .position = 0}, run),
             (model::Metric{model::Divergence{logits(*other, 0), 0}}));
   for (const int position : {-1, last})
     EXPECT_THAT(testing::message_of<model::RunError>(
-                    [&] { metric({.metric = GradientMetric::divergence, .position = position}, run); }),
+                    [&] { metric({.metric = Metric::divergence, .position = position}, run); }),
                 HasSubstr("after position " + std::to_string(last) + ", which has no counterpart"));
   const auto end = std::make_shared<const PromptRun>(run_of("He had a dog"));
   compare_with(run, end, Alignment::subsequence);
   ASSERT_EQ(run.aligned[last], end->run->length() - 1);
   for (const int position : {-1, last})
-    EXPECT_EQ(metric({.metric = GradientMetric::divergence, .position = position}, run),
+    EXPECT_EQ(metric({.metric = Metric::divergence, .position = position}, run),
               (model::Metric{model::Divergence{logits(*end, end->run->length() - 1), last}}));
 }
 
 }  // namespace
-}  // namespace headscope::app::metric_choice_test
+}  // namespace headscope::app::measured_test
