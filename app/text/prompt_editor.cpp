@@ -107,9 +107,9 @@ KeyMeaning control_key(const TextState& state, const KeyDown& key) {
     case Key::v:
       return EditorRequest::paste;
     case Key::z:
-      return shift ? TextCommand(Redo{}) : TextCommand(Undo{});
+      return shift ? EditorRequest::redo : EditorRequest::undo;
     case Key::y:
-      return TextCommand(Redo{});
+      return EditorRequest::redo;
     case Key::home:
       return TextCommand(Move{Motion::text_start, shift});
     case Key::end:

@@ -33,11 +33,13 @@ struct EditorLook {
       std::numeric_limits<std::size_t>::max();  ///< the text from this byte on is beyond n_ctx
 };
 
-/// What a key means if it is not a command but needs the clipboard.
+/// What a key means if it is not a command but needs the clipboard or the history.
 enum class EditorRequest {
   copy,   ///< copies state.selected() to the clipboard
   cut,    ///< like copy, then applies Erase{}
   paste,  ///< applies Insert{clipboard}
+  undo,
+  redo,
 };
 using KeyMeaning = std::variant<std::monostate, TextCommand, EditorRequest>;
 

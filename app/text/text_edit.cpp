@@ -1,6 +1,7 @@
 #include "app/text/text_edit.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -11,45 +12,24 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/// Joins the next step to the newest one if both belong to one action: typing a word, holding a key down.
-bool joined(TextEdit& newest, const TextEdit& next) {
-  if (newest.kind != next.kind) return false;
-  switch (next.kind) {
-    case TextEdit::Kind::typed:
-      if (!next.removed.empty() || next.at != newest.at + newest.inserted.size()) return false;
-      if (is_space(newest.inserted.back()) && !is_space(next.inserted.front())) return false;  // a new word
+/// Whether a change belongs to the last one: typing a word, holding a key down.
+bool extends_last(const TextState& state, ByteRange range, std::string_view bytes, TextChange::Kind kind) {
+  const TextChange& last = state.last_change;
+  if (last.kind != kind) return false;
+  switch (kind) {
+    case TextChange::Kind::typed:
+      if (!range.empty() || range.begin != last.place.end) return false;
+      return !is_space(state.text[range.begin - 1]) || is_space(bytes.front());  // else a new word
+    case TextChange::Kind::appended:
+      return range.begin == last.place.end;
+    case TextChange::Kind::erased_back:
+      return range.end == last.place.begin;
+    case TextChange::Kind::erased_forward:
+      return range.begin == last.place.begin;
+    case TextChange::Kind::other:
       break;
-    case TextEdit::Kind::appended:
-      if (next.at != newest.at + newest.inserted.size()) return false;
-      break;
-    case TextEdit::Kind::erased_back:
-      if (next.at + next.removed.size() != newest.at) return false;
-      newest.removed.insert(0, next.removed);
-      newest.at = next.at;
-      return true;
-    case TextEdit::Kind::erased_forward:
-      if (next.at != newest.at) return false;
-      newest.removed += next.removed;
-      return true;
-    case TextEdit::Kind::other:
-      return false;
   }
-  newest.inserted += next.inserted;
-  return true;
-}
-
-void remember(TextHistory& history, TextEdit edit) {
-  history.undone.clear();
-  const bool may_join = history.open && !history.done.empty();
-  history.open = edit.kind != TextEdit::Kind::other;
-  if (!may_join || !joined(history.done.back(), edit)) history.done.push_back(std::move(edit));
-  const auto size = [](const TextEdit& step) { return step.removed.size() + step.inserted.size(); };
-  std::size_t bytes = 0;
-  for (const TextEdit& step : history.done) bytes += size(step);
-  while (history.done.size() > TextHistory::kMax || bytes > TextHistory::kMaxBytes) {
-    bytes -= size(history.done.front());
-    history.done.pop_front();
-  }
+  return false;
 }
 
 void place(TextState& state, std::size_t byte, bool extend = false) {
@@ -60,15 +40,12 @@ void place(TextState& state, std::size_t byte, bool extend = false) {
 }
 
 /// Replaces `range` by `bytes` and moves the cursor after them. Every edit goes through here.
-void replace(TextState& state, ByteRange range, std::string bytes, TextEdit::Kind kind) {
+void replace(TextState& state, ByteRange range, std::string_view bytes, TextChange::Kind kind) {
   if (range.empty() && bytes.empty()) return;
-  const std::size_t end = range.begin + bytes.size();
-  TextEdit edit{range.begin,      state.text.substr(range.begin, range.size()),
-                std::move(bytes), kind,
-                state.cursor,     state.anchor};
-  state.text.replace(range.begin, range.size(), edit.inserted);
-  remember(state.history, std::move(edit));
-  place(state, end);
+  state.extends_change = extends_last(state, range, bytes, kind);
+  state.text.replace(range.begin, range.size(), bytes);
+  state.last_change = {kind, {range.begin, range.begin + bytes.size()}};
+  place(state, state.last_change.place.end);
 }
 
 std::size_t moved(const TextState& state, Motion motion) {
@@ -108,20 +85,21 @@ struct Applier {
 
   void operator()(const Insert& insert) const {
     const bool typed = insert.typed && !insert.bytes.empty();
-    replace(state, state.selection(), insert.bytes, typed ? TextEdit::Kind::typed : TextEdit::Kind::other);
+    replace(state, state.selection(), insert.bytes,
+            typed ? TextChange::Kind::typed : TextChange::Kind::other);
   }
 
   void operator()(const Erase& erase) const {
-    if (!state.selection().empty()) return replace(state, state.selection(), "", TextEdit::Kind::other);
+    if (!state.selection().empty()) return replace(state, state.selection(), "", TextChange::Kind::other);
     const std::size_t to = moved(state, erase.motion);
-    const TextEdit::Kind kind = erase.motion == Motion::left    ? TextEdit::Kind::erased_back
-                                : erase.motion == Motion::right ? TextEdit::Kind::erased_forward
-                                                                : TextEdit::Kind::other;
+    const TextChange::Kind kind = erase.motion == Motion::left    ? TextChange::Kind::erased_back
+                                  : erase.motion == Motion::right ? TextChange::Kind::erased_forward
+                                                                  : TextChange::Kind::other;
     replace(state, {std::min(state.cursor, to), std::max(state.cursor, to)}, "", kind);
   }
 
   void operator()(const Move& move) const {
-    state.history.open = false;
+    state.last_change = {};
     const ByteRange selection = state.selection();
     if (!move.extend && !selection.empty() && move.motion == Motion::left)
       return place(state, selection.begin);
@@ -131,14 +109,14 @@ struct Applier {
   }
 
   void operator()(const MoveTo& move) const {
-    state.history.open = false;
+    state.last_change = {};
     place(state, move.byte, move.extend);
     state.upstream = move.upstream;
     state.preferred_x = move.preferred_x;
   }
 
   void operator()(const Select& select) const {
-    state.history.open = false;
+    state.last_change = {};
     const ByteRange from = unit_at(state, select.unit, select.from);
     const ByteRange to = unit_at(state, select.unit, select.to);
     const bool forward = select.from <= select.to;
@@ -148,37 +126,19 @@ struct Applier {
   }
 
   void operator()(const SelectAll&) const {
-    state.history.open = false;
+    state.last_change = {};
     place(state, state.text.size());
     state.anchor = 0;
   }
 
   void operator()(const Append& append) const {
     replace(state, {state.text.size(), state.text.size()}, append.bytes,
-            append.join ? TextEdit::Kind::appended : TextEdit::Kind::other);
+            append.join ? TextChange::Kind::appended : TextChange::Kind::other);
   }
 
   void operator()(const Replace& a) const {
     if (a.text == state.text) return place(state, state.text.size());
-    replace(state, {0, state.text.size()}, a.text, TextEdit::Kind::other);
-  }
-
-  void operator()(const Undo&) const { step(true); }
-  void operator()(const Redo&) const { step(false); }
-
-  /// Undoes the newest step of the history, or redoes the last one that was undone.
-  void step(bool back) const {
-    TextHistory& history = state.history;
-    history.open = false;
-    auto& from = back ? history.done : history.undone;
-    if (from.empty()) return;
-    TextEdit edit = std::move(from.back());
-    from.pop_back();
-    const std::string &old = back ? edit.inserted : edit.removed, &now = back ? edit.removed : edit.inserted;
-    state.text.replace(edit.at, old.size(), now);
-    place(state, back ? edit.cursor_before : edit.at + now.size());
-    if (back) state.anchor = edit.anchor_before;
-    (back ? history.undone : history.done).push_back(std::move(edit));
+    replace(state, {0, state.text.size()}, a.text, TextChange::Kind::other);
   }
 };
 
@@ -209,6 +169,18 @@ TextState apply(TextState state, const TextCommand& command) {
   state.anchor = std::min(state.anchor, state.text.size());
   std::visit(Applier{state}, command);
   return state;
+}
+
+ChangedText changed_text(std::string_view before, std::string_view now) {
+  const auto same = [](auto&& a, auto&& b) {
+    return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  };
+  const std::size_t front = grapheme_floor(before, same(before, now));
+  const auto reversed = [&](std::string_view text) { return text.substr(front) | std::views::reverse; };
+  std::size_t back = same(reversed(before), reversed(now));
+  while (back > 0 && grapheme_floor(before, before.size() - back) != before.size() - back) --back;
+  return {front, before.substr(front, before.size() - back - front),
+          now.substr(front, now.size() - back - front)};
 }
 
 MoveTo row_motion(const TextState& state, EditMetrics& metrics, RowMotion motion, bool extend) {

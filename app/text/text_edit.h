@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,27 +10,15 @@
 
 namespace headscope::app {
 
-/// One step of the undo history: `removed` at byte `at` was replaced by `inserted`.
-struct TextEdit {
+/// A change of a text, which the next one may extend: typing a word, holding a key down.
+struct TextChange {
   enum class Kind { typed, erased_back, erased_forward, appended, other };
-  std::size_t at = 0;
-  std::string removed;
-  std::string inserted;
   Kind kind = Kind::other;
-  std::size_t cursor_before = 0;
-  std::size_t anchor_before = 0;
+  ByteRange place = {};  ///< of what it inserted
 };
 
 /// The longest text of a field: a whole prompt.
 inline constexpr std::size_t kMaxText = std::size_t{1} << 20;
-
-/// At most kMax steps of kMaxBytes together; the oldest are dropped first.
-struct TextHistory {
-  static constexpr std::size_t kMax = 1000, kMaxBytes = 8 * kMaxText;
-  std::deque<TextEdit> done;    ///< newest at the back
-  std::deque<TextEdit> undone;  ///< next to be redone at the back
-  bool open = false;            ///< whether the newest step may still grow
-};
 
 /// An editable text of any bytes. The selection is between anchor and cursor.
 struct TextState {
@@ -40,13 +27,14 @@ struct TextState {
   std::size_t anchor = 0;
   bool upstream = false;             ///< at a wrap: the caret is at the end of the previous row
   std::optional<float> preferred_x;  ///< target of consecutive up and down motions
-  TextHistory history;
+  TextChange last_change;
+  bool extends_change = false;  ///< the last change and the one before are one step of undo
 
   ByteRange selection() const;
   std::string_view selected() const;
 };
 
-/// Cursor at the end, nothing to undo.
+/// Cursor at the end.
 TextState make_text_state(std::string text);
 
 /// Whether a field has room for `size` bytes in place of its selection.
@@ -93,17 +81,22 @@ struct Append {
   std::string bytes;
   bool join = false;
 };
-/// Replaces the text, as one undo step.
+/// Replaces the text.
 struct Replace {
   std::string text;
 };
-struct Undo {};
-struct Redo {};
-using TextCommand = std::variant<Insert, Erase, Move, MoveTo, Select, SelectAll, Append, Replace, Undo, Redo>;
+using TextCommand = std::variant<Insert, Erase, Move, MoveTo, Select, SelectAll, Append, Replace>;
 
 /// The state after a command. Never alters other bytes; offsets beyond the end count as the end. Move the
 /// state in to avoid copying the text.
 TextState apply(TextState state, const TextCommand& command);
+
+/// How a text became another one: what differs between their common beginning and end, whole characters.
+struct ChangedText {
+  std::size_t at = 0;
+  std::string_view removed, inserted;
+};
+ChangedText changed_text(std::string_view before, std::string_view now);
 
 enum class RowMotion { row_start, row_end, up, down, page_up, page_down };
 

@@ -20,7 +20,8 @@ enum class CommandId {
   open,
   generate,
   start_token,
-  undo_edit,
+  undo,
+  redo,
   second_prompt,
   second_model,
   back,
@@ -43,6 +44,7 @@ struct Command {
   bool in_dialogs = false;            ///< also while a dialog is open
   bool begins_group = false;          ///< a gap separates it from the previous one in the More menu
   std::string_view unavailable = {};  ///< why `act` returned nothing, a sentence
+  std::string (*object)(const UiState&) = nullptr;  ///< what it acts on now: "L5 H1 off"
 };
 
 std::span<const Command> commands();
@@ -51,6 +53,9 @@ const Command& command(CommandId id);
 
 /// Opens the next tab as a second view, or closes the second view.
 Action toggle_second_view(const UiState& state);
+
+/// "Export…"; "Undo: L5 H1 off" if it acts on something.
+std::string label_of(const Command& command, const UiState& state);
 
 /// "Ctrl+E", "Alt+Shift+→".
 std::string keys_of(const Command& command);

@@ -38,7 +38,7 @@ Line joined(Line a, const Line& b) {
 std::vector<Line> drawn(Icon icon) {
   switch (icon) {
     case Icon::back:
-      return {{{13, 8}, {3, 8}}, {{7, 4}, {3, 8}, {7, 12}}};
+      return {{{10, 3.5F}, {5.5F, 8}, {10, 12.5F}}};
     case Icon::check:
       return {{{4, 8}, {7, 11}, {12.5F, 4.5F}}};
     case Icon::close:
@@ -50,7 +50,7 @@ std::vector<Line> drawn(Icon icon) {
     case Icon::export_:
       return {{{3, 10}, {3, 13}, {13, 13}, {13, 10}}, {{8, 10.5F}, {8, 3}}, {{5, 6}, {8, 3}, {11, 6}}};
     case Icon::forward:
-      return {{{3, 8}, {13, 8}}, {{9, 4}, {13, 8}, {9, 12}}};
+      return {{{6, 3.5F}, {10.5F, 8}, {6, 12.5F}}};
     case Icon::minus:
       return {{{4, 8}, {12, 8}}};
     case Icon::model:
@@ -59,6 +59,9 @@ std::vector<Line> drawn(Icon icon) {
               {{2.5F, 11}, {8, 14}, {13.5F, 11}}};
     case Icon::plus:
       return {{{4, 8}, {12, 8}}, {{8, 4}, {8, 12}}};
+    case Icon::redo:
+      return {joined(joined({{13, 6}}, arc({6, 9.5F}, 3.5F, -90, -270)), {{10, 13}}),
+              {{10, 3}, {13, 6}, {10, 9}}};
     case Icon::restore:
       return {arc({8, 8.5F}, 5, -60, -330), {{3.5F, 1.8F}, {4.2F, 5.3F}, {7.6F, 4.6F}}};
     case Icon::two_views:

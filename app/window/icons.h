@@ -18,6 +18,7 @@ enum class Icon {
   more,
   play,
   plus,
+  redo,
   restore,
   stop,
   two_views,

@@ -335,6 +335,8 @@ char key_symbol(std::string_view written, int us_key) {
 
 std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit) {
   if (request == EditorRequest::paste) return {Paste{field}};
+  if (request == EditorRequest::undo || request == EditorRequest::redo)
+    return {Undo{request == EditorRequest::redo, field}};
   std::vector<Action> actions{CopyText{std::string(edit.selected())}};
   if (request == EditorRequest::cut) actions.emplace_back(TypeInField{field, Erase{}});
   return actions;

@@ -20,7 +20,7 @@ struct Meaning {
 /// `us_key` (GLFW's key number), so that commands have keys on every layout. 0: neither.
 char key_symbol(std::string_view written, int us_key);
 
-/// The actions of cut, copy or paste in a field with this text.
+/// The actions of a request in a field with this text.
 std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit);
 
 /// What an event means in the window as it was last drawn. Typed text goes to the field with the caret,

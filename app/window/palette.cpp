@@ -23,7 +23,7 @@ using Entries = std::vector<PaletteEntry>;
 void add_commands(Entries& entries, const UiState& state) {
   for (const Command& command : commands()) {
     if (command.id == CommandId::palette) continue;
-    PaletteEntry entry{.label = capitalized(command.label.empty() ? command.help : command.label),
+    PaletteEntry entry{.label = command.label.empty() ? capitalized(command.help) : label_of(command, state),
                        .kind = "command",
                        .keys = keys_of(command),
                        .also = std::string(command.help),

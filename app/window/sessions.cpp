@@ -231,7 +231,7 @@ void show_session(UiState& state, const OpenSession& opened) {
   state.side = s.side;
   if (s.prompts || !recipe.figure)
     state.prompts = s.prompts ? std::make_shared<const PromptList>(*s.prompts) : nullptr;
-  if (s.model.attention.empty()) replace_edits(state.edits, {});
+  if (s.model.attention.empty()) state.edits.list = {};
   state.edits.problem.clear();
   show_tabs(state, s, !recipe.figure || recipe.figure->window);
   if (!recipe.figure) show_look(state, s);
@@ -323,7 +323,7 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
       problem = e.what();
     }
   }
-  replace_edits(state.edits, std::move(list));
+  state.edits.list = std::move(list);
   if (typed_prompt(state) == Prompt{s.prompt.text, {}, s.prompt.start_token}) state.ids = s.prompt.ids;
   Tries tries = s.tries;
   const int vocabulary = snapshot.model->config().vocab_size;

@@ -32,53 +32,43 @@ struct StepKind {
   template <class T>
   int operator()(const T&) const {
     constexpr bool kNone = std::same_as<T, TypeInField> || std::same_as<T, AppendToken> ||
-                           std::same_as<T, SetTokens> || std::same_as<T, Generate> ||
+                           std::same_as<T, SetTokens> || std::same_as<T, Generate> || std::same_as<T, Undo> ||
                            std::same_as<T, Revisit> || std::same_as<T, ModelOpened>;
     return kNone ? kNoStep : 0;
   }
 };
 
 /// Adds the view state before an action to the history. A held key adds one step, an undone click none.
-/// `replaced`: the previous prompt, if the action replaced it.
-void remember_visit(ViewSlice& state, ViewState before, std::optional<Prompt> replaced,
-                    const Action& action) {
+void remember_visit(ViewSlice& state, ViewState before, const Action& action) {
   const int step_kind = action.visit(StepKind());
-  if (step_kind == kNoStep || (view_state(state) == before && !replaced)) return;
+  if (step_kind == kNoStep || view_state(state) == before) return;
   Visits& visits = state.visits;
   const auto* all = action.get_if<DoAll>();
-  const bool continues_step =
+  const bool extends =
       visits.after.empty() && ((step_kind != 0 && visits.step_kind == step_kind) || (all && all->key_held));
   visits.step_kind = step_kind;
-  visits.after.clear();
   if (action.get_if<UndoClick>()) {
-    if (!visits.before.empty() && visits.before.back().view_state == view_state(state))
-      visits.before.pop_back();
+    visits.after.clear();
+    if (!visits.before.empty() && visits.before.back() == view_state(state)) visits.before.pop_back();
     return;
   }
-  if (continues_step && !visits.before.empty()) return;
-  visits.before.push_back({std::move(before), std::move(replaced)});
-  std::size_t bytes = 0, kept = 0;
-  for (auto it = visits.before.rbegin(); it != visits.before.rend() && kept < Visits::kMax; ++it, ++kept) {
-    bytes += it->prompt ? it->prompt->text.size() + it->prompt->ids.size() * sizeof(int) : 0;
-    if (bytes > Visits::kMaxBytes && kept > 0) break;
-  }
-  visits.before.erase(visits.before.begin(), visits.before.end() - static_cast<std::ptrdiff_t>(kept));
+  visits.add(std::move(before), extends, [](const ViewState&) { return sizeof(ViewState); });
 }
 
 }  // namespace
 
 std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapshot& snapshot) {
-  ViewState before = view_state(state);
-  std::optional<std::pair<Prompt, EditList>> edited;  // from before the action
-  if (has_positions(state.edits.list)) edited.emplace(typed_prompt(state), state.edits.list);
-  World world{snapshot};
-  action.visit([&](const auto& a) { reduce(state, a, world); });
-  if (view_state(state) != before) state.edits.problem.clear();  // it was about another view state
-  const bool is_another = world.replaced && world.replaced->text != state.prompt.edit.text;
-  if (edited && !is_another && state.edits.list == edited->second && typed_prompt(state) != edited->first)
-    move_with_tokens(state, edited->first, snapshot);
-  remember_visit(state, std::move(before), std::move(world.replaced), action);
-  return std::move(world.effects);
+  ViewState seen = view_state(state);
+  Document before = document_of(state);
+  ReduceContext context{snapshot};
+  action.visit([&](const auto& a) { reduce(state, a, context); });
+  if (view_state(state) != seen) state.edits.problem.clear();  // it was about another view state
+  const bool is_edited_text = !context.is_other_text && !action.get_if<Undo>();
+  if (is_edited_text && has_positions(before.edits) && state.edits.list == before.edits)
+    move_with_tokens(state, {before.prompt.text, before.ids, before.start_token}, snapshot);
+  remember_change(state, std::move(before), context);
+  remember_visit(state, std::move(seen), action);
+  return std::move(context.effects);
 }
 
 Update apply(UiState state, const Action& action, const Snapshot& snapshot) {

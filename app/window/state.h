@@ -12,6 +12,7 @@
 #include "app/window/state/prompt.h"
 #include "app/window/state/shell.h"
 #include "app/window/state/tours.h"
+#include "app/window/state/undo.h"
 #include "app/window/state/view.h"
 
 namespace headscope::app {
@@ -24,21 +25,22 @@ struct UiState : PromptSlice,
                  TourSlice,
                  DialogSlice,
                  FileSlice,
-                 ShellSlice {};
+                 ShellSlice,
+                 UndoSlice {};
 
 /// A user action or the result of a background task. Only `apply` changes a UiState.
 class Action
-    : public OneOf<
-          TypeInField, ScrollField, ShowExample, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
-          SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView, CloseSecondView,
-          Revisit, SetOption, PlayOption, AdvancePlaying, ShowMoreControls, TypeOption, OpenTour, GoToStop,
-          CloseTour, RevealPoint, DoAll, BeginClick, UndoClick, SetPanes, SetDark, SetFontSize, SetStartToken,
-          AddEdits, ToggleEdit, SetPositionId, SetVisibility, ListEdits, UndoEdits, TypeEdits, ShowEdits,
-          SetSide, CompareWith, CompareModel, Generate, ShowDialog, ShowGuide, ChooseEntry, SetExport,
-          DoExport, ExportEnded, ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers,
-          OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad,
-          FindModels, FetchModel, CancelFetch, FetchProgressed, FetchEnded, DismissOffer, BrowseFolder,
-          FolderListed, ModelsFound, ShowMessage, DismissMessage, CloseWarnings, Quit> {
+    : public OneOf<TypeInField, ScrollField, ShowExample, ShowIds, AppendToken, SetTokens, SelectHead,
+                   MoveHead, SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView,
+                   CloseSecondView, Revisit, SetOption, PlayOption, AdvancePlaying, ShowMoreControls,
+                   TypeOption, OpenTour, GoToStop, CloseTour, RevealPoint, DoAll, BeginClick, UndoClick,
+                   SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit, SetPositionId,
+                   SetVisibility, ListEdits, Undo, TypeEdits, ShowEdits, SetSide, CompareWith, CompareModel,
+                   Generate, ShowDialog, ShowGuide, ChooseEntry, SetExport, DoExport, ExportEnded,
+                   ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession,
+                   SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels,
+                   FetchModel, CancelFetch, FetchProgressed, FetchEnded, DismissOffer, BrowseFolder,
+                   FolderListed, ModelsFound, ShowMessage, DismissMessage, CloseWarnings, Quit> {
  public:
   using OneOf::OneOf;
 };
@@ -52,17 +54,19 @@ using Effect = std::variant<ExportEffect, CopyNumbers, CopyText, Paste, BrowseFo
                             CancelFetch, SaveSession, OpenFile>;
 
 /// What an action reads besides the state, and the effects it requests.
-struct World {
+struct ReduceContext {
   const Snapshot& snapshot;  ///< gives the numbers of layers, heads and positions
   std::vector<Effect> effects = {};
-  std::optional<Prompt> replaced = {};  ///< the previous prompt, if the action replaced it
+  bool is_other_text = false;  ///< the prompt was replaced, so that edits do not move with its tokens
+  bool extends_step = false;   ///< the change of the document belongs to the last step of undo
+  bool is_no_step = false;     ///< it is not undone
 };
 
 /// Actions that only request an effect.
 template <class T>
 requires std::same_as<T, CopyText> || std::same_as<T, Paste> || std::same_as<T, FindModels> ||
     std::same_as<T, SaveSession>
-void reduce(const UiState&, const T& a, World& w) {
+void reduce(const UiState&, const T& a, ReduceContext& w) {
   w.effects.emplace_back(a);
 }
 

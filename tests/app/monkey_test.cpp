@@ -106,7 +106,7 @@ Action any_edit(Monkey& monkey, const Core& core) {
       return SetVisibility{monkey.below(6), monkey.below(8), monkey.below(length + 9),
                            monkey.below(length + 9), monkey.below(2) == 0};
     case 8:
-      return UndoEdits{monkey.below(2) == 0};
+      return Undo{monkey.below(2) == 0};
     case 9:
       return SelectQuery{monkey.below(length) - 1};
     default:

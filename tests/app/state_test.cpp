@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/support/matchers.h"
 
@@ -29,6 +30,10 @@ const Snapshot kFive = snapshot_of(5);
 UiState after(UiState state, const std::vector<Action>& actions, const Snapshot& snapshot = kFive) {
   for (const Action& action : actions) state = apply(std::move(state), action, snapshot).state;
   return state;
+}
+
+Action replace_by(std::string text) {
+  return TypeInField{Field::prompt, Replace{std::move(text)}};
 }
 
 TEST(State, HeadsMoveWithinTheModel) {
@@ -83,7 +88,7 @@ TEST(State, AnExampleReplacesThePromptAsOneUndoableStep) {
   state = after(state, {ShowExample{0}});
   EXPECT_EQ(state.prompt.edit.text, "theirs");
   EXPECT_EQ(shown_example(state), &state.examples.front());
-  state = after(state, {TypeInField{Field::prompt, Undo{}}});
+  state = after(state, {Undo{}});
   EXPECT_EQ(state.prompt.edit.text, "mine");
   EXPECT_EQ(shown_example(state), nullptr);
 }
@@ -119,7 +124,7 @@ TEST(State, AHeldKeyIsOneStepBackAndADoubleClickNone) {
   EXPECT_EQ(state.visits.before.size(), Visits::kMax);
 }
 
-TEST(State, EditingTheTextIsNoStepAndAnotherTextIsOneThatBringsItBack) {
+TEST(State, WhatUndoRestoresIsNoStepBack) {
   UiState state;
   state.prompt.edit = make_text_state("mine");
   TourStop& example = state.examples.emplace_back();
@@ -128,46 +133,78 @@ TEST(State, EditingTheTextIsNoStepAndAnotherTextIsOneThatBringsItBack) {
                 {SelectHead{1, 1}, SelectQuery{3}, TypeInField{Field::prompt, Insert{"!", true}},
                  Generate{true}, Generate{false}});
   EXPECT_EQ(state.visits.before.size(), 2) << "the head and the query";
-  state = after(state, {SelectQuery{2}, ShowExample{0}, SelectQuery{1}});
-  state = after(state, {Revisit{}});
-  EXPECT_EQ(state.prompt.edit.text, "theirs");
-  EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
-  state = after(state, {TypeInField{Field::prompt, Insert{"s", true}}, Revisit{}});
-  EXPECT_EQ(state.prompt.edit.text, "mine!");
-  EXPECT_EQ(state.selection, (Selection{1, 1, 2})) << "as it was left";
-  state = after(state, {Revisit{true}});
-  EXPECT_EQ(state.prompt.edit.text, "theirss") << "and again, as it was left";
-  EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
-  state = after(state, {Revisit{}, TypeInField{Field::prompt, Undo{}}});
-  EXPECT_EQ(state.prompt.edit.text, "theirss") << "nothing that was typed is lost";
+  state = after(state, {ShowExample{0}, Revisit{}});
+  EXPECT_EQ(state.prompt.edit.text, "theirs") << "Back is for the selection alone";
+  EXPECT_EQ(state.selection, (Selection{1, 1, 3}));
 }
 
-TEST(State, TheStartTokenIsAStepThatIsTakenBack) {
-  UiState state = after(UiState(), {SelectQuery{3}, SetStartToken{true}});
-  EXPECT_EQ(state.selection.query, -1);
-  state = after(std::move(state), {Revisit{}});
-  EXPECT_FALSE(state.start_token);
-  EXPECT_EQ(state.selection.query, 3);
-  EXPECT_TRUE(after(state, {Revisit{true}}).start_token);
-}
-
-TEST(State, TheTextsOfTheHistoryAreBounded) {
-  UiState state;
-  const auto held = [&] {
-    std::size_t bytes = 0;
-    for (const Visit& visit : state.visits.before) bytes += visit.prompt ? visit.prompt->text.size() : 0;
-    return bytes;
+TEST(State, UndoAndRedoGoThroughPromptEditsAndSecondPromptInOrder) {
+  const auto text = [](const UiState& s) {
+    return s.prompt.edit.text + "|" + s.second.text.edit.text + "|" +
+           std::to_string(s.edits.list.edits.size());
   };
-  for (int i = 0; i < 9; ++i) {
-    const std::string text(Visits::kMaxBytes / 4, static_cast<char>('a' + i));
-    state.examples.resize(1);
-    state.examples.front().prompt = text;
-    state = after(state, {ShowExample{0}});
-    EXPECT_LE(held(), Visits::kMaxBytes);
+  UiState state;
+  state.prompt.edit = make_text_state("mine");
+  state = after(std::move(state), {TypeInField{Field::prompt, Insert{"!", true}}, ToggleEdit{head_off(1, 2)},
+                                   CompareWith{true}, TypeInField{Field::second, Insert{"yours", true}},
+                                   SetStartToken{true}, replace_by("theirs")});
+  const std::vector<std::string> all{"theirs|yours|1", "mine!|yours|1", "mine!|yours|1", "mine!|mine!|1",
+                                     "mine!||1",       "mine!||0",      "mine||0",       "mine||0"};
+  const std::vector<std::string> words{"change to “theirs”",
+                                       "start token",
+                                       "change to “yours” in the second prompt",
+                                       "second prompt",
+                                       "L1 H2 off",
+                                       "add “!”",
+                                       ""};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    EXPECT_EQ(text(state), all[i]);
+    EXPECT_EQ(undo_words(state, false), words[i]);
+    state = after(std::move(state), {Undo{}});
   }
-  EXPECT_GT(held(), Visits::kMaxBytes / 2);
-  state = after(state, {Revisit{}});
-  EXPECT_EQ(state.prompt.edit.text[0], 'h');
+  EXPECT_EQ(text(state), "mine||0");
+  EXPECT_FALSE(state.start_token);
+  for (std::size_t i = words.size() - 1; i > 0; --i) {
+    EXPECT_EQ(undo_words(state, true), words[i - 1]);
+    state = after(std::move(state), {Undo{true}});
+    EXPECT_EQ(text(state), all[i - 1]);
+  }
+  EXPECT_EQ(state.message.text, "Redone: change to “theirs”.");
+}
+
+TEST(State, AStepIsWhatWasDoneInOneGo) {
+  const auto type = [](Field field, const char* letter) { return TypeInField{field, Insert{letter, true}}; };
+  const Action switch_edit = ToggleEdit{head_off(1, 2)};
+  UiState state =
+      after(UiState(), {type(Field::prompt, "a"), type(Field::prompt, "b"), type(Field::prompt, " "),
+                        type(Field::prompt, "c"), switch_edit, type(Field::prompt, "d")});
+  EXPECT_EQ(state.history.before.size(), 4) << "two words, an edit, and what was typed after it";
+  state = after(UiState(), {BeginClick{}, DragEdit{head_off(0, 0)}, DragEdit{head_off(0, 1)}, BeginClick{},
+                            DragEdit{head_off(0, 2)}});
+  EXPECT_EQ(state.history.before.size(), 2) << "a drag each";
+  const EditList one{{{head_off(0, 0)}}}, other{{{head_off(0, 1)}}};
+  state = after(UiState(),
+                {ListEdits{one, true}, ListEdits{other, true}, ListEdits{other}, ListEdits{one, true}});
+  EXPECT_EQ(state.history.before.size(), 2) << "a slider's drag, too";
+}
+
+TEST(State, AFieldUndoesItsOwnTypingFirst) {
+  UiState state = after(UiState(), {replace_by("mine"), TypeInField{Field::edits, Insert{"L1", true}},
+                                    Undo{false, Field::edits}});
+  EXPECT_EQ(state.edits.typed.edit.text, "");
+  EXPECT_EQ(state.prompt.edit.text, "mine");
+  EXPECT_EQ(after(state, {Undo{false, Field::edits}}).prompt.edit.text, "");
+  state.dialog = Dialog::help;
+  EXPECT_EQ(after(state, {Undo{false, Field::help}}).prompt.edit.text, "mine") << "behind a dialog";
+}
+
+TEST(State, TheHistoryIsBounded) {
+  UiState state;
+  for (int i = 0; i < 40; ++i)
+    state = after(state, {replace_by(std::string(kMaxText, static_cast<char>('a' + i % 26)))});
+  EXPECT_EQ(state.history.before.size(), History<Document>::kMaxBytes / kMaxText);
+  for (int i = 0; i < 600; ++i) state = after(state, {replace_by(std::to_string(i))});
+  EXPECT_EQ(state.history.before.size(), History<Document>::kMax);
 }
 
 TEST(State, WhatIsGoneBackToIsWithinTheModel) {

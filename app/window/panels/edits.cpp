@@ -157,10 +157,6 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, "Edits");
   if (with_sides) draw_sides(ui, row);
-  const Command& undo = command(CommandId::undo_edit);
-  if (ui.icon(row.right(ui.u(kRow)), Icon::undo, "Undo edit", Tip("Undo the last edit", undo),
-              edits.before.empty() ? std::string(undo.unavailable) : ""))
-    ui.actions.emplace_back(UndoEdits{});
   const float least = ui.u(edits.list.edits.empty() ? 260 : 150);
   const float most = std::max(least, std::min(ui.u(300), row.rest().w * 0.4F));
   const Rect field = row.right(std::clamp(row.rest().w - chips_width(ui) - ui.u(kGap), least, most));

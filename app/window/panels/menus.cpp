@@ -109,7 +109,7 @@ void draw_more(Ui& ui) {
       if (command.begins_group) lines.gap();
       const auto action = command.act ? command.act(ui.state) : std::nullopt;
       const bool possible = action || command.opens != Menu::none;
-      if (!lines.row({.label = std::string(command.label),
+      if (!lines.row({.label = label_of(command, ui.state),
                       .right = keys_of(command),
                       .unavailable = possible ? "" : std::string(command.unavailable)},
                      ui.u(29)))
@@ -195,19 +195,18 @@ void draw_text_menu(Ui& ui) {
       return lines.row({.label = label, .right = key, .unavailable = possible ? "" : unavailable}, ui.u(30));
     };
     const char* const unselected = "No text is selected.";
-    const auto does = [&](TextCommand command) {
-      ui.actions.emplace_back(TypeInField{field, std::move(command)});
-    };
     const auto asks = [&](EditorRequest request) {
       std::ranges::move(meaning_of(request, field, edit), std::back_inserter(ui.actions));
     };
     if (line("Cut", "Ctrl+X", selected, unselected)) asks(EditorRequest::cut);
     if (line("Copy", "Ctrl+C", selected, unselected)) asks(EditorRequest::copy);
     if (line("Paste", "Ctrl+V", true, "")) asks(EditorRequest::paste);
-    if (line("Select all", "Ctrl+A", !edit.text.empty(), "There is no text.")) does(SelectAll{});
+    if (line("Select all", "Ctrl+A", !edit.text.empty(), "There is no text."))
+      ui.actions.emplace_back(TypeInField{field, SelectAll{}});
     lines.gap();
-    if (line("Undo", "Ctrl+Z", !edit.history.done.empty(), "There is nothing to undo.")) does(Undo{});
-    if (line("Redo", "Ctrl+Y", !edit.history.undone.empty(), "There is nothing to redo.")) does(Redo{});
+    const auto possible = [&](bool forward) { return can_undo(ui.state, field, forward); };
+    if (line("Undo", "Ctrl+Z", possible(false), "There is nothing to undo.")) asks(EditorRequest::undo);
+    if (line("Redo", "Ctrl+Shift+Z", possible(true), "There is nothing to redo.")) asks(EditorRequest::redo);
   });
 }
 

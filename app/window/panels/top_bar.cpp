@@ -1,6 +1,7 @@
 #include <array>
-#include <tuple>
+#include <utility>
 
+#include "app/ascii.h"
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 
@@ -45,15 +46,17 @@ void draw_top_bar(Ui& ui, const Rect& rect, bool with_notice) {
                             command(CommandId::start_token))}))
     ui.actions.emplace_back(SetStartToken{!s.start_token});
 
-  for (const auto& [icon, id, words] :
-       {std::tuple{Icon::back, CommandId::back, "Back to the previous selection and view"},
-        {Icon::forward, CommandId::forward, "Forward again"}}) {
+  for (const auto& [icon, id] : {std::pair{Icon::undo, CommandId::undo},
+                                 {Icon::redo, CommandId::redo},
+                                 {Icon::back, CommandId::back},
+                                 {Icon::forward, CommandId::forward}}) {
     const Command& step = command(id);
     const auto action = step.act(s);
-    if (ui.icon(line.left(rect.h), icon, std::string(step.label), Tip(words, step),
+    const std::string words = step.object && action ? label_of(step, s) : capitalized(step.help);
+    if (ui.icon(line.left(rect.h), icon, std::string(step.label), Tip(words + "  " + keys_of(step)),
                 action ? "" : std::string(step.unavailable)))
       ui.actions.push_back(*action);
-    line.skip(-gap / 2);
+    line.skip(id == CommandId::redo ? gap / 2 : -gap / 2);
   }
 
   // Placed from the right, but submitted in the order of Tab; what remains between is the notice's.

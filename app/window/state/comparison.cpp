@@ -17,7 +17,7 @@ int own_position(const PromptRun& run, int position) {
 
 }  // namespace
 
-void reduce(UiState& s, const SetSide& a, World&) {
+void reduce(UiState& s, const SetSide& a, ReduceContext&) {
   if (a.side != s.side) s.generation.running = false;  // of the side that was shown
   s.side = a.side;
 }
@@ -26,7 +26,7 @@ bool continues_second(const ComparisonSlice& state) {
   return state.side == Side::baseline && state.second.on && !state.second.is_file;
 }
 
-void reduce(UiState& s, const CompareWith& a, World& w) {
+void reduce(UiState& s, const CompareWith& a, ReduceContext& w) {
   const auto& model = w.snapshot.model;
   const bool files = model && model->patterns;
   if (a.on && !s.second.on && (s.second.text.edit.text.empty() || s.second.is_file != files))
@@ -40,7 +40,7 @@ void reduce(UiState& s, const CompareWith& a, World& w) {
   s.second.alignment = a.alignment;
 }
 
-void reduce(UiState& s, const CompareModel& a, World& w) {
+void reduce(UiState& s, const CompareModel& a, ReduceContext& w) {
   const auto& model = w.snapshot.model;
   if (!a.folder.empty() && model && model->patterns) {
     s.message = {missing(*model, Capability::weights), true};
@@ -52,7 +52,7 @@ void reduce(UiState& s, const CompareModel& a, World& w) {
   ++s.second.request;
 }
 
-void reduce(UiState& s, const SecondOpened& a, World&) {
+void reduce(UiState& s, const SecondOpened& a, ReduceContext&) {
   remember(s.recent_models, a.folder);
 }
 

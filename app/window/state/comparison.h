@@ -36,10 +36,10 @@ struct SecondOpened {  ///< the second model was loaded
   std::filesystem::path folder;
 };
 
-void reduce(UiState& s, const SetSide& a, World& w);
-void reduce(UiState& s, const CompareWith& a, World& w);
-void reduce(UiState& s, const CompareModel& a, World& w);
-void reduce(UiState& s, const SecondOpened& a, World& w);
+void reduce(UiState& s, const SetSide& a, ReduceContext& w);
+void reduce(UiState& s, const CompareWith& a, ReduceContext& w);
+void reduce(UiState& s, const CompareModel& a, ReduceContext& w);
+void reduce(UiState& s, const SecondOpened& a, ReduceContext& w);
 
 /// Whether what goes on is the second prompt's text, since its side is shown.
 bool continues_second(const ComparisonSlice& state);

@@ -28,7 +28,7 @@ void follow_extension(ExportForm& form) {
   if (typed && (!is_window || *typed == FileFormat::png || *typed == FileFormat::pdf)) form.kind = *typed;
 }
 
-void reduce(UiState& s, const ShowDialog& a, World& w) {
+void reduce(UiState& s, const ShowDialog& a, ReduceContext& w) {
   if (a.dialog != Dialog::none && a.dialog == s.dialog && a.subject.empty()) return;  // already open
   s.dialog = a.dialog;
   ExportForm& form = s.export_form;
@@ -41,7 +41,7 @@ void reduce(UiState& s, const ShowDialog& a, World& w) {
       form.subject = s.view;
     }
     form.dark = s.dark;
-    form.path.edit = make_text_state(suggested_figure(s, w.snapshot));
+    form.path = {make_text_state(suggested_figure(s, w.snapshot))};
     clear_answer(form);
   } else if (a.dialog == Dialog::save) {
     s.save_form = {};
@@ -56,16 +56,16 @@ void reduce(UiState& s, const ShowDialog& a, World& w) {
   }
 }
 
-void reduce(DialogSlice& s, const ShowGuide& a, World&) {
+void reduce(DialogSlice& s, const ShowGuide& a, ReduceContext&) {
   s.dialog = Dialog::help;
   s.help_form = {a.page, a.anchor, s.help_form.request + 1, {}};
 }
 
-void reduce(DialogSlice& s, const ChooseEntry& a, World&) {
+void reduce(DialogSlice& s, const ChooseEntry& a, ReduceContext&) {
   s.palette.chosen = std::max(0, a.index);
 }
 
-void reduce(UiState& s, const SetExport& a, World& w) {
+void reduce(UiState& s, const SetExport& a, ReduceContext& w) {
   ExportForm& form = s.export_form;
   const bool renamed = form.path.edit.text != suggested_figure(s, w.snapshot);
   TextField path = std::move(form.path), size = std::move(form.size);
@@ -76,16 +76,16 @@ void reduce(UiState& s, const SetExport& a, World& w) {
   std::filesystem::path name =
       system::path_of(renamed ? form.path.edit.text : suggested_figure(s, w.snapshot));
   if (renamed) name.replace_extension(extension_of(form.kind));
-  form.path.edit = make_text_state(system::text_of(name));
+  form.path = {make_text_state(system::text_of(name))};
   clear_answer(form);
 }
 
-void reduce(DialogSlice& s, const DoExport& a, World& w) {
+void reduce(DialogSlice& s, const DoExport& a, ReduceContext& w) {
   clear_answer(s.export_form);
   w.effects.emplace_back(ExportEffect{s.export_form, a});
 }
 
-void reduce(UiState& s, const ExportEnded& a, World& w) {
+void reduce(UiState& s, const ExportEnded& a, ReduceContext& w) {
   using How = ExportEnded::How;
   ExportForm& form = s.export_form;
   form.waiting = a.how == How::waits;
@@ -102,7 +102,7 @@ void reduce(UiState& s, const ExportEnded& a, World& w) {
   if (a.how == How::saved || a.how == How::copied) reduce(s, ShowMessage{a.message}, w);
 }
 
-void reduce(UiState& s, const SessionSaved& a, World& w) {
+void reduce(UiState& s, const SessionSaved& a, ReduceContext& w) {
   s.save_form.asked = a.exists;
   s.save_form.problem = a.problem;
   if (a.file.empty()) {
@@ -116,18 +116,18 @@ void reduce(UiState& s, const SessionSaved& a, World& w) {
   reduce(s, ShowMessage{"Saved " + system::text_of(a.file) + "."}, w);
 }
 
-void reduce(DialogSlice& s, const BrowseFolder& a, World& w) {
+void reduce(DialogSlice& s, const BrowseFolder& a, ReduceContext& w) {
   s.open_form.loading = true;
   s.open_form.asked = s.open_form.path.edit.text;
   w.effects.emplace_back(a);
 }
 
-void reduce(DialogSlice& s, const FolderListed& a, World&) {
+void reduce(DialogSlice& s, const FolderListed& a, ReduceContext&) {
   OpenForm& form = s.open_form;
   form.loading = false;
   form.listing = a.listing;
   if (form.path.edit.text == form.asked)
-    form.path.edit = apply(make_text_state(system::text_of(a.listing.folder)), SelectAll{});
+    form.path = {apply(make_text_state(system::text_of(a.listing.folder)), SelectAll{})};
 }
 
 std::optional<HubModel> typed_model(const UiState& state) {

@@ -112,15 +112,15 @@ struct FolderListed {
   FolderListing listing;
 };
 
-void reduce(UiState& s, const ShowDialog& a, World& w);
-void reduce(DialogSlice& s, const ShowGuide& a, World& w);
-void reduce(DialogSlice& s, const ChooseEntry& a, World& w);
-void reduce(UiState& s, const SetExport& a, World& w);
-void reduce(DialogSlice& s, const DoExport& a, World& w);
-void reduce(UiState& s, const ExportEnded& a, World& w);
-void reduce(UiState& s, const SessionSaved& a, World& w);
-void reduce(DialogSlice& s, const BrowseFolder& a, World& w);
-void reduce(DialogSlice& s, const FolderListed& a, World& w);
+void reduce(UiState& s, const ShowDialog& a, ReduceContext& w);
+void reduce(DialogSlice& s, const ShowGuide& a, ReduceContext& w);
+void reduce(DialogSlice& s, const ChooseEntry& a, ReduceContext& w);
+void reduce(UiState& s, const SetExport& a, ReduceContext& w);
+void reduce(DialogSlice& s, const DoExport& a, ReduceContext& w);
+void reduce(UiState& s, const ExportEnded& a, ReduceContext& w);
+void reduce(UiState& s, const SessionSaved& a, ReduceContext& w);
+void reduce(DialogSlice& s, const BrowseFolder& a, ReduceContext& w);
+void reduce(DialogSlice& s, const FolderListed& a, ReduceContext& w);
 
 /// Chooses the format that a typed path names, if what is exported can have it.
 void follow_extension(ExportForm& form);

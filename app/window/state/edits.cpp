@@ -11,8 +11,6 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::size_t kMaxUndone = 100;
-
 /// Whether an edit patches from a prompt, or from a run that does.
 bool names_tokens(const model::Edit& edit) {
   const auto* patch = std::get_if<model::PatchFrom>(&edit);
@@ -20,8 +18,7 @@ bool names_tokens(const model::Edit& edit) {
 }
 
 /// Replaces the list if the model supports it; otherwise sets the problem and leaves the list alone.
-void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snapshot,
-                          bool continues_step = false) {
+void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snapshot) {
   try {
     require_few(list.edits.size());
     if (snapshot.model) require(*snapshot.model, Capability::weights);
@@ -33,70 +30,52 @@ void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snap
     return;
   }
   edits.problem.clear();
-  replace_edits(edits, std::move(list), continues_step);
+  edits.list = std::move(list);
+}
+
+/// All that is brushed in one drag is one step.
+void brush(EditsState& edits, EditList list, ReduceContext& w) {
+  if (list == edits.list) return;
+  replace_if_supported(edits, std::move(list), w.snapshot);
+  w.extends_step = std::exchange(edits.dragging, true);
 }
 
 }  // namespace
 
-void replace_edits(EditsState& edits, EditList list, bool continues_step) {
-  edits.is_brushing = false;
-  if (list == edits.list) return;
-  EditList was = std::exchange(edits.list, std::move(list));
-  edits.after.clear();
-  if (continues_step && !edits.before.empty()) return;
-  edits.before.push_back(std::move(was));
-  if (edits.before.size() > kMaxUndone) edits.before.erase(edits.before.begin());
-}
-
-void reduce(EditsSlice& s, const AddEdits& a, World& w) {
+void reduce(EditsSlice& s, const AddEdits& a, ReduceContext& w) {
   EditList list = s.edits.list;
   for (const model::Edit& edit : a.edits) list.edits.push_back({edit, true});
   replace_if_supported(s.edits, std::move(list), w.snapshot);
 }
 
-void reduce(EditsSlice& s, const ToggleEdit& a, World& w) {
+void reduce(EditsSlice& s, const ToggleEdit& a, ReduceContext& w) {
   const EditList& list = s.edits.list;
   replace_if_supported(s.edits, has_edit(list, a.edit) ? without_edit(list, a.edit) : with_edit(list, a.edit),
                        w.snapshot);
 }
 
-void reduce(EditsSlice& s, const SetPositionId& a, World& w) {
+void reduce(EditsSlice& s, const SetPositionId& a, ReduceContext& w) {
   replace_if_supported(s.edits, with_position_id(s.edits.list, a.position, a.id), w.snapshot);
 }
 
-void reduce(EditsSlice& s, const SetVisibility& a, World& w) {
+void reduce(EditsSlice& s, const SetVisibility& a, ReduceContext& w) {
   const int length = w.snapshot.run ? w.snapshot.run->run->length() : 0;
   if (a.query >= length || a.key >= length) return;
-  replace_if_supported(s.edits,
-                       with_visibility(s.edits.list, {a.layer, a.head}, length, a.query, a.key, a.sees),
-                       w.snapshot, s.edits.is_brushing);
-  s.edits.is_brushing = true;
+  brush(s.edits, with_visibility(s.edits.list, {a.layer, a.head}, length, a.query, a.key, a.sees), w);
 }
 
-void reduce(EditsSlice& s, const DragEdit& a, World& w) {
-  EditList list = with_joined_edit(s.edits.list, a.edit);
-  if (list == s.edits.list) return;
-  replace_if_supported(s.edits, std::move(list), w.snapshot, s.edits.is_brushing);
-  s.edits.is_brushing = true;
+void reduce(EditsSlice& s, const DragEdit& a, ReduceContext& w) {
+  brush(s.edits, with_joined_edit(s.edits.list, a.edit), w);
 }
 
-void reduce(EditsSlice& s, const ListEdits& a, World&) {
+void reduce(EditsSlice& s, const ListEdits& a, ReduceContext& w) {
   s.edits.problem.clear();
-  replace_edits(s.edits, a.list, s.edits.dragging && a.dragging);
+  s.edits.list = a.list;
+  w.extends_step = s.edits.dragging && a.dragging;
   s.edits.dragging = a.dragging;
 }
 
-void reduce(EditsSlice& s, const UndoEdits& a, World&) {
-  s.edits.problem.clear();
-  auto& from = a.forward ? s.edits.after : s.edits.before;
-  auto& to = a.forward ? s.edits.before : s.edits.after;
-  if (from.empty()) return;
-  to.push_back(std::exchange(s.edits.list, std::move(from.back())));
-  from.pop_back();
-  s.edits.dragging = s.edits.is_brushing = false;
-}
-
-void reduce(EditsSlice& s, const TypeEdits&, World& w) {
+void reduce(EditsSlice& s, const TypeEdits&, ReduceContext& w) {
   const std::string& text = s.edits.typed.edit.text;
   if (!w.snapshot.model || text.empty()) return;
   try {
@@ -107,7 +86,7 @@ void reduce(EditsSlice& s, const TypeEdits&, World& w) {
   }
 }
 
-void reduce(EditsSlice& s, const ShowEdits& a, World&) {
+void reduce(EditsSlice& s, const ShowEdits& a, ReduceContext&) {
   s.edits.open = a.open;
   s.edits.problem.clear();
 }
@@ -122,8 +101,9 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
     for (const model::Token& token : tokens.tokens) ids.push_back(token.id);
     return ids;
   };
+  const Prompt now = typed_prompt(s);
+  if (now == before) return;
   try {
-    const Prompt now = typed_prompt(s);
     const auto starts = [](const Prompt& prompt) { return prompt.start_token.value_or(false); };
     positions = moved_positions(ids_of(before), ids_of(now), starts(before) && starts(now) ? 1 : 0);
   } catch (const model::RunError&) {  // the worker reports the error
@@ -133,21 +113,11 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
   MovedEdits moved = moved_edits(s.edits.list, positions, n_ctx);
   if (moved.list == s.edits.list) return;
   if (s.tour.edits == s.edits.list) s.tour.edits = moved.list;
-  for (auto* lists : {&s.edits.before, &s.edits.after}) {
-    for (EditList& list : *lists)
-      for (ListedEdit& listed : list.edits)
-        if (MovedEdits one = moved_edits({{listed}}, positions, n_ctx);
-            one.gone.empty() && !one.list.edits.empty())
-          listed = std::move(one.list.edits.front());
-  }
-  if (moved.gone.empty()) {
-    s.edits.list = std::move(moved.list);
-    return;
-  }
+  s.edits.list = std::move(moved.list);
+  if (moved.gone.empty()) return;
   std::string gone;
   for (const model::Edit& edit : moved.gone) gone += (gone.empty() ? "" : "; ") + edit_brief(edit);
-  replace_edits(s.edits, std::move(moved.list));
-  s.message = {"Edits of deleted tokens were removed: " + gone + ". Ctrl+U restores them."};
+  s.message = {"Edits of deleted tokens were removed: " + gone + ". Ctrl+Z restores them."};
 }
 
 int remove_unsupported(EditList& list, const model::Config& config) {

@@ -7,15 +7,13 @@
 
 namespace headscope::app {
 
-/// The edits of the run and their history.
+/// The edits of the run.
 struct EditsState {
   EditList list;
-  std::vector<EditList> before, after;  ///< for undo and redo, the nearest last
-  bool dragging = false;                ///< the last step is by a slider that is still dragged
-  bool is_brushing = false;             ///< the last step is by a brush that is still dragged
-  bool open = false;                    ///< the Edits bar is shown even without edits
-  TextField typed;                      ///< the next edit, in the notation of parse_edits
-  std::string problem;                  ///< why it cannot be added: one sentence
+  bool dragging = false;  ///< the last step is by a slider or a brush that is still dragged
+  bool open = false;      ///< the Edits bar is shown even without edits
+  TextField typed;        ///< the next edit, in the notation of parse_edits
+  std::string problem;    ///< why it cannot be added: one sentence
 };
 
 struct EditsSlice {
@@ -29,29 +27,22 @@ struct ListEdits {  ///< replaces the whole list
   EditList list;
   bool dragging = false;  ///< by a slider that is still dragged: extends the last undo step
 };
-struct UndoEdits {
-  bool forward = false;
-};
 struct TypeEdits {};  ///< adds what was typed
 struct ShowEdits {    ///< the Edits bar, even without edits
   bool open = false;
 };
 
-void reduce(EditsSlice& s, const AddEdits& a, World& w);
-void reduce(EditsSlice& s, const ToggleEdit& a, World& w);
-void reduce(EditsSlice& s, const SetPositionId& a, World& w);
-void reduce(EditsSlice& s, const SetVisibility& a, World& w);
-void reduce(EditsSlice& s, const DragEdit& a, World& w);
-void reduce(EditsSlice& s, const ListEdits& a, World& w);
-void reduce(EditsSlice& s, const UndoEdits& a, World& w);
-void reduce(EditsSlice& s, const TypeEdits& a, World& w);
-void reduce(EditsSlice& s, const ShowEdits& a, World& w);
+void reduce(EditsSlice& s, const AddEdits& a, ReduceContext& w);
+void reduce(EditsSlice& s, const ToggleEdit& a, ReduceContext& w);
+void reduce(EditsSlice& s, const SetPositionId& a, ReduceContext& w);
+void reduce(EditsSlice& s, const SetVisibility& a, ReduceContext& w);
+void reduce(EditsSlice& s, const DragEdit& a, ReduceContext& w);
+void reduce(EditsSlice& s, const ListEdits& a, ReduceContext& w);
+void reduce(EditsSlice& s, const TypeEdits& a, ReduceContext& w);
+void reduce(EditsSlice& s, const ShowEdits& a, ReduceContext& w);
 
-/// Replaces the list as one undo step, or with `continues_step` as part of the last one.
-void replace_edits(EditsState& edits, EditList list, bool continues_step = false);
-
-/// Call after the prompt changed: moves edits at positions along with their tokens, and shows which were
-/// removed.
+/// Call after the prompt may have changed: moves edits at positions along with their tokens, and shows which
+/// were removed.
 void move_with_tokens(UiState& state, const Prompt& before, const Snapshot& snapshot);
 
 /// Removes edits that a model does not support, and patches from the previous model's tokens; returns how

@@ -15,7 +15,7 @@ void open(UiState& s, const std::filesystem::path& folder) {
   s.generation.running = false;
 }
 
-void finish(UiState& s, World& w) {
+void finish(UiState& s, ReduceContext& w) {
   const std::string problem = finish_session(s, w.snapshot);
   if (!problem.empty())
     reduce(s, ShowMessage{"Some edits cannot be applied to this model: " + problem, true}, w);
@@ -23,7 +23,7 @@ void finish(UiState& s, World& w) {
 
 }  // namespace
 
-void reduce(UiState& s, const OpenModel& a, World& w) {
+void reduce(UiState& s, const OpenModel& a, ReduceContext& w) {
   const bool as_second = s.dialog == Dialog::open && s.open_form.second;
   reduce(s, ShowDialog{Dialog::none}, w);
   if (as_second) return reduce(s, CompareModel{a.folder}, w);
@@ -32,13 +32,15 @@ void reduce(UiState& s, const OpenModel& a, World& w) {
   open(s, a.folder);
 }
 
-void reduce(UiState& s, const ModelOpened& a, World& w) {
+void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
   const auto& model = w.snapshot.model;
   s.tries = std::make_shared<const Tries>();
   s.ids.clear();  // ids mean other tokens in another model
   s.visits = {};  // they name heads of another model
   end_mixed_comparison(s, w.snapshot);
-  s.edits.before.clear(), s.edits.after.clear(), s.edits.problem.clear();
+  s.edits.problem.clear();
+  fit_history_to_model(s, w.snapshot);
+  w.is_no_step = true;
   if (model && model->patterns && !s.pending_session) {
     s.view = tab_of_attention(s.view);
     if (!s.second_view.empty() &&
@@ -63,27 +65,28 @@ void reduce(UiState& s, const ModelOpened& a, World& w) {
   }
 }
 
-void reduce(UiState& s, const ModelKept&, World& w) {
+void reduce(UiState& s, const ModelKept&, ReduceContext& w) {
+  w.is_no_step = true;
   s.model = w.snapshot.model->folder;
   end_mixed_comparison(s, w.snapshot);
   if (s.pending_session)
     finish(s, w), s.session.clear(), s.weights_wanted.clear();  // they belong to another model
 }
 
-void reduce(UiState& s, const FetchModel& a, World& w) {
+void reduce(UiState& s, const FetchModel& a, ReduceContext& w) {
   if (!s.can_fetch || s.fetching.model) return;
   s.fetching = {a.model, {}, false};
   if (s.dialog == Dialog::open) s.dialog = Dialog::none;
   w.effects.emplace_back(a);
 }
 
-void reduce(FileSlice& s, const CancelFetch& a, World& w) {
+void reduce(FileSlice& s, const CancelFetch& a, ReduceContext& w) {
   if (!s.fetching.model) return;
   s.fetching.cancelled = true;
   w.effects.emplace_back(a);
 }
 
-void reduce(UiState& s, const FetchEnded& a, World& w) {
+void reduce(UiState& s, const FetchEnded& a, ReduceContext& w) {
   s.fetching = {};
   if (!a.folder.empty()) return open(s, a.folder);  // an open dialog stays open
   if (!a.problem.empty()) return reduce(s, ShowMessage{a.problem, true}, w);
@@ -93,12 +96,12 @@ void reduce(UiState& s, const FetchEnded& a, World& w) {
       w);
 }
 
-void reduce(UiState& s, const OpenFile& a, World& w) {
+void reduce(UiState& s, const OpenFile& a, ReduceContext& w) {
   reduce(s, ShowDialog{Dialog::none}, w);
   w.effects.emplace_back(a);
 }
 
-void reduce(UiState& s, const OpenSession& a, World& w) {
+void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {
   if (!a.problem.empty()) return reduce(s, ShowMessage{a.problem, true}, w);
   const Session& session = a.recipe.session;
   reduce(s, CloseTour{}, w);
@@ -119,7 +122,7 @@ void reduce(UiState& s, const OpenSession& a, World& w) {
     reduce(s, ShowMessage{std::move(warning), true}, w);
 }
 
-void reduce(UiState& s, const WeightsKnown& a, World& w) {
+void reduce(UiState& s, const WeightsKnown& a, ReduceContext& w) {
   const std::string wanted = std::exchange(s.weights_wanted, std::string());
   if (!wanted.empty() && wanted != a.hash) reduce(s, ShowMessage{kWeightsDiffer, true}, w);
 }

@@ -80,25 +80,25 @@ struct WeightsKnown {  ///< the hash of the model's weights
   std::string hash;
 };
 
-void reduce(UiState& s, const OpenModel& a, World& w);
-void reduce(UiState& s, const ModelOpened& a, World& w);
-void reduce(UiState& s, const ModelKept& a, World& w);
-void reduce(UiState& s, const FetchModel& a, World& w);
-void reduce(FileSlice& s, const CancelFetch& a, World& w);
-void reduce(UiState& s, const FetchEnded& a, World& w);
-void reduce(UiState& s, const OpenFile& a, World& w);
-void reduce(UiState& s, const OpenSession& a, World& w);
-void reduce(UiState& s, const WeightsKnown& a, World& w);
-inline void reduce(FileSlice& s, const CancelLoad&, World&) {
+void reduce(UiState& s, const OpenModel& a, ReduceContext& w);
+void reduce(UiState& s, const ModelOpened& a, ReduceContext& w);
+void reduce(UiState& s, const ModelKept& a, ReduceContext& w);
+void reduce(UiState& s, const FetchModel& a, ReduceContext& w);
+void reduce(FileSlice& s, const CancelFetch& a, ReduceContext& w);
+void reduce(UiState& s, const FetchEnded& a, ReduceContext& w);
+void reduce(UiState& s, const OpenFile& a, ReduceContext& w);
+void reduce(UiState& s, const OpenSession& a, ReduceContext& w);
+void reduce(UiState& s, const WeightsKnown& a, ReduceContext& w);
+inline void reduce(FileSlice& s, const CancelLoad&, ReduceContext&) {
   s.load_cancel = s.load_request;
 }
-inline void reduce(FileSlice& s, const DismissOffer&, World&) {
+inline void reduce(FileSlice& s, const DismissOffer&, ReduceContext&) {
   s.offer_models = false;
 }
-inline void reduce(FileSlice& s, const ModelsFound& a, World&) {
+inline void reduce(FileSlice& s, const ModelsFound& a, ReduceContext&) {
   s.models = a.models;
 }
-inline void reduce(FileSlice& s, const FetchProgressed& a, World&) {
+inline void reduce(FileSlice& s, const FetchProgressed& a, ReduceContext&) {
   s.fetching.progress = a.progress;
 }
 

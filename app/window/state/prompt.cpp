@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 #include "app/views/output/continuation.h"
@@ -80,12 +79,8 @@ std::vector<int> ids_of(std::span<const model::Token> tokens) {
 std::vector<int> ids_after_edit(std::span<const int> ids, std::string_view before, std::string_view now,
                                 const model::Tokenizer& tokenizer) {
   if (tokenizer.decode(ids) != before) return {};
-  const auto same = [](auto&& a, auto&& b) {
-    return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
-  };
-  const std::size_t front = same(before, now);
-  const auto reversed = [&](std::string_view text) { return text.substr(front) | std::views::reverse; };
-  const std::size_t back = before.size() - same(reversed(before), reversed(now));
+  const ChangedText change = changed_text(before, now);
+  const std::size_t front = change.at, back = front + change.removed.size();
   std::vector<int> result;
   std::size_t done = 0, end = 0;
   const auto add_text = [&](std::size_t to) {
@@ -141,23 +136,24 @@ void count_generated(Generation& generation) {
   if (generation.running && ++generation.token_count >= Generation::kMax) generation.running = false;
 }
 
+}  // namespace
+
 void prompt_changed(UiState& s) {
   s.generation.running = false;
   scroll_to_start(s);
   s.ids.clear();
 }
 
-}  // namespace
-
 Prompt typed_prompt(const PromptSlice& state) {
   return {state.prompt.edit.text, state.ids, state.start_token};
 }
 
-void replace_prompt(UiState& s, const Prompt& prompt, World& w) {
+void replace_prompt(UiState& s, const Prompt& prompt, ReduceContext& w) {
   if (prompt.text.size() > kMaxText) return refuse_text(s);
-  if (Prompt now = typed_prompt(s); now != prompt) w.replaced = std::move(now);
-  if (prompt.text != s.prompt.edit.text)
+  if (prompt.text != s.prompt.edit.text) {
+    w.is_other_text = true;
     s.prompt.edit = apply(std::move(s.prompt.edit), Replace{prompt.text});
+  }
   prompt_changed(s);
   s.ids = prompt.ids;
   s.start_token = prompt.start_token.value_or(s.start_token);
@@ -165,40 +161,41 @@ void replace_prompt(UiState& s, const Prompt& prompt, World& w) {
     if (option->of_prompt) s.options.set(*option, option->default_value);
 }
 
-void reduce(UiState& s, const TypeInField& a, World& w) {
+void reduce(UiState& s, const TypeInField& a, ReduceContext& w) {
   TextField& field = field_of(s, a.field);
   const auto* insert = std::get_if<Insert>(&a.command);
   if (insert && !has_room(field.edit, insert->bytes.size())) return refuse_text(s);
-  const bool moves_only =
-      std::holds_alternative<Move>(a.command) || std::holds_alternative<MoveTo>(a.command) ||
-      std::holds_alternative<Select>(a.command) || std::holds_alternative<SelectAll>(a.command);
-  const bool all_selected =
-      !field.edit.text.empty() && field.edit.selected().size() == field.edit.text.size();
-  const std::string before = a.field == Field::prompt && !s.ids.empty() ? field.edit.text : "";
+  const TextState before = field.edit;
+  const bool all_selected = !before.text.empty() && before.selected().size() == before.text.size();
   field.edit = apply(std::move(field.edit), a.command);
-  if (moves_only) return;
-  if (a.field == Field::prompt) {
-    std::vector<int> ids = std::exchange(s.ids, {});
-    prompt_changed(s);
-    const auto& model = w.snapshot.model;
-    if (!ids.empty() && model && !model->patterns) try {
-        s.ids = ids_after_edit(ids, before, field.edit.text, *model->tokenizer);
-      } catch (const model::RunError&) {  // the worker reports the error
-      }
-  }
+  if (field.edit.text == before.text) return;  // the caret has moved
+  const std::vector<int> ids = s.ids;
+  field_changed(s, a.field);
+  if (a.field == Field::second) return;
+  if (a.field != Field::prompt)
+    return field.history.add(before, field.edit.extends_change,
+                             [](const TextState& text) { return text.text.size(); });
+  const auto& model = w.snapshot.model;
+  if (!ids.empty() && model && !model->patterns) try {
+      s.ids = ids_after_edit(ids, before.text, field.edit.text, *model->tokenizer);
+    } catch (const model::RunError&) {  // the worker reports the error
+    }
   // Tokens that were chosen in one prompt say nothing about a wholly new one.
-  if (a.field == Field::prompt && (all_selected || field.edit.text.empty()))
-    s.selection.query = s.selection.key = -1;
-  if (a.field == Field::second) s.generation.running = false;
-  if (a.field == Field::option) set_typed_option(s);
-  if (a.field == Field::palette) s.palette.chosen = 0;
-  if (a.field == Field::edits) s.edits.problem.clear();
-  if (a.field == Field::session_path) s.save_form.asked = false, s.save_form.problem.clear();
-  if (a.field == Field::export_path || a.field == Field::export_size) clear_answer(s.export_form);
-  if (a.field == Field::export_path) follow_extension(s.export_form);
+  if (all_selected || field.edit.text.empty()) s.selection.query = s.selection.key = -1;
 }
 
-void reduce(UiState& s, const ScrollField& a, World&) {
+void field_changed(UiState& s, Field field) {
+  if (field == Field::prompt) prompt_changed(s);
+  if (field == Field::second) s.generation.running = false;
+  if (field == Field::option) set_typed_option(s);
+  if (field == Field::palette) s.palette.chosen = 0;
+  if (field == Field::edits) s.edits.problem.clear();
+  if (field == Field::session_path) s.save_form.asked = false, s.save_form.problem.clear();
+  if (field == Field::export_path || field == Field::export_size) clear_answer(s.export_form);
+  if (field == Field::export_path) follow_extension(s.export_form);
+}
+
+void reduce(UiState& s, const ScrollField& a, ReduceContext&) {
   field_of(s, a.field).scroll = a.to;
 }
 
@@ -207,7 +204,7 @@ const TourStop* shown_example(const PromptSlice& state) {
   return found == state.examples.end() ? nullptr : &*found;
 }
 
-void reduce(UiState& s, const ShowExample& a, World& w) {
+void reduce(UiState& s, const ShowExample& a, ReduceContext& w) {
   const TourStop example = s.examples.at(static_cast<std::size_t>(a.index));
   if (s.tour.tour >= 0) {  // its stop is about another view
     s.tour.saved_prompt.reset(), s.tour.saved_view.reset();
@@ -223,13 +220,14 @@ void reduce(UiState& s, const ShowExample& a, World& w) {
   if (attention && !shows_patterns) reduce(s, ShowView{std::string(attention->id)}, w);
 }
 
-void reduce(UiState& s, const ShowIds& a, World&) {
+void reduce(UiState& s, const ShowIds& a, ReduceContext& w) {
+  w.is_no_step = true;
   if (a.text.size() > kMaxText) return refuse_text(s);
   s.prompt.edit = make_text_state(a.text);
   s.ids = a.ids;
 }
 
-void reduce(UiState& s, const ShowPrompt& a, World& w) {
+void reduce(UiState& s, const ShowPrompt& a, ReduceContext& w) {
   const auto& model = w.snapshot.model;
   if (!model || model->patterns) return;
   Prompt prompt = a.prompt;
@@ -239,7 +237,7 @@ void reduce(UiState& s, const ShowPrompt& a, World& w) {
   if (s.side == Side::baseline) s.side = Side::run;
 }
 
-void reduce(UiState& s, const AppendToken& a, World& w) {
+void reduce(UiState& s, const AppendToken& a, ReduceContext& w) {
   const Snapshot& snapshot = w.snapshot;
   if (is_second_prompt(s, a.of, snapshot)) {
     continue_second(s, a);
@@ -258,7 +256,7 @@ void reduce(UiState& s, const AppendToken& a, World& w) {
   count_generated(s.generation);
 }
 
-void reduce(UiState& s, const SetTokens& a, World& w) {
+void reduce(UiState& s, const SetTokens& a, ReduceContext& w) {
   const auto before = all_tokens(s, w.snapshot);
   const bool is_current_run = is_shown_run(s, a.of, w.snapshot);
   if (!before || !(is_current_run || is_other_of_these_tokens(s, a.of, w.snapshot))) return;
@@ -267,15 +265,14 @@ void reduce(UiState& s, const SetTokens& a, World& w) {
                  w.snapshot);
 }
 
-void reduce(UiState& s, const SetStartToken& a, World& w) {
-  if (s.start_token != a.on) w.replaced = typed_prompt(s);
+void reduce(UiState& s, const SetStartToken& a, ReduceContext&) {
   s.start_token = a.on;
   s.start_token_chosen = true;
   s.selection.query = -1;
   scroll_to_start(s);
 }
 
-void reduce(UiState& s, const Generate& a, World& w) {
+void reduce(UiState& s, const Generate& a, ReduceContext& w) {
   const auto& model = w.snapshot.model;
   if (a.on && model && model->patterns)
     return reduce(s, ShowMessage{missing(*model, Capability::weights)}, w);
@@ -295,7 +292,7 @@ void reduce(UiState& s, const Generate& a, World& w) {
   scroll_to_start(s);
 }
 
-void reduce(UiState& s, const PromptsRead& a, World&) {
+void reduce(UiState& s, const PromptsRead& a, ReduceContext&) {
   if (!a.prompts) {
     s.message = {a.problem, true};
     return;

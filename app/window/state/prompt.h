@@ -61,22 +61,26 @@ struct PromptsRead {  ///< a list of prompts was read from a file
   std::string problem = {};  ///< why it could not be read; empty: it was
 };
 
-void reduce(UiState& s, const TypeInField& a, World& w);
-void reduce(UiState& s, const ScrollField& a, World& w);
-void reduce(UiState& s, const ShowExample& a, World& w);
-void reduce(UiState& s, const ShowIds& a, World& w);
-void reduce(UiState& s, const ShowPrompt& a, World& w);
-void reduce(UiState& s, const AppendToken& a, World& w);
-void reduce(UiState& s, const SetTokens& a, World& w);
-void reduce(UiState& s, const SetStartToken& a, World& w);
-void reduce(UiState& s, const Generate& a, World& w);
-void reduce(UiState& s, const PromptsRead& a, World& w);
+void reduce(UiState& s, const TypeInField& a, ReduceContext& w);
+void reduce(UiState& s, const ScrollField& a, ReduceContext& w);
+void reduce(UiState& s, const ShowExample& a, ReduceContext& w);
+void reduce(UiState& s, const ShowIds& a, ReduceContext& w);
+void reduce(UiState& s, const ShowPrompt& a, ReduceContext& w);
+void reduce(UiState& s, const AppendToken& a, ReduceContext& w);
+void reduce(UiState& s, const SetTokens& a, ReduceContext& w);
+void reduce(UiState& s, const SetStartToken& a, ReduceContext& w);
+void reduce(UiState& s, const Generate& a, ReduceContext& w);
+void reduce(UiState& s, const PromptsRead& a, ReduceContext& w);
 
 /// The example whose prompt is shown; null: none.
 const TourStop* shown_example(const PromptSlice& state);
 /// The prompt as typed, without edits.
 Prompt typed_prompt(const PromptSlice& state);
+/// Call after a field's text has changed.
+void field_changed(UiState& s, Field field);
+/// Call after the prompt has changed: ends generating, and drops what belongs to the previous one.
+void prompt_changed(UiState& s);
 /// Replaces what was typed, and resets the options that belong to one prompt.
-void replace_prompt(UiState& s, const Prompt& prompt, World& w);
+void replace_prompt(UiState& s, const Prompt& prompt, ReduceContext& w);
 
 }  // namespace headscope::app

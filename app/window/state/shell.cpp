@@ -17,17 +17,17 @@ PaneSizes within_limits(const PaneSizes& panes) {
   return {clamped(panes.heads), clamped(panes.next), clamped(panes.second_view)};
 }
 
-void reduce(UiState& s, const SetFontSize& a, World&) {
+void reduce(UiState& s, const SetFontSize& a, ReduceContext&) {
   const float before = s.font_size;
   s.font_size = within_limits(a.size);
   s.prompt.scroll *= s.font_size / before;  // keeps the same lines visible
 }
 
-void reduce(ShellSlice& s, const SetPanes& a, World&) {
+void reduce(ShellSlice& s, const SetPanes& a, ReduceContext&) {
   s.panes = within_limits(a.panes);
 }
 
-void reduce(UiState& s, const ShowMessage& a, World&) {
+void reduce(UiState& s, const ShowMessage& a, ReduceContext&) {
   s.message = {a.text, a.is_error, a.from_worker};
   if (a.is_error) s.generation.running = false;
 }

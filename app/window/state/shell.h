@@ -48,19 +48,19 @@ struct CloseWarnings {
 };
 struct Quit {};
 
-void reduce(UiState& s, const SetFontSize& a, World& w);
-void reduce(ShellSlice& s, const SetPanes& a, World& w);
-void reduce(UiState& s, const ShowMessage& a, World& w);
-inline void reduce(ShellSlice& s, const SetDark& a, World&) {
+void reduce(UiState& s, const SetFontSize& a, ReduceContext& w);
+void reduce(ShellSlice& s, const SetPanes& a, ReduceContext& w);
+void reduce(UiState& s, const ShowMessage& a, ReduceContext& w);
+inline void reduce(ShellSlice& s, const SetDark& a, ReduceContext&) {
   s.dark = a.dark;
 }
-inline void reduce(ShellSlice& s, const DismissMessage&, World&) {
+inline void reduce(ShellSlice& s, const DismissMessage&, ReduceContext&) {
   s.message = {};
 }
-inline void reduce(ShellSlice& s, const CloseWarnings& a, World&) {
+inline void reduce(ShellSlice& s, const CloseWarnings& a, ReduceContext&) {
   s.closed_warnings.insert(s.closed_warnings.end(), a.warnings.begin(), a.warnings.end());
 }
-inline void reduce(ShellSlice& s, const Quit&, World&) {
+inline void reduce(ShellSlice& s, const Quit&, ReduceContext&) {
   s.quit = true;
 }
 

@@ -59,8 +59,8 @@ void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   }
   if (own && list != s.edits.list)
     s.message = {first ? "The tour puts your edits aside; they come back when it is closed."
-                       : "The tour has replaced your edits; Ctrl+U undoes that."};
-  replace_edits(s.edits, std::move(list));
+                       : "The tour has replaced your edits; Ctrl+Z undoes that."};
+  s.edits.list = std::move(list);
   tour.edits = s.edits.list;
 }
 
@@ -84,7 +84,7 @@ void select_stop(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   }
 }
 
-void reduce(UiState& s, const OpenTour& a, World& w) {
+void reduce(UiState& s, const OpenTour& a, ReduceContext& w) {
   const Prompt own = own_prompt(s);
   const bool goes_on = a.tour >= 0 && own != typed_prompt(s);
   const std::optional<ViewState> view = s.tour.saved_view ? std::optional(own_view(s)) : std::nullopt;
@@ -100,12 +100,12 @@ void reduce(UiState& s, const OpenTour& a, World& w) {
 
 /// Restores the prompt, the edits and the comparison from before the tour, unless the user has changed them,
 /// and with the prompt the view and the selection.
-void reduce(UiState& s, const CloseTour&, World& w) {
+void reduce(UiState& s, const CloseTour&, ReduceContext& w) {
   Options own = own_options(s);
   const bool changed = own != s.options;
   if (changed) s.playing = {};
   s.options = std::move(own);
-  if (s.tour.saved_edits && s.edits.list == s.tour.edits) replace_edits(s.edits, *s.tour.saved_edits);
+  if (s.tour.saved_edits && s.edits.list == s.tour.edits) s.edits.list = *s.tour.saved_edits;
   const ViewState view = own_view(s);
   if (const Prompt prompt = own_prompt(s); prompt != typed_prompt(s)) {
     replace_prompt(s, prompt, w);
@@ -130,7 +130,7 @@ void reduce(UiState& s, const CloseTour&, World& w) {
 
 /// Options that the tour sets, and the view's own options, are reset to their defaults unless the stop names
 /// them.
-void reduce(UiState& s, const GoToStop& a, World& w) {
+void reduce(UiState& s, const GoToStop& a, ReduceContext& w) {
   if (s.tour.tour < 0 || s.tour.tour >= std::ssize(s.tours)) return;
   const Tour& tour = s.tours[s.tour.tour];
   if (!s.tour.saved_view) s.tour.saved_view = view_state(s);
@@ -190,7 +190,7 @@ SecondPrompt own_second(const UiState& s) {
   return own;
 }
 
-void reduce(UiState& s, const RevealPoint& a, World&) {
+void reduce(UiState& s, const RevealPoint& a, ReduceContext&) {
   if (s.tour.tour < 0) return;
   for (const ViewAction& action : a.scroll)
     if (const auto* set = std::get_if<SetOption>(&action)) set_option(s, *set->option, set->value);

@@ -53,7 +53,7 @@ bool has_ended(const Playing& playing) {
   return playing.seconds >= duration(*playing.option);
 }
 
-void reduce(UiState& s, const PlayOption& a, World&) {
+void reduce(UiState& s, const PlayOption& a, ReduceContext&) {
   const bool stops = a.option == nullptr || s.playing.option == a.option;
   s.playing = {};
   if (stops) return;
@@ -61,7 +61,7 @@ void reduce(UiState& s, const PlayOption& a, World&) {
   show_value(s);
 }
 
-void reduce(UiState& s, const AdvancePlaying& a, World&) {
+void reduce(UiState& s, const AdvancePlaying& a, ReduceContext&) {
   const OptionSpec* option = s.playing.option;
   if (option == nullptr) return;
   if (!is_undisturbed(s) || !is_shown(option, s)) {
@@ -92,40 +92,40 @@ void scroll_to_start(ViewSlice& s) {
       if (option->reset_on_prompt_change) s.options.set(*option, option->default_value);
 }
 
-void reduce(ViewSlice& s, const SelectHead& a, World& w) {
+void reduce(ViewSlice& s, const SelectHead& a, ReduceContext& w) {
   const Extent e = extent(w.snapshot);
   s.selection.layer = std::clamp(a.layer, 0, e.layers - 1);
   s.selection.head = std::clamp(a.head, 0, e.heads - 1);
 }
 
-void reduce(ViewSlice& s, const MoveHead& a, World& w) {
+void reduce(ViewSlice& s, const MoveHead& a, ReduceContext& w) {
   reduce(s, SelectHead{s.selection.layer + a.layers, s.selection.head + a.heads}, w);
 }
 
-void reduce(ViewSlice& s, const SelectQuery& a, World& w) {
+void reduce(ViewSlice& s, const SelectQuery& a, ReduceContext& w) {
   s.selection.query = a.position < 0 ? -1 : std::min(a.position, extent(w.snapshot).length - 1);
   scroll_to_start(s);
 }
 
-void reduce(ViewSlice& s, const MoveQuery& a, World& w) {
+void reduce(ViewSlice& s, const MoveQuery& a, ReduceContext& w) {
   const int last = extent(w.snapshot).length - 1;
   const int from = s.selection.query < 0 ? last : std::min(s.selection.query, last);
   const int to = std::clamp(from + a.by, 0, last);
   reduce(s, SelectQuery{to == last && a.by > 0 ? -1 : to}, w);
 }
 
-void reduce(ViewSlice& s, const SelectKey& a, World& w) {
+void reduce(ViewSlice& s, const SelectKey& a, ReduceContext& w) {
   s.selection.key = a.position < extent(w.snapshot).keys ? a.position : -1;
 }
 
-void reduce(ViewSlice& s, const SetOption& a, World&) {
+void reduce(ViewSlice& s, const SetOption& a, ReduceContext&) {
   s.options.set(*a.option, a.value);
   if (s.playing.option == a.option) s.playing = {};
   if (typed_option(s) == a.option) show_option_text(s);
 }
 
 /// A view that is already in the other pane swaps places with this pane's.
-void reduce(ViewSlice& s, const ShowView& a, World&) {
+void reduce(ViewSlice& s, const ShowView& a, ReduceContext&) {
   const View* view = find_view(a.id);
   if (!view || view->place != Place::tab) return;
   std::string& here = a.second_pane ? s.second_view : s.view;
@@ -136,49 +136,38 @@ void reduce(ViewSlice& s, const ShowView& a, World&) {
   show_option_text(s);
 }
 
-void reduce(ViewSlice& s, const ShowPart& a, World& w) {
+void reduce(ViewSlice& s, const ShowPart& a, ReduceContext& w) {
   if (const View* view = view_of(a.part)) reduce(s, ShowView{std::string(view->id)}, w);
 }
 
-void reduce(ViewSlice& s, const StepView& a, World& w) {
+void reduce(ViewSlice& s, const StepView& a, ReduceContext& w) {
   std::string id = next_tab(s.view, a.by);
   if (id == s.second_view) id = next_tab(id, a.by);
   reduce(s, ShowView{std::move(id)}, w);
 }
 
-void reduce(ViewSlice& s, const CloseSecondView&, World&) {
+void reduce(ViewSlice& s, const CloseSecondView&, ReduceContext&) {
   s.second_view.clear();
 }
 
-void reduce(ViewSlice& s, const ShowMoreControls& a, World&) {
+void reduce(ViewSlice& s, const ShowMoreControls& a, ReduceContext&) {
   s.all_controls = a.all;
 }
 
-void reduce(ViewSlice& s, const TypeOption& a, World&) {
+void reduce(ViewSlice& s, const TypeOption& a, ReduceContext&) {
   s.typed_last = a.option;
   show_option_text(s);
 }
 
-void reduce(UiState& s, const Revisit& a, World& w) {
-  auto& from = a.forward ? s.visits.after : s.visits.before;
-  auto& to = a.forward ? s.visits.before : s.visits.after;
-  if (from.empty()) return;
-  const Visit there = std::move(from.back());
-  from.pop_back();
-  Visit& here = to.emplace_back(Visit{view_state(s), {}});
+void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w) {
+  const auto there = s.visits.step(a.forward, view_state(s));
+  if (!there) return;
   s.visits.step_kind = 0;
-  s.view = there.view_state.view;
-  s.second_view = there.view_state.second_view;
-  const Selection& selection = there.view_state.selection;
-  reduce(s, SelectHead{selection.layer, selection.head}, w);
-  if (there.prompt) {  // its run is pending
-    here.prompt = typed_prompt(s);
-    replace_prompt(s, *there.prompt, w);
-    s.selection.query = selection.query, s.selection.key = selection.key;
-  } else {
-    reduce(s, SelectQuery{selection.query}, w);
-    reduce(s, SelectKey{selection.key}, w);
-  }
+  s.view = there->view;
+  s.second_view = there->second_view;
+  reduce(s, SelectHead{there->selection.layer, there->selection.head}, w);
+  reduce(s, SelectQuery{there->selection.query}, w);
+  reduce(s, SelectKey{there->selection.key}, w);
   show_option_text(s);
 }
 
@@ -188,7 +177,7 @@ static std::ptrdiff_t selections_in(const ViewActions& actions) {
   });
 }
 
-void reduce(UiState& s, const DoAll& a, World& w) {
+void reduce(UiState& s, const DoAll& a, ReduceContext& w) {
   const auto& run = w.snapshot.run;
   const bool of_another = s.side == Side::baseline && run && compares_different_inputs(*run);
   const ViewActions actions = of_another ? translate_to_run(a.actions, *run) : a.actions;
@@ -197,19 +186,19 @@ void reduce(UiState& s, const DoAll& a, World& w) {
   for (const ViewAction& action : actions) std::visit([&](const auto& one) { reduce(s, one, w); }, action);
 }
 
-void reduce(UiState& s, const BeginClick&, World&) {
-  s.edits.is_brushing = false;
+void reduce(UiState& s, const BeginClick&, ReduceContext&) {
+  s.edits.dragging = false;
   s.selection_before = s.selection;
   s.options_before = s.options;
 }
 
-void reduce(ViewSlice& s, const UndoClick&, World&) {
+void reduce(ViewSlice& s, const UndoClick&, ReduceContext&) {
   s.selection = s.selection_before;
   s.options = s.options_before;
   show_option_text(s);
 }
 
-void reduce(ViewSlice& s, const CopyNumbers& a, World& w) {
+void reduce(ViewSlice& s, const CopyNumbers& a, ReduceContext& w) {
   w.effects.emplace_back(CopyNumbers{a.view.empty() ? s.view : a.view});
 }
 
@@ -265,7 +254,7 @@ void show_option_text(ViewSlice& state) {
   const OptionSpec* option = typed_option(state);
   if (!option) return;
   const OptionValue& value = state.options.value(*option);
-  state.option_text.edit = make_text_state(value == option->default_value ? "" : to_text(*option, value));
+  state.option_text = {make_text_state(value == option->default_value ? "" : to_text(*option, value))};
 }
 
 void set_typed_option(ViewSlice& state) {

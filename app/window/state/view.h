@@ -33,20 +33,11 @@ struct AdvancePlaying {
   double seconds = 0;
 };
 
-void reduce(UiState& s, const PlayOption& a, World& w);
-void reduce(UiState& s, const AdvancePlaying& a, World& w);
+void reduce(UiState& s, const PlayOption& a, ReduceContext& w);
+void reduce(UiState& s, const AdvancePlaying& a, ReduceContext& w);
 
-/// One step of Back and Forward.
-struct Visit {
-  ViewState view_state;
-  std::optional<Prompt> prompt;  ///< only if another prompt replaced it
-};
-
-/// The history of Back and Forward. Editing text is not part of it and has its own undo.
-struct Visits {
-  static constexpr std::size_t kMax = 200;
-  static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;  ///< limit for the prompts in `before`
-  std::vector<Visit> before, after;                               ///< the nearest last
+/// The history of Back and Forward.
+struct Visits : History<ViewState> {
   int step_kind = 0;  ///< see StepKind: the kind of the last step; 0: it stands alone
 };
 
@@ -95,23 +86,23 @@ struct CopyNumbers {
   std::string view;  ///< its id; empty: the one in the first pane
 };
 
-void reduce(ViewSlice& s, const SelectHead& a, World& w);
-void reduce(ViewSlice& s, const MoveHead& a, World& w);
-void reduce(ViewSlice& s, const SelectQuery& a, World& w);
-void reduce(ViewSlice& s, const MoveQuery& a, World& w);
-void reduce(ViewSlice& s, const SelectKey& a, World& w);
-void reduce(ViewSlice& s, const SetOption& a, World& w);
-void reduce(ViewSlice& s, const ShowView& a, World& w);
-void reduce(ViewSlice& s, const ShowPart& a, World& w);
-void reduce(ViewSlice& s, const StepView& a, World& w);
-void reduce(ViewSlice& s, const CloseSecondView& a, World& w);
-void reduce(ViewSlice& s, const ShowMoreControls& a, World& w);
-void reduce(ViewSlice& s, const TypeOption& a, World& w);
-void reduce(UiState& s, const Revisit& a, World& w);
-void reduce(UiState& s, const DoAll& a, World& w);
-void reduce(UiState& s, const BeginClick& a, World& w);
-void reduce(ViewSlice& s, const UndoClick& a, World& w);
-void reduce(ViewSlice& s, const CopyNumbers& a, World& w);
+void reduce(ViewSlice& s, const SelectHead& a, ReduceContext& w);
+void reduce(ViewSlice& s, const MoveHead& a, ReduceContext& w);
+void reduce(ViewSlice& s, const SelectQuery& a, ReduceContext& w);
+void reduce(ViewSlice& s, const MoveQuery& a, ReduceContext& w);
+void reduce(ViewSlice& s, const SelectKey& a, ReduceContext& w);
+void reduce(ViewSlice& s, const SetOption& a, ReduceContext& w);
+void reduce(ViewSlice& s, const ShowView& a, ReduceContext& w);
+void reduce(ViewSlice& s, const ShowPart& a, ReduceContext& w);
+void reduce(ViewSlice& s, const StepView& a, ReduceContext& w);
+void reduce(ViewSlice& s, const CloseSecondView& a, ReduceContext& w);
+void reduce(ViewSlice& s, const ShowMoreControls& a, ReduceContext& w);
+void reduce(ViewSlice& s, const TypeOption& a, ReduceContext& w);
+void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w);
+void reduce(UiState& s, const DoAll& a, ReduceContext& w);
+void reduce(UiState& s, const BeginClick& a, ReduceContext& w);
+void reduce(ViewSlice& s, const UndoClick& a, ReduceContext& w);
+void reduce(ViewSlice& s, const CopyNumbers& a, ReduceContext& w);
 
 /// How many layers, heads and positions there are; one of each until something has run.
 struct Extent {

@@ -92,11 +92,11 @@ TEST_F(EditsBarTest, OneHasAMenuWithASliderAndItsText) {
   EXPECT_EQ(clipboard_, "L1H6.z*=0.55");
   click_item(core, "L1 H6 × 0.55");
   const viz::Point at = item(core, "Strength");
-  const auto steps = core.state().edits.before.size();
+  const auto steps = core.state().history.before.size();
   drag(core, at, {at.x + 60, at.y});
   core.draw(frame_);
   EXPECT_THAT(active(core), Not(ElementsAre("L1H6.z*=0.55")));
-  EXPECT_EQ(core.state().edits.before.size(), steps + 1) << "a drag is one step";
+  EXPECT_EQ(core.state().history.before.size(), steps + 1) << "a drag is one step";
   EXPECT_FALSE(core.state().edits.dragging);
 }
 
@@ -118,7 +118,7 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   EXPECT_FALSE(says(core, ": difference"));
   apply_and_show(core, SetSide{Side::difference});
   EXPECT_TRUE(says(core, ": difference"));
-  apply_and_show(core, UndoEdits{});
+  apply_and_show(core, Undo{});
   EXPECT_EQ(heatmap().context.side, Side::run) << "nothing to compare with";
 }
 
@@ -183,7 +183,7 @@ TEST_F(EditsBarTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   const std::string& second = core.state().second.text.edit.text;
   EXPECT_THAT(second, StartsWith("The very old"));
   EXPECT_THAT(second, Not(HasSubstr("king had daughter"))) << "it goes on from within";
-  apply_and_show(core, TypeInField{Field::second, Undo{}});
+  apply_and_show(core, Undo{});
   EXPECT_EQ(second, "The very old king had daughter, and the king was old");
   apply_and_show(core, SetOption{&kDragAction, 1});
   const PlacedPicture map = picture(core.window(), "heatmap");
@@ -244,13 +244,13 @@ TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {
   Core core(std::move(o));
   add(core, "L1.resid_pre[2]=0; L0H0.pattern[5,2]=0.5");
   const EditList before = core.state().edits.list;
-  const std::size_t steps = core.state().edits.before.size();
+  const std::size_t steps = core.state().history.before.size();
   core.apply(TypeInField{Field::prompt, MoveTo{3, false, false, {}}});
   core.apply(TypeInField{Field::prompt, Insert{" very", false}});
   EXPECT_THAT(active(core), ElementsAre("L1.resid_pre[3]=0", "L0H0.pattern[6,3]=0.5"));
-  EXPECT_EQ(core.state().edits.before.size(), steps) << "it is the prompt's step, not theirs";
+  EXPECT_EQ(core.state().history.before.size(), steps + 1) << "one step with the prompt's";
   EXPECT_EQ(core.state().message.text, "");
-  core.apply(TypeInField{Field::prompt, Undo{}});
+  core.apply(Undo{});
   EXPECT_EQ(core.state().edits.list, before);
   core.apply(SetStartToken{true});
   EXPECT_THAT(active(core), ElementsAre("L1.resid_pre[3]=0", "L0H0.pattern[6,3]=0.5"));
@@ -260,8 +260,7 @@ TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {
   core.apply(TypeInField{Field::prompt, Replace{"The old had a dog"}});
   EXPECT_THAT(active(core), IsEmpty());
   EXPECT_THAT(core.state().message.text, HasSubstr("L1.resid_pre[2]=0"));
-  core.apply(TypeInField{Field::prompt, Undo{}});
-  core.apply(UndoEdits{});
+  core.apply(Undo{});
   EXPECT_EQ(core.state().edits.list, before) << "and can be brought back";
   core.apply(ShowExample{0});
   EXPECT_EQ(core.state().edits.list, before) << "of another text nothing is known";

@@ -59,7 +59,7 @@ TEST_F(HelpTest, FindsWhatIsSearchedInAllOfIt) {
   search(core, "initial values");
   EXPECT_TRUE(says(core, "Position embedding"));
   search(core, "undo the last edit");
-  EXPECT_TRUE(says(core, "Ctrl+U")) << "of the keys";
+  EXPECT_TRUE(says(core, "Ctrl+G")) << "of the keys";
   EXPECT_FALSE(says(core, "Ctrl+G")) << "only the line in which it was found";
   search(core, "SHA-256 recipe");
   EXPECT_TRUE(says(core, "Recipes"));

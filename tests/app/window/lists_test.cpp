@@ -64,7 +64,7 @@ TEST_F(Lists, LeadToTheirPromptsAndBack) {
   apply_and_show(core, DoAll{{ShowPrompt{core.state().prompts->prompts[1], {1, 1, 3, 2}}}});
   EXPECT_EQ(core.snapshot().run->run->tokens, (std::vector<int>{5, 9, 5, 9}));
   EXPECT_EQ(core.state().selection, (Selection{1, 1, 3, 2}));
-  apply_and_show(core, Revisit{});
+  apply_and_show(core, Undo{});
   EXPECT_EQ(prompt(core), "The king had a dog");
 }
 
@@ -161,9 +161,9 @@ TEST_F(Lists, DraggingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
   drag(core, cell(again, 0, 3, 4), cell(again, 0, 4, 4));
   shown(core);
   EXPECT_EQ(core.state().edits.list.edits.size(), 3U);
-  core.apply(UndoEdits{});
+  core.apply(Undo{});
   EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
-  core.apply(UndoEdits{});
+  core.apply(Undo{});
   EXPECT_TRUE(core.state().edits.list.edits.empty());
   EXPECT_EQ(core.snapshot().error, "");
 }

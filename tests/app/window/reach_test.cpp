@@ -346,7 +346,7 @@ class ReachTest : public HandsTest {
         {"a change switched", index_of<ListEdits>(), item_click("Switch L0 H1 off"),
          tabs_to("Switch L0 H1 off"),
          [](const Core& core) { return core.state().edits.list.active().empty(); }, head_off_before},
-        {"a change undone", index_of<UndoEdits>(), item_click("Undo edit"), key(Key::u, {.ctrl = true}),
+        {"a change undone", index_of<Undo>(), item_click("Undo"), key(Key::z, {.ctrl = true}),
          [](const Core& core) { return core.state().edits.list.edits.empty(); }, head_off_before},
         {"a change in words", index_of<TypeEdits>(), type_edit, type_edit,
          [](const Core& core) { return core.state().edits.list.active().size() == 1; },

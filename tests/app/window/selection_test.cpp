@@ -202,7 +202,7 @@ TEST_F(SelectionTest, OnItsSideTheSecondPromptIsGenerated) {
   generate(core, 3);
   EXPECT_EQ(core.state().second.text.edit.text, prompt(alone));
   EXPECT_EQ(prompt(core), "The old king");
-  core.apply(TypeInField{Field::second, Undo{}});
+  core.apply(Undo{});
   EXPECT_EQ(core.state().second.text.edit.text, "A wolf") << "in one step";
   shown(core);
   core.apply(Generate{true});

@@ -40,10 +40,10 @@ class Sessions : public HandsTest {
   static void drop(Core& core, const fs::path& path) {
     const std::string before = core.state().message.text;
     core.handle(FilesDropped{{path}});
-    const std::uint64_t edits = core.state().prompt.edit.history.done.size();
+    const std::uint64_t edits = core.state().history.before.size();
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
-    while (std::chrono::steady_clock::now() < deadline &&
-           core.state().prompt.edit.history.done.size() == edits && core.state().message.text == before)
+    while (std::chrono::steady_clock::now() < deadline && core.state().history.before.size() == edits &&
+           core.state().message.text == before)
       core.take_results();
     shown(core);
   }

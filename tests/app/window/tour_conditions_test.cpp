@@ -50,7 +50,7 @@ TEST_F(TourConditionsTest, HoldAsTheRunAndTheSelectionChange) {
       {"this prompt",
        "",
        {{true, {}}, {false, {say("the fox saw the dog")}}, {true, {back}}, {false, {SetStartToken{true}}}}},
-      {"these edits", edit, {{true, {}}, {false, {none}}, {true, {UndoEdits{}}}, {false, {add}}}},
+      {"these edits", edit, {{true, {}}, {false, {none}}, {true, {Undo{}}}, {false, {add}}}},
       {"these edits", edit, {{false, {baseline}}, {false, {difference}}}},
       {"unedited run", edit, {{false, {}}, {true, {baseline}}, {false, {difference}}}},
       {"difference", edit, {{false, {}}, {true, {difference}}, {false, {baseline}}}},

@@ -54,7 +54,7 @@ class TypingTest : public HandsTest {
     for (const char c : all_letters()) strike(core, c);
     EXPECT_EQ(prompt(core), text + all_letters());
     EXPECT_EQ(rest(core), before);
-    apply_and_show(core, TypeInField{Field::prompt, Undo{}}, TypeInField{Field::prompt, Replace{text}});
+    apply_and_show(core, Undo{}, TypeInField{Field::prompt, Replace{text}});
   }
 };
 

@@ -1,0 +1,161 @@
+#include "app/window/state/undo.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "app/counted.h"
+#include "app/run/edits/edit_text.h"
+#include "app/window/state.h"
+
+namespace headscope::app {
+namespace {
+
+enum Part { kPrompt = 1, kEdits = 2, kSecond = 4 };
+
+/// The parts in which two documents differ. Where their carets are does not count.
+int differing_parts(const Document& a, const Document& b) {
+  const bool prompt = a.prompt.text != b.prompt.text || a.ids != b.ids || a.start_token != b.start_token;
+  const bool second = a.second.text != b.second.text || a.has_second != b.has_second ||
+                      a.second_is_file != b.second_is_file || a.alignment != b.alignment;
+  return (prompt ? kPrompt : 0) | (a.edits != b.edits ? kEdits : 0) | (second ? kSecond : 0);
+}
+
+std::size_t document_bytes(const Document& document) {
+  return document.prompt.text.size() + document.second.text.size() + document.ids.size() * sizeof(int) +
+         document.edits.edits.size() * sizeof(ListedEdit);
+}
+
+/// “ she”; a long text is cut.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kMost = 24;
+  const bool cut = text.size() > kMost;
+  return "“" + std::string(text.substr(0, cut ? grapheme_floor(text, kMost) : text.size())) +
+         (cut ? "…”" : "”");
+}
+
+std::string text_words(std::string_view from, std::string_view to) {
+  const ChangedText change = changed_text(from, to);
+  if (change.inserted.empty()) return "delete " + quoted(change.removed);
+  return (change.removed.empty() ? "add " : "change to ") + quoted(change.inserted);
+}
+
+std::string edits_words(const EditList& from, const EditList& to) {
+  const auto missing_in = [](const EditList& list, const EditList& other) {
+    std::vector<ListedEdit> found = list.edits;
+    std::erase_if(found, [&](const ListedEdit& edit) { return std::ranges::count(other.edits, edit) > 0; });
+    return found;
+  };
+  const auto added = missing_in(to, from), removed = missing_in(from, to);
+  if (added.size() + removed.size() == 0) return "order of the edits";
+  if (added.size() == 1 && removed.size() == 1 && added[0].edit == removed[0].edit)
+    return (added[0].on ? "switch on " : "switch off ") + edit_words(added[0].edit);
+  if (added.size() == 1) return edit_words(added[0].edit);
+  if (added.size() > 1) return counted(std::ssize(added), "edit");
+  return "remove " +
+         (removed.size() == 1 ? edit_words(removed[0].edit) : counted(std::ssize(removed), "edit"));
+}
+
+std::string second_words(const Document& from, const Document& to) {
+  if (from.has_second != to.has_second || from.second_is_file != to.second_is_file) return "second prompt";
+  if (from.alignment != to.alignment) return "alignment";
+  return text_words(from.second.text, to.second.text) + " in the second prompt";
+}
+
+/// What a step from one document to another did.
+std::string change_words(const Document& from, const Document& to) {
+  const int parts = differing_parts(from, to);
+  std::string words;
+  const auto add = [&](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
+  if ((parts & kPrompt) != 0)
+    add(from.prompt.text != to.prompt.text   ? text_words(from.prompt.text, to.prompt.text)
+        : from.start_token != to.start_token ? "start token"
+                                             : "token ids");
+  if ((parts & kEdits) != 0) add(edits_words(from.edits, to.edits));
+  if ((parts & kSecond) != 0) add(second_words(from, to));
+  return words;
+}
+
+void restore(UiState& s, Document document, const Snapshot& snapshot) {
+  if (s.second.on && !document.has_second) s.side = Side::run;
+  s.prompt.edit = std::move(document.prompt);
+  prompt_changed(s);
+  s.ids = std::move(document.ids);
+  s.start_token = document.start_token;
+  s.edits.list = std::move(document.edits);
+  s.edits.problem.clear();
+  s.edits.dragging = false;
+  s.second.text.edit = std::move(document.second);
+  s.second.on = document.has_second;
+  s.second.is_file = document.second_is_file;
+  s.second.alignment = document.alignment;
+  end_mixed_comparison(s, snapshot);
+}
+
+bool has_own_history(Field field) {
+  return field != Field::prompt && field != Field::second;
+}
+
+}  // namespace
+
+Document document_of(const UiState& s) {
+  return {s.prompt.edit,      s.ids,       s.start_token,    s.edits.list,
+          s.second.text.edit, s.second.on, s.second.is_file, s.second.alignment};
+}
+
+void reduce(UiState& s, const Undo& a, ReduceContext& w) {
+  if (has_own_history(a.field)) {
+    TextField& field = field_of(s, a.field);
+    if (auto text = field.history.step(a.forward, field.edit)) {
+      field.edit = *std::move(text);
+      return field_changed(s, a.field);
+    }
+    if (s.dialog != Dialog::none) return;
+  }
+  w.is_no_step = true;
+  const Document now = document_of(s);
+  auto there = s.history.step(a.forward, now);
+  while (there && differing_parts(*there, now) == 0) there = s.history.step(a.forward, now);
+  if (!there) return;
+  const std::string words = a.forward ? change_words(now, *there) : change_words(*there, now);
+  restore(s, *std::move(there), w.snapshot);
+  s.last_parts = 0;
+  s.message = {(a.forward ? "Redone: " : "Undone: ") + words + "."};
+}
+
+void remember_change(UiState& s, Document before, const ReduceContext& w) {
+  Document now = document_of(s);
+  const int parts = differing_parts(before, now);
+  if (w.is_no_step || parts == 0) return;
+  const bool extends = w.extends_step ||
+                       (before.prompt.text != now.prompt.text && now.prompt.extends_change) ||
+                       (before.second.text != now.second.text && now.second.extends_change);
+  s.history.add(std::move(before), extends && parts == s.last_parts, document_bytes);
+  s.last_parts = parts;
+}
+
+void fit_history_to_model(UiState& s, const Snapshot& snapshot) {
+  const bool has_weights = snapshot.model && !snapshot.model->patterns;
+  for (auto* documents : {&s.history.before, &s.history.after}) {
+    for (Document& document : *documents) {
+      document.ids.clear();  // ids mean other tokens in another model
+      if (has_weights) remove_unsupported(document.edits, snapshot.model->config());
+    }
+  }
+}
+
+std::string undo_words(const UiState& s, bool forward) {
+  const auto& steps = forward ? s.history.after : s.history.before;
+  if (steps.empty()) return "";
+  const Document now = document_of(s);
+  return forward ? change_words(now, steps.back()) : change_words(steps.back(), now);
+}
+
+bool can_undo(const UiState& s, Field field, bool forward) {
+  const auto any = [forward](const auto& history) {
+    return !(forward ? history.after : history.before).empty();
+  };
+  return (has_own_history(field) && any(field_of(s, field).history)) ||
+         (s.dialog == Dialog::none && any(s.history));
+}
+
+}  // namespace headscope::app
