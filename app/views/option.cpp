@@ -36,7 +36,8 @@ std::optional<T> parsed(std::string_view text) {
   return value;
 }
 
-/// "a number from 1 to 50", "linear, log or row".
+}  // namespace
+
 std::string expected(const OptionSpec& option) {
   const std::string limits = " from " + plain(option.low) + " to " + plain(option.high);
   std::string words = match(
@@ -62,6 +63,8 @@ std::string expected(const OptionSpec& option) {
   if (!option.default_name.empty()) words += ", or " + std::string(option.default_name);
   return words;
 }
+
+namespace {
 
 [[noreturn]] void refuse_value(const OptionSpec& option, std::string_view found) {
   throw std::invalid_argument("--" + std::string(option.name) + " takes " + expected(option) + ", not " +
@@ -240,16 +243,19 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
       });
 }
 
-std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text) {
+TypedList list_as_typed(const OptionSpec& option, std::string_view text) {
   constexpr std::string_view kBetween = " ,;/\t";
-  std::vector<int> list;
+  TypedList list;
   while (!text.empty()) {
     const auto end = std::min(text.find_first_of(kBetween), text.size());
     const auto number = list_part(option, text.substr(0, end));
-    if (number) list.push_back(*number);
+    if (number) list.numbers.push_back(*number);
+    if (!number && end > 0) list.is_whole = false;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return each_once(list, option.most);
+  if (list.numbers.size() > option.most) list.is_whole = false;
+  list.numbers = each_once(list.numbers, option.most);
+  return list;
 }
 
 std::string to_text(const OptionSpec& option, const OptionValue& value) {

@@ -249,8 +249,10 @@ class Keys {
         perform_entry();
         break;
       case Dialog::none:
-        if (const PlacedField* field = field_with_caret(); field && field->field == Field::edits)
-          return add(TypeEdits{});
+        if (const PlacedField* field = field_with_caret()) {
+          if (field->field == Field::edits) return add(TypeEdits{});
+          if (field->field == Field::option) return;  // the next value is typed there
+        }
         focus(Field::prompt);
         break;
     }
@@ -290,7 +292,7 @@ class Keys {
       if (which == std::string_view::npos) continue;
       if (!placed.context.run) return true;
       ViewActions actions = command.act(placed.context_with(s_.options), static_cast<int>(which));
-      if (!actions.empty()) add(DoAll{std::move(actions)});
+      if (!actions.empty()) add(DoAll{std::move(actions), false, placed.context.side});
       return true;
     }
     for (const OptionSpec* option : placed.view->options) {
@@ -310,7 +312,7 @@ class Keys {
     gesture.key = e.key;
     gesture.modifiers = e.modifiers;
     ViewActions actions = placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
-    if (!actions.empty()) return add(DoAll{std::move(actions), e.repeat});
+    if (!actions.empty()) return add(DoAll{std::move(actions), e.repeat, placed.context.side});
     if (e.key >= Key::left && e.key <= Key::page_down) return;  // keys that move
     if (const PlacedField* prompt = this->placed(Field::prompt); prompt && field_key(*prompt, e))
       focus(Field::prompt);

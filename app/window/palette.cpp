@@ -50,7 +50,7 @@ void add_view_commands(Entries& entries, const UiState& state, const std::vector
       entries.push_back({.label = std::string(placed.view->title) + ": " + std::string(command.help),
                          .kind = "command",
                          .keys = command.keys.empty() ? "" : key_name(command.keys.front()),
-                         .acts = {DoAll{std::move(actions)}}});
+                         .acts = {DoAll{std::move(actions), false, placed.context.side}}});
     }
   }
 }

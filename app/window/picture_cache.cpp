@@ -171,7 +171,9 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
 
 CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
                                 const std::shared_ptr<SnapshotAnswers>& answers) {
-  shown_.insert(&view);
+  // Two prompts that are compared have their tokens at the same time.
+  const Key key{&view, &view == &token_strip() && wanted.side == Side::baseline};
+  shown_.insert(key);
   const auto built = [&](ViewContext& context, const std::shared_ptr<void>& content) {
     Picture beside = view.drawn(context, content);
     context.subtitle_lines = wanted_subtitle_lines(beside, context);
@@ -181,7 +183,7 @@ CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
     context.subtitle_lines = 0;
     return view.drawn(context, beside.content);  // placed again, as it is drawn
   };
-  return update(slots_[&view], view, wanted, std::nullopt, answers, built);
+  return update(slots_[key], view, wanted, std::nullopt, answers, built);
 }
 
 CachedPicture PictureCache::get_file(const View& view, const ViewContext& wanted,

@@ -47,8 +47,9 @@ class PictureCache {
                        const std::optional<ExportOptions>& file,
                        const std::shared_ptr<SnapshotAnswers>& answers, const Build& build);
 
-  std::map<const View*, std::shared_ptr<const Slot>> slots_;
-  std::set<const View*> shown_;
+  using Key = std::pair<const View*, bool>;  // and whether it is of the second prompt
+  std::map<Key, std::shared_ptr<const Slot>> slots_;
+  std::set<Key> shown_;
   std::shared_ptr<const Slot> file_;
   bool file_shown_ = false;
   int built_ = 0;

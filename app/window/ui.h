@@ -193,7 +193,8 @@ class Ui {
   /// An editor with this look; the rest of the look comes from the state.
   void editor(Field field, EditorLook look);
   /// A view's picture, which responds to the mouse.
-  void picture(const View& view, const viz::Rect& rect);
+  void picture(const View& view, const viz::Rect& rect) { picture(view, rect, state.side); }
+  void picture(const View& view, const viz::Rect& rect, Side side);
   /// A page in the middle of a rectangle, made smaller if it does not fit, without responding to the mouse;
   /// returns where it is.
   viz::Rect page(const viz::Scene& scene, const viz::Rect& rect);
@@ -210,6 +211,8 @@ class Ui {
 
   /// Shows lines at the mouse, with a picture under the first line if given; the last call wins.
   void tooltip(std::vector<std::string> lines, viz::Scene card = {});
+  /// Shows below a field why its text is not taken.
+  void complain(const viz::Rect& field, std::string words);
   /// Adds the definition of a label's term to the tooltip, once the mouse has rested.
   void define(std::string_view label);
   /// The status line's text about what is under the mouse; empty: none.
@@ -237,14 +240,15 @@ class Ui {
   void scroll_bars(const PlacedPicture& placed);
   ViewActions meaning(const PlacedPicture& placed, viz::Point pressed, Gesture gesture) const;
   void hold_text(const PlacedField& placed);
-  void act(ViewActions actions);
+  void act(const PlacedPicture& placed, ViewActions todo);
   void shadow(ImDrawList& list, const viz::Rect& rect, float radius, float depth) const;
 
   std::vector<viz::Scene> scenes_;  // one for each open window, the innermost last
   std::vector<std::string> tip_lines_;
   const GlossaryEntry* tip_term_ = nullptr;
   viz::Scene tip_card_;
-  viz::Rect tip_beside_;  ///< the picture that the card is about
+  viz::Rect tip_beside_;                ///< the picture that the card is about
+  std::optional<viz::Rect> tip_under_;  ///< the field that the tooltip is about, instead of the mouse
   std::string status_;
   std::map<Menu, viz::Rect> menu_buttons_;
   int layer_ = 0;

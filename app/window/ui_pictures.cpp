@@ -72,8 +72,8 @@ std::optional<int> Ui::cell_row(const Rect& rect, std::string_view name, int cou
   return inside(static_cast<int>(part * static_cast<float>(count)));
 }
 
-void Ui::act(ViewActions todo) {
-  if (!todo.empty()) actions.emplace_back(DoAll{std::move(todo)});
+void Ui::act(const PlacedPicture& placed, ViewActions todo) {
+  if (!todo.empty()) actions.emplace_back(DoAll{std::move(todo), false, placed.context.side});
 }
 
 ViewActions Ui::meaning(const PlacedPicture& placed, Point pressed, Gesture gesture) const {
@@ -83,12 +83,11 @@ ViewActions Ui::meaning(const PlacedPicture& placed, Point pressed, Gesture gest
   return placed.view->on(placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr, gesture);
 }
 
-void Ui::picture(const View& view, const Rect& rect) {
+void Ui::picture(const View& view, const Rect& rect, Side side) {
   if (rect.w < 1 || rect.h < 1) return;
-  CachedPicture shown = cache.get(
-      view,
-      make_context(&view, state, snapshot, *input.answers, fonts(), rect.w, rect.h, input.frame.device_scale),
-      input.answers);
+  const ViewContext wanted = make_context(nullptr, state, snapshot, *input.answers, fonts(), rect.w, rect.h,
+                                          input.frame.device_scale);
+  CachedPicture shown = cache.get(view, on_side(side, view, wanted), input.answers);
   if (shown.stale) out.stale = true;
   PlacedPicture placed{&view,
                        std::move(shown.picture),
@@ -109,7 +108,7 @@ void Ui::picture(const View& view, const Rect& rect) {
   if (ImGui::IsItemHovered()) {
     hover_picture(placed);
     if (const auto* e = input.event_as<MouseWheel>())
-      act(meaning(placed, e->at, {Gesture::Kind::wheel, e->at, {e->dx, e->dy}, e->modifiers}));
+      act(placed, meaning(placed, e->at, {Gesture::Kind::wheel, e->at, {e->dx, e->dy}, e->modifiers}));
     if (const auto* e = input.event_as<MouseDown>(); e && e->button == 1) open_menu(placed, e->at);
   }
   ImGui::PopID();
@@ -189,7 +188,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     if (drag.empty()) return;  // a click, however shaky
     hold.moved = true;
     hold.last = e->at;
-    act(std::move(drag));
+    act(placed, std::move(drag));
   } else if (const auto* up = input.event_as<MouseUp>(); up && up->button == hold.button) {
     const MousePress was = hold;
     moment.press.reset();
@@ -198,16 +197,17 @@ void Ui::hold_picture(const PlacedPicture& placed) {
       ViewActions twice = meaning(placed, was.start, {Gesture::Kind::double_click, up->at, {}, {}});
       if (!twice.empty()) {
         actions.emplace_back(UndoClick{});
-        return act(std::move(twice));
+        return act(placed, std::move(twice));
       }  // else the view ignores double clicks: treat it as another click
     }
-    act(meaning(placed, was.start, {Gesture::Kind::click, up->at, {}, {}}));
+    act(placed, meaning(placed, was.start, {Gesture::Kind::click, up->at, {}, {}}));
   }
 }
 
 void Ui::open_menu(const PlacedPicture& placed, std::optional<Point> mouse) {
   moment.open = Menu::picture;
   moment.menu_view = placed.view;
+  moment.menu_side = placed.context.side;
   moment.menu_lines.clear();
   const Point at = mouse.value_or(placed.where.center());
   moment.menu_at = {at.x + 2, at.y + 2};  // offset, so that no line is under the mouse yet
@@ -236,7 +236,7 @@ void Ui::scroll_bars(const PlacedPicture& placed) {
     const bool moved = compat::scroll_bar(name.c_str(), {bar.x, bar.y}, {bar.right(), bar.bottom()},
                                           scroll.sideways, scroll.shown, scroll.total, first);
     out.items.push_back({std::string(placed.view->title) + " " + name, bar, 0, layer_, true});
-    if (moved) act(scroll.to(first));
+    if (moved) act(placed, scroll.to(first));
   }
 }
 
@@ -310,6 +310,13 @@ void Ui::tooltip(std::vector<std::string> lines, viz::Scene card) {
   tip_lines_ = std::move(lines);
   tip_card_ = std::move(card);
   tip_term_ = nullptr;
+  tip_under_.reset();
+}
+
+void Ui::complain(const Rect& field, std::string words) {
+  stroke(field, theme().error, u(2), u(7));
+  tooltip({std::move(words)});
+  tip_under_ = field;
 }
 
 void Ui::define(std::string_view label) {
@@ -324,7 +331,9 @@ void Ui::finish() {
     Color color;
     float gap = 0;  // above it
   };
-  const auto pointer = input.frame.pointer;
+  const std::optional<Point> at =
+      tip_under_ ? std::optional(Point{tip_under_->x - u(16), tip_under_->bottom() - u(14)})
+                 : input.frame.pointer;
   constexpr float kSize = 0.93F, kColumns = 60;
   std::vector<Line> lines;
   const float most = input.frame.width * 0.57F;  // of a line; a heading's letters are somewhat wider
@@ -343,7 +352,7 @@ void Ui::finish() {
     if (!tip_term_->formula.empty())
       lines.push_back({tip_term_->formula, FontStyle::mono, theme().text_muted, u(2)});
   }
-  if (lines.empty() || !pointer) return;
+  if (lines.empty() || !at) return;
   const Rect window{0, 0, input.frame.width, input.frame.height};
   const float pad = u(10), high = line_height(1);
   const bool carded = own > 0 && tip_card_.width > 0;
@@ -354,9 +363,9 @@ void Ui::finish() {
     height += line.gap + high;
   }
   wide = std::min(wide, window.w * 0.6F) + 2 * pad;
-  Rect box{pointer->x + u(16), pointer->y + u(18), wide, height};
-  if (box.right() > window.right() - u(4)) box.x = std::max(window.x, pointer->x - u(10) - wide);
-  if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, pointer->y - u(10) - height);
+  Rect box{at->x + u(16), at->y + u(18), wide, height};
+  if (box.right() > window.right() - u(4)) box.x = std::max(window.x, at->x - u(10) - wide);
+  if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, at->y - u(10) - height);
   // A picture in it stands beside the one that it enlarges a part of, where that leaves room.
   if (const float right = tip_beside_.right() + u(8); carded && right + wide < window.right()) box.x = right;
   begin_scene();

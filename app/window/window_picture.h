@@ -136,6 +136,7 @@ struct Moment {
   Menu menu = Menu::none;                ///< the menu open in the last frame
   Menu menu_now = Menu::none;            ///< the menu drawn so far in this frame
   const View* menu_view = nullptr;       ///< the view of the open picture menu
+  Side menu_side = Side::run;            ///< of that picture
   std::vector<MenuLine> menu_lines;
   std::size_t menu_edit = 0;         ///< the edit of the open edit menu: an index of the list
   Field menu_field = Field::prompt;  ///< the field of the open text menu

@@ -221,6 +221,21 @@ TEST(State, WhatIsGoneBackToIsWithinTheModel) {
   EXPECT_TRUE(state.visits.before.empty()) << "heads of another model";
 }
 
+TEST(State, AComparisonStartsAtTheFirst) {
+  UiState state = after(UiState(), {ToggleEdit{head_off(1, 2)}, SetSide{Side::baseline}, CompareWith{true}});
+  EXPECT_EQ(state.side, Side::run);
+  state = after(state, {SetSide{Side::baseline}, CompareModel{"/models/a"}});
+  EXPECT_EQ(state.side, Side::run);
+}
+
+TEST(State, WhatAnOptionDoesNotTakeIsRefusedWhereItIsTyped) {
+  const auto type = [](const char* text) { return TypeInField{Field::option, Replace{text}}; };
+  UiState state = after(UiState(), {ShowView{"lines"}, type("banana")});
+  EXPECT_EQ(state.option_problem, expected(*typed_option(state)));
+  EXPECT_EQ(after(state, {type("3,")}).option_problem, "");
+  EXPECT_EQ(after(state, {ShowView{"heatmap"}}).option_problem, "");
+}
+
 TEST(State, AZoomStaysInsideTheMatrix) {
   EXPECT_EQ(inside({-5, 98, 10, 10}, 100, 100), (Zoom{0, 90, 10, 10}));
   EXPECT_EQ(inside({0, 0, 100, 100}, 100, 100), Zoom{}) << "all of it is no zoom";

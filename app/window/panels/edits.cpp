@@ -164,6 +164,11 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   ui.field(Field::edits, field, "add an edit: L1H6.z=0");
 }
 
+/// Of the second prompt and its tokens.
+float second_height(const Ui& ui) {
+  return ui.u(kRow + 2) + tokens_height(ui, 1);
+}
+
 void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   const SecondPrompt& second = ui.state.second;
   Places row(rect, ui.u(kGap));
@@ -181,6 +186,9 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   if (pressed >= 0) ui.actions.emplace_back(CompareWith{true, static_cast<Alignment>(pressed)});
   ui.field(Field::second, row.rest(),
            second.is_file ? "a file of attention patterns to compare with" : "a prompt to compare with");
+  if (shows_second_tokens(ui.state, ui.snapshot))
+    ui.picture(token_strip(), {rect.x, rect.bottom() + ui.u(2), rect.w, tokens_height(ui, 1)},
+               Side::baseline);
 }
 
 /// A button with the second model's name, which opens the list of models.
@@ -231,11 +239,17 @@ void draw_slider(Ui& ui, const Rect& rect, std::size_t index, const Strength& st
 
 }  // namespace
 
+std::string side_words(const UiState& state) {
+  if (state.side == Side::difference) return "difference";
+  if (!state.second.is_set()) return state.side == Side::run ? "edited" : "baseline";
+  return std::string(state.side == Side::run ? "first " : "second ") + (state.second.on ? "prompt" : "model");
+}
+
 float edit_bars_height(const Ui& ui) {
   float height = 0;
   if (shows_edits(ui.state)) height += ui.u(kRow + kGap);
   if (!ui.state.edits.problem.empty() && shows_edits(ui.state)) height += ui.u(kProblem);
-  if (ui.state.second.on) height += ui.u(kRow + kGap);
+  if (ui.state.second.on) height += second_height(ui) + ui.u(kGap);
   if (!ui.state.second.model.empty()) height += ui.u(kRow + kGap);
   return height;
 }
@@ -252,9 +266,9 @@ void draw_edit_bars(Ui& ui, const Rect& rect) {
     }
   }
   const SecondPrompt& second = ui.state.second;
-  if (second.on && row.bottom() <= rect.bottom()) {
+  if (second.on && row.y + second_height(ui) <= rect.bottom()) {
     draw_second(ui, row, !shows_edits(ui.state));
-    row.y = row.bottom() + ui.u(kGap);
+    row.y += second_height(ui) + ui.u(kGap);
   }
   if (!second.model.empty() && row.bottom() <= rect.bottom()) {
     draw_second_model(ui, row, !shows_edits(ui.state) && !second.on);

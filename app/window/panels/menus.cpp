@@ -171,7 +171,8 @@ void draw_picture_menu(Ui& ui) {
   for (const MenuLine& line : moment.menu_lines)
     width = std::max(width, ui.width(line.label, viz::FontStyle::medium) + ui.u(56));
   const bool drawn = draw_menu(ui, Menu::picture, moment.menu_at, width, [&](Lines& lines) {
-    for (const MenuLine& line : moment.menu_lines) lines.row({.label = line.label}, row, DoAll{line.actions});
+    for (const MenuLine& line : moment.menu_lines)
+      lines.row({.label = line.label}, row, DoAll{line.actions, false, moment.menu_side});
     if (!moment.menu_lines.empty()) lines.gap();
     lines.row({.label = "Export picture…"}, row, ShowDialog{Dialog::export_, id});
     lines.row({.label = "Copy data"}, row, CopyNumbers{id});

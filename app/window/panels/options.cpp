@@ -156,6 +156,7 @@ void draw_typed(Ui& ui, const OptionSpec& option, const Rect& rect) {
   if (has_steps(option)) place = draw_step_buttons(ui, option, place);
   if (typed_option(ui.state) == &option) {
     ui.field(Field::option, place, to_text(option, option.default_value));
+    if (!ui.state.option_problem.empty()) ui.complain(place, "Expected " + ui.state.option_problem);
   } else if (ui.button(place, to_text(option, ui.state.options.value(option)),
                        {.name = std::string(option.label) + " as text"})) {
     ui.actions.emplace_back(TypeOption{&option});  // all share one field

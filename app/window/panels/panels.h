@@ -26,11 +26,17 @@ struct PromptHeights {
 /// always the same, so that the panes stay where they are while the text grows.
 PromptHeights prompt_heights(Ui& ui, float width);
 void draw_prompt(Ui& ui, const viz::Rect& rect, const PromptHeights& heights);
+/// The height of a prompt's tokens in a number of lines.
+float tokens_height(const Ui& ui, int lines);
+/// Whether the tokens of a second prompt are shown under it.
+bool shows_second_tokens(const UiState& state, const Snapshot& snapshot);
 /// What is to be said about the whole prompt, in one or two lines; nothing if there is no need.
 void draw_prompt_notice(Ui& ui, const viz::Rect& rect);
 /// The Edits bar and the comparison bars, if any are shown.
 void draw_edit_bars(Ui& ui, const viz::Rect& rect);
 float edit_bars_height(const Ui& ui);
+/// The shown side of the comparison: "second prompt".
+std::string side_words(const UiState& state);
 void draw_edit_menus(Ui& ui);
 /// The heads on the left or the next token on the right.
 void draw_side_view(Ui& ui, const viz::Rect& rect, Place place);

@@ -11,9 +11,10 @@ using viz::Rect;
 
 namespace {
 
-/// The subtitle of a side pane, for example "12 layers × 12 heads".
+/// The subtitle of a side pane: "12 layers × 12 heads", or of which run the next token is, if there are two.
 std::string pane_subtitle(const Ui& ui, Place place) {
-  if (!ui.snapshot.run || place != Place::left) return "";
+  if (!ui.snapshot.run) return "";
+  if (place == Place::right) return ui.snapshot.run->baseline ? side_words(ui.state) : "";
   const auto& config = ui.snapshot.run->run->config;
   return counted(config.n_layer, "layer") + " × " + counted(config.n_head, "head");
 }

@@ -33,7 +33,7 @@ void reduce(UiState& s, const CompareWith& a, ReduceContext& w) {
     s.second.text.edit = apply(make_text_state(files ? system::text_of(model->folder) : s.prompt.edit.text),
                                SelectAll{});  // typing replaces the text
   if (a.on) s.second.is_file = files;
-  if (s.second.on && !a.on) s.side = Side::run;
+  if (s.second.on != a.on) s.side = Side::run;  // a comparison starts at the first prompt
   // What a tour put aside is taken away, too.
   if (!a.on && s.tour.saved_second && s.tour.second.empty()) s.tour.saved_second->on = false;
   s.second.on = a.on;
@@ -46,7 +46,7 @@ void reduce(UiState& s, const CompareModel& a, ReduceContext& w) {
     s.message = {missing(*model, Capability::weights), true};
     return;
   }
-  if (a.folder.empty()) s.side = Side::run;
+  s.side = Side::run;
   if (a.folder.empty() && s.tour.saved_second) s.tour.saved_second->model.clear();
   s.second.model = a.folder;
   ++s.second.request;

@@ -179,7 +179,7 @@ static std::ptrdiff_t selections_in(const ViewActions& actions) {
 
 void reduce(UiState& s, const DoAll& a, ReduceContext& w) {
   const auto& run = w.snapshot.run;
-  const bool of_another = s.side == Side::baseline && run && compares_different_inputs(*run);
+  const bool of_another = a.side == Side::baseline && run && compares_different_inputs(*run);
   const ViewActions actions = of_another ? translate_to_run(a.actions, *run) : a.actions;
   if (selections_in(actions) < selections_in(a.actions))
     s.message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
@@ -254,6 +254,7 @@ void show_option_text(ViewSlice& state) {
   const OptionSpec* option = typed_option(state);
   if (!option) return;
   const OptionValue& value = state.options.value(*option);
+  state.option_problem = "";
   state.option_text = {make_text_state(value == option->default_value ? "" : to_text(*option, value))};
 }
 
@@ -261,12 +262,18 @@ void set_typed_option(ViewSlice& state) {
   const OptionSpec* option = typed_option(state);
   if (!option) return;
   const std::string& text = state.option_text.edit.text;
-  if (std::holds_alternative<std::vector<int>>(option->default_value))
-    return state.options.set(*option, list_as_typed(*option, text));
+  const bool is_list = std::holds_alternative<std::vector<int>>(option->default_value);
+  state.option_problem = "";
   try {
-    state.options.set(*option, text.empty() ? option->default_value : parse_option(*option, text));
+    if (is_list) {
+      const TypedList list = list_as_typed(*option, text);
+      state.options.set(*option, list.numbers);
+      if (!list.is_whole && text != option->default_name) state.option_problem = expected(*option);
+    } else {
+      state.options.set(*option, text.empty() ? option->default_value : parse_option(*option, text));
+    }
   } catch (const std::invalid_argument&) {
-    return;  // not complete: "id:"
+    state.option_problem = expected(*option);
   }
 }
 

@@ -53,6 +53,7 @@ struct ViewSlice {
   Playing playing;                         ///< the option that runs through its values
   bool all_controls = false;               ///< all controls of a view are shown, however many
   TextField option_text;                   ///< the text of `typed_option`
+  std::string option_problem;              ///< what it takes instead of what is typed; empty: it takes that
   const OptionSpec* typed_last = nullptr;  ///< the option being typed if several are shown that can be
 };
 
@@ -79,6 +80,7 @@ struct Revisit {  ///< goes back or forward in the history
 struct DoAll {  ///< a view's actions, in order
   ViewActions actions;
   bool key_held = false;  ///< by a repeating key: extends the last step
+  Side side = Side::run;  ///< of the picture that they come from
 };
 struct BeginClick {};  ///< a press that may become a double click
 struct UndoClick {};   ///< restores selection and options from before the last click
@@ -122,7 +124,7 @@ inline bool is_typed(const OptionSpec& option) {
 const OptionSpec* typed_option(const ViewSlice& state);
 /// Puts the value of `typed_option` into its field, as text.
 void show_option_text(ViewSlice& state);
-/// Sets `typed_option` to the typed text, as far as it can be parsed.
+/// Sets `typed_option` to the typed text, as far as it can be parsed; `option_problem` is about the rest.
 void set_typed_option(ViewSlice& state);
 
 ViewState view_state(const ViewSlice& state);

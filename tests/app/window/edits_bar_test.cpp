@@ -23,6 +23,13 @@ class EditsBarTest : public HandsTest {
     return texts;
   }
   static const PromptRun& run(const Core& core) { return *core.snapshot().run; }
+  /// The second prompt's tokens, which are under its text.
+  static const PlacedPicture& second_tokens(const Core& core) {
+    const auto& pictures = core.window().pictures;
+    return *std::ranges::find_if(pictures, [](const PlacedPicture& placed) {
+      return placed.view == &token_strip() && placed.context.side == Side::baseline;
+    });
+  }
 };
 
 TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
@@ -151,7 +158,9 @@ TEST_F(EditsBarTest, ASecondPromptIsComparedAndPatchedFrom) {
   ASSERT_TRUE(run(core).baseline);
   EXPECT_EQ(run(core).baseline->prompt.text, "The young king had a son");
   click_and_show(core, "Show Second");
-  EXPECT_EQ(picture(core.window(), "tokens").context.run->prompt.text, "The young king had a son");
+  EXPECT_EQ(picture(core.window(), "tokens").context.run->prompt.text, "The old king had a daughter");
+  EXPECT_EQ(second_tokens(core).context.run->prompt.text, "The young king had a son");
+  EXPECT_TRUE(says(core, "second prompt")) << "of the next token's pane";
   click_and_show(core, "Show First");
   open_menu(core, "heads", 0);
   click_and_show(core, "Patch L0 H0 from the second prompt");
@@ -169,9 +178,7 @@ TEST_F(EditsBarTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
                  TypeInField{Field::second, Replace{"The very old king had daughter, and the king was old"}},
                  SetSide{Side::baseline});
   ASSERT_EQ(run(core).aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
-  const auto click_token = [&](int position) {
-    click_and_show(core, cell(picture(core.window(), "tokens"), position));
-  };
+  const auto click_token = [&](int position) { click_and_show(core, cell(second_tokens(core), position)); };
   click_token(2);
   EXPECT_EQ(core.state().selection.query, 1) << "“ old” of the first";
   click_token(1);
