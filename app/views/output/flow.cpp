@@ -26,16 +26,13 @@ const auto kMinusMean =
     switch_option("flow-minus-mean", "Minus mean", "cC",
                   "subtract the mean of the vocabulary's logits, which does not change the prediction", false,
                   {.applies = [](const Options& options) { return options[kSubtractedToken].empty(); }});
-const auto kTogether = switch_option("flow-together", "Heads together", "hH",
-                                     "one edge for all heads of a layer with the same query and key");
-
 /// Nullopt until it is known which token's logit it is.
 std::optional<LogitFlowOf> question_of(const ViewContext& c) {
   auto measured = measured_logit(c);
   if (!measured) return std::nullopt;
   if (c.options[kMinusMean] && measured->metric == Metric::logit)
     measured->metric = Metric::difference, measured->other = TokenRef::mean();
-  return LogitFlowOf{*measured, !c.options[kTogether]};
+  return LogitFlowOf{*measured, true};
 }
 
 /// The best guesses after the target, and the chosen token if it is not among them.
@@ -111,14 +108,10 @@ std::optional<ViewContext> other_side(const ViewContext& c) {
   return other;
 }
 
-std::string edge_name(const FlowEdge& edge) {
-  return edge.head < 0 ? "L" + std::to_string(edge.layer) : head_name(edge.layer, edge.head);
-}
-
 /// How to read the numbers: what they hold fixed, and what they do not say.
-constexpr std::string_view kReading =
-    "attention patterns and layer norm scales held fixed; each MLP is a source of its own; a contribution is "
-    "not the effect of removing a head";
+constexpr const char* kReading[] = {"attention patterns and layer norm scales held fixed",
+                                    "each MLP is a source of its own",
+                                    "a contribution is not the effect of removing a head"};
 
 /// "; edits +1.53": they are part of the rest and of what the embeddings add. Scaling adds nothing.
 std::string words_of_edits(const LogitFlow& flow) {
@@ -197,7 +190,7 @@ class Flow final : public Box {
         {"adds", edge_color(theme, false), thin},
         {"takes away", edge_color(theme, true), thin, layered::dashes_of_negative(thin, u)},
         {"MLP (hatched: takes away)", mlp_color(theme, false), 2 * u},
-        {"rest: all that is not drawn (width: sum of sizes; number: net)", theme.field_line, u}};
+        {"rest: not drawn (width: sum of sizes; number: net)", theme.field_line, u}};
     const auto add = [&](std::string words) { samples.push_back({.words = std::move(words)}); };
     if (c.least_line > 0)
       add("thinnest lines: " + viz::number(static_cast<double>(c.least_line) / scale, 2) + " or less");
@@ -205,10 +198,12 @@ class Flow final : public Box {
     add("probability of “" + label_of(c_, n_.flow->measured.token.id()) + "” by the logit lens");
     samples.back().scale = colors_;
     const Graph& graph = drawing_ ? drawing_->graph() : all_;
-    add(grouped(std::ssize(graph.edges)) + " of " + grouped(n_.flow->edge_count) + " edges");
-    if (n_.flow->edge_magnitude > 0)
-      add(percent(graph.magnitude / n_.flow->edge_magnitude) + " of the width of all edges");
-    add("tokens: embeddings and MLPs");
+    add(grouped(std::ssize(graph.edges)) + " of " + grouped(n_.flow->edge_count) + " edges" +
+        (n_.flow->edge_magnitude > 0
+             ? ", " + percent(graph.magnitude / n_.flow->edge_magnitude) + " of their width"
+             : ""));
+    if (!drawing_ || drawing_->numbers_tokens()) add("below tokens: their embeddings and MLPs");
+    if (!c.note_in_caption) std::ranges::for_each(kReading, add);
     return samples;
   }
 
@@ -217,17 +212,12 @@ class Flow final : public Box {
     if (region.role == kToken) return Ref{.query = region.id};
     if (region.role == kGuess) return Ref{.token = region.id};
     const Item* item = drawing_->at(layered::point_of(picture, hit));
-    if (item == nullptr || item->kind == Item::Kind::rest) return std::nullopt;
-    const Graph& graph = drawing_->graph();
-    if (item->column < 0) return Ref{.layer = item->layer};
-    if (item->edge < 0) return Ref{.layer = item->layer, .key = graph.columns[item->column].position};
-    const FlowEdge& edge = graph.edges[item->edge];
-    if (edge.head < 0) return Ref{.layer = edge.layer, .query = edge.query};
-    return Ref{edge.layer, edge.head, edge.query, edge.key};
+    return item == nullptr ? std::nullopt : std::optional(item->ref);
   }
   void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
     for (const viz::Region& region : picture.regions)
-      if ((region.role == kToken && (region.id == ref.query || region.id == ref.key)) ||
+      if ((region.role == kToken &&
+           (region.id == ref.query || region.id == ref.key || region.id == ref.other)) ||
           (region.role == kGuess && region.id == ref.token))
         scene.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
   }
@@ -247,7 +237,7 @@ class Flow final : public Box {
       layered::paint_lines(facts.overlay, *item, c.theme->text, c);
       if (item->kind == Item::Kind::stream)
         say_stream(facts, *item);
-      else if (item->kind != Item::Kind::layer)
+      else
         say_item(facts, *item);
     }
   }
@@ -266,7 +256,7 @@ class Flow final : public Box {
       Input input{graph_with(*n.flow, {n.edges.begin(), n.edges.begin() + count}), n.labels};
       for (const FlowEdge& edge : input.graph.edges)
         input.edges.push_back(
-            (is_narrow(c, area.w) && edge.head >= 0 ? "H" + std::to_string(edge.head) : edge_name(edge)) +
+            (is_narrow(c, area.w) ? "H" + std::to_string(edge.head) : head_name(edge.layer, edge.head)) +
             " " + signed_words(edge.value));
       input.names_all = automatic_ && count > 3;
       input.bars = n.bars;
@@ -281,7 +271,8 @@ class Flow final : public Box {
   void say_stream(Facts& facts, const Item& item) const {
     const TokenColumn& column = drawing_->graph().columns[item.column];
     constexpr auto kTip = Fact::Location::tooltip;
-    say(facts, "flow into the layer", column.stream[item.layer]);
+    say(facts, token_name(c_.run->tokens, column.position) + " into layer " + std::to_string(item.layer),
+        column.stream[item.layer]);
     say(facts, "into the next layer", column.stream[item.layer + 1], kTip);
     say(facts, "edges in that are drawn", column.arrived[item.layer], kTip);
     say(facts, "edges out that are drawn", column.sent[item.layer], kTip);
@@ -297,14 +288,12 @@ class Flow final : public Box {
   void say_item(Facts& facts, const Item& item) const {
     const Graph& graph = drawing_->graph();
     const TokenColumn& column = graph.columns[item.column];
-    const std::string layer = std::to_string(item.layer);
     const bool mlp = item.kind == Item::Kind::mlp, rest = item.kind == Item::Kind::rest;
     const double value = mlp    ? column.mlps[item.layer]
                          : rest ? column.rest[item.layer]
                                 : graph.edges[item.edge].value;
-    if (mlp) facts.say("MLP " + layer);
-    if (item.edge >= 0 && graph.edges[item.edge].head < 0)
-      facts.say("all heads, from " + token_name(c_.run->tokens, graph.edges[item.edge].key));
+    const std::string layer = std::to_string(item.layer);
+    if (mlp) facts.say("MLP " + layer + " at " + token_name(c_.run->tokens, column.position));
     if (rest) facts.say("rest in layer " + layer + ": edges that are not drawn, biases and edits");
     facts.say(
         (value < 0 ? "takes " + rounded(-value) + " from the " : "adds " + rounded(value) + " to the ") +
@@ -333,10 +322,11 @@ class Flow final : public Box {
 /// Edges open their head, streams select key and layer, guesses are measured.
 ViewActions choose(const ViewContext& c, const Ref& ref) {
   if (ref.token >= 0) return {SetOption{&kMeasuredToken, TokenRef::of(ref.token)}};
-  ViewActions actions = choice_of(ref, c);
-  if (ref.layer >= 0 && ref.head < 0)
-    actions.insert(actions.begin(), SelectHead{ref.layer, c.selection.head});
-  if (ref.layer >= 0 && ref.query >= 0) actions.emplace_back(ShowPart{Part::attention});
+  if (ref.layer < 0) return choice_of(ref, c);
+  const bool stream = ref.other >= 0;
+  ViewActions actions =
+      choice_of(stream ? Ref{.layer = ref.layer, .head = c.selection.head, .key = ref.other} : ref, c);
+  if (!stream) actions.emplace_back(ShowPart{Part::attention});
   return actions;
 }
 
@@ -368,8 +358,10 @@ void declare(Content& it) {
   auto drawing = std::make_unique<Flow>(n, there, c);
   auto legend =
       layered::samples([&drawn = *drawing](const ViewContext& page) { return drawn.samples(page); });
-  it.body = rows(boxes(std::move(drawing), may_be_left_out(std::move(legend), "the legend", 2),
-                       notes({c.note_in_caption ? "" : std::string(kReading)})));
+  it.place_facts = [&c](Facts& facts, const Ref& ref) {
+    if (ref.other >= 0) add_choice_of_key(facts.commands, c, ref.other, c.selection.query);
+  };
+  it.body = rows(boxes(std::move(drawing), may_be_left_out(std::move(legend), "the legend", 2)));
 }
 
 }  // namespace flow
@@ -381,8 +373,10 @@ View flow_view() {
                         "edges that carry it",
                         declare);
   view.audience = Audience::research;
-  view.options = {&kMeasuredToken, &kSubtractedToken, &kMinusMean, &kEdges, &kTogether};
-  view.caption = {.prompt = true, .head = false, .query = true, .note = std::string(kReading)};
+  view.options = {&kMeasuredToken, &kSubtractedToken, &kMinusMean, &kEdges};
+  view.caption = {.prompt = true, .query = true};
+  for (const char* const words : kReading)
+    view.caption.note += (view.caption.note.empty() ? "" : "; ") + std::string(words);
   view.landmarks = {landmark("edges", kDrawing), landmark("token labels", kToken),
                     landmark("guesses", kGuess)};
   return view;

@@ -43,10 +43,6 @@ std::vector<layered::Line> way(viz::Point key, viz::Point query, float y, float 
   return {{std::move(out), width}};
 }
 
-float mix(float a, float b, float t) {
-  return a + (b - a) * t;
-}
-
 }  // namespace
 
 viz::Color edge_color(const viz::Theme& theme, bool negative) {
@@ -203,6 +199,7 @@ void Drawing::trace(int index, float middle) {
     if (edge.key == column.position || edge.query == column.position) last = std::max(last, edge.layer + 1);
   for (int i = 0; i < last; ++i) {
     const Layer& layer = layers_[i];
+    const Ref here{.layer = i, .other = column.position};
     const std::size_t first = ribbon.size() - 1;
     const auto level = [&](float y) {
       return static_cast<float>(i) + std::clamp((layer.bottom - y) / (layer.bottom - layer.top), 0.F, 1.F);
@@ -237,14 +234,14 @@ void Drawing::trace(int index, float middle) {
       const double from = value, by = column.stream[i + 1] - value;
       constexpr int kSteps = 10;
       for (int step = 1; step <= kSteps; ++step) {
-        const float part = static_cast<float>(step) / kSteps, y = mix(base.y, layer.mlp_top, part);
+        const float part = static_cast<float>(step) / kSteps, y = std::lerp(base.y, layer.mlp_top, part);
         go_to(y, from + by * static_cast<double>(viz::eased(part)), true, level(y));
         ribbon.back().base = base.right;
       }
       const float y = ribbon.back().y, wide = std::abs(right - base.right);
       go_to(layer.top, column.stream[i + 1], true, static_cast<float>(i + 1));
       if (wide >= 0.25F)
-        items_.push_back({{.rect = {std::min(base.right, right) - 0.5F * u_, y, wide + u_, base.y - y}},
+        items_.push_back({{{}, {std::min(base.right, right) - 0.5F * u_, y, wide + u_, base.y - y}, here},
                           Item::Kind::mlp,
                           index,
                           i});
@@ -253,7 +250,7 @@ void Drawing::trace(int index, float middle) {
     const float x = std::ranges::min(points, {}, &Point::left).left - u_;
     const float w = std::ranges::max(points, {}, &Point::right).right + u_ - x;
     items_.insert(items_.begin(),
-                  {{.rect = {x, layer.top, w, layer.bottom - layer.top}}, Item::Kind::stream, index, i});
+                  {{{}, {x, layer.top, w, layer.bottom - layer.top}, here}, Item::Kind::stream, index, i});
   }
   if (index == target_) go_to(end_ + 2 * u_, graph.logit, true, static_cast<float>(graph.layers));
 }
@@ -288,7 +285,9 @@ bool Drawing::place_columns(bool gaps) {
     if (stop.column < 0) idle += widths.back();
   }
   const float axis = text_width("L00") + 2 * u_, names = longest + 3 * u_;
-  const float panel = rest + 4 * u_ + text_width("MLP 00 +00.00"), room = area_.w - axis - names - panel;
+  float panel = rest + 4 * u_ + text_width("MLP 00 +00.00");
+  if (upright_) panel = std::max(panel, 3 * u_ + text_width("tokens and MLPs +00.00"));
+  const float room = area_.w - axis - names - panel;
   if (needed > room || (!gaps && idle > 0.55F * room)) return false;
   // Spare width makes tokens breathe, up to a point; beyond it the drawing is in the middle.
   const float each = std::min((room - needed) / weights, 5 * style_.font_size);
@@ -311,11 +310,6 @@ bool Drawing::place_columns(bool gaps) {
 
 void Drawing::add_items() {
   const Graph& graph = in_.graph;
-  for (int i = 0; i < graph.layers; ++i) {  // under all others
-    const Layer& layer = layers_[i];
-    const viz::Rect rect{left_, layer.top, right_ - left_, layer.bottom - layer.top};
-    items_.insert(items_.begin(), {{.rect = rect}, Item::Kind::layer, -1, i});
-  }
   // A ribbon on the right of all others, from which each layer's part of the rest leads to the target's.
   const std::vector<double>& rest = graph.columns[target_].rest;
   float width = rest_right_ - rest_left_, y = layers_[0].bottom;
@@ -329,7 +323,7 @@ void Drawing::add_items() {
         std::ranges::find_if(ribbons_[target_], [&](const Point& point) { return point.y <= y - by / 2; });
     const viz::Point from{rest_left_ + width, y - by / 2}, to{joined->right, from.y};
     if (by >= 0.2F)
-      items_.push_back({{.lines = {{{from, to}, by, rest[layer] < 0}}}, Item::Kind::rest, target_, layer});
+      items_.push_back({{{{{from, to}, by, rest[layer] < 0}}}, Item::Kind::rest, target_, layer});
     width -= by;
   }
   const auto first = std::ssize(items_);
@@ -337,7 +331,11 @@ void Drawing::add_items() {
     for (const Lane& lane : layer.lanes) {
       const FlowEdge& edge = graph.edges[lane.edge];
       const auto& [key, query] = ends_[lane.edge];
-      Item item{{}, Item::Kind::edge, target_, edge.layer, lane.edge};
+      Item item{{.ref = {edge.layer, edge.head, edge.query, edge.key}},
+                Item::Kind::edge,
+                target_,
+                edge.layer,
+                lane.edge};
       if (edge.key == edge.query)  // a loop on the left
         add_arc(item.lines.emplace_back(layered::Line{{}, lane.width}).points,
                 {query.x - lane.width / 2, lane.y}, u_ + lane.width / 2, kPi / 2, 1.5F * kPi);
@@ -417,10 +415,9 @@ void Drawing::add_labels() {
       label.at.y = item->rect.center().y + by * line_;
       const bool open =
           own || std::ranges::none_of(items_, [&](const Item& other) {
-            return other.kind != Item::Kind::layer &&
-                   (other.rect.overlaps({label.at.x, label.at.y - line_ / 2, right - label.at.x, line_}) ||
-                    layered::distance(other, label.at, line_) < line_ / 2 ||
-                    layered::distance(other, {right, label.at.y}, line_) < line_ / 2);
+            return other.rect.overlaps({label.at.x, label.at.y - line_ / 2, right - label.at.x, line_}) ||
+                   layered::distance(other, label.at, line_) < line_ / 2 ||
+                   layered::distance(other, {right, label.at.y}, line_) < line_ / 2;
           });
       if (open && add(label)) break;
     }
@@ -444,7 +441,7 @@ void Drawing::label_sources() {
   for (const TokenColumn& column : graph.columns) columns.push_back(&column), others += column.sources();
   std::ranges::stable_sort(columns, std::ranges::greater(),
                            [](const TokenColumn* column) { return std::abs(column->sources()); });
-  bool any = false;
+  numbers_tokens_ = false;
   for (const TokenColumn* column : columns) {
     const auto token = std::ranges::find(labels_, column->position, &Label::token);
     if (upright_ || token == labels_.end() || std::abs(column->sources()) < 0.01 * std::abs(graph.logit))
@@ -453,9 +450,9 @@ void Drawing::label_sources() {
         signed_words(column->sources()), {token->rect.center().x, y + line_}, viz::Align::center, false};
     if (label.at.x + text_width(label.text) / 2 + u_ > x || !add(std::move(label))) continue;
     others -= column->sources();
-    any = true;
+    numbers_tokens_ = true;
   }
-  add_muted(any ? "others " : "tokens ", others, y + line_);
+  add_muted(numbers_tokens_ ? "other tokens " : "tokens and MLPs ", others, y + line_);
 }
 
 // ---- painting ----
@@ -472,7 +469,7 @@ void Drawing::paint_ribbon(viz::Scene& scene, const ViewContext& c, int column, 
     if (a.y <= b.y) continue;
     const int steps = std::max(1, static_cast<int>(std::ceil((a.y - b.y) / kStep)));
     const auto at = [&](float from, float to, int step) {
-      return mix(from, to, static_cast<float>(step) / static_cast<float>(steps));
+      return std::lerp(from, to, static_cast<float>(step) / static_cast<float>(steps));
     };
     for (int from = 0, to = 0; from < steps; from = to) {
       const viz::Color shown = color(column, at(a.level, b.level, from));

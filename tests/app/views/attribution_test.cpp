@@ -5,6 +5,7 @@
 #include <numeric>
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app::attribution_test {
 namespace {
@@ -34,18 +35,17 @@ TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
   const Scenario s(kRobot);
   const Table table = ViewFixture("attribution", s, 1000, 600).table();
   const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
-  const int layers = s.config().n_layer, heads = s.config().n_head;
-  ASSERT_EQ(std::ssize(text_rows(table)), layers * (heads + 2) + 3);
+  ASSERT_EQ(std::ssize(text_rows(table)), a->layers * (a->n_head() + 2) + 3);
   EXPECT_NEAR(sum_of(table, "part"), a->sum(), 1e-9);
   EXPECT_EQ(fact_of(table, "sum"), a->sum());
   EXPECT_EQ(fact_of(table, "value"), a->logit);
   EXPECT_EQ(fact_of(table, "rounding error"), a->rounding_error());
   EXPECT_EQ(fact_of(table, "token id"), a->measured.token.id());
-  for (int layer = 0; layer < layers; ++layer) {
+  for (int layer = 0; layer < a->layers; ++layer) {
     const std::string name = "L" + std::to_string(layer);
     EXPECT_EQ(in_table(table, name + " MLP"), a->mlps[layer]);
     EXPECT_EQ(in_table(table, name + " bias"), a->attention_bias[layer]);
-    for (int head = 0; head < heads; ++head)
+    for (int head = 0; head < a->n_head(); ++head)
       EXPECT_EQ(in_table(table, head_name(layer, head)), a->head(layer, head));
   }
 }
@@ -83,6 +83,22 @@ TEST(AttributionView, SaysThatItHasNoSuchToken) {
     set(c, "against", token);
     EXPECT_THAT(find_view("attribution")->refuse(c), AllOf(HasSubstr(words), HasSubstr("--other-token")));
     EXPECT_THAT(texts(find_view("attribution")->build(c).scene), Contains(HasSubstr(words)));
+  }
+}
+
+TEST(AttributionView, NumbersAndNamesAreReadInSmallPanes) {
+  const TemporaryFolder folder;
+  write_other_model(folder, {.layers = 4, .heads = 4, .width = 24, .positions = 64, .vocabulary = 4096});
+  const Scenario s(Prompt{kRobot, {}, false}, {2, 1, -1}, load_model(folder.path(), {}));
+  const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
+  for (const auto& [width, height] : {std::pair{463.F, 317.F}, {668.F, 420.F}}) {
+    ViewContext pane = s.context(width, height);
+    pane.in_pane = true;
+    const auto words = texts(ViewFixture("attribution", pane).scene());
+    for (const double mlp : a->mlps) EXPECT_THAT(words, Contains(viz::fixed_number(mlp, 2))) << width;
+    if (width > 600) {
+      EXPECT_THAT(words, Contains("token embedding"));
+    }
   }
 }
 

@@ -87,6 +87,14 @@ TEST(CircuitView, TheTableHasTheScoresTheStrongestFirst) {
   EXPECT_EQ(fact_of(table, "all edges"), circuit->edge_count());
 }
 
+TEST(CircuitView, SaysHowManyEdgesHaveRoom) {
+  const Scenario s = of_foxes();
+  ViewContext pane = s.context(463, 317);
+  pane.in_pane = true;
+  EXPECT_THAT(texts(ViewFixture("circuit_graph", pane).scene()),
+              Contains(StartsWith("room for the strongest ")));
+}
+
 /// The first line of the tooltip at a point of the drawing, and what a click does there.
 std::pair<std::string, std::string> said_at(const ViewFixture& shown, viz::Point at) {
   const viz::Region& region = shown.region(0);

@@ -3,10 +3,12 @@
 
 #include "app/run/analyses/logit_flow.h"
 
+#include "app/run/analyses/predictions.h"
 #include "app/views/output/flow_drawing.h"
 #include "app/views/parts/names.h"
+#include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/gpt2_folder.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app::flow_test {
 namespace {
@@ -40,37 +42,18 @@ void expect_balanced(const Graph& graph) {
 }
 
 TEST(FlowGraph, WhatIsDrawnAndTheRestAreTheLogit) {
-  for (const char* text : {kMary, "The little fox and the old bear ran. The little fox and the old"}) {
-    const Scenario s(text);
-    const int position = s.length() - 1;
-    const auto flow = s.ask(LogitFlowOf{logit_at(position)});
-    const double logit = reference(s).logits[static_cast<std::size_t>(position)][flow->measured.token.id()];
-    for (const int edges : {0, 1, 24, 200}) {
+  for (const char* edits : {"", "L2.resid_mid[*][3]+=2", "L4H1.z=0", "L3.resid_pre*=0.5", "mask=none"}) {
+    SCOPED_TRACE(edits);
+    const Scenario s = with_edits(edits, {2, 1, 7}, kMary);
+    const auto flow = s.ask(LogitFlowOf{logit_at(7)});
+    for (const int edges : {0, 1, 24, 100}) {
       const Graph graph = graph_of(*flow, edges);
-      EXPECT_NEAR(drawn_and_rest(graph), logit, 1e-5 * std::abs(logit)) << edges;
+      EXPECT_NEAR(drawn_and_rest(graph), flow->logit, 1e-5 * std::max(1.0, std::abs(flow->logit))) << edges;
       expect_balanced(graph);
       EXPECT_EQ(std::ssize(graph.edges), edges);
+      EXPECT_EQ(graph.columns.back().position > 7, edges > 1 && std::string_view(edits) == "mask=none");
     }
   }
-}
-
-TEST(FlowGraph, HoldsWithEditsAndForAModelOfAnotherShape) {
-  for (const char* edits : {"L2.resid_mid[*][3]+=2", "L4H1.z=0", "L3.resid_pre*=0.5", "L0.attn_out=0"}) {
-    const Scenario s = with_edits(edits);
-    const auto flow = s.ask(LogitFlowOf{logit_at(s.length() - 1)});
-    const Graph graph = graph_of(*flow);
-    EXPECT_NEAR(drawn_and_rest(graph), flow->logit, 1e-5 * std::max(1.0, std::abs(flow->logit))) << edits;
-    expect_balanced(graph);
-  }
-  const TemporaryFolder folder;
-  write_other_model(folder, {.layers = 5, .heads = 3, .width = 24, .positions = 64, .vocabulary = 4096});
-  const Scenario s(Prompt{kMary, {}, false}, {}, load_model(folder.path(), {}));
-  const ReferenceGpt2 model(folder.path());
-  const int position = s.length() - 1;
-  const auto flow = s.ask(LogitFlowOf{logit_at(position)});
-  const double logit =
-      model.run(s.run->tokens.ids()).logits[static_cast<std::size_t>(position)][flow->measured.token.id()];
-  EXPECT_NEAR(drawn_and_rest(graph_of(*flow)), logit, 1e-5 * std::abs(logit));
 }
 
 TEST(FlowGraph, DrawsTheStrongestEdgesThatLeadOn) {
@@ -94,15 +77,6 @@ TEST(FlowGraph, DrawsTheStrongestEdgesThatLeadOn) {
       EXPECT_TRUE(std::ranges::count(graph.edges, edge) == 1);
     }
   }
-}
-
-TEST(FlowView, DrawsEdgesFromLaterTokens) {
-  const Scenario s = with_edits("mask=none", {2, 1, 7}, kMary);
-  const auto flow = s.ask(LogitFlowOf{logit_at(7)});
-  const Graph graph = graph_of(*flow);
-  EXPECT_NEAR(drawn_and_rest(graph), flow->logit, 1e-5 * std::max(1.0, std::abs(flow->logit)));
-  expect_balanced(graph);
-  EXPECT_GT(graph.columns.back().position, 7);
 }
 
 /// What is said and done at points of the drawing, where there is something.
@@ -151,7 +125,11 @@ TEST(FlowView, ClicksSelectTokensAndLayers) {
   const viz::Region& label = shown.region(shown.find(kToken, 1));
   const float up = label.rect.y - shown.region(shown.find(kDrawing)).rect.y;
   const auto streams = said_at(shown, {{label.rect.center().x, label.rect.y - up / 2}});
+  EXPECT_THAT(streams.at(0).tooltip.at(0),
+              AllOf(StartsWith(token_name(s.run->tokens, 1)), HasSubstr("into layer")));
   EXPECT_THAT(in_words(streams.at(0).click), ::testing::MatchesRegex("head [0-5] 1, key 1"));
+  const viz::Rect band = shown.region(shown.find(kDrawing)).rect;
+  EXPECT_THAT(said_at(shown, {{band.x + 1, band.center().y}}).at(0).tooltip, IsEmpty()) << "nothing is there";
   const int guess = ids_of_role(shown.picture(), kGuess).at(1);
   EXPECT_EQ(in_words(shown.click(shown.find(kGuess, guess))), "token id:" + std::to_string(guess));
 }
@@ -185,6 +163,93 @@ TEST(FlowView, TheTableHasEveryEdgeAndSource) {
   EXPECT_EQ(fact_of(table, "all edges"), static_cast<double>(edges));
   EXPECT_EQ(fact_of(table, "value"), flow->logit);
   EXPECT_NEAR(sources + fact_of(table, "rounding error"), flow->logit, 1e-9 * std::abs(flow->logit));
+}
+
+/// The legend's width sample: thickness in the picture, for a logit of 1.
+double scale_of_legend(const viz::Scene& scene) {
+  double part = 0;
+  for (const std::string& text : texts(scene))
+    if (text.starts_with("this thick: ")) part = std::stod(text.substr(12));
+  for (const viz::Polyline& line : items_of<viz::Polyline>(scene))
+    if (line.color == light().bar && part > 0) return static_cast<double>(line.width) / part;
+  return 0;
+}
+
+/// Length of the guesses' bars for a probability of 1.
+double scale_of_bars(const ViewContext& c, const viz::Scene& scene) {
+  const auto next = c.ask(NextAfter{c.selection.query});
+  const double best = model::largest_logits(next->logits, 1).front().logit - model::log_sum_exp(next->logits);
+  float longest = 0;
+  for (const viz::FillRect& rect : items_of<viz::FillRect>(scene))
+    if (rect.radius == 1) longest = std::max(longest, rect.rect.w);
+  return static_cast<double>(longest) / std::exp(best);
+}
+
+TEST(FlowView, BothSidesOfAComparisonHaveOneScale) {
+  const View& view = *find_view("flow");
+  const Scenario compared = edited("L5.mlp_out*=3", {2, 1, -1}, kMary), alone(kMary);
+  std::vector<double> bars;
+  const auto scene = [&](Side side, const Scenario& s) {
+    const ViewContext c = on_side(side, view, s.context(1191, 842));
+    viz::Scene drawn = view.build(c).scene;
+    bars.push_back(scale_of_bars(c, drawn));
+    return drawn;
+  };
+  const viz::Scene run = scene(Side::run, compared), baseline = scene(Side::baseline, compared);
+  const double common = scale_of_legend(run);
+  EXPECT_GT(bars[0], 0);
+  EXPECT_NEAR(bars[0], bars[1], 1e-3 * bars[0]);
+  EXPECT_GT(common, 0);
+  EXPECT_NEAR(common, scale_of_legend(baseline), 1e-3 * common);
+  EXPECT_LE(common, scale_of_legend(scene(Side::run, alone)) * 1.001);
+}
+
+/// "−0.37" or "+0.37"; NaN: it is no such number.
+double signed_number(std::string text) {
+  constexpr std::string_view kMinus = "−";
+  if (text.starts_with(kMinus)) text = "-" + text.substr(kMinus.size());
+  if (!text.starts_with('+') && !text.starts_with('-')) return NAN;
+  return text.find_first_not_of("+-.0123456789") == text.npos ? std::stod(text) : NAN;
+}
+
+/// "+0.37" at the end of a text that begins so; 0: there is none.
+double number_after(const viz::Scene& scene, std::string_view words) {
+  for (const std::string& text : texts(scene))
+    if (text.starts_with(words))
+      if (const double number = signed_number(text.substr(words.size())); !std::isnan(number)) return number;
+  return 0;
+}
+
+TEST(FlowView, NumbersBelowTheTokensAndTheRestAreTheLogit) {
+  constexpr const char* kLong =
+      "Once upon a time there was a king who had a golden crown. Once upon a time there was a queen who had "
+      "a golden";
+  int with_others = 0;
+  for (const char* prompt : {kMary, kLong, "The"}) {
+    const Scenario s(prompt);
+    const double logit = s.ask(LogitFlowOf{logit_at(s.length() - 1)})->logit;
+    for (const auto& [width, height] : {std::pair{1191.F, 842.F}, {468.F, 560.F}, {3840.F, 2160.F}}) {
+      SCOPED_TRACE(std::string(prompt) + ", " + std::to_string(width));
+      const ViewFixture shown("flow", s, width, height, {{"flow-edges", "24"}});
+      if (!shown.picture().readable) continue;
+      int numbers = 0;
+      double sum = 0;
+      float row = 0;  // numbers further up are those of MLPs
+      const auto runs = items_of<viz::GlyphRun>(shown.scene());
+      for (const viz::GlyphRun& run : runs)
+        if (run.text.starts_with("rest ")) row = run.origin.y;
+      for (const viz::GlyphRun& run : runs)
+        if (const double part = signed_number(run.text); !std::isnan(part) && run.origin.y > row)
+          sum += part, ++numbers;
+      for (const char* words : {"rest ", "other tokens ", "tokens and MLPs "}) {
+        const double part = number_after(shown.scene(), words);
+        sum += part;
+        with_others += part != 0 && std::string_view(words) != "rest " ? 1 : 0;
+      }
+      EXPECT_NEAR(sum, logit, 0.006 * (numbers + 2));
+    }
+  }
+  EXPECT_GT(with_others, 0);
 }
 
 }  // namespace
