@@ -91,16 +91,9 @@ AffineEdit edit_at(const model::Run& run, HookPoint point, int positions, int co
 /// What one head's edges come to.
 struct HeadFlow {
   BestFound<FlowEdge> edges{LogitFlow::kMaxEdges};
-  double magnitude = 0;       ///< sum of the magnitudes of all edges
-  std::vector<double> cells;  ///< [positions, positions], while heads are added up
+  double magnitude = 0;  ///< sum of the magnitudes of all edges
   std::vector<double> sent, arrived, key_biases, key_edits, query_edits;  ///< [positions]
 };
-
-void add_edge(const FlowEdge& edge, BestFound<FlowEdge>& edges, double& magnitude) {
-  if (edge.value == 0) return;
-  edges.add(edge);
-  magnitude += std::abs(edge.value);
-}
 
 bool is_zero(std::span<const double> row) {
   return std::ranges::all_of(row, [](double v) { return v == 0; });
@@ -245,29 +238,24 @@ class BackwardPass {
       heads[head].sent.resize(positions_);
       heads[head].arrived.resize(positions_);
     }
-    const std::size_t cells =
-        question_.by_head ? 0 : static_cast<std::size_t>(positions_) * static_cast<std::size_t>(positions_);
-    std::vector<double> together(cells);  // [positions, positions], if the heads are added up
-    // Matrices of few heads at once; their number does not depend on the threads.
-    constexpr int kAtOnce = 4;
-    const int at_once = question_.by_head ? config_.n_head : std::min(kAtOnce, config_.n_head);
-    for (int begin = 0; begin < config_.n_head; begin += at_once) {
-      const auto batch = std::span(heads).subspan(begin, std::min(at_once, config_.n_head - begin));
-      for (HeadFlow& of : batch) of.cells.assign(cells, 0);
-      patterns_of(
-          run_, std::span(indices).subspan(begin, batch.size()), computation_.workspace,
-          [&](std::size_t index, int first, model::ConstFloatRows weights) {
-            const int head = begin + static_cast<int>(index), first_unit = head * d_head;
-            add_edges(layer, head, first, weights, on_z.view().middle_cols(first_unit, d_head),
-                      on_values.view().middle_cols(first_unit, d_head), batch[index]);
-          },
-          computation_.stop);
-      for (HeadFlow& of : batch) {
-        for (std::size_t i = 0; i < cells; ++i) together[i] += of.cells[i];
-        of.cells = {};
+    patterns_of(
+        run_, indices, computation_.workspace,
+        [&](std::size_t head, int first, model::ConstFloatRows weights) {
+          const int first_unit = static_cast<int>(head) * d_head;
+          add_edges(layer, static_cast<int>(head), first, weights,
+                    on_z.view().middle_cols(first_unit, d_head),
+                    on_values.view().middle_cols(first_unit, d_head), heads[head]);
+        },
+        computation_.stop);
+    for (const HeadFlow& of : heads) {
+      for (int position = 0; position < positions_; ++position) {
+        flow_.sent[flow_.at(layer, position)] += of.sent[position];
+        flow_.arrived[flow_.at(layer, position)] += of.arrived[position];
+        flow_.query_edits[flow_.at(layer, position)] += of.query_edits[position];
       }
+      strongest_.add(of.edges);
+      flow_.edge_magnitude += of.magnitude;
     }
-    collect(layer, heads, together);
     go_back_through_values(layer, on_values);
     keep_stream(layer);
     go_back_through_edit({Site::resid_pre, layer}, along_, flow_.input_edits);
@@ -318,33 +306,12 @@ class BackwardPass {
         const double value = static_cast<double>(used.row(i)[key]) * read.row(i)[key];
         into.sent[key] += value;
         into.arrived[query] += value;
-        if (question_.by_head) {
-          add_edge({layer, head, query, key, value}, into.edges, into.magnitude);
-        } else {
-          into.cells[std::size_t(query) * std::size_t(positions_) + std::size_t(key)] = value;
-        }
+        if (value == 0) continue;
+        into.edges.add({layer, head, query, key, value});
+        into.magnitude += std::abs(value);
       }
     }
     model::add_transposed_product(used, some, on_values.middle_rows(0, keys));
-  }
-
-  /// Adds up what the heads of a layer have, in order; `together`: the sum of their cells.
-  void collect(int layer, const std::vector<HeadFlow>& heads, const std::vector<double>& together) {
-    for (const HeadFlow& of : heads) {
-      for (int position = 0; position < positions_; ++position) {
-        flow_.sent[flow_.at(layer, position)] += of.sent[position];
-        flow_.arrived[flow_.at(layer, position)] += of.arrived[position];
-        flow_.query_edits[flow_.at(layer, position)] += of.query_edits[position];
-      }
-      strongest_.add(of.edges);
-      flow_.edge_magnitude += of.magnitude;
-    }
-    if (question_.by_head) return;
-    for (int query = 0; query < positions_; ++query)
-      for (int key = 0; key < positions_; ++key)
-        add_edge({layer, -1, query, key,
-                  together[std::size_t(query) * std::size_t(positions_) + std::size_t(key)]},
-                 strongest_, flow_.edge_magnitude);
   }
 
   /// From the heads' values through W_V and ln_1 to the stream.

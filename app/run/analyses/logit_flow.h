@@ -26,7 +26,7 @@ namespace headscope::app {
 /// What one query takes from one key.
 struct FlowEdge {
   int layer = 0;
-  int head = 0;  ///< -1: the sum of all heads
+  int head = 0;
   int query = 0;
   int key = 0;
   double value = 0;  ///< what it adds to the logit
@@ -84,8 +84,7 @@ struct LogitFlow {
 /// The flow to a token's logit after a position.
 struct LogitFlowOf {
   static constexpr std::string_view kName = "logit flow";
-  Measured measured;    ///< see LogitFlow
-  bool by_head = true;  ///< an edge for each head, else one for all heads of a layer
+  Measured measured;  ///< see LogitFlow
   bool operator==(const LogitFlowOf&) const = default;
   /// Throws RunError for an id outside the vocabulary.
   LogitFlow compute(const PromptRun& run, const Computation<LogitFlow>& computation) const;

@@ -32,7 +32,7 @@ std::optional<LogitFlowOf> question_of(const ViewContext& c) {
   if (!measured) return std::nullopt;
   if (c.options[kMinusMean] && measured->metric == Metric::logit)
     measured->metric = Metric::difference, measured->other = TokenRef::mean();
-  return LogitFlowOf{*measured, true};
+  return LogitFlowOf{*measured};
 }
 
 /// The best guesses after the target, and the chosen token if it is not among them.
