@@ -91,6 +91,20 @@ class HeadlessWindow {
   }
 
   void draw() { core_.draw(frame_); }
+  /// Milliseconds of a frame while the mouse moves across a view's picture, a median.
+  double hover(const View& view) {
+    const auto placed = std::ranges::find(core_.window().pictures, &view, &PlacedPicture::view);
+    if (placed == core_.window().pictures.end()) return 0;
+    const viz::Rect where = placed->where;
+    constexpr int kSteps = 40;
+    std::vector<double> times;
+    for (int i = 1; i < kSteps; ++i) {
+      const float along = static_cast<float>(i) / kSteps;
+      core_.handle(MouseMove{{where.x + along * where.w, where.y + (0.5F + along / 2) * where.h}});
+      times.push_back(1e3 * seconds([&] { draw(); }));
+    }
+    return median(std::move(times));
+  }
   int tokens() const { return core_.snapshot().run->tokens.length(); }
 
  private:
@@ -163,7 +177,8 @@ Json measure_window(HeadlessWindow& window, const LoadedModel& model, int length
   for (const View* view : tabs())
     json["views"].push_back({{"view", view->id},
                              {"opened_ms", window.answer_to({ShowView{std::string(view->id)}})},
-                             {"settled_frame_ms", 1e3 * median_seconds([&] { window.draw(); })}});
+                             {"settled_frame_ms", 1e3 * median_seconds([&] { window.draw(); })},
+                             {"hovered_frame_ms", window.hover(*view)}});
   window.answer_to({ShowView{std::string(view_at(Place::tab).id)}});
   return json;
 }
