@@ -367,6 +367,54 @@ class Notes final : public Box {
   viz::Rect area_;
 };
 
+class Swatches final : public Box {
+ public:
+  explicit Swatches(std::vector<Swatch> looks) : looks_(std::move(looks)) {}
+
+  Wish width(const ViewContext&) const override { return {0, 0}; }
+  Wish height(const ViewContext& c, float width) const override {
+    const float line = line_of(c), all = places_in(c, width).back().y + line;
+    return {line, all, all};
+  }
+  bool place(const ViewContext&, viz::Rect area) override {
+    area_ = area;
+    return true;
+  }
+  void paint(Picture& picture, const ViewContext& c) const override {
+    const float u = style_of(c).unit(), line = line_of(c);
+    const std::vector<viz::Point> places = places_in(c, area_.w);
+    for (std::size_t i = 0; i < looks_.size() && places[i].y + line <= area_.h + 1; ++i) {
+      const auto& [words, fill, outline, width] = looks_[i];
+      const viz::Point at{area_.x + places[i].x, area_.y + places[i].y + line / 2};
+      const float h = width > 0 ? width : 2.5F * u;
+      const viz::Rect patch{at.x, at.y - h / 2, kPatch * u, h};
+      picture.scene.add(viz::FillRect{patch, fill, width > 0 ? 0 : u / 2});
+      if (outline.a > 0) picture.scene.add(viz::StrokeRect{patch, outline, 1, u / 2});
+      paint_note(picture, c, words, {patch.right() + u, at.y}, area_.right() - patch.right() - u);
+    }
+  }
+
+ private:
+  static constexpr float kPatch = 4;  // units
+  static float line_of(const ViewContext& c) { return style_of(c).line(style_of(c).small()); }
+  /// Relative to the area.
+  std::vector<viz::Point> places_in(const ViewContext& c, float width) const {
+    const viz::Style style = style_of(c);
+    std::vector<viz::Point> places;
+    viz::Point at{0, 0};
+    for (const Swatch& look : looks_) {
+      const float needed = (kPatch + 1) * style.unit() + style.width(look.words, style.small());
+      if (at.x > 0 && at.x + needed > width) at = {0, at.y + line_of(c)};
+      places.push_back(at);
+      at.x += needed + 4 * style.unit();
+    }
+    return places;
+  }
+
+  std::vector<Swatch> looks_;
+  viz::Rect area_;
+};
+
 class Custom final : public RoleBox {
  public:
   Custom(Wish width, std::function<Wish(float)> height, Paint paint, Places places)
@@ -417,6 +465,9 @@ BoxPtr beside(std::vector<BoxPtr> boxes) {
 BoxPtr notes(std::vector<std::string> lines) {
   std::erase(lines, "");
   return lines.empty() ? nullptr : std::make_unique<Notes>(std::move(lines));
+}
+BoxPtr swatches(std::vector<Swatch> looks) {
+  return std::make_unique<Swatches>(std::move(looks));
 }
 BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, Places places) {
   return std::make_unique<Custom>(width, std::move(height), std::move(paint), std::move(places));

@@ -129,6 +129,14 @@ std::unique_ptr<B> may_be_left_out(std::unique_ptr<B> box, std::string name, int
 BoxPtr notes(std::vector<std::string> lines);
 /// A scale of colours with its title.
 BoxPtr legend(viz::ColorScale scale, std::string title);
+/// What a look stands for: a filled or framed patch, or a line of such a width.
+struct Swatch {
+  std::string words;
+  viz::Color fill{0, 0, 0, 0}, outline{0, 0, 0, 0};
+  float line = 0;
+};
+/// Such looks next to each other, in as many lines as they need.
+BoxPtr swatches(std::vector<Swatch> looks);
 /// Drawn by a function, in an area of the size that it got. Wishes are in ems.
 using Paint = std::function<void(Picture&, const ViewContext&, viz::Rect)>;
 /// What the cells of its regions are about; see RoleBox.

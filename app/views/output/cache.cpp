@@ -20,6 +20,7 @@ struct Passes {
   std::vector<std::string> labels;  ///< labels of all positions
   std::size_t bytes_a_token = 0;    ///< bytes of a token's keys and values in all layers
   bool full = false;                ///< n_ctx is reached
+  std::vector<std::uint8_t> blank;  ///< for each pass and position: its cells are drawn over a grid
   int length() const { return passes.back().length(); }
 };
 
@@ -40,6 +41,7 @@ Passes passes_of(const ViewContext& c, const Continuations& drawn) {
   p.bytes_a_token =
       2 * sizeof(float) * static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_embd);
   p.full = p.length() >= config.n_ctx;
+  p.blank.assign(p.passes.size() * p.labels.size(), 1);
   return p;
 }
 
@@ -77,72 +79,54 @@ std::string pass_words(const Pass& pass) {
   return grouped(pass.computed) + " computed" + (pass.kept > 0 ? ", " + grouped(pass.kept) + " kept" : "");
 }
 
-/// Keys above values, in their colours; paler if cached.
 constexpr std::uint8_t kPale = 70;
-void paint_cells(viz::Scene& scene, const ViewContext& c, const viz::Rect& rect, std::uint8_t alpha) {
-  if (rect.w <= 0) return;
-  scene.add(viz::FillRect{{rect.x, rect.y, rect.w, rect.h / 2}, c.theme->key.with_alpha(alpha)});
-  scene.add(
-      viz::FillRect{{rect.x, rect.y + rect.h / 2, rect.w, rect.h / 2}, c.theme->value.with_alpha(alpha)});
-}
 
-/// A row for each pass, named by its token, a column for each position; right of a row what it computed.
-void paint_passes(Picture& picture, const ViewContext& c, const Passes& p, viz::Rect area) {
+/// Each pass' cells, keys above values, paler if cached, and how many there are.
+void paint_passes(Picture& picture, const ViewContext& c, const Passes& p, const viz::Region& grid) {
   const viz::Style style = style_of(c);
-  const viz::AxisLabels rows{.labels = p.names, .title = "pass", .color = c.theme->text_muted},
-      columns{.labels = p.labels, .title = "position", .color = c.theme->text_muted};
-  const auto count = static_cast<float>(p.passes.size()), length = static_cast<float>(p.length());
-  const viz::LabelRoom left = viz::row_label_room(rows, style.font_size, 0.25F * area.w, style);
-  float words = 0;
-  for (const Pass& pass : p.passes)
-    words = std::max(words, style.width(pass_words(pass), style.small()) + 3 * style.unit());
-  if (area.w - left.size - words < 12 * style.font_size) words = 0;
-  constexpr float kWidest = 4, kHighest = 3;  // ems, of a cell
-  const float cell = std::min(kWidest * style.font_size, (area.w - left.size - words) / length);
-  const viz::LabelRoom top =
-      viz::column_label_room(columns, cell, std::min(7 * style.font_size, 0.3F * area.h), style);
-  const float row = std::min(kHighest * style.font_size, (area.h - top.size) / count);
-  if (row < 2 || cell <= 0) return;
-  const viz::Region grid =
-      viz::Region::grid(kCell, 0, {area.x + left.size, area.y + top.size, cell * length, row * count},
-                        static_cast<int>(p.passes.size()), p.length());
-  const float between = row >= 8 ? 2.F : row >= 4 ? 1.F : 0.F;
   for (int i = 0; i < std::ssize(p.passes); ++i) {
     const Pass& pass = p.passes[i];
-    const viz::Rect first = grid.cell_rect(i, 0);
-    const float kept = static_cast<float>(pass.kept) * cell, all = static_cast<float>(pass.length()) * cell;
-    const float h = row - between;
-    paint_cells(picture.scene, c, {first.x, first.y, kept, h}, kPale);
-    paint_cells(picture.scene, c, {first.x + kept, first.y, all - kept, h}, 255);
+    const viz::Rect cell = grid.cell_rect(i, 0);
+    const float between = cell.h >= 8 ? 2.F : cell.h >= 4 ? 1.F : 0.F, half = (cell.h - between) / 2;
+    const auto paint = [&](int first, int count, std::uint8_t alpha) {
+      const viz::Rect keys{cell.x + static_cast<float>(first) * cell.w, cell.y,
+                           static_cast<float>(count) * cell.w, half};
+      picture.scene.add(viz::FillRect{keys, c.theme->key.with_alpha(alpha)});
+      picture.scene.add(
+          viz::FillRect{{keys.x, keys.bottom(), keys.w, half}, c.theme->value.with_alpha(alpha)});
+    };
+    paint(0, pass.kept, kPale);
+    paint(pass.kept, pass.computed, 255);
     viz::Segments lines{{}, c.theme->surface, 1};
-    for (int column = 1; column < pass.length() && cell >= 5; ++column) {
+    for (int column = 1; column < pass.length() && cell.w >= 5; ++column) {
       const float x = grid.cell_rect(i, column).x;
-      lines.points.insert(lines.points.end(), {{x, first.y}, {x, first.y + h}});
+      lines.points.insert(lines.points.end(), {{x, cell.y}, {x, cell.y + 2 * half}});
     }
     if (!lines.points.empty()) picture.scene.add(std::move(lines));
-    if (words > 0 && row >= style.line(style.small()) - 3)
-      paint_note(picture, c, pass_words(pass), {grid.rect.right() + 2 * style.unit(), first.y + h / 2});
+    const viz::Color ground =
+        viz::blended(c.theme->surface, c.theme->key.with_alpha(pass.kept > 0 ? kPale : std::uint8_t{255}));
+    if (half >= style.small() / 2)
+      viz::add_whole_label(picture.scene, style, pass_words(pass), {cell.x + style.unit(), cell.y + half},
+                           static_cast<float>(pass.length()) * cell.w - 2 * style.unit(), text_on(c, ground));
   }
-  viz::paint_row_labels(picture.scene, rows, left, grid, style);
-  viz::paint_column_labels(picture.scene, columns, top, grid, c.width - 2, style);
-  picture.regions.push_back(grid);
 }
 
-/// What the colours stand for, as far as there is room.
-void paint_legend(Picture& picture, const ViewContext& c, viz::Rect area) {
-  const viz::Style style = style_of(c);
-  const float u = style.unit(), y = area.center().y;
-  float x = area.x;
-  for (const auto& [words, color] : {std::pair{"keys computed", c.theme->key},
-                                     {"values computed", c.theme->value},
-                                     {"keys kept", c.theme->key.with_alpha(kPale)},
-                                     {"values kept", c.theme->value.with_alpha(kPale)}}) {
-    const float width = 5 * u + style.width(words, style.small());
-    if (x + width > area.right()) return;
-    picture.scene.add(viz::FillRect{{x, y - 1.25F * u, 3 * u, 2.5F * u}, color});
-    paint_note(picture, c, words, {x + 4 * u, y});
-    x += width + 3 * u;
-  }
+/// A row for each pass, named by its token, a column for each position.
+std::unique_ptr<Grid> grid_of(const ViewContext& c, const Passes& p) {
+  auto grid = std::make_unique<Grid>(c, kCell, std::vector<float>(p.blank.size()), p.names, p.labels);
+  viz::Heatmap& map = grid->map;
+  map.cells.masked = p.blank, map.cells.hatched = false;
+  map.show_scale = map.cell_values = map.centered = false;
+  map.rows.title = "pass", map.rows.numbered = true;
+  map.cols.title = "position";
+  map.stretch = 0, grid->cell = viz::Point{2, 1.8F};
+  grid->refers_to = [&p, length = c.run->run->length()](int pass, int position) {
+    return Ref{.query = position < length ? position : -1, .other = pass * p.length() + position};
+  };
+  grid->over = [&p](Picture& picture, const ViewContext& now, const viz::Region& cells) {
+    paint_passes(picture, now, p, cells);
+  };
+  return grid;
 }
 
 Table table(const Passes& passes) {
@@ -169,32 +153,22 @@ void declare(Content& it) {
   it.title = "Key-value cache", it.says_difference = true;
   it.subtitle = "one pass per new token; greedy";
   it.table = [&] { return table(passes); };
-  it.facts = [&passes](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
-    if (region_of(picture, hit).role != kCell) return;
-    const Pass& pass = passes.passes[hit.row];
-    facts.overlay.add(
-        viz::StrokeRect{region_of(picture, hit).cell_rect(hit.row, hit.col), now.theme->text, 1});
-    facts.say("position " + std::to_string(hit.col) + " “" + passes.labels[hit.col] + "”");
-    facts.say(hit.col < pass.kept       ? "kept: this pass read its keys and values"
-              : hit.col < pass.length() ? "computed by this pass"
-                                        : "not yet in the prompt");
-    facts.say("pass “" + passes.names[hit.row] + "”: " + pass_words(pass), Fact::Location::tooltip);
+  it.place_facts = [&passes](Facts& facts, const Ref& ref) {
+    const int row = ref.other / passes.length(), col = ref.other % passes.length();
+    const Pass& pass = passes.passes[row];
+    if (ref.query < 0) facts.say("position " + std::to_string(col) + " “" + passes.labels[col] + "”");
+    facts.say(col < pass.kept       ? "kept: this pass read its keys and values"
+              : col < pass.length() ? "computed by this pass"
+                                    : "not yet in the prompt");
+    facts.say("pass “" + passes.names[row] + "”: " + pass_words(pass), Fact::Location::tooltip);
   };
-  it.on = [](const ViewContext& now, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
-    const bool chooses =
-        gesture.kind == Gesture::Kind::click && hit != nullptr && hit->col < now.run->run->length();
-    return chooses ? std::optional(ViewActions{SelectQuery{hit->col}}) : std::nullopt;
-  };
-  const auto count = static_cast<float>(passes.passes.size()), length = static_cast<float>(passes.length());
-  const auto height = [=](float width) {
-    const float row = std::clamp(0.7F * width / length, 1.2F, 3.F);
-    return Wish{4 + 0.3F * count, 6 + row * count, 7 + 3 * count};
-  };
-  it.body = rows(boxes(custom({12, 60}, height,
-                              [&passes](Picture& picture, const ViewContext& now, viz::Rect area) {
-                                paint_passes(picture, now, passes, area);
-                              }),
-                       custom({0, 30}, {1.2F, 1.2F, 1.2F}, paint_legend), notes(notes_of(c, passes))));
+  const auto pale = [](viz::Color color) { return color.with_alpha(kPale); };
+  it.body = rows(boxes(grid_of(c, passes),
+                       swatches({{"keys computed", c.theme->key},
+                                 {"values computed", c.theme->value},
+                                 {"keys kept", pale(c.theme->key)},
+                                 {"values kept", pale(c.theme->value)}}),
+                       notes(notes_of(c, passes))));
 }
 
 }  // namespace cache

@@ -27,7 +27,7 @@ void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id
   facts.say(percent(probability), Fact::Location::status);
   facts.say("id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)),
             Fact::Location::tooltip);
-  facts.value("probability", plain(probability), Fact::Location::tooltip);
+  facts.number("probability", probability, Fact::Location::tooltip);
   facts.number("logit", next.logits[id], Fact::Location::tooltip);
   if (c.side == Side::baseline && c.asked && !compares_one_prompt(*c.asked))
     facts.say("from the " + second_name(*c.asked) + "; click to continue that one", Fact::Location::tooltip);
@@ -41,6 +41,11 @@ void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id
         {(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") + label +
              "”",
          std::move(actions)});
+}
+
+Places places_of_tokens(int role) {
+  return {.role = role,
+          .refers_to = [](const viz::Region& region, int, int) { return Ref{.token = region.id}; }};
 }
 
 const Option<double> kTemperature =

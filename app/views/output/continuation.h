@@ -2,8 +2,8 @@
 #include <cstdint>
 
 #include "app/run/analyses/predictions.h"
+#include "app/views/content.h"
 #include "app/views/option.h"
-#include "app/views/view.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 
@@ -19,6 +19,9 @@ std::string guess_words(const ViewContext& context, const model::Guess& guess);
 /// Adds a guess's id and bytes, its probability at the temperature and its logit, and the command to
 /// continue with it.
 void add_guess(Facts& facts, const ViewContext& context, const NextToken& next, int id, double probability);
+
+/// Regions of a role whose ids are those of the tokens that they are about.
+Places places_of_tokens(int role);
 
 extern const Option<double> kTemperature;
 extern const Option<int> kTopK;

@@ -133,19 +133,22 @@ std::vector<int> shown_tokens(const Guesses& g, std::size_t room) {
   return with(count);
 }
 
+/// The probability of all other tokens.
+double rest_of(const std::vector<double>& probabilities, const std::vector<int>& ids) {
+  double sum = 0;
+  for (const int id : ids) sum += probabilities[id];
+  return sum > 1 ? 0 : 1 - sum;  // not std::max, which turns NaN into 0
+}
+
 /// All tokens without a bar.
-viz::Bar rest_of(const Guesses& g, const std::vector<int>& shown) {
-  double mass = 0, mass_before = 0;
-  for (const int id : shown) {
-    mass += g.probabilities[id];
-    if (!g.before.empty()) mass_before += g.before[id];
-  }
+viz::Bar bar_of_rest(const Guesses& g, const std::vector<int>& shown) {
   viz::Bar rest;
   rest.muted = true;
   rest.label = grouped(std::ssize(g.probabilities) - std::ssize(shown)) + " others";
-  rest.number = percent(mass > 1 ? 0 : 1 - mass);  // not std::max, which turns NaN into 0
+  const double probability = rest_of(g.probabilities, shown);
+  rest.number = percent(probability);
   if (g.before.empty()) return rest;
-  rest.detail = signed_points(mass_before - mass);
+  rest.detail = signed_points(probability - rest_of(g.before, shown));
   if (g.is_difference) std::swap(rest.number, rest.detail);
   return rest;
 }
@@ -179,7 +182,7 @@ void paint_bars(Picture& picture, const ViewContext& c, const Guesses& g, const 
     if (shown[i] == g.best_before && shown[i] != g.actual && rank > static_cast<int>(i) + 1)
       bar.label = std::to_string(rank) + ". " + bar.label;
   }
-  if (shown.size() < g.probabilities.size()) chart.bars.push_back(rest_of(g, shown));
+  if (shown.size() < g.probabilities.size()) chart.bars.push_back(bar_of_rest(g, shown));
   viz::paint_bar_chart(picture, chart, area, style);
 }
 
@@ -187,9 +190,8 @@ void paint_bars(Picture& picture, const ViewContext& c, const Guesses& g, const 
 std::vector<std::string> notes_of(const ViewContext& c, const Guesses& g) {
   std::vector<std::string> lines;
   if (g.actual >= 0)
-    lines.push_back("▸ follows in the prompt" + (g.actual_rank < 0
-                                                     ? std::string()
-                                                     : ", rank " + grouped(g.actual_rank + 1) + " of " +
+    lines.push_back("▸ follows" + (g.actual_rank < 0 ? std::string()
+                                                     : ": rank " + grouped(g.actual_rank + 1) + " of " +
                                                            grouped(std::ssize(g.probabilities))));
   if (g.before.empty()) return lines;
   const bool second = compares_different_inputs(*c.run);
@@ -200,35 +202,32 @@ std::vector<std::string> notes_of(const ViewContext& c, const Guesses& g) {
 }
 
 Table table(const ViewContext& c, const Guesses& g) {
-  const NextToken* next = g.next.get();
-  const bool compared = !g.before.empty();
-  Table result{key_column("rank"),   note_column("id"), note_column("token"),
-               note_column("bytes"), "logit",           "probability"};
-  if (compared) result.add_columns({"probability compared with", "difference"});
-  double shown = 0, shown_before = 0;
-  for (std::size_t i = 0; i < g.best.size(); ++i) {
-    const int id = g.best[i];
-    const double probability = g.probabilities[id];
-    TableRow row;
-    add_cells(row, i + 1, id, label_of(c, id), bytes_as_hex(c.run->model->tokenizer->bytes(id)),
-              next->logits[id], probability);
-    if (compared) add_cells(row, g.before[id], probability - g.before[id]);
-    result.add(std::move(row));
-    shown += probability;
-    if (compared) shown_before += g.before[id];
+  const NextToken& next = *g.next;
+  List list(c, kGuess, static_cast<int>(g.best.size()));
+  const auto id = [&g](int i) { return g.best[i]; };
+  list.file(key_column("rank"), [](int i) { return i + 1; });
+  list.file(note_column("id"), id);
+  list.file(note_column("token"), [&c, id](int i) { return label_of(c, id(i)); });
+  list.file(note_column("bytes"),
+            [&c, id](int i) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(i))); });
+  list.file("logit", [&next, id](int i) { return next.logits[id(i)]; });
+  list.file("probability", [&g, id](int i) { return g.probabilities[id(i)]; });
+  if (!g.before.empty()) {
+    list.file("probability compared with", [&g, id](int i) { return g.before[id(i)]; });
+    list.file("difference", [&g, id](int i) { return g.probabilities[id(i)] - g.before[id(i)]; });
   }
-  add_token_facts(result, c.run->tokens, "position", next->position);
-  result.fact("log_sum_exp", model::log_sum_exp(next->logits));
+  Table result = list.exported();
+  add_token_facts(result, c.run->tokens, "position", next.position);
+  result.fact("log_sum_exp", model::log_sum_exp(next.logits));
   if (g.actual >= 0) {
     add_token(result, c, "following token", g.actual);
     result.fact("following rank", rank_cell(g.actual_rank));
-    result.fact("following logit", next->logits[g.actual]);
+    result.fact("following logit", next.logits[g.actual]);
     result.fact("following probability", g.probabilities[g.actual]);
   }
-  const auto others = [](double of_shown) { return of_shown > 1 ? 0 : 1 - of_shown; };  // NaN stays
-  result.fact("probability of other tokens", others(shown));
-  if (compared) {
-    result.fact("probability of other tokens compared with", others(shown_before));
+  result.fact("probability of other tokens", rest_of(g.probabilities, g.best));
+  if (!g.before.empty()) {
+    result.fact("probability of other tokens compared with", rest_of(g.before, g.best));
     result.fact("KL", bits(divergence(g.before, g.probabilities)), "bits");
   }
   return result;
@@ -255,16 +254,12 @@ void declare(Content& it) {
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_guess(facts, c, g, ref.token); };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return continue_with(now, *g.next, ref.token); };
   constexpr float kTitles = 2.6F, kBar = 1.8F;  // ems
-  const auto bars = static_cast<float>(shown_tokens(g, kAll).size() + 1);
-  const float all = kTitles + kBar * bars;
-  it.body = rows(boxes(
-      custom({10, 40}, {kTitles + 2 * kBar, all, all},
-             [&](Picture& picture, const ViewContext& page, viz::Rect area) {
-               paint_bars(picture, page, g, area);
-             },
-             {.role = kGuess,
-              .refers_to = [](const viz::Region& region, int, int) { return Ref{.token = region.id}; }}),
-      notes(notes_of(c, g))));
+  const float all = kTitles + kBar * static_cast<float>(shown_tokens(g, kAll).size() + 1);
+  const auto paint = [&](Picture& picture, const ViewContext& page, viz::Rect area) {
+    paint_bars(picture, page, g, area);
+  };
+  it.body = rows(boxes(custom({10, 40}, {kTitles + 2 * kBar, all, all}, paint, places_of_tokens(kGuess)),
+                       notes(notes_of(c, g))));
 }
 
 /// Appends the guess of a digit key: the first one is the most probable.

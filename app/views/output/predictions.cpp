@@ -16,33 +16,43 @@ const auto kSurprisingFirst =
 const auto kFirstPosition = first_row_option("first-position", true, -1);
 
 constexpr std::size_t kGuesses = 5;
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// −log2 of the probability of the token that follows; NaN if none does.
 double loss_of(const model::PositionStatistics& s) {
   return (s.log_sum_exp - static_cast<double>(s.next_logit)) / std::numbers::ln2;
 }
 
-/// The numbers of the table and the chips, for the positions known so far.
+struct Mean {
+  double value = 0;
+  int count = 0;
+};
+/// Of the numbers that are there.
+Mean mean_of(const std::vector<double>& numbers) {
+  Mean mean;
+  for (const double number : numbers)
+    if (!is_no_number(number)) mean.value += number, ++mean.count;
+  if (mean.count > 0) mean.value /= mean.count;
+  return mean;
+}
+
+/// The numbers of the table and the chips, for the positions known so far. Losses are in bits, and not there
+/// where no token follows, or in comparisons not the same one.
 struct Numbers {
   std::shared_ptr<const Statistics> statistics;
-  bool is_difference = false;                        ///< on the difference side
-  std::vector<const model::PositionStatistics*> of;  ///< by position
-  std::vector<double> loss;                          ///< bits; NaN where no token follows
-  int length = 0;                                    ///< length of the run
-  int tokens = 0;                                    ///< number of tokens with a loss
-  double mean = 0;                                   ///< bits
-  double high = 1;                                   ///< end of the losses' axis
+  bool is_difference = false;                    ///< on the difference side
+  int length = 0;                                ///< of the run
+  std::vector<double> loss, before, difference;  ///< by position
+  Mean mean, mean_before, mean_difference;
 
-  // On the difference side; for all positions, or empty.
-  std::vector<const model::PositionStatistics*> before;  ///< null: the position has no counterpart
-  std::vector<double> loss_before, difference;           ///< NaN unless the same token follows in both
-  std::vector<char> comparable_at;                       ///< whether these are numbers
-  int comparable = 0;                                    ///< tokens
-  double mean_difference = 0, mean_before = 0;           ///< means over comparable tokens, bits
-  float largest_difference = 0;                          ///< magnitude
-  bool whole() const { return std::ssize(of) == length; }
-  int count() const { return static_cast<int>(of.size()); }
+  int count() const { return static_cast<int>(loss.size()); }
+  const model::PositionStatistics& at(int position) const { return statistics->positions[position]; }
+  /// In the baseline; null: the position has no counterpart.
+  const model::PositionStatistics* before_at(int position) const {
+    const auto& there = statistics->before[position];
+    return there ? &*there : nullptr;
+  }
+  const std::vector<double>& shown() const { return is_difference ? difference : loss; }
+  const Mean& mean_shown() const { return is_difference ? mean_difference : mean; }
 };
 
 bool same_token_follows(const ViewContext& c, int position) {
@@ -52,164 +62,140 @@ bool same_token_follows(const ViewContext& c, int position) {
   return next < tokens.size() && there < others.size() && tokens[next] == others[there];
 }
 
-void compare(const ViewContext& c, Numbers& n) {
-  double before = 0;
-  for (int i = 0; i < n.count(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const auto& there = n.statistics->before[at];
-    const model::PositionStatistics* s = there ? &*there : nullptr;
-    const bool comparable = s != nullptr && same_token_follows(c, i);
-    n.before.push_back(s);
-    n.loss_before.push_back(comparable ? loss_of(*s) : kNone);
-    n.difference.push_back(comparable ? loss_of(*n.of[at]) - loss_of(*s) : kNone);
-    n.comparable_at.push_back(comparable);
-    if (!comparable) continue;
-    ++n.comparable;
-    before += loss_of(*s);
-    n.mean_difference += n.difference.back();
-    const auto difference = static_cast<float>(n.difference.back());
-    if (std::isfinite(difference))
-      n.largest_difference = std::max(n.largest_difference, std::abs(difference));
-  }
-  if (n.comparable == 0) return;
-  n.mean_difference /= n.comparable;
-  n.mean_before = before / n.comparable;
-}
-
-Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Statistics> answer) {
+Numbers numbers_of(const ViewContext& c, const std::shared_ptr<const Statistics>& answer) {
   Numbers n;
-  const Statistics& statistics = *answer;
-  n.statistics = std::move(answer);
+  n.statistics = answer;
   n.is_difference = c.side == Side::difference;
   n.length = c.run->run->length();
-  double sum = 0, highest = 0;
-  const auto known = std::min<std::size_t>(statistics.positions.size(), static_cast<std::size_t>(n.length));
-  for (std::size_t i = 0; i < known; ++i) {
-    const model::PositionStatistics& s = statistics.positions[i];
-    const bool last = i + 1 == static_cast<std::size_t>(n.length);
-    n.of.push_back(&s);
-    n.loss.push_back(last ? kNone : loss_of(s));
-    if (!last) sum += loss_of(s), ++n.tokens;
-    if (std::isfinite(static_cast<float>(n.loss.back()))) highest = std::max(highest, loss_of(s));
+  for (int i = 0; i < std::ssize(answer->positions); ++i) {
+    n.loss.push_back(i + 1 == n.length ? no_number() : loss_of(n.at(i)));
+    if (!n.is_difference) continue;
+    const model::PositionStatistics* there = n.before_at(i);
+    const bool same = there != nullptr && same_token_follows(c, i);
+    n.before.push_back(same ? loss_of(*there) : no_number());
+    n.difference.push_back(same ? n.loss.back() - n.before.back() : no_number());
   }
-  n.mean = n.tokens > 0 ? sum / n.tokens : 0;
-  n.high = viz::round_limit(highest);
-  if (n.is_difference) compare(c, n);
+  n.mean = mean_of(n.loss), n.mean_before = mean_of(n.before), n.mean_difference = mean_of(n.difference);
   return n;
+}
+
+/// The end of their axis.
+double end_of_losses(const Numbers& n) {
+  const std::vector<float> losses(n.loss.begin(), n.loss.end());
+  return viz::round_limit(static_cast<double>(viz::value_range(viz::Matrix::row(losses)).high));
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstPosition, .names = "positions", .runs_on = true};
 
-/// Shades the cells of guess `g` by probability, and frames it where its token follows. Null: no guesses.
-void mark_guesses(ListColumn& column, const ViewContext& c,
-                  std::span<const model::PositionStatistics* const> positions, std::size_t g) {
-  constexpr double kStrongest = 0.8;
-  column.frame = c.theme->text;
-  for (const model::PositionStatistics* s : positions) {
-    const bool known = s != nullptr && g < s->top.size();
-    const double p = known ? std::clamp(s->top[g].probability, 0.0, 1.0) : 0;
-    const double shade = std::isnan(p) ? 0 : 255 * kStrongest * p;
-    column.grounds.push_back(c.theme->bar.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
-    column.framed.push_back(known && s->next_rank == static_cast<int>(g));
-  }
-}
+using StatisticsAt = std::function<const model::PositionStatistics*(int row)>;
 
-/// Adds a column of guesses, shaded by probability and framed if the token follows.
-void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g, std::string heading,
-               int importance) {
-  const auto guess = [&n, g](int position) -> const model::Guess* {
-    const std::vector<model::Guess>& top = n.of[position]->top;
-    return g < top.size() ? &top[g] : nullptr;
+/// Adds a column of guesses of rank `g`, shaded by probability and framed if the token follows, and with a
+/// `name` also in files.
+ListColumn& add_guess(List& list, const ViewContext& c, const StatisticsAt& at, std::size_t g,
+                      std::string heading, int importance, const std::string& name) {
+  constexpr double kStrongest = 0.8;
+  const auto guess = [at, g](int row) -> const model::Guess* {
+    const model::PositionStatistics* s = at(row);
+    return s != nullptr && g < s->top.size() ? &s->top[g] : nullptr;
   };
   const auto words = [guess](const auto& of) {
-    return [guess, of](int position) { return guess(position) ? of(*guess(position)) : std::string(); };
+    return [guess, of](int row) { return guess(row) ? of(*guess(row)) : std::string(); };
   };
-  const auto number = [guess](auto model::Guess::*of) {
-    return [guess, of](int position) {
-      const model::Guess* one = guess(position);
+  const auto add_file = [&](Column column, auto model::Guess::*of) {
+    if (name.empty()) return;
+    list.file(std::move(column), [guess, of](int row) {
+      const model::Guess* one = guess(row);
       return one ? std::optional(one->*of) : std::nullopt;
-    };
+    });
   };
-  const auto label = words([&c](const model::Guess& one) { return label_of(c, one.id); });
-  const std::string name = "guess " + std::to_string(g + 1) + " ";
-  list.file(note_column(name + "id"), number(&model::Guess::id));
-  ListColumn& column =
-      list.text(std::move(heading), importance, label, {.file = note_column(name + "token")});
-  list.file(name + "logit", number(&model::Guess::logit));
-  list.file(name + "probability", number(&model::Guess::probability));
-  column.pictured = !n.is_difference || g == 0;
+  add_file(note_column(name + " id"), &model::Guess::id);
+  ListLook look;
+  if (!name.empty()) look.file = note_column(name + " token");
+  ListColumn& column = list.text(std::move(heading), importance,
+                                 words([&c](const model::Guess& one) { return label_of(c, one.id); }), look);
+  add_file(name + " logit", &model::Guess::logit);
+  add_file(name + " probability", &model::Guess::probability);
   column.detail = words([](const model::Guess& one) { return percent(one.probability); });
-  mark_guesses(column, c, n.of, g);
+  column.frame = c.theme->text;
+  for (int row = 0; row < list.table.rows; ++row) {
+    const model::Guess* one = guess(row);
+    const double p = one == nullptr ? 0 : std::clamp(one->probability, 0.0, 1.0);
+    const double shade = std::isnan(p) ? 0 : 255 * kStrongest * p;
+    column.grounds.push_back(c.theme->bar.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
+    column.framed.push_back(one != nullptr && at(row)->next_rank == static_cast<int>(g));
+  }
+  return column;
 }
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   constexpr std::array<const char*, kGuesses> kNames{"1st guess", "2nd", "3rd", "4th", "5th"};
   const bool is_difference = n.is_difference, two = is_difference && compares_different_inputs(*c.run);
   const PromptTokens& tokens = c.run->tokens;
-  const auto at = [&n](int i) -> const model::PositionStatistics& { return *n.of[i]; };
+  const auto at = [&n](int i) { return &n.at(i); };
   const auto id = [&tokens](int i) { return tokens.tokens[i].id; };
   const auto last = [&n](int i) { return i + 1 == n.length; };
-  const auto incomparable = [&n](int i) { return !n.comparable_at[i]; };
   const auto unless_last = [last](const auto& cell) {
     return [last, cell](int i) { return last(i) ? std::nullopt : std::optional(cell(i)); };
   };
-  const auto label = [&tokens](int i) { return tokens.labels[i]; };
+  const auto missing = [](const std::vector<double>& numbers) {
+    return [&numbers](int i) { return is_no_number(numbers[i]); };
+  };
   auto made = std::make_unique<List>(c, kRows, n.count());
   List& list = *made;
   list.refers_to = [](int i) { return Ref{.query = i}; };
   list.number("", 7, [](int i) { return i; },
               {.file = key_column("position"), .color = c.theme->text_muted, .digits = 0});
   list.file(note_column("id"), id);
-  list.text("after", 8, label, {.file = note_column("token")});
-  list.file("log_sum_exp", [at](int i) { return at(i).log_sum_exp; });
+  list.text("after", 8, tokens.labels, {.file = note_column("token")});
+  list.file("log_sum_exp", [at](int i) { return at(i)->log_sum_exp; });
   list.file(note_column("next id"), unless_last([id](int i) { return id(i + 1); }));
   list.text("follows", 10, [&tokens, last](int i) { return last(i) ? std::string() : tokens.labels[i + 1]; },
             {.file = note_column("next token")});
   const int follows = list.last();
-  const auto rank = [at, last](int i) {
-    return last(i) || at(i).next_rank < 0 ? kNone : static_cast<double>(at(i).next_rank + 1);
-  };
-  ListColumn& ranks = list.number("rank", 6, rank, {.file = "rank", .digits = 0, .blank = last});
-  list.file("logit", unless_last([at](int i) { return at(i).next_logit; }));
+  ListColumn& ranks = list.number("rank", 6, [at](int i) { return rank_cell(at(i)->next_rank); },
+                                  {.file = "rank", .digits = 0, .blank = last});
+  list.file("logit", unless_last([at](int i) { return at(i)->next_logit; }));
   ListColumn& probability =
-      list.number("probability", 5, [at, last](int i) { return last(i) ? kNone : at(i).next_probability; },
+      list.number("probability", 5, [at](int i) { return at(i)->next_probability; },
                   {.file = "probability", .digits = 4, .scientific = 0.001, .blank = last});
-  ListColumn& loss =
-      list.bar("loss, bits", 9, n.loss,
-               {.file = Column("loss", "bits"), .digits = 3, .high = n.high, .axis = true, .blank = last});
+  ListColumn& loss = list.bar("loss, bits", 9, n.loss,
+                              {.file = Column("loss", "bits"),
+                               .digits = 3,
+                               .high = end_of_losses(n),
+                               .axis = true,
+                               .blank = missing(n.loss)});
   int measured = list.last();
   for (ListColumn* column : {&ranks, &probability, &loss}) column->pictured = !is_difference;
-  for (std::size_t g = 0; g < kGuesses; ++g)
-    add_guess(list, c, n, g,
-              !is_difference ? kNames[g]
-              : two          ? "guess"
-                             : "guess now",
-              is_difference ? 8 : static_cast<int>(kGuesses - g) - 1);
+  const int first_guess = list.last() + 1;
+  for (std::size_t g = 0; g < kGuesses; ++g) {
+    const char* heading = !is_difference ? kNames[g] : two ? "guess" : "guess now";
+    const int importance = is_difference ? 8 : static_cast<int>(kGuesses - g) - 1;
+    add_guess(list, c, at, g, heading, importance, "guess " + std::to_string(g + 1)).pictured =
+        !is_difference || g == 0;
+  }
   if (is_difference) {
-    const auto guess_before = [&n](const auto& words) {
-      return [&n, words](int i) {
-        const model::PositionStatistics* s = n.before[i];
-        return s == nullptr || s->top.empty() ? std::string() : words(s->top.front());
-      };
-    };
-    ListColumn& before =
-        list.text(two ? "guess there" : "guess before", 7,
-                  guess_before([&c](const model::Guess& one) { return label_of(c, one.id); }));
-    before.detail = guess_before([](const model::Guess& one) { return percent(one.probability); });
-    mark_guesses(before, c, n.before, 0);
-    list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = last});
-    list.number(two ? "loss there" : "loss before", 4, n.loss_before,
-                {.file = Column("compared loss", "bits"), .digits = 3, .blank = incomparable});
-    list.bar(
-        "difference, bits", 9, n.difference,
-        {.file = Column(difference_column_prefix(c) + "loss", "bits"), .digits = 3, .blank = incomparable});
+    add_guess(
+        list, c, [&n](int i) { return n.before_at(i); }, 0, two ? "guess there" : "guess before", 7, "");
+    list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = missing(n.loss)});
+    list.number(two ? "loss there" : "loss before", 4, n.before,
+                {.file = Column("compared loss", "bits"), .digits = 3, .blank = missing(n.before)});
+    list.bar("difference, bits", 9, n.difference,
+             {.file = Column(difference_column_prefix(c) + "loss", "bits"),
+              .digits = 3,
+              .blank = missing(n.difference)});
     measured = list.last();
   }
-  const bool any = (is_difference ? n.comparable : n.tokens) > 0, sorted = c.options[kSurprisingFirst];
-  list.table.footer = {
-      {list.cell(follows, any ? "mean" : ""),
-       list.cell(measured, any ? viz::fixed_number(is_difference ? n.mean_difference : n.mean, 3) : "")}};
-  if (sorted) list.order_by(is_difference ? n.difference : n.loss);
+  viz::FixedRow& footer = list.table.footer.emplace_back();
+  footer.push_back(list.cell(first_guess, "shaded by probability, framed if that token follows"));
+  footer.back().short_text = "framed if it follows";
+  footer.back().color = c.theme->text_muted;
+  if (n.mean_shown().count > 0) {
+    footer.push_back(list.cell(follows, "mean"));
+    footer.push_back(list.cell(measured, viz::fixed_number(n.mean_shown().value, 3)));
+  }
+  std::ranges::sort(footer, {}, &viz::FixedCell::column);
+  const bool sorted = c.options[kSurprisingFirst];
+  if (sorted) list.order_by(n.shown());
   if (sorted) list.table.row_names = "rows";
   list.table.first_number = sorted ? 1 : 0;
   list.table.marked = c.selection.query;
@@ -219,20 +205,22 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 }
 
 std::string title_of(const Numbers& n) {
-  if (n.is_difference && n.comparable > 0)
-    return "Loss difference " + std::string(n.mean_difference < 0 ? "" : "+") +
-           viz::fixed_number(n.mean_difference, 3) + " bits per token" +
-           (n.comparable < n.tokens ? ", " + grouped(n.comparable) + " of " + grouped(n.tokens) : "");
-  if (n.tokens == 0) return "Predictions";
-  return "Perplexity " + viz::number(std::exp2(n.mean), 4);
+  const auto& [mean, count] = n.mean_shown();
+  if (count == 0) return "Predictions";
+  if (!n.is_difference) return "Perplexity " + viz::number(std::exp2(mean), 4);
+  return "Loss difference " + std::string(mean < 0 ? "" : "+") + viz::fixed_number(mean, 3) +
+         " bits per token" +
+         (count < n.mean.count ? ", " + grouped(count) + " of " + grouped(n.mean.count) : "");
 }
 
 std::string subtitle_of(const Numbers& n) {
-  if (!n.whole()) return "computing… " + grouped(n.count()) + " of " + grouped(n.length) + " positions";
-  if ((n.is_difference ? n.comparable : n.tokens) == 0) return "no token follows";
-  const std::string mean = viz::fixed_number(n.is_difference ? n.mean_before + n.mean_difference : n.mean, 3);
-  return "mean loss " + mean + (n.is_difference ? " − " + viz::fixed_number(n.mean_before, 3) : "") +
-         " bits; " + counted(n.tokens, "token");
+  if (n.count() < n.length)
+    return "computing… " + grouped(n.count()) + " of " + grouped(n.length) + " positions";
+  if (n.mean_shown().count == 0) return "no token follows";
+  const double before = n.mean_before.value, mean = n.mean_shown().value + before;
+  return "mean loss " + viz::fixed_number(mean, 3) +
+         (n.is_difference ? " − " + viz::fixed_number(before, 3) : "") + " bits; " +
+         counted(n.mean.count, "token");
 }
 
 std::string guesses_words(const ViewContext& c, const model::PositionStatistics& s) {
@@ -241,45 +229,34 @@ std::string guesses_words(const ViewContext& c, const model::PositionStatistics&
   return words;
 }
 
-/// What is said of the prediction after a position besides its numbers.
-std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int position) {
-  const model::PositionStatistics& s = *n.of[position];
+/// What is said of the prediction after a position besides its numbers, and its guesses, to continue with.
+void say_prediction(Facts& facts, const ViewContext& c, const Numbers& n, int position) {
+  const model::PositionStatistics& s = n.at(position);
   const bool two = n.is_difference && compares_different_inputs(*c.run);
   const std::string there = two ? "in the " + second_name(*c.run) : "before";
-  const auto bits = [](double loss) { return viz::number(static_cast<double>(static_cast<float>(loss)), 5); };
-  std::vector<std::string> lines;
-  const model::PositionStatistics* before = n.is_difference ? n.before[position] : nullptr;
-  if (n.is_difference && !std::isnan(n.difference[position]))
-    lines.push_back("loss " + there + " " + bits(n.loss_before[position]) + " bits, difference " +
-                    bits(n.difference[position]));
-  else if (two)
-    lines.push_back((before ? "another token follows " : "no counterpart ") + there);
-  lines.push_back("guesses: " + guesses_words(c, s));
-  if (before) lines.push_back(there + ": " + guesses_words(c, *before));
-  return lines;
+  const model::PositionStatistics* before = n.is_difference ? n.before_at(position) : nullptr;
+  if (two && is_no_number(n.difference[position]))
+    facts.say((before ? "another token follows " : "no counterpart ") + there);
+  facts.say("guesses: " + guesses_words(c, s), Fact::Location::tooltip);
+  if (before) facts.say(there + ": " + guesses_words(c, *before), Fact::Location::tooltip);
+  const int after = position + 1 == n.length ? -1 : position;
+  for (const model::Guess& guess : s.top)
+    facts.commands.push_back(
+        {"Continue with " + guess_words(c, guess), {AppendToken{guess.id, after, guess.probability, c.run}}});
 }
 
 Table table(const List& list, const Numbers& n) {
   Table result = list.exported();
-  if (n.is_difference && n.comparable > 0) {
-    result.fact("mean difference of loss", n.mean_difference, "bits");
-    result.fact("compared mean loss", n.mean_before, "bits");
-    result.fact("compared tokens", n.comparable);
-  }
-  if (!n.is_difference && n.tokens > 0) {
-    result.fact("mean loss", n.mean, "bits");
-    result.fact("perplexity", std::exp2(n.mean));
+  if (n.mean_shown().count == 0) return result;
+  if (n.is_difference) {
+    result.fact("mean difference of loss", n.mean_difference.value, "bits");
+    result.fact("compared mean loss", n.mean_before.value, "bits");
+    result.fact("compared tokens", n.mean_difference.count);
+  } else {
+    result.fact("mean loss", n.mean.value, "bits");
+    result.fact("perplexity", std::exp2(n.mean.value));
   }
   return result;
-}
-
-/// The guesses after a position, to continue with.
-void add_guesses(Facts& facts, const ViewContext& c, const Numbers& n, int position) {
-  if (position >= n.count()) return;
-  const int after = position + 1 == n.length ? -1 : position;
-  for (const model::Guess& guess : n.of[position]->top)
-    facts.commands.push_back(
-        {"Continue with " + guess_words(c, guess), {AppendToken{guess.id, after, guess.probability, c.run}}});
 }
 
 void declare(Content& it) {
@@ -290,33 +267,22 @@ void declare(Content& it) {
   it.title = title_of(n), it.subtitle = subtitle_of(n), it.says_difference = true;
 
   auto list = list_of(c, n);
-  list->row_facts = [&](Facts& facts, int i) {
-    if (i + 1 < n.length) facts.say("follows: " + token_name(c.run->tokens, i + 1));
-    facts.say(lines_at(c, n, i), 2);
-    add_guesses(facts, c, n, i);
-  };
+  list->row_facts = [&](Facts& facts, int i) { say_prediction(facts, c, n, i); };
   // A token's colour is the loss of the position before it.
   std::vector<float> losses{std::numeric_limits<float>::quiet_NaN()};
-  for (const double loss : n.is_difference ? n.difference : n.loss)
-    losses.push_back(static_cast<float>(loss));
-  auto prompt = std::make_unique<ShadedPrompt>(
-      c, kChip, losses,
-      n.is_difference ? scale_of_differences(static_cast<double>(n.largest_difference))
-                      : viz::linear_scale(n.high),
-      difference_prefix(c) + std::string("loss of each token, bits"));
+  losses.insert(losses.end(), n.shown().begin(), n.shown().end());
+  const float largest = viz::value_range(viz::Matrix::row(losses)).magnitude();
+  auto prompt =
+      std::make_unique<ShadedPrompt>(c, kChip, losses,
+                                     n.is_difference ? scale_of_differences(static_cast<double>(largest))
+                                                     : viz::linear_scale(end_of_losses(n)),
+                                     difference_prefix(c) + std::string("loss of each token, bits"));
   prompt->chosen = c.selection.query;
   prompt->list = list.get();
-  prompt->token_facts = [&](Facts& facts, int i) {
-    if (i == 0) facts.say("the first token is not predicted");
-    if (i > n.count()) facts.say(kComputing);
-    if (i == 0 || i > n.count()) return;
-    const model::PositionStatistics& before = *n.of[i - 1];
-    if (before.next_rank >= 0)
-      facts.say("guess " + grouped(before.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size));
-    facts.number("probability", before.next_probability);
-    facts.said.push_back({"loss", exact(loss_of(before)), "bits", plain(loss_of(before))});
-    facts.say(lines_at(c, n, i - 1));
-    add_guesses(facts, c, n, i);
+  prompt->token_facts = [&, &rows = *list](Facts& facts, int i) {
+    if (i == 0) return facts.say("the first token is not predicted");
+    if (i <= n.count()) return rows.say_row(facts, i - 1);
+    facts.say(kComputing);
   };
   it.table = [&n, &rows = *list] { return table(rows, n); };
   it.body = rows(boxes(may_be_left_out(std::move(prompt), "the prompt"), std::move(list)));

@@ -144,6 +144,10 @@ std::string root_label(const ViewContext& c, const Tree& tree, float room) {
   return words;
 }
 
+float line_width(double probability) {
+  return 1 + 2.5F * static_cast<float>(std::sqrt(probability));
+}
+
 viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree, float width) {
   const viz::Theme& theme = *c.theme;
   viz::TokenTree drawing;
@@ -162,7 +166,7 @@ viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree, float width) {
     n.line_width = 1.5F;
     if (std::isnan(probability)) continue;
     n.number = percent(probability);
-    n.line_width = 1 + 2.5F * static_cast<float>(std::sqrt(probability));
+    n.line_width = line_width(probability);
   }
   return drawing;
 }
@@ -274,21 +278,26 @@ class TreeBox final : public Box {
   double shift_ = 0, columns_ = 0, total_ = 0;  // ems
 };
 
-/// How the origins of tokens look.
-std::string legend_of(const ViewContext& c, const Tree& tree) {
+/// How the origins of tokens look, and how thick lines are.
+std::vector<Swatch> legend_of(const ViewContext& c, const Tree& tree) {
   const int seed = c.options[kSeed];
+  const viz::Theme& theme = *c.theme;
   const std::string seeds =
       tree.drawn > 1 ? "seeds " + std::to_string(seed) + " to " + std::to_string(seed + tree.drawn - 1)
                      : "seed " + std::to_string(seed);
-  const std::pair<Source, std::string> looks[] = {{Source::prompt, "filled: prompt"},
-                                                  {Source::tried, "grey: tried before"},
-                                                  {Source::drawn, "framed: sampled with " + seeds},
-                                                  {Source::guess, "plain: guess"}};
-  std::string words;
-  for (const auto& [source, look] : looks)
-    if (std::ranges::count(tree.nodes, source, &Node::source) > 0)
-      words += (words.empty() ? "" : "; ") + look;
-  return words;
+  const std::pair<Source, Swatch> sources[] = {
+      {Source::prompt, {.words = "prompt", .fill = theme.text}},
+      {Source::tried, {.words = "tried before", .fill = theme.raised, .outline = theme.text_muted}},
+      {Source::drawn, {.words = "sampled with " + seeds, .outline = theme.text_muted}},
+      {Source::guess, {.words = "guess", .fill = theme.text_muted.with_alpha(110), .line = 1}}};
+  std::vector<Swatch> looks;
+  for (const auto& [source, look] : sources)
+    if (std::ranges::count(tree.nodes, source, &Node::source) > 0) looks.push_back(look);
+  for (const int p : {1, 25, 100})
+    looks.push_back({.words = (p == 1 ? "probability " : "") + std::to_string(p) + " %",
+                     .fill = theme.text_muted,
+                     .line = line_width(p / 100.0)});
+  return looks;
 }
 
 /// The tokens from the prompt's first to a node's.
@@ -386,7 +395,7 @@ void declare(Content& it) {
         gesture.kind == Gesture::Kind::key && gesture.key != Key::home && gesture.key != Key::end;
     return moves ? std::optional(by_key(now, tree, gesture.key)) : std::nullopt;
   };
-  it.body = rows(boxes(std::make_unique<TreeBox>(tree), notes({legend_of(c, tree)})));
+  it.body = rows(boxes(std::make_unique<TreeBox>(tree), swatches(legend_of(c, tree))));
 }
 
 }  // namespace tree

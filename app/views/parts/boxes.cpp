@@ -43,10 +43,11 @@ Grid::Grid(const ViewContext& c, int role, std::vector<float> numbers, std::vect
 }
 
 Wish Grid::width(const ViewContext& c) const {
-  const int cols = map.cells.matrix.cols;
-  const float cell = map.cell_values ? kNumberRead : kCellRead;
-  const float least = kGridBeside + std::min(cell * static_cast<float>(cols), kGridLeast);
-  return {least * c.font_size, (kGridBeside + good_cell(cols) * static_cast<float>(cols)) * c.font_size};
+  const int cols = shown_cols();
+  const float least_cell = map.cell_values ? kNumberRead : kCellRead;
+  const float least = kGridBeside + std::min(least_cell * static_cast<float>(cols), kGridLeast);
+  const float good = cell ? cell->x : good_cell(cols);
+  return {least * c.font_size, (kGridBeside + good * static_cast<float>(cols)) * c.font_size};
 }
 
 Wish Grid::height(const ViewContext& c, float width) const {
@@ -54,16 +55,19 @@ Wish Grid::height(const ViewContext& c, float width) const {
   const auto rows = static_cast<float>(map.cells.matrix.rows),
              cols = static_cast<float>(map.cells.matrix.cols);
   const float em = c.font_size, around = kGridAbove * em;
-  const float cell = std::max(0.F, width - kGridBeside * em) / std::max(1.F, cols);
-  const float good = map.stretch == 0 ? std::clamp(kRows / rows, kCellLeast, 2.4F) * em
-                                      : std::min(cell, good_cell(map.cells.matrix.cols) * em);
-  const float most = map.stretch == 0 ? std::numeric_limits<float>::infinity() : cell;
+  const float square = std::max(0.F, width - kGridBeside * em) / std::max(1.F, cols);
+  const float good = cell               ? cell->y * em
+                     : map.stretch == 0 ? std::clamp(kRows / rows, kCellLeast, 2.4F) * em
+                                        : std::min(square, good_cell(map.cells.matrix.cols) * em);
+  const float most = cell ? 2 * good : map.stretch == 0 ? std::numeric_limits<float>::infinity() : square;
   const float least = std::min(rows * kCellRead, kGridLeast) * em;
   return {around + least, around + std::max(least, rows * good), around + std::max(least, rows * most)};
 }
 
 bool Grid::place(const ViewContext& c, viz::Rect area) {
   area_ = area;
+  if (cell)
+    area_.w = std::min(area.w, (kGridBeside + 2 * cell->x * static_cast<float>(shown_cols())) * c.font_size);
   return area.w >= 10 * c.font_size;
 }
 
@@ -96,7 +100,7 @@ void Grid::paint(Picture& picture, const ViewContext& c) const {
     shown.cell_values = false;
   }
   const viz::Region grid = viz::paint_heatmap(picture, shown, area_, style);
-  const auto [rows, cols] = std::pair(grid.row_count, grid.col_count);
+  const auto first = static_cast<int>(grid.first_col), cols = first + shown_cols(), rows = grid.row_count;
   if (map.cell_values && bars_from > 0) {
     shown.cells.matrix.cols = colored;
     viz::Rect left = grid.rect;
@@ -111,7 +115,7 @@ void Grid::paint(Picture& picture, const ViewContext& c) const {
     const auto is_covered = [&](int col) {
       return !map.cells.is_masked(row, col) && (!has_number(col) || (is_dimmed && is_dimmed(row, col)));
     };
-    for (int col = 0; col < cols; ++col) {
+    for (int col = first; col < cols; ++col) {
       if (!is_covered(col)) continue;
       const bool dimmed = has_number(col);
       viz::Rect cells = grid.cell_rect(row, col);

@@ -33,6 +33,9 @@ class Grid final : public RoleBox {
   std::function<bool(int row, int col)> is_dimmed;
   bool moves_heads = false;              ///< arrows select the head of the row above, the column beside
   int chosen_row = -1, chosen_col = -1;  ///< the framed cell; -1: none
+  /// What cells that may have any shape want for their words, in ems; they get at most twice that. None: as
+  /// much as there is.
+  std::optional<viz::Point> cell;
   /// Columns from this one on have bars of this length in place of colours, because their numbers are of
   /// another magnitude; -1: none has.
   int bars_from = -1;
@@ -55,6 +58,9 @@ class Grid final : public RoleBox {
   }
   void say(Facts& facts, const ViewContext& context, const viz::Region& region, int row,
            int col) const override;
+  int shown_cols() const {
+    return map.shown.cols > 0 ? static_cast<int>(map.shown.cols) : map.cells.matrix.cols;
+  }
 
   std::vector<float> numbers_, drawn_;
   std::vector<std::string> row_names_, col_names_;
