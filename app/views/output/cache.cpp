@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 
@@ -18,9 +16,10 @@ struct Passes {
   std::vector<Pass> passes;         ///< the first one is the run's own
   std::vector<std::string> names;   ///< names of the passes: the token that was added
   std::vector<std::string> labels;  ///< labels of all positions
-  std::size_t bytes_a_token = 0;    ///< bytes of a token's keys and values in all layers
-  bool full = false;                ///< n_ctx is reached
   std::vector<std::uint8_t> blank;  ///< for each pass and position: its cells are drawn over a grid
+  std::size_t bytes_a_token = 0;    ///< bytes of a token's keys and values in all layers
+  int computed = 0;                 ///< positions
+  int without_cache = 0;            ///< the same if each pass computes all
   int length() const { return passes.back().length(); }
 };
 
@@ -30,49 +29,33 @@ Passes passes_of(const ViewContext& c, const Continuations& drawn) {
   p.passes.push_back({0, run.length()});  // starts with an empty cache
   p.names.emplace_back("prompt");
   p.labels.assign(c.run->tokens.labels.begin(), c.run->tokens.labels.begin() + run.length());
-  if (!drawn.texts.empty()) {
+  if (!drawn.texts.empty())
     for (const DrawnToken& token : drawn.texts.front()) {
       p.labels.push_back(label_of(c, token.id));
       p.names.push_back(p.labels.back());
       p.passes.push_back({token.kept, token.computed});
     }
-  }
-  const model::Config& config = run.config;
-  p.bytes_a_token =
-      2 * sizeof(float) * static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_embd);
-  p.full = p.length() >= config.n_ctx;
+  for (const Pass& pass : p.passes) p.computed += pass.computed, p.without_cache += pass.length();
+  p.bytes_a_token = 2 * sizeof(float) * static_cast<std::size_t>(run.config.n_layer * run.config.n_embd);
   p.blank.assign(p.passes.size() * p.labels.size(), 1);
   return p;
 }
 
 std::string bytes_words(std::size_t bytes) {
+  constexpr double kMiB = 1024 * 1024;
   const auto n = static_cast<double>(bytes);
-  if (n < 1024) return std::to_string(bytes) + " bytes";
-  return n < 1024 * 1024 ? viz::number(n / 1024, 3) + " KiB" : viz::number(n / 1024 / 1024, 3) + " MiB";
-}
-
-/// Positions that would be computed without a cache: all of them in every pass.
-int without_cache(const Passes& p) {
-  return std::accumulate(p.passes.begin(), p.passes.end(), 0,
-                         [](int sum, const Pass& pass) { return sum + pass.length(); });
-}
-int with_cache(const Passes& p) {
-  return std::accumulate(p.passes.begin(), p.passes.end(), 0,
-                         [](int sum, const Pass& pass) { return sum + pass.computed; });
+  return n < kMiB ? viz::number(n / 1024, 3) + " KiB" : viz::number(n / kMiB, 3) + " MiB";
 }
 
 std::vector<std::string> notes_of(const ViewContext& c, const Passes& p) {
   const model::Config& config = c.run->run->config;
-  std::vector<std::string> notes{
-      "Keys and values of one position: 2 × " + counted(config.n_layer, "layer") + " × " +
-          counted(config.n_head, "head") + " × " + std::to_string(config.n_embd / config.n_head) +
-          " float32 = " + bytes_words(p.bytes_a_token) + "; of " +
-          (p.length() == 1 ? std::string("one position ") : "all " + grouped(p.length()) + " positions ") +
-          bytes_words(p.bytes_a_token * static_cast<std::size_t>(p.length())) + ".",
-      "Computed with the cache: " + grouped(with_cache(p)) +
-          " positions. Without it, recomputing all in every pass: " + grouped(without_cache(p)) + "."};
-  if (p.full) notes.push_back("The context of " + grouped(config.n_ctx) + " tokens is full.");
-  return notes;
+  return {"Keys and values of one position: 2 × " + counted(config.n_layer, "layer") + " × " +
+              counted(config.n_head, "head") + " × " + std::to_string(config.n_embd / config.n_head) +
+              " float32 = " + bytes_words(p.bytes_a_token) + "; of all " + grouped(p.length()) + " " +
+              bytes_words(p.bytes_a_token * static_cast<std::size_t>(p.length())) + ".",
+          "Computed with the cache: " + counted(p.computed, "position") +
+              ". Without it, recomputing all in every pass: " + grouped(p.without_cache) + ".",
+          p.length() < config.n_ctx ? "" : "The context of " + grouped(config.n_ctx) + " tokens is full."};
 }
 
 std::string pass_words(const Pass& pass) {
@@ -138,8 +121,8 @@ Table table(const Passes& passes) {
             passes.bytes_a_token * static_cast<std::size_t>(pass.length()));
   }
   result.about("keys and values of a position", passes.bytes_a_token, "bytes");
-  result.fact("positions computed", with_cache(passes));
-  result.fact("positions computed without a cache", without_cache(passes));
+  result.fact("positions computed", passes.computed);
+  result.fact("positions computed without a cache", passes.without_cache);
   return result;
 }
 
