@@ -253,7 +253,6 @@ struct KeyCommand {
   std::string_view help;   ///< one line, for the list of keys and the button's tooltip
   /// Performs it; `which`: index of the key, 0 for the button. Empty: not possible now.
   std::function<ViewActions(const ViewContext&, int which)> act;
-  std::string_view unavailable = {};  ///< why it is not possible now although there is a run, a sentence
 };
 
 /// The stage of the forward pass that a view shows; the model is no stage.

@@ -240,7 +240,8 @@ std::vector<KeyHelp> list_of_keys() {
     if (command.key != Key::none) lines.push_back({keys_of(command), std::string(command.help)});
   lines.insert(
       lines.end(),
-      {{"Tab, Shift+Tab", "next, previous control; Space presses it, ← → move sliders and splitters"},
+      {{"Tab, Shift+Tab", "next, previous group of controls"},
+       {"↑ ↓ ← →", "next, previous control of a group; Space presses it, ← → move sliders and splitters"},
        {"F6, Shift+F6", "next, previous picture, or the prompt"},
        {"↑ ↓ ← → Page Home End", "in a picture: change the head or the query, or scroll"},
        {"Enter", "return to the prompt"},

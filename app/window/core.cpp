@@ -17,6 +17,7 @@
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
+#include "model/files/file_io.h"
 #include "model/files/quote.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
@@ -26,6 +27,9 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Topics of background tasks.
+constexpr const char *kSaving = "saving", *kExporting = "exporting";
 
 constexpr std::string_view kFirstPrompt =
     "Once there was a little girl who lived by the sea with a big black dog. Every morning she";
@@ -163,7 +167,7 @@ Core::Core(CoreOptions options)
 
 Core::~Core() {
   *fetch_cancelled_ = true;
-  if (!closed_) keeper_.write_now();
+  if (!closed_) finish_writing();
   constexpr std::chrono::seconds kPatience{3};  // the fetch polls for cancellation once a second
   background_.wait("fetch", kPatience);
 }
@@ -213,7 +217,7 @@ void Core::set_questions(const std::vector<Question>& shown) {
   if (state_.generation.running) asked.push_back(next_token_question(state_, *snapshot_));
   // The session that is kept names the hash of its weights. They are hashed once, after all that is shown.
   const auto& run = snapshot_->run;
-  const bool says_hash = add_late_hashes_ || !kept_.own.empty();
+  const bool says_hash = unhashed_ || !kept_.own.empty();
   if (says_hash || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
   if (says_hash && run && run->baseline && run->baseline->model != run->model)
     asked.push_back(Question(HashOfWeights{}).on_baseline());
@@ -228,7 +232,6 @@ void Core::request_answers() {
 }
 
 const WindowPicture& Core::draw(const WindowFrame& frame) {
-  constexpr int kMaxFrames = 4;
   const bool rests = frame.pointer == frame_.pointer, defines = frame_.defines && rests;
   frame_ = frame;
   frame_.defines = defines;
@@ -251,6 +254,7 @@ void Core::apply(const Action& action) {
   }
   if (action.get_if<ShowDialog>()) pending_export_.reset();  // drops the pending export of a closed dialog
   const std::vector<Effect> effects = apply_to(state_, action, *snapshot_);
+  memory_.moment.found.reset();
   keeper_.soon();
   for (const Effect& effect : effects) carry_out(effect);
   if (action.get_if<ShowMessage>() || state_.message.text != said) {
@@ -286,7 +290,8 @@ bool Core::advance_playing() {
 bool Core::take_results() {
   bool changed = advance_playing();
   if (keep_if_due()) changed = true;
-  for (const Action& action : background_.take()) apply(action), changed = true;
+  for (const std::optional<Action>& action : background_.take())
+    if (action) apply(*action), changed = true;
   if (message_until_ && std::chrono::steady_clock::now() >= *message_until_)
     apply(DismissMessage{}), changed = true;
   if (define_at_ && std::chrono::steady_clock::now() >= *define_at_) {
@@ -298,6 +303,7 @@ bool Core::take_results() {
   const bool other_model = newest->model != snapshot_->model;
   const bool second_differs = newest->second_model && newest->second_model != snapshot_->second_model;
   snapshot_ = std::move(newest);
+  memory_.moment.found.reset();
   if (other_model) {
     apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
     apply_given_edits();
@@ -324,10 +330,7 @@ bool Core::take_results() {
   generate_step();
   check_weights();
   keeper_.soon();
-  try {
-    if (add_late_hashes_ && add_late_hashes_(snapshot_)) add_late_hashes_ = nullptr;
-  } catch (const std::exception&) {  // nobody waits for it
-  }
+  add_late_hashes();
   if (pending_export_) carry_out(*std::exchange(pending_export_, std::nullopt));
   return true;
 }
@@ -393,7 +396,8 @@ void Core::perform(const Paste& effect) {
 void Core::perform(const BrowseFolder& effect) {
   const fs::path folder = expanded(system::text_of(effect.folder), options_.environment);
   try {
-    background_.run("folder", [folder]() -> Action { return FolderListed{list_folder(folder)}; });
+    background_.run("folder",
+                    [folder]() -> std::optional<Action> { return FolderListed{list_folder(folder)}; });
   } catch (const NoThread& e) {
     apply(FolderListed{{.folder = folder, .problem = e.what()}});
   }
@@ -401,13 +405,14 @@ void Core::perform(const BrowseFolder& effect) {
 
 void Core::perform(const FindModels&) {
   if (options_.find_models)
-    background_.run("models", [find = options_.find_models]() -> Action { return ModelsFound{find()}; });
+    background_.run("models",
+                    [find = options_.find_models]() -> std::optional<Action> { return ModelsFound{find()}; });
 }
 
 void Core::perform(const FetchModel& effect) {
   fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
-  const auto work = [fetch = options_.fetch, model = effect.model,
-                     cancelled = fetch_cancelled_](const Background<Action>::Report& report) -> Action {
+  const auto work = [fetch = options_.fetch, model = effect.model, cancelled = fetch_cancelled_](
+                        const Background<std::optional<Action>>::Report& report) -> std::optional<Action> {
     FetchOptions options;
     options.cancelled = [&] { return cancelled->load(); };
     options.progress = [&](const FetchProgress& progress) { report(FetchProgressed{progress}); };
@@ -440,16 +445,56 @@ void Core::perform(const SaveSession& effect) {
     if (!effect.replace && system::is_there(file)) return apply(SessionSaved{.exists = true});
     Recipe recipe{session_of(state_, *snapshot_), {}};
     recipe.session.model.precision = options_.window.precision;
-    add_late_hashes_ = write_session(file, std::move(recipe), snapshot_);
-    apply(SessionSaved{file});
+    unhashed_.reset();
+    const bool is_whole = add_known_weights(recipe.session, snapshot_);
+    write(kSaving, file, to_json(recipe), [file](const std::string& problem) {
+      return problem.empty() ? SessionSaved{file} : SessionSaved{.problem = problem};
+    });
+    if (!is_whole) unhashed_ = {file, std::move(recipe), snapshot_->model, snapshot_->second_model};
   } catch (const std::exception& e) {
     apply(SessionSaved{.problem = e.what()});
   }
 }
 
+void Core::write(const std::string& topic, const fs::path& file, std::string bytes,
+                 std::function<std::optional<Action>(const std::string& problem)> ended) {
+  background_.run(topic, [file, bytes = std::move(bytes), ended = std::move(ended)] {
+    try {
+      system::write_file_atomically(file, bytes);
+      return ended("");
+    } catch (const std::exception& e) {
+      return ended(e.what());
+    }
+  });
+}
+
+void Core::finish_writing() {
+  constexpr std::chrono::hours kLong{1};
+  for (const char* topic : {kSaving, kExporting}) background_.wait(topic, kLong);
+  keeper_.write_now();
+}
+
+/// Unless the file was written again or other models are open by now.
+void Core::add_late_hashes() {
+  if (!unhashed_ || !background_.wait(kSaving, {})) return;
+  const Snapshot& now = *snapshot_;
+  if (now.model != unhashed_->model || now.second_model != unhashed_->second_model) return unhashed_.reset();
+  const std::string before = to_json(unhashed_->recipe);
+  if (!add_known_weights(unhashed_->recipe.session, snapshot_)) return;
+  const Unhashed saved = *std::exchange(unhashed_, std::nullopt);
+  background_.run(kSaving, [file = saved.file, before, whole = to_json(saved.recipe)] {
+    try {
+      if (model::read_file(file, before.size() + 1) == before) system::write_file_atomically(file, whole);
+    } catch (const std::exception&) {  // nobody waits for it
+    }
+    return std::optional<Action>();
+  });
+}
+
 void Core::perform(const OpenFile& effect) {
   const fs::path file = expanded(system::text_of(effect.file), options_.environment);
-  if (may_hold_prompts(file)) return background_.run("prompts", [file] { return read_prompts(file); });
+  if (may_hold_prompts(file))
+    return background_.run("prompts", [file] { return std::optional(read_prompts(file)); });
   SearchPlaces places;  // open and recent models and files, which a search need not find
   places.has_model = !snapshot_->model || !snapshot_->model->patterns;
   const auto add = [&](const fs::path& path, const std::string& name) {
@@ -463,7 +508,7 @@ void Core::perform(const OpenFile& effect) {
     if (open) add(open->folder, open->name);
   if (state_.second.is_file) add(system::path_of(state_.second.text.edit.text), "");
   for (const fs::path& path : state_.recent_models) add(path, model_name(path));
-  background_.run("session", [file, places, find = options_.find_models]() mutable -> Action {
+  background_.run("session", [file, places, find = options_.find_models]() mutable -> std::optional<Action> {
     if (find) std::ranges::move(find(), std::back_inserter(places.models));
     return read_session(file, places);
   });
@@ -512,15 +557,18 @@ void Core::perform(const ExportEffect& effect) {
                                       [&] { return has_all_answers(effect, answers->asked()); });
     if (!bytes) return apply(ExportEnded{How::waits});
     if (effect.action.copy) {
-      background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Action {
-        std::string problem = system::copy_picture(clipboard, png);
-        if (!problem.empty()) return ExportEnded{How::failed, std::move(problem)};
-        return ExportEnded{How::copied, "Copied the picture."};
-      });
+      background_.run("clipboard",
+                      [clipboard = options_.pictures.value(), png = *bytes]() -> std::optional<Action> {
+                        std::string problem = system::copy_picture(clipboard, png);
+                        if (!problem.empty()) return ExportEnded{How::failed, std::move(problem)};
+                        return ExportEnded{How::copied, "Copied the picture."};
+                      });
       return;
     }
-    system::write_file_atomically(path, *bytes);
-    apply(ExportEnded{How::saved, "Saved " + system::text_of(path) + ".", path.parent_path()});
+    write(kExporting, path, *bytes, [path](const std::string& problem) {
+      if (!problem.empty()) return ExportEnded{How::failed, problem};
+      return ExportEnded{How::saved, "Saved " + system::text_of(path) + ".", path.parent_path()};
+    });
   } catch (const std::exception& e) {
     apply(ExportEnded{How::failed, e.what()});
   }
@@ -587,7 +635,7 @@ bool Core::keep_if_due() {
 
 bool Core::close() {
   closed_ = true;
-  keeper_.write_now();
+  finish_writing();
   if (!keeper_.problem().empty()) throw std::runtime_error(keeper_.problem());
   return !options_.state_folder.empty();
 }

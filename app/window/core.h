@@ -118,6 +118,12 @@ class Core {
   std::vector<ChangingFile> kept_files();
   std::optional<std::string> kept_session() const;
   bool keep_if_due();  ///< returns whether a message about what could not be written came or went
+  /// Writes a file without making the window wait, then applies what `ended` makes of the problem, a
+  /// sentence; empty: it was written.
+  void write(const std::string& topic, const std::filesystem::path& file, std::string bytes,
+             std::function<std::optional<Action>(const std::string& problem)> ended);
+  void finish_writing();
+  void add_late_hashes();
   void check_weights();
   void apply_given_edits();
   void generate_step();
@@ -134,7 +140,13 @@ class Core {
   std::vector<Question> questions_;       // asked by the window, newest first
   std::optional<Effect> pending_export_;  // an export that is waiting for answers
   std::vector<Question> pending_questions_;
-  LateHashes add_late_hashes_;  // to the session that was saved
+  /// The session that was saved before the hashes of its models' weights were known.
+  struct Unhashed {
+    std::filesystem::path file;
+    Recipe recipe;
+    std::shared_ptr<const LoadedModel> model, second_model;
+  };
+  std::optional<Unhashed> unhashed_;
   WindowFrame frame_;
   WindowPicture window_;
   std::set<Field> edited_;  // whose carets the next frame scrolls into view
@@ -150,8 +162,8 @@ class Core {
   bool closed_ = false;
   std::shared_ptr<std::atomic<bool>> fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
   Gui gui_;
-  Background<Action> background_;  // reads folders, finds models, runs other programs
-  Worker worker_;                  // last member: it wakes the window
+  Background<std::optional<Action>> background_;  // reads and writes files, runs other programs
+  Worker worker_;                                 // last member: it wakes the window
 };
 
 }  // namespace headscope::app

@@ -143,19 +143,20 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
 std::optional<viz::Bitmap> window_bitmap(const ExportSource& source,
                                          const std::shared_ptr<SnapshotAnswers>& answers,
                                          const std::function<bool()>& ready) {
-  constexpr int kFrames = 3;  // enough for every size to settle
   MemoryScreen screen;
   Gui gui(source.fonts, screen);
   Memory memory;
-  for (int i = 0; i < kFrames; ++i) {
-    WindowPicture out;
+  WindowPicture out;
+  int frames = 0;
+  do {
+    out = {};
     gui.frame(
         source.frame, nullptr, source.state.dark, source.state.font_size, [&](viz::ImguiPlayer& player) {
           const FrameInput input{source.state, source.snapshot, answers, source.fonts, source.frame, nullptr};
           Ui ui(input, memory, player, out);
           draw_window(ui);
         });
-  }
+  } while (out.settling && ++frames < kMaxFrames);
   if (!ready()) return std::nullopt;
   return viz::rasterize(*ImGui::GetDrawData(), screen.textures().store(), theme_of(source.state.dark).window);
 }

@@ -41,7 +41,7 @@ class Keys {
       for (const PlacedPicture& placed : window_.pictures)
         if (placed.id == moment_.keyboard_item) return picture_key(placed, e);
     }
-    if (moment_.keyboard_item != 0) return press(e);
+    if (moment_.keyboard_item != 0) return step_in_group(e) ? void() : press(e);
     if (e.key == Key::enter && !e.repeat) return enter();
     if (s_.dialog == Dialog::help) to_toolkit();  // scrolls the help
   }
@@ -49,12 +49,15 @@ class Keys {
   void operator()(const TextTyped& e) {
     if (e.text == " " && std::exchange(moment_.space_pressed, false))
       return;  // this space already pressed an item
-    if (moment_.menu != Menu::none) return;
-    if (moment_.keyboard_item != 0) {
+    const bool in_menu = moment_.menu != Menu::none;
+    if (in_menu) {  // closes, since what is typed goes into the text
+      moment_.close_menu = moment_.leave_keyboard = true;
+      to_toolkit();
+    } else if (moment_.keyboard_item != 0) {
       if (s_.dialog != Dialog::none) return;
       focus(Field::prompt);
     }
-    if (const PlacedField* field = placed(moment_.field))
+    if (const PlacedField* field = placed(moment_.field, window_.layer - (in_menu ? 1 : 0)))
       add(TypeInField{field->field, Insert{e.text, true}});
   }
 
@@ -121,11 +124,12 @@ class Keys {
     to_toolkit();
   }
 
-  const PlacedField* placed(Field field) const {
+  const PlacedField* placed(Field field, int layer) const {
     for (const PlacedField& p : window_.fields)
-      if (p.field == field && p.layer == window_.layer) return &p;
+      if (p.field == field && p.layer == layer) return &p;
     return nullptr;
   }
+  const PlacedField* placed(Field field) const { return placed(field, window_.layer); }
   const PlacedField* field_with_caret() const {
     return moment_.keyboard_item == 0 ? placed(moment_.field) : nullptr;
   }
@@ -147,21 +151,44 @@ class Keys {
     focus(Field::prompt);
   }
 
-  /// Tab visits all enabled items in window order.
+  /// The items that the keyboard can reach, in order.
+  std::vector<const WindowItem*> reachable() const {
+    std::vector<const WindowItem*> items;
+    for (const WindowItem& item : window_.items)
+      if (item.layer == window_.layer && item.enabled && item.id != 0) items.push_back(&item);
+    return items;
+  }
+
+  /// Tab visits the first item of each group, and in a menu all items.
   void step_item(int by) {
-    std::vector<const WindowItem*> stops;
-    std::ptrdiff_t at = -1;
+    std::vector<const WindowItem*> stops = reachable();
     const PlacedField* caret = field_with_caret();
     const unsigned now = caret ? caret->id : moment_.keyboard_item;
-    for (const WindowItem& item : window_.items) {
-      if (item.layer != window_.layer || !item.enabled || item.id == 0) continue;
-      if (item.id == now) at = std::ssize(stops);
-      stops.push_back(&item);
+    const auto focused = std::ranges::find(stops, now, &WindowItem::id);
+    const bool in_menu = moment_.menu != Menu::none;
+    const int group = focused == stops.end() ? -1 : (*focused)->group;
+    if (!in_menu) {
+      const auto rest = std::ranges::unique(stops, {}, &WindowItem::group);
+      stops.erase(rest.begin(), rest.end());
     }
     if (stops.empty()) return;
+    const auto at = in_menu ? std::ranges::find(stops, now, &WindowItem::id)
+                            : std::ranges::find(stops, group, &WindowItem::group);
     const std::ptrdiff_t count = std::ssize(stops);
-    if (at < 0) at = by > 0 ? -1 : 0;
-    go_to(stops[(at + by + count) % count]->id);
+    const std::ptrdiff_t from = at != stops.end() ? at - stops.begin() : by > 0 ? -1 : 0;
+    go_to(stops[(from + by + count) % count]->id);
+  }
+
+  /// Arrow keys visit the items of a group, unless the focused one uses them itself.
+  bool step_in_group(const KeyDown& e) {
+    const bool sideways = e.key == Key::left || e.key == Key::right;
+    if (!sideways && e.key != Key::up && e.key != Key::down) return false;
+    const std::vector<const WindowItem*> items = reachable();
+    const auto at = std::ranges::find(items, moment_.keyboard_item, &WindowItem::id);
+    if (at == items.end() || (sideways && (*at)->uses_arrows)) return false;
+    const std::ptrdiff_t to = at - items.begin() + (e.key == Key::left || e.key == Key::up ? -1 : 1);
+    if (to >= 0 && to < std::ssize(items) && items[to]->group == (*at)->group) go_to(items[to]->id);
+    return true;
   }
 
   void step_picture(int by) {
@@ -195,8 +222,8 @@ class Keys {
     return true;
   }
 
-  std::vector<PaletteEntry> found_entries() const {
-    return palette_matches(palette_entries(s_, snapshot_, window_.pictures), s_.palette.search.edit.text);
+  const std::vector<PaletteEntry>& entries() const {
+    return found_entries(moment_, s_, snapshot_, window_.pictures);
   }
 
   /// Moves among the entries of the palette.
@@ -208,15 +235,14 @@ class Keys {
                    : e.key == Key::page_down ? kPage
                                              : 0;
     if (by == 0) return false;
-    const auto last = static_cast<int>(found_entries().size()) - 1;
+    const auto last = static_cast<int>(entries().size()) - 1;
     add(ChooseEntry{std::clamp(s_.palette.chosen + by, 0, std::max(0, last))});
     return true;
   }
 
   void perform_entry() {
-    std::vector<PaletteEntry> found = found_entries();
-    if (s_.palette.chosen >= std::ssize(found)) return;
-    perform(std::move(found[s_.palette.chosen]), out_.actions, moment_.open);
+    if (s_.palette.chosen >= std::ssize(entries())) return;
+    perform(entries()[s_.palette.chosen], out_.actions, moment_.open);
     if (moment_.open != Menu::none) to_toolkit();
   }
 

@@ -12,7 +12,6 @@
 #include "app/window/state/edits.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
-#include "system/atomic_file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -138,21 +137,6 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
 bool add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown) {
   SnapshotAnswers answers(shown);
   return !has_run(*shown) || add_weights(session, *shown, answers);
-}
-
-LateHashes write_session(const std::filesystem::path& file, Recipe recipe,
-                         const std::shared_ptr<const Snapshot>& shown) {
-  const bool is_whole = add_known_weights(recipe.session, shown);
-  system::write_file_atomically(file, to_json(recipe));
-  if (is_whole) return {};
-  return [=, model = shown->model, second = shown->second_model,
-          stamp = file_stamp(file)](const auto& now) mutable {
-    const bool other_second = recipe.session.second_model && now->second_model != second;
-    if (now->model != model || !has_run(*now) || other_second) return true;
-    if (!add_known_weights(recipe.session, now)) return false;
-    if (file_stamp(file) == stamp) system::write_file_atomically(file, to_json(recipe));
-    return true;
-  };
 }
 
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,

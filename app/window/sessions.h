@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -20,14 +19,8 @@ void show_kept_part(UiState& state, const Session& session);
 /// Adds the hashes of the models' weights that are known; returns false while one is still being computed.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 
-/// The same from the answers that the window shows; there is none about a model that has not run yet.
+/// The same from the answers that the window shows; true without a run of the open model.
 bool add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown);
-
-/// Adds hashes to a session's file, unless that was written again. Returns false while one is unknown.
-using LateHashes = std::function<bool(const std::shared_ptr<const Snapshot>&)>;
-/// Writes a session with the hashes that are known. Returns what adds the others; null: there are none.
-LateHashes write_session(const std::filesystem::path& file, Recipe recipe,
-                         const std::shared_ptr<const Snapshot>& shown);
 
 /// The recipe of a view's picture, or of the whole window if `view` is null.
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,

@@ -156,6 +156,7 @@ void Ui::shadow(ImDrawList& list, const Rect& rect, float radius, float depth) c
 // --- windows ---
 
 void Ui::begin_scene() {
+  begin_group();
   viz::Scene& scene = scenes_.emplace_back();
   scene.width = input.frame.width;
   scene.height = input.frame.height;
@@ -163,6 +164,7 @@ void Ui::begin_scene() {
 }
 
 void Ui::end_scene() {
+  begin_group();
   player_.draw(*ImGui::GetWindowDrawList(), scene(), {0, 0}, 1);
   out.scenes.push_back(std::move(scenes_.back()));
   scenes_.pop_back();
@@ -334,7 +336,8 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
 
 // --- widgets ---
 
-int Ui::steps_by_keys() const {
+int Ui::steps_by_keys() {
+  out.items.back().uses_arrows = true;
   const auto* e = input.event_as<KeyDown>();
   if (!e || compat::keyboard_item() != ImGui::GetItemID()) return 0;
   if (e->key != Key::left && e->key != Key::right) return 0;
@@ -355,7 +358,7 @@ void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool rin
   const float x = std::max(rect.x, least.x), y = std::max(rect.y, least.y);
   const Rect part{x, y, std::min(rect.right(), most.x) - x, std::min(rect.bottom(), most.y) - y};
   const bool hidden = part.w < 1 || part.h < 1;
-  out.items.push_back({std::move(label), hidden ? rect : part, id, layer_, enabled, hidden});
+  out.items.push_back({std::move(label), hidden ? rect : part, id, layer_, enabled, hidden, group_});
 }
 
 void Ui::tip(std::string_view label, const Tip& words, const std::string& unavailable) {
@@ -586,7 +589,10 @@ bool Ui::row(const Rect& rect, const Row& row) {
   tip("", row.tip, row.unavailable);  // its label may be the user's own words
   const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
   const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);
-  text(row.label, {rect.x + pad, rect.y + lift, rect.w - 2 * pad - right, half},
+  const float before = row.icon == Icon::none ? 0 : u(kIcon) + u(6);
+  if (before > 0)
+    add_icon(scene(), row.icon, {rect.x + pad, rect.y, u(kIcon), rect.h}, u(kIcon), theme().accent);
+  text(row.label, {rect.x + pad + before, rect.y + lift, rect.w - 2 * pad - right - before, half},
        enabled ? theme().text : theme().text_muted, row.marked ? FontStyle::bold : FontStyle::medium);
   if (!row.more.empty())
     text(row.more, {rect.x + pad, rect.y + half - lift, rect.w - 2 * pad, half}, theme().text_muted,

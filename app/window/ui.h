@@ -94,6 +94,8 @@ class Ui {
   viz::Scene& scene() { return scenes_.back(); }
 
   // --- windows: every begin needs its end ---
+  /// The items from here on are another group for Tab. Panes, lists, pictures and fields are groups anyway.
+  void begin_group() { ++group_; }
   void begin_window(const viz::Rect& rect);
   void end_window();
   /// A part of the window; `card`: with a background and a border.
@@ -179,6 +181,7 @@ class Ui {
     std::string label;
     std::string more = {};   ///< under the label
     std::string right = {};  ///< at the right end, for example a key
+    Icon icon = Icon::none;  ///< before the label
     Tip tip = {};
     bool marked = false;
     std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
@@ -233,7 +236,7 @@ class Ui {
   /// The tooltip of the last submitted item. The glossary explains the label.
   void tip(std::string_view label, const Tip& words, const std::string& unavailable = {});
   /// How far arrow keys move the last submitted item: -1, 0 or 1.
-  int steps_by_keys() const;
+  int steps_by_keys();
   void hover_picture(const PlacedPicture& placed);
   void define_text(const PlacedPicture& placed, viz::Point at);
   void hold_picture(const PlacedPicture& placed);
@@ -252,6 +255,7 @@ class Ui {
   std::string status_;
   std::map<Menu, viz::Rect> menu_buttons_;
   int layer_ = 0;
+  int group_ = 0;
   int row_ = 0;  // selected row of the open list
   viz::ImguiPlayer& player_;
 };

@@ -37,6 +37,7 @@ bool shows_what_was_pressed(const PlacedPicture& picture, const MousePress& pres
 std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::InvisibleButton(name, {std::max(1.F, rect.w), std::max(1.F, rect.h)});
+  begin_group();
   record_item(name, rect);
   const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0), hovered = ImGui::IsItemHovered();
   if (held || hovered) {
@@ -103,7 +104,9 @@ void Ui::picture(const View& view, const Rect& rect, Side side) {
   ImGui::InvisibleButton("##picture", {rect.w, rect.h},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
   placed.id = ImGui::GetItemID();
+  begin_group();
   record_item(std::string(view.title), rect);
+  begin_group();
   hold_picture(placed);
   if (ImGui::IsItemHovered()) {
     hover_picture(placed);
@@ -273,7 +276,9 @@ void Ui::editor(Field field, EditorLook look) {
   ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
   ImGui::InvisibleButton("##text", {std::max(1.F, look.rect.w), std::max(1.F, look.rect.h)});
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
+  begin_group();
   record_item(std::string(name_of(field)), look.rect, true, true);
+  begin_group();
   if (look.focused) out.caret = true;
   if (ImGui::IsItemHovered()) {
     out.cursor = Cursor::text;

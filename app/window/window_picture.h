@@ -13,6 +13,9 @@
 
 namespace headscope::app {
 
+struct HelpLayout;
+struct PaletteEntry;
+
 enum class Cursor { arrow, hand, text, resize_x, move };
 
 /// Menus that open at a button or at the mouse.
@@ -38,7 +41,9 @@ struct WindowItem {
   unsigned id = 0;    ///< Dear ImGui's
   int layer = 0;      ///< 0: the window; higher: dialogs and menus above it
   bool enabled = true;
-  bool hidden = false;  ///< scrolled out of its pane
+  bool hidden = false;       ///< scrolled out of its pane
+  int group = 0;             ///< Tab goes from group to group, arrow keys from item to item
+  bool uses_arrows = false;  ///< ← and → change its value
 };
 
 /// A view's picture in its place in the window.
@@ -84,7 +89,7 @@ struct HiddenPoint {
 
 /// The window as a value, without its pixels: Dear ImGui keeps those until the next frame.
 struct WindowPicture {
-  std::vector<WindowItem> items;  ///< in the order of Tab
+  std::vector<WindowItem> items;  ///< in the order of Tab and the arrow keys
   std::vector<PlacedPicture> pictures;
   std::vector<PlacedField> fields;
   std::vector<WindowArea> areas;
@@ -98,6 +103,9 @@ struct WindowPicture {
   bool settling = false;        ///< some item found its size in this frame, so it must be drawn again
   std::vector<Question> asked;  ///< by its pictures, in order
 };
+
+/// The number of frames after which every size has settled.
+inline constexpr int kMaxFrames = 4;
 
 /// The wrapped texts of the fields: a cache, not state.
 class FieldMetrics {
@@ -151,6 +159,8 @@ struct Moment {
   Dialog dialog = Dialog::none;  ///< the dialog drawn last
   HiddenPoint hidden;            ///< what the tour points at and no scrolling brings into view
   std::string scrolled_for;      ///< what a list was last scrolled to: see Ui::scroll_once
+  std::shared_ptr<const std::vector<PaletteEntry>> found;  ///< see found_entries
+  std::shared_ptr<const HelpLayout> help;                  ///< the help's content as it was last laid out
 };
 
 }  // namespace headscope::app

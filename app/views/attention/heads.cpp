@@ -481,7 +481,7 @@ View heads_view() {
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {
       {"zZ", "", "Enlarge or shrink the maps", zoom},
-      {"a", "Show all", "Show all heads", fit, "All heads are shown."},
+      {"a", "Show all", "Show all heads", fit},
       {"/?", "", "Turn the chosen head off or replace it by its mean; again to undo", edit_head}};
   view.menu = menu;
   view.shows_difference = true;

@@ -378,7 +378,7 @@ View lines_view() {
       declare);
   view.options = {&kLineHeads, &kOfHeads, &kArrangement, &kThreshold, &kUniform, &kAllQueries, &kValueMax};
   view.commands = {
-      {"h", "+ Head", "Add or remove the chosen head", toggle_head, "No more heads can be told apart."},
+      {"h", "+ Head", "Add or remove the chosen head", toggle_head},
       {"lL", "Layer", "Draw all heads of the chosen layer, or only the chosen one", whole_layer}};
   view.refuse = refuse;
   view.shows_difference = true;

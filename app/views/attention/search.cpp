@@ -344,12 +344,10 @@ View search_view() {
   view.over_list_value = static_cast<int>(Text::list);
   view.options = {&kText,  &kTarget, &kQueries, &kKeys,     &kHeads,
                   &kAbove, &kShape,  &kMoves,   &kFirstRow, &kChosenRow};
-  view.commands = {{"", "Clear shape", "Clear the marked shape",
-                    [](const ViewContext& c, int) {
+  view.commands = {{"", "Clear shape", "Clear the marked shape", [](const ViewContext& c, int) {
                       if (c.options[kShape].empty()) return ViewActions{};
                       return ViewActions{SetOption{&kShape, std::vector<int>()}};
-                    },
-                    "No shape is marked."}};
+                    }}};
   view.has_list = true;
   view.shows_parts = true;
   view.refuse = refuse;

@@ -360,8 +360,7 @@ View positions_view() {
                    {"d", "›", "Next curves", [](const ViewContext& c, int) { return step(c, 1); }},
                    {"+=-", "", "Zoom the maps", zoomed},
                    {"0", "Fit", "Show the whole maps",
-                    [](const ViewContext& c, int) { return show_whole(kEncodingZoom, c.options); },
-                    "The whole maps are shown."}};
+                    [](const ViewContext& c, int) { return show_whole(kEncodingZoom, c.options); }}};
   view.menu = menu;
   view.refuse = [](const ViewContext& c) {
     return refuse_numbers(c, kCurves, shows_cosines(c) ? "position" : "dimension", rows_of(c));

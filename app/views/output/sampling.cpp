@@ -290,8 +290,8 @@ View sampling_view() {
       make_view(Group::output, "sampling", "Sampling",
                 "how the next token is sampled: temperature, top-k, top-p and the random number", declare);
   view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
-  view.commands = {{"g", "Draw", "Continue with the sampled token, replacing what follows the query",
-                    draw_one, "The probabilities are being computed."}};
+  view.commands = {
+      {"g", "Draw", "Continue with the sampled token, replacing what follows the query", draw_one}};
   view.has_list = true;
   view.caption = {true, false, true};
   view.landmarks = {landmark("line", kPart), landmark("guesses", kGuess)};

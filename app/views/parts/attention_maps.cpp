@@ -242,10 +242,9 @@ viz::AxisLabels key_axis(const ViewContext& c) {
 }
 
 View attention_matrix_view(View view) {
-  view.commands = {
-      {"+=-", "", "Zoom around the query", zoom_about_query},
-      {"0", "Fit", "Show the whole matrix",
-       [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }, "The whole matrix is shown."}};
+  view.commands = {{"+=-", "", "Zoom around the query", zoom_about_query},
+                   {"0", "Fit", "Show the whole matrix",
+                    [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }}};
   view.menu = menu;
   view.refuse = refuse_zoom;
   view.shows_difference = true;

@@ -74,6 +74,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
     constexpr const char* kNames[] = {"", "GPT-2 model", "session", "figure", "attention", "prompts"};
     lines.row({.label = entry.name + (opens ? "" : "/"),
                .right = kNames[static_cast<std::size_t>(entry.kind)],
+               .icon = entry.kind == EntryKind::model ? Icon::model : Icon::none,
                .tip = entry.about,
                .closes = false},
               row,
@@ -84,7 +85,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
   ui.end_list();
 }
 
-/// "3 folders, 1 session".
+/// "This folder holds no GPT-2 model; 3 folders, 1 session".
 std::string contents(const OpenForm& form, const std::vector<FolderEntry>& entries) {
   const auto count = [&](EntryKind kind) { return std::ranges::count(entries, kind, &FolderEntry::kind); };
   const auto folders = count(EntryKind::folder) + count(EntryKind::model);
@@ -96,9 +97,8 @@ std::string contents(const OpenForm& form, const std::vector<FolderEntry>& entri
   add(EntryKind::figure, " figure", " figures");
   add(EntryKind::patterns, " attention file", " attention files");
   add(EntryKind::prompts, " list of prompts", " lists of prompts");
-  if (form.second && form.listing.problem.empty())
-    words += form.listing.is_model ? "; this is a GPT-2 model" : "; this is not a GPT-2 model";
-  return words;
+  return (form.listing.is_model ? "This folder is a GPT-2 model; " : "This folder holds no GPT-2 model; ") +
+         words;
 }
 
 }  // namespace
@@ -130,19 +130,18 @@ void draw_open(Ui& ui) {
     });
   draw_entries(ui, {body->x + places, top, body->w - places, high}, entries);
   ui.small(form.loading ? "reading…" : contents(form, entries),
-           {body->x + places, foot, body->w / 2, ui.u(32)}, ui.theme().text_muted);
+           {body->x + places, foot, body->w - places - ui.u(180), ui.u(32)}, ui.theme().text_muted);
 
   const auto distant = typed_model(ui.state);
-  const bool known_wrong = (!listing.problem.empty() || (form.second && !listing.is_model)) &&
-                           form.path.edit.text == system::text_of(listing.folder);
+  const bool is_listed = form.path.edit.text == system::text_of(listing.folder);
   const std::string label = distant ? "Fetch this model" : "Open this folder";
   const float wide = ui.button_width(label);
   if (ui.button({body->right() - wide, foot, wide, ui.u(32)}, label,
                 {.look = Ui::Look::primary,
-                 .unavailable = distant                       ? ""
-                                : form.path.edit.text.empty() ? "No folder is named."
-                                : known_wrong                 ? "This folder has no model."
-                                                              : "",
+                 .unavailable = distant                  ? ""
+                                : !is_listed             ? "Press Enter to look into the folder."
+                                : !form.listing.is_model ? "This folder holds no GPT-2 model."
+                                                         : "",
                  .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache and open it"
                                 : "Load the model in this folder"}))
     ui.actions.push_back(distant ? Action(FetchModel{*distant})

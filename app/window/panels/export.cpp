@@ -24,6 +24,7 @@ class Form {
   Form(Ui& ui, const Rect& rect) : ui_(ui), rest_(rect) {}
   Rect line(std::string_view name, float gap = 12) {
     const float row = ui_.u(30), label = ui_.u(84);
+    ui_.begin_group();
     ui_.text(name, {rest_.x, rest_.y, label, row}, ui_.theme().text_muted);
     const Rect place{rest_.x + label, rest_.y, rest_.w - label, row};
     rest_.y += row + ui_.u(gap);

@@ -1,6 +1,8 @@
 // The help: keys and mouse, and the guide with its glossary.
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
@@ -32,7 +34,7 @@ GuideText strong(std::string words) {
 }
 
 /// The keys as a page of the guide, without a name.
-GuidePage keys_page() {
+GuidePage make_keys_page() {
   GuidePage page{"", "Keys and mouse", {}};
   page.blocks.push_back({.kind = BlockKind::heading, .level = 1, .text = {{Look::plain, page.title}}});
   page.blocks.push_back({.text = {{Look::plain, std::string(kMouse)}}});
@@ -41,6 +43,11 @@ GuidePage keys_page() {
   for (const KeyHelp& line : list_of_keys())
     table.rows.push_back({strong(line.keys), {{Look::plain, line.what}}});
   return page;
+}
+
+const GuidePage& keys_page() {
+  static const GuidePage kPage = make_keys_page();
+  return kPage;
 }
 
 /// The bytes of the first `count` characters of UTF-8.
@@ -82,7 +89,7 @@ class Column {
   void add(const GuidePage& page, const GuideSection& section, std::string_view search) {
     for (std::size_t i = section.first; i < section.last; ++i) add(page, page.blocks[i], search);
   }
-  const std::vector<ContentLine>& lines() const { return lines_; }
+  std::vector<ContentLine> lines() && { return std::move(lines_); }
   float height() const { return y_; }
 
  private:
@@ -304,8 +311,9 @@ bool is_searching(const HelpForm& form) {
 }
 
 /// The chosen page, or the sections in which the search was found.
-Column content(const Ui& ui, const GuidePage& keys, float width) {
+Column content(const Ui& ui, float width) {
   const HelpForm& form = ui.state.help_form;
+  const GuidePage& keys = keys_page();
   const std::string& search = form.search.edit.text;
   Column column(ui, width);
   if (!is_searching(form)) {
@@ -338,7 +346,36 @@ Column content(const Ui& ui, const GuidePage& keys, float width) {
   return column;
 }
 
-void draw_pages(Ui& ui, const Rect& rect, const GuidePage& keys) {
+}  // namespace
+
+/// What the help shows, and what it was laid out for.
+struct HelpLayout {
+  std::string page, search;
+  float width = 0, font_size = 0;
+  std::shared_ptr<const Guide> guide;  ///< holds the spans of the lines
+  std::vector<ContentLine> lines = {};
+  float height = 0;
+};
+
+namespace {
+
+/// Lays the content out only if it is not the same as in the last frame.
+const HelpLayout& laid_out(Ui& ui, float width) {
+  const HelpForm& form = ui.state.help_form;
+  HelpLayout wanted{form.page, form.search.edit.text, width, ui.state.font_size, ui.state.guide};
+  const auto key = [](const HelpLayout& of) {
+    return std::tie(of.page, of.search, of.width, of.font_size, of.guide);
+  };
+  if (!ui.moment.help || key(*ui.moment.help) != key(wanted)) {
+    Column column = content(ui, width);
+    wanted.height = column.height();
+    wanted.lines = std::move(column).lines();
+    ui.moment.help = std::make_shared<const HelpLayout>(std::move(wanted));
+  }
+  return *ui.moment.help;
+}
+
+void draw_pages(Ui& ui, const Rect& rect) {
   const auto& pages = ui.state.guide->pages;
   const float row = ui.u(30);
   const Rect rows = ui.begin_list("pages", rect, row * static_cast<float>(pages.size() + 1));
@@ -349,24 +386,24 @@ void draw_pages(Ui& ui, const Rect& rect, const GuidePage& keys) {
     lines.row({.label = page.title, .marked = !searching && page.name == form.page, .closes = false}, row,
               ShowGuide{page.name, ""});
   };
-  add(keys);
+  add(keys_page());
   for (const GuidePage& page : pages) add(page);
   ui.end_list();
 }
 
-void draw_content(Ui& ui, const Rect& rect, const GuidePage& keys) {
+void draw_content(Ui& ui, const Rect& rect) {
   const float bar = ui.u(16);
-  const Column column = content(ui, keys, rect.w - bar);
-  const Rect list = ui.begin_list("content", rect, column.height() + ui.u(8));
+  const HelpLayout& layout = laid_out(ui, rect.w - bar);
+  const Rect list = ui.begin_list("content", rect, layout.height + ui.u(8));
   ui.scroll_by_keys();
   const HelpForm& form = ui.state.help_form;
-  if (column.lines().empty())
+  if (layout.lines.empty())
     ui.small("Nothing found.", {list.x, list.y, list.w, ui.u(24)}, ui.theme().text_muted);
   constexpr int kMaxPieces = 1000;  // of a line
   const bool searching = is_searching(form);
   const std::string shown = std::to_string(form.request) + form.page;
   std::string page = form.page;
-  for (const ContentLine& laid : column.lines()) {
+  for (const ContentLine& laid : layout.lines) {
     if (laid.page != nullptr) page = laid.page->name;
     const Rect line{list.x, list.y + laid.y, list.w, laid.h};
     if (!searching && !laid.anchor.empty() && laid.anchor == form.anchor)
@@ -377,7 +414,7 @@ void draw_content(Ui& ui, const Rect& rect, const GuidePage& keys) {
       ui.small(laid.page->title, {list.x, line.y, rect.w - bar, line.h}, ui.theme().text_muted,
                viz::Align::right);
     // Links of the same words are told apart by their place in the content.
-    int id = static_cast<int>(&laid - column.lines().data()) * kMaxPieces;
+    int id = static_cast<int>(&laid - layout.lines.data()) * kMaxPieces;
     for (const PieceLine& cell : laid.cells)
       for (const Piece& piece : cell)
         draw_piece(ui, laid, piece, {list.x + laid.x + piece.x, line.y, piece.w, line.h}, page, id++);
@@ -392,13 +429,12 @@ void draw_help(Ui& ui) {
   const float tall = 0.86F * ui.input.frame.height / ui.u(1);
   const auto body = ui.begin_dialog(Dialog::help, "Help", 940, std::max(720.F, tall));
   if (!body) return;
-  const GuidePage keys = keys_page();
   const bool guide = !ui.state.guide->pages.empty();
   const float nav = guide ? std::min(ui.u(190), body->w * 0.28F) : 0, gap = guide ? ui.u(16) : 0;
   const float field = ui.u(32), top = body->y + field + ui.u(12);
   ui.field(Field::help, {body->x, body->y, body->w, field}, "Search the keys, the guide and its glossary");
-  if (guide) draw_pages(ui, {body->x, top, nav, body->bottom() - top}, keys);
-  draw_content(ui, {body->x + nav + gap, top, body->w - nav - gap, body->bottom() - top}, keys);
+  if (guide) draw_pages(ui, {body->x, top, nav, body->bottom() - top});
+  draw_content(ui, {body->x + nav + gap, top, body->w - nav - gap, body->bottom() - top});
   draw_text_menu(ui);
   ui.end_dialog();
 }

@@ -287,12 +287,9 @@ void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& control
     } else if (control.command) {
       const KeyCommand& command = *control.command;
       const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();
-      const std::string_view why = !context.run      ? "Nothing has run yet."
-                                   : actions.empty() ? command.unavailable
-                                                     : "";
-      if (ui.button(rect, command.label,
-                    {.unavailable = std::string(why), .tip = Tip(command.help, command.keys, 0)}))
-        ui.actions.emplace_back(DoAll{actions});
+      // Without anything to do it keeps its room, so that nothing moves.
+      if (!actions.empty() && ui.button(rect, command.label, {.tip = Tip(command.help, command.keys, 0)}))
+        ui.actions.emplace_back(DoAll{actions, false, context.side});
     } else if (ui.button(rect, more_words(ui),
                          {.tip = ui.state.all_controls ? "Show the first controls of each view only"
                                                        : "Show all controls of each view"})) {

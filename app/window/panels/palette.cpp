@@ -1,7 +1,6 @@
 // The command palette.
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "app/window/palette.h"
 #include "app/window/panels/panels.h"
@@ -18,8 +17,7 @@ void draw_palette(Ui& ui) {
   const float field = ui.u(34), row = ui.u(30);
   ui.field(Field::palette, {body->x, body->y, body->w, field}, "a few letters, e.g. lens, 5.5 or dark");
   const Rect frame{body->x, body->y + field + ui.u(10), body->w, body->h - field - ui.u(10)};
-  std::vector<PaletteEntry> matches =
-      palette_matches(palette_entries(ui.state, ui.snapshot, ui.out.pictures), letters);
+  const auto& matches = found_entries(ui.moment, ui.state, ui.snapshot, ui.out.pictures);
   const Rect rows = ui.begin_list("entries", frame, row * static_cast<float>(matches.size()));
   const float chosen = row * static_cast<float>(form.chosen);
   ui.scroll_once("entry " + std::to_string(form.chosen) + " " + letters,
@@ -27,12 +25,12 @@ void draw_palette(Ui& ui) {
   for (std::size_t i = 0; i < matches.size(); ++i) {
     const Rect place{rows.x, rows.y + row * static_cast<float>(i), rows.w, row};
     if (place.bottom() < frame.y || place.y > frame.bottom()) continue;
-    PaletteEntry& entry = matches[i];
+    const PaletteEntry& entry = matches[i];
     if (!ui.row(place, {.label = entry.label,
                         .right = entry.keys.empty() ? entry.kind : entry.kind + "   " + entry.keys,
                         .marked = static_cast<int>(i) == form.chosen}))
       continue;
-    perform(std::move(entry), ui.actions, ui.moment.open);
+    perform(entry, ui.actions, ui.moment.open);
   }
   ui.end_list();
   draw_text_menu(ui);

@@ -84,15 +84,14 @@ void draw_body(Ui& ui, Rect body) {
   } else {
     draw_side_view(ui, left, Place::left);
   }
-  draw_splitter(ui, "heads splitter", {left.right(), body.y, gap, body.h}, c, &PaneSizes::heads, 1);
   draw_tabs(ui, view, false);
-  if (two) {
+  if (two) draw_tabs(ui, second_view, true);
+  if (has_right) draw_side_view(ui, right, heads_right ? Place::left : Place::right);
+  draw_splitter(ui, "heads splitter", {left.right(), body.y, gap, body.h}, c, &PaneSizes::heads, 1);
+  if (two)
     draw_splitter(ui, "middle splitter", {view.right(), body.y, gap, body.h}, c, &PaneSizes::second_view, -1);
-    draw_tabs(ui, second_view, true);
-  }
-  if (!has_right) return;
-  draw_splitter(ui, "next splitter", {right.x - gap, body.y, gap, body.h}, c, &PaneSizes::next, -1);
-  draw_side_view(ui, right, heads_right ? Place::left : Place::right);
+  if (has_right)
+    draw_splitter(ui, "next splitter", {right.x - gap, body.y, gap, body.h}, c, &PaneSizes::next, -1);
 }
 
 /// Moves the caret when a dialog opens or closes.

@@ -10,6 +10,8 @@
 namespace headscope::app {
 namespace {
 
+constexpr const char* kFirstPage = "window";  // of the help
+
 bool is_shown(const ViewSlice& s, const std::string& id) {
   const View* view = find_view(id);
   return view && (view->place != Place::tab || id == token_strip().id || id == s.view || id == s.second_view);
@@ -40,7 +42,7 @@ void reduce(UiState& s, const ShowDialog& a, ReduceContext& w) {
     } else if (gone || form.path.edit.text.empty()) {
       form.subject = s.view;
     }
-    form.dark = s.dark;
+    form.dark = s.dark && form.target == Target::screen;
     form.path = {make_text_state(suggested_figure(s, w.snapshot))};
     clear_answer(form);
   } else if (a.dialog == Dialog::save) {
@@ -48,6 +50,7 @@ void reduce(UiState& s, const ShowDialog& a, ReduceContext& w) {
     s.save_form.path.edit = make_text_state(suggested_session(s, w.snapshot));
   } else if (a.dialog == Dialog::help) {
     s.help_form.search = {};
+    if (s.help_form.request == 0 && s.guide->find(kFirstPage)) s.help_form.page = kFirstPage;
   } else if (a.dialog == Dialog::palette) {
     s.palette = {};
   } else if (a.dialog == Dialog::open) {
@@ -69,7 +72,9 @@ void reduce(UiState& s, const SetExport& a, ReduceContext& w) {
   ExportForm& form = s.export_form;
   const bool renamed = form.path.edit.text != suggested_figure(s, w.snapshot);
   TextField path = std::move(form.path), size = std::move(form.size);
+  const bool other_target = a.form.target != form.target;
   form = a.form;
+  if (other_target) form.dark = s.dark && form.target == Target::screen;  // paper and slides are light
   form.path = std::move(path), form.size = std::move(size);
   if (form.subject.empty() && form.kind != FileFormat::pdf) form.kind = FileFormat::png;
   form.scale = std::clamp(form.scale, 1, kMaxExportScale);

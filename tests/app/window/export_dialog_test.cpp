@@ -172,6 +172,17 @@ TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
   EXPECT_THAT(light, Not(HasSubstr(bare.substr(0, 400)))) << "in the look of the window again, and smaller";
 }
 
+TEST_F(ExportDialog, PaperAndSlidesAreLightUnlessAskedOtherwise) {
+  CoreFixture core(options());
+  core.apply(SetDark{true});
+  open(core);
+  EXPECT_TRUE(form(core).dark);
+  click_item(core, "For Slide");
+  EXPECT_FALSE(form(core).dark);
+  click_item(core, "Theme Dark");
+  EXPECT_TRUE(form(core).dark);
+}
+
 TEST_F(ExportDialog, APictureIsCopiedWithoutWaitingForTheDesktopsProgram) {
   CoreOptions o = options();
   const fs::path got = folder_.path() / "got.png", go = folder_.path() / "go";

@@ -42,6 +42,17 @@ TEST_F(OpenDialog, IsBrowsedByTheKeyboard) {
   EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
 }
 
+TEST_F(OpenDialog, OnlyAFolderWithAModelCanBeOpened) {
+  Core core(options());
+  open(core);
+  EXPECT_FALSE(find_item(core, "Open this folder")->enabled);
+  EXPECT_TRUE(says(core, "This folder holds no GPT-2 model"));
+  core.apply(BrowseFolder{folder_.path() / "a model"});
+  listed(core);
+  EXPECT_TRUE(find_item(core, "Open this folder")->enabled);
+  EXPECT_FALSE(says(core, "no GPT-2 model"));
+}
+
 TEST_F(OpenDialog, AFileBesideTheWeightsSaysWhichAreUsed) {
   const fs::path file = folder_.write("a model/pytorch_model.bin", "");
   Core core(options());

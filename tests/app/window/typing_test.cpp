@@ -104,7 +104,7 @@ TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
   }
 }
 
-TEST_F(TypingTest, NothingReachesThePromptThroughADialogOrAMenu) {
+TEST_F(TypingTest, NothingReachesThePromptThroughADialog) {
   CoreFixture core(options("The"));
   for (const Dialog dialog : {Dialog::help, Dialog::export_, Dialog::open}) {
     apply_and_show(core, ShowDialog{dialog});
@@ -115,9 +115,15 @@ TEST_F(TypingTest, NothingReachesThePromptThroughADialogOrAMenu) {
     EXPECT_EQ(prompt(core), "The");
     press_and_show(core, Key::escape);
   }
+}
+
+TEST_F(TypingTest, AMenuCloses) {
+  CoreFixture core(options("The"));
   press_and_draw(core, Key::f10);
   for (const char c : std::string("abq1")) strike(core, c);
-  EXPECT_EQ(prompt(core), "The");
+  EXPECT_EQ(prompt(core), "Theabq1");
+  core.draw(frame_);
+  EXPECT_EQ(core.moment().menu, Menu::none);
   EXPECT_FALSE(core.state().quit);
 }
 

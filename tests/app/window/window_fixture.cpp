@@ -17,15 +17,27 @@ std::string HandsTest::keyboard_at(const Core& core) {
 
 std::vector<std::string> HandsTest::stops(const Core& core) {
   std::vector<std::string> labels;
+  int group = -1;
   for (const WindowItem& item : core.window().items)
-    if (item.layer == core.window().layer && item.enabled && item.id != 0) labels.push_back(item.label);
+    if (item.layer == core.window().layer && item.enabled && item.id != 0)
+      if (std::exchange(group, item.group) != item.group) labels.push_back(item.label);
   return labels;
 }
 
 bool HandsTest::tab_to(Core& core, std::string_view label, Modifiers modifiers) {
   for (std::size_t i = 0; i <= core.window().items.size(); ++i) {
     if (keyboard_at(core) == label) return true;
-    press_and_draw(core, Key::tab, modifiers);
+    const auto& items = core.window().items;
+    const auto at = std::ranges::find(items, keyboard_id(core), &WindowItem::id);
+    const auto to = std::ranges::find_if(items, [&](const WindowItem& item) {
+      return item.label == label && item.layer == core.window().layer && item.enabled;
+    });
+    const bool in_group = at != items.end() && to != items.end() && at->group == to->group;
+    if (in_group && core.moment().menu == Menu::none) {
+      press_and_draw(core, at < to ? Key::down : Key::up);
+    } else {
+      press_and_draw(core, Key::tab, modifiers);
+    }
   }
   return false;
 }

@@ -11,10 +11,10 @@ class HandsTest : public CoreTest {
   /// Its name.
   static std::string keyboard_at(const Core& core);
 
-  /// The items that Tab should visit: all enabled ones of the topmost layer, in order.
+  /// The items that Tab should visit: the first enabled one of each group of the topmost layer, in order.
   static std::vector<std::string> stops(const Core& core);
 
-  /// Presses Tab until that item has the focus; false if it never does.
+  /// Presses Tab and arrow keys until that item has the focus; false if it never does.
   static bool tab_to(Core& core, std::string_view label, Modifiers modifiers = {});
   /// Moves the focus to an item by Tab and presses it.
   static bool tab_and_press(Core& core, std::string_view label, Key key = Key::space);
