@@ -176,14 +176,13 @@ SetOption shifted_to(double ems) {
 }
 
 /// The tree, which scrolls in both directions.
-class TreeBox final : public Box {
+class TreeBox final : public RoleBox {
  public:
-  explicit TreeBox(const Tree& tree) : tree_(tree) {
-    std::vector<bool> has_child(tree.nodes.size());
-    for (const Node& node : tree.nodes) {  // a node's first child is in its line
-      if (node.parent < 0 || has_child[node.parent]) ++row_count_;
-      if (node.parent >= 0) has_child[node.parent] = true;
-    }
+  explicit TreeBox(const Tree& tree) : RoleBox(kNode), tree_(tree) {
+    std::vector<bool> is_parent(tree.nodes.size());
+    for (const Node& node : tree.nodes)
+      if (node.parent >= 0) is_parent[node.parent] = true;
+    row_count_ = static_cast<int>(std::ranges::count(is_parent, false));  // a line ends with each leaf
   }
 
   Wish height(const ViewContext& c, float) const override {
@@ -222,23 +221,10 @@ class TreeBox final : public Box {
   }
 
   std::string note() const override {
-    std::string words;
     if (lines_.scrolls())
-      words = "lines " + std::to_string(lines_.first + 1) + " to " +
-              std::to_string(lines_.first + lines_.shown) + " of " + std::to_string(lines_.all);
-    if (drawing_.only_whole && most_shift() > 0)
-      words += (words.empty() ? "" : "; ") + std::string("only the tokens that fit");
-    return words;
-  }
-
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
-    const int node = region_of(picture, hit).id;
-    return Ref{.token = tree_.nodes[node].id, .other = node};
-  }
-  void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
-    for (const viz::Region& region : picture.regions)
-      if (region.id == ref.other)
-        scene.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1.5F, style_of(c).unit()});
+      return "lines " + std::to_string(lines_.first + 1) + " to " +
+             std::to_string(lines_.first + lines_.shown) + " of " + std::to_string(lines_.all);
+    return drawing_.only_whole && most_shift() > 0 ? "only the tokens that fit" : "";
   }
 
   std::optional<ViewActions> on(const ViewContext&, const Picture&, const viz::Hit*,
@@ -267,13 +253,15 @@ class TreeBox final : public Box {
   }
 
  private:
+  Ref ref_of(const viz::Region& node, int, int) const override {
+    return {.token = tree_.nodes[node.id].id, .other = node.id};
+  }
   double most_shift() const { return std::max(0.0, total_ - columns_); }
 
   const Tree& tree_;
   int row_count_ = 0;
   viz::TokenTree drawing_;
   viz::TreeLayout layout_;
-  viz::Rect area_;
   TableRows lines_;
   double shift_ = 0, columns_ = 0, total_ = 0;  // ems
 };
@@ -347,12 +335,9 @@ Table table(const ViewContext& c, const Tree& tree) {
   Table result{key_column("node"),   key_column("parent"), key_column("position"), note_column("id"),
                note_column("token"), "probability",        note_column("from")};
   for (int i = 0; i < std::ssize(tree.nodes); ++i) {
-    const Node& node = tree.nodes[i];
-    const auto position = tree.root_tokens - 1 + std::ssize(tree.path_to(i));
-    add_row(result, i, node.parent < 0 ? std::nullopt : std::optional(node.parent), position, node.id,
-            label_of(c, node.id),
-            std::isnan(node.probability) ? std::nullopt : std::optional(node.probability),
-            words_of(node.source));
+    const auto& [id, parent, probability, source] = tree.nodes[i];
+    add_row(result, i, parent < 0 ? no_number() : parent, tree.root_tokens - 1 + std::ssize(tree.path_to(i)),
+            id, label_of(c, id), std::isnan(probability) ? no_number() : probability, words_of(source));
   }
   return result;
 }
