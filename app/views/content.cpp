@@ -180,7 +180,11 @@ class Stack final : public Box {
       add(all.least, least), add(all.enough, std::max(one.least, one.enough));
       add(all.good, one.good), add(all.most, one.most);
     }
-    if (down) all.good += gaps(c, boxes_.size(), true), all.enough += gaps(c, boxes_.size(), true);
+    if (down) {
+      const auto needed = std::ranges::count_if(boxes_, [](const BoxPtr& box) { return box->name.empty(); });
+      all.least += gaps(c, needed, true), all.enough += gaps(c, boxes_.size(), true);
+      all.good += gaps(c, boxes_.size(), true);
+    }
     return all;
   }
 
