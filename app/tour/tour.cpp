@@ -282,7 +282,7 @@ TourPoint parse_point(std::string_view text, const View* view) {
     const auto landmark = std::ranges::find(place->landmarks, text, &Landmark::name);
     if (landmark != place->landmarks.end()) return {Kind::landmark, place, &*landmark};
     for (const OptionSpec* option : place->options)
-      if (text == "option " + std::string(option->name) && option->control == Control::automatic)
+      if (text == "option " + std::string(option->name) && option->control != Control::none)
         return {Kind::option, place, nullptr, option};
   }
   throw std::invalid_argument("expected " + names_of_points(view) + ", found " + model::quote(text));

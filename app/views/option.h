@@ -53,6 +53,7 @@ std::vector<Choice> choices_of(const Rows& all) {
 /// The control of an option in the window, besides its keys.
 enum class Control {
   automatic,  ///< by its type: a check box, a slider, a field, or choices side by side
+  list,       ///< choices in a list that a button opens
   none,       ///< set only by gestures in the picture
 };
 

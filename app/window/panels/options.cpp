@@ -60,7 +60,7 @@ std::vector<ViewControl> controls_of(const Ui& ui, const View& view) {
   const Options& options = ui.state.options;
   std::vector<ViewControl> controls;
   for (const OptionSpec* option : options_shown_with(view))
-    if (option->control == Control::automatic && has_effect(view, *option, ui.state, ui.snapshot))
+    if (option->control != Control::none && has_effect(view, *option, ui.state, ui.snapshot))
       controls.push_back({option, nullptr});
   for (const KeyCommand& command : view.commands)
     if (!command.label.empty()) controls.push_back({nullptr, &command});
@@ -96,7 +96,7 @@ float slider_buttons_width(const Ui& ui, const OptionSpec& option) {
 /// Width of choices side by side; nothing if they do not fit in a row of this width, but go into a list that
 /// a button opens.
 std::optional<float> width_side_by_side(const Ui& ui, const OptionSpec& option, float room) {
-  if (option.choices.size() > kMaxSegments) return std::nullopt;
+  if (option.choices.size() > kMaxSegments || option.control == Control::list) return std::nullopt;
   const float width = ui.segmented_width(segments(option));
   return width <= room ? std::optional(width) : std::nullopt;
 }
