@@ -112,6 +112,20 @@ float widest(std::span<const std::string> texts, float size, const Style& style)
   return std::ceil(width);
 }
 
+/// The end of a text that fits, after an ellipsis if that is not all of it.
+std::string end_of(const std::string& text, float room, const Style& style) {
+  if (style.width(text, style.font_size) <= room) return text;
+  const auto is_start = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };  // UTF-8
+  std::string end;
+  for (std::size_t at = text.size(); at-- > 0;) {
+    if (!is_start(text[at])) continue;
+    std::string longer = "…" + text.substr(at);
+    if (style.width(longer, style.font_size) > room) break;
+    end = std::move(longer);
+  }
+  return end;
+}
+
 /// The width of a column of texts, at most `most` without the detail.
 float text_width(const TableColumn& column, float most, const Style& style) {
   const float words = std::min(most, widest(column.texts, style.font_size, style));
@@ -417,7 +431,8 @@ struct Painter {
            Align::right, room);
       room -= style.width(column.details[row], style.small()) + u;
     }
-    text(column.texts[row], {place.x, middle}, style.font_size, color, FontStyle::regular, Align::left, room);
+    text(column.cut_at_start ? end_of(column.texts[row], room, style) : column.texts[row], {place.x, middle},
+         style.font_size, color, FontStyle::regular, Align::left, room);
   }
 
   void bar(const Place& place, double value, float y) {

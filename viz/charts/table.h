@@ -31,6 +31,7 @@ struct TableColumn {
   std::span<const std::string> texts;
   /// For text: small, at the cell's right end; like `texts`; empty: none.
   std::span<const std::string> details;
+  bool cut_at_start = false;   ///< of a text without room the end is shown, not the beginning
   std::vector<Color> grounds;  ///< for text: background of each cell; empty: none
   std::vector<bool> framed;    ///< for text: which cells have a frame; empty: none
   Color frame;

@@ -209,15 +209,6 @@ int chosen_row(const ViewContext& c, const FoundWeights& found) {
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "matches"};
 
-/// The end of an excerpt, whose last token is the query, from the beginning of a token on.
-std::string end_of(const std::string& excerpt) {
-  constexpr std::size_t kLongest = 48;  // bytes
-  const std::string_view space = "·";
-  if (excerpt.size() <= kLongest) return excerpt;
-  const std::size_t at = excerpt.find(space, excerpt.size() - kLongest);
-  return at == excerpt.npos ? excerpt : "…" + excerpt.substr(at);
-}
-
 std::unique_ptr<List> list_of(const ViewContext& c, const FoundWeights& found) {
   const viz::Theme& theme = *c.theme;
   const auto of = [&found](auto field) {
@@ -253,10 +244,12 @@ std::unique_ptr<List> list_of(const ViewContext& c, const FoundWeights& found) {
     list.file(note_column("query id"), of(&FoundWeight::query_id));
     list.file(note_column("key id"), of(&FoundWeight::key_id));
   }
-  const auto excerpt = [&found](int row) { return found.excerpts[row].text(); };
-  list.file(note_column("context"), excerpt);
-  list.text("context", 4, [excerpt](int row) { return end_of(excerpt(row)); },
-            {.color = theme.text_muted, .least = 20 * c.font_size, .most = 34 * c.font_size});
+  list.text("context", 4, [&found](int row) { return found.excerpts[row].text(); },
+            {.file = note_column("context"),
+             .color = theme.text_muted,
+             .least = 9 * c.font_size,
+             .most = 34 * c.font_size})
+      .cut_at_start = true;  // the query is its last token
   list.table.marked = chosen_row(c, found);
   return made;
 }
