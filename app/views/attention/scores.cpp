@@ -9,7 +9,6 @@ namespace scores {
 enum Role {
   kCell,  // row: query, col: key; Region::id: the stage
   kKey,   // id: a row of the list
-  kStop,  // id: a stage to show
 };
 
 /// The stage shown alone, counted from 1; 0: all of them.
@@ -25,7 +24,7 @@ const Option<double> kScoreStage =
                          .keys = "dD",
                          .kept = false,
                          .plays = true});
-const Option<int> kFirstKey = first_row_option("first-stage-key", true);
+const Option<int> kFirstKey = first_row_option("first-stage-key", true, -1);
 
 constexpr std::array<Stage, kStages> kAllStages{Stage::scores, Stage::scaled, Stage::masked, Stage::pattern};
 
@@ -137,34 +136,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto chosen = std::ranges::find(n.keys, c.selection.key);
   list->table.marked = list->kept = chosen == n.keys.end() ? -1 : static_cast<int>(chosen - n.keys.begin());
   list->table.mark = c.theme->key;
+  list->least_width = 20, list->most_width = 32;
   return list;
-}
-
-/// The stages as stops of a line, with a knob at the current one or between two.
-BoxPtr stops(const ViewContext& context, Stage shown) {
-  constexpr float kHigh = 2.4F, kWidest = 14;  // ems
-  return custom({20, 40}, {kHigh, kHigh, kHigh},
-                [&c = context, shown](Picture& picture, const ViewContext& page, viz::Rect area) {
-                  const viz::Style style = style_of(page);
-                  const float knob = 1.4F * style.unit(),
-                              each = std::min(area.w / kStages, kWidest * style.font_size);
-                  const auto at = [&](double stage) {
-                    return viz::Point{area.x + knob + static_cast<float>(stage) * each, area.y + knob};
-                  };
-                  const viz::Color muted = page.theme->text_muted;
-                  picture.scene.add_line(at(0), at(kStages - 1), muted, 0.5F * style.unit());
-                  for (int i = 0; i < kStages; ++i) {
-                    const bool is_shown = i == static_cast<int>(shown);
-                    picture.scene.add_disc(at(i), 0.6F * style.unit(), muted);
-                    viz::add_label(picture.scene, style, kNames[static_cast<std::size_t>(i)].title,
-                                   {at(i).x - knob, area.bottom() - style.line(style.font_size) / 2},
-                                   style.font_size, is_shown ? page.theme->text : muted,
-                                   viz::FontStyle::medium, viz::Align::left, each - style.unit());
-                    picture.regions.push_back(viz::Region::grid(
-                        kStop, i, {at(i).x - knob, area.y, each - style.unit(), area.h}, 1, 1));
-                  }
-                  picture.scene.add_disc(at(c.options[kScoreStage] - 1), knob, page.theme->accent);
-                });
 }
 
 /// Colours between those of two images of one size, of which masked cells are transparent.
@@ -231,7 +204,8 @@ void declare(Content& it) {
   const Numbers& n = it.keep(numbers_of(c, answer));
   const double stage = c.options[kScoreStage];
   const auto shown = static_cast<std::size_t>(std::max(1L, std::lround(stage)) - 1);
-  it.title = "From scores to weights, " + name_of_heads(c);
+  it.title =
+      (stage >= 1 ? kNames[shown].title + std::string(", ") : "From scores to weights, ") + name_of_heads(c);
   it.subtitle = c.side == Side::difference ? ""
                 : stage >= 1
                     ? stage_note(c, kAllStages[shown])
@@ -247,20 +221,10 @@ void declare(Content& it) {
     maps = attention_maps(kCell, std::move(all));
   }
   maps->cell_facts = [&](Facts& facts, int query, int key) { add_cell_facts(facts, c, n, query, key); };
-  it.body = rows(
-      boxes(stage >= 1 ? stops(c, kAllStages[shown]) : nullptr, std::move(maps),
-            notes({n.same ? no_difference_words(c, c.selection.layer) : ""}),
-            stage >= 1 || n.keys.empty() ? nullptr : may_be_left_out(list_of(c, n), "the query's numbers")));
-  it.facts = [](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
-    if (const viz::Region& region = region_of(picture, hit); region.role == kStop)
-      facts.say("stage " + std::string(kNames[static_cast<std::size_t>(region.id)].title));
-  };
-  it.on = [](const ViewContext&, const Picture& picture, const viz::Hit* hit,
-             const Gesture& gesture) -> std::optional<ViewActions> {
-    if (gesture.kind != Gesture::Kind::click || !hit || region_of(picture, *hit).role != kStop)
-      return std::nullopt;
-    return ViewActions{SetOption{&kScoreStage, region_of(picture, *hit).id + 1.0}};
-  };
+  BoxPtr list;
+  if (stage < 1 && !n.keys.empty()) list = may_be_left_out(list_of(c, n), "the query's numbers");
+  it.body = rows(boxes(beside(boxes(std::move(maps), std::move(list))),
+                       notes({n.same ? no_difference_words(c, c.selection.layer) : ""})));
 }
 
 }  // namespace scores

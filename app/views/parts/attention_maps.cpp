@@ -27,7 +27,8 @@ const Option<Heads> kOfHeads = choice_option<Heads>(
     {{"head", "Head", "The chosen head"},
      {"layer-mean", "Layer mean", "The mean of all heads of the chosen layer"},
      {"mean", "Mean", "The mean of all heads of the model"},
-     {"layer-max", "Layer max", "In each cell the largest of all heads of the chosen layer"}});
+     {"layer-max", "Layer max", "In each cell the largest of all heads of the chosen layer"}},
+    {.control = Control::list});
 
 std::string name_of_heads(const ViewContext& c) {
   const auto& [layer, head, query, key] = c.selection;
@@ -53,15 +54,8 @@ namespace {
 constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // factors for "+=-"
 constexpr int kPage = 10;                           // queries
 
-constexpr float kLeastSide = 5, kGoodSide = 9, kMostCell = 6;       // ems
+constexpr float kLeastSide = 5, kMostCell = 6;                      // ems
 constexpr float kLabelsLeft = 7, kLabelsAbove = 4, kScaleRoom = 6;  // ems, about
-
-/// How many of several maps are side by side: all, half of them or one.
-int maps_across(int count, float ems) {
-  for (const int across : {count, count / 2})
-    if (across > 0 && (ems - kLabelsLeft) / static_cast<float>(across) >= kGoodSide) return across;
-  return 1;
-}
 
 /// Above each of several maps: its title, and its scale.
 float panel_heading(const viz::Style& style) {
@@ -252,6 +246,11 @@ View attention_matrix_view(View view) {
   return view;
 }
 
+Wish AttentionMaps::width(const ViewContext& c) const {
+  if (maps_.size() == 1) return Box::width(c);
+  return {(kLabelsLeft + 2 * kLeastSide) * c.font_size, 40 * c.font_size};
+}
+
 Wish AttentionMaps::height(const ViewContext& c, float width) const {
   const float em = c.font_size, ems = width / em;
   const auto cells = static_cast<float>(maps_.front().cells.matrix.rows);
@@ -261,20 +260,24 @@ Wish AttentionMaps::height(const ViewContext& c, float width) const {
         std::max(0.F, ems - kLabelsLeft - scale) / static_cast<float>(maps_.front().cells.matrix.cols) * em;
     return {around, around + cells * std::min(cell, kMostCell * em), around + cells * cell};
   }
-  const int across = maps_across(static_cast<int>(maps_.size()), ems);
-  const auto down = static_cast<float>(static_cast<int>(maps_.size()) / across);
   const float own = panel_heading(style_of(c)) + em, labels = kLabelsAbove * em;
-  const float side = std::min((ems - kLabelsLeft) / static_cast<float>(across), kMostCell * cells) * em;
-  const float good = labels + down * (own + side);
-  return {std::min(good, labels + down * (own + kLeastSide * em)), good, good};
+  const float side = std::min((ems - kLabelsLeft) / 2, kMostCell * cells) * em;
+  const float rows = ems >= kLabelsLeft + 4 * kLeastSide ? 1 : 2, good = labels + 2 * (own + side);
+  return {std::min(good, labels + rows * (own + kLeastSide * em)), good, good};
 }
 
+/// In a row or in two, whichever makes them larger.
 AttentionMaps::Panels AttentionMaps::panels_in(const ViewContext& c, viz::Rect area) const {
+  const auto count = static_cast<int>(maps_.size());
+  const Panels row = panels_in(c, area, count), two = panels_in(c, area, count / 2);
+  return row.side > two.side ? row : two;
+}
+
+AttentionMaps::Panels AttentionMaps::panels_in(const ViewContext& c, viz::Rect area, int columns) const {
   const viz::Style style = style_of(c);
   const float em = style.font_size, u = style.unit();
-  const auto count = static_cast<int>(maps_.size());
   Panels p;
-  p.across = maps_across(count, area.w / em), p.down = count / p.across;
+  p.across = columns, p.down = static_cast<int>(maps_.size()) / columns;
   p.gap = 3 * u, p.heading = panel_heading(style);
   const auto across = static_cast<float>(p.across), down = static_cast<float>(p.down);
   const float width = area.w - (across - 1) * p.gap;
@@ -321,14 +324,13 @@ void AttentionMaps::paint_panel(Picture& picture, const ViewContext& c, const Pa
       area_.x + part(col) * (p.side + p.gap) + (col > 0 ? p.left.size : 0),
       area_.y + part(row) * (p.heading + p.side + 1 + p.foot + p.gap) + (row > 0 ? p.top.size : 0),
       map.row_room->size + p.side, p.heading + map.col_room->size + p.side + 1 + p.foot};
-  const float y = place.y + line / 2;
-  viz::add_label(picture.scene, style, one.title, {place.x, y}, style.font_size, c.theme->text,
-                 viz::FontStyle::medium, viz::Align::left, place.w);
+  const float x = place.x + map.row_room->size, y = place.y + line / 2;
+  viz::add_label(picture.scene, style, one.title, {x, y}, style.font_size, c.theme->text,
+                 viz::FontStyle::medium, viz::Align::left, p.side);
   const float used = style.width(one.title, style.font_size, viz::FontStyle::medium) + 2 * u;
-  viz::add_whole_label(picture.scene, style, one.note, {place.x + used, y}, place.w - used,
-                       c.theme->text_muted);
+  viz::add_whole_label(picture.scene, style, one.note, {x + used, y}, p.side - used, c.theme->text_muted);
   viz::paint_color_scale_in(picture.scene, one.cells.scale, "", std::nullopt,
-                            {place.x, place.y + line + style.line(style.small()) / 2}, place.w, style);
+                            {x, place.y + line + style.line(style.small()) / 2}, p.side, style);
   if (index == 0)
     viz::add_label(picture.scene, style, "key",
                    {place.x + p.left.size - 2 * u, place.y + p.heading + p.top.size / 2}, style.small(),

@@ -51,7 +51,7 @@ struct AttentionMap {
   int id = 0;                         ///< of its region
 };
 
-/// Such matrices, as large as there is room, side by side if there are several: under one crosshair, zoomed,
+/// One such matrix or four, as large as there is room: under one crosshair, zoomed,
 /// edited and marked together.
 class AttentionMaps final : public RoleBox {
  public:
@@ -63,6 +63,7 @@ class AttentionMaps final : public RoleBox {
   /// Called for each map that was drawn.
   std::function<void(Picture&, const ViewContext&, const viz::Region& grid)> painted;
 
+  Wish width(const ViewContext& context) const override;
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
@@ -86,6 +87,7 @@ class AttentionMaps final : public RoleBox {
   Ref ref_of(const viz::Region&, int row, int col) const override { return {.query = row, .key = col}; }
   void say(Facts& facts, const ViewContext& context, const viz::Region&, int row, int col) const override;
   Panels panels_in(const ViewContext& context, viz::Rect area) const;
+  Panels panels_in(const ViewContext& context, viz::Rect area, int columns) const;
   void paint_panel(Picture& picture, const ViewContext& context, const Panels& panels, int index) const;
 
   std::vector<AttentionMap> maps_;

@@ -220,7 +220,7 @@ void List::paint(Picture& picture, const ViewContext& c) const {
 }
 
 Wish List::width(const ViewContext& c) const {
-  return {least_width * c.font_size, 30 * c.font_size};
+  return {least_width * c.font_size, 30 * c.font_size, most_width * c.font_size};
 }
 
 Wish List::height(const ViewContext& c, float width) const {

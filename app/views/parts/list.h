@@ -128,6 +128,7 @@ class List final : public RoleBox {
   /// the one of the largest strength; -1: where it begins.
   int kept = -1;
   float least_width = 12;   ///< ems; with less it stands below other boxes, not next to them
+  float most_width = std::numeric_limits<float>::infinity();  ///< ems that it can use
   bool may_be_cut = false;  ///< without a scroll position, too, rows without room are left out
   int least_rows = 0;       ///< below which it is too low; 0: three lines are enough, whatever they are
 

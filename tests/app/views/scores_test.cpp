@@ -25,7 +25,7 @@ bool is_masked(int stage, int query, int key) {
 
 constexpr double kTolerance = 5e-5;  // between scores in float32 and double
 
-enum Role { kCell, kRow, kStop };
+enum Role { kCell, kRow };
 
 /// The scale above a stage's map.
 DrawnScale scale_of(DrawnPage& page, const ViewFixture& shown, int stage) {
@@ -144,14 +144,6 @@ TEST(Scores, BetweenTwoStagesColoursAreBlendedAndNumbersAreThoseOfTheNearerOne) 
   EXPECT_FALSE(masked.color_of(masked.grid(2), 0, 3));
   ASSERT_TRUE(color);
   EXPECT_NEAR(color->a, 128, 1);
-}
-
-TEST(Scores, AClickOnAStageShowsIt) {
-  const ViewFixture shown("scores", scenario(23), 700, 600, {{"score-stage", "2"}});
-  ASSERT_EQ(shown.all_of(kStop).size(), 4U);
-  for (int stage = 0; stage < 4; ++stage)
-    EXPECT_EQ(in_words(shown.click(shown.find(kStop, stage))), "score-stage " + std::to_string(stage + 1));
-  EXPECT_EQ(shown.tooltip(shown.find(kStop, 2)), std::vector<std::string>{"stage 3 masked"});
 }
 
 }  // namespace
