@@ -22,6 +22,18 @@ float TileGrid::height() const {
   return std::min(area.h, static_cast<float>(rows) * pitch() - gap);
 }
 
+static double shown(float room, float pitch, int count) {
+  constexpr double kRounding = 1e-3;
+  const double fit = static_cast<double>(room / pitch);
+  return fit + kRounding >= count ? count : fit;
+}
+double TileGrid::rows_shown() const {
+  return shown(area.h + gap, pitch(), rows);
+}
+double TileGrid::cols_shown() const {
+  return shown(area.w + gap, pitch(), cols);
+}
+
 TileGrid fit_tiles(Rect area, int rows, int cols, double zoom, double first_row, double first_col,
                    const Style& style) {
   TileGrid grid;

@@ -18,6 +18,8 @@ struct TileGrid {
   bool is_visible(int row, int col) const;
   float width() const;  ///< width of the visible part of all columns
   float height() const;
+  double rows_shown() const;  ///< all of them if they fit, but for rounding
+  double cols_shown() const;
 };
 
 /// Tiles that fit `area` completely, enlarged by `zoom`; scrolled as requested, but not past the ends.

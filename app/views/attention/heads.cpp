@@ -64,22 +64,9 @@ Map make_map(const Thumbnail& t, const ViewContext& c, const viz::ColorScale& sc
 }
 
 struct Layout {
-  float scale_room = 0;  ///< right of the maps; 0: the scale is in a line under them
-  float note = 0;    ///< the middle of the line under the maps that says how cells are pooled; 0: none does
-  float legend = 0;  ///< the middle of the scale's line; 0: it has none
   viz::Rect area;
   viz::TileGrid tiles;
-
-  double layers_shown() const { return shown(tiles.area.h, tiles.rows); }
-  double heads_shown() const { return shown(tiles.area.w, tiles.cols); }
-  bool overflows() const { return layers_shown() < tiles.rows || heads_shown() < tiles.cols; }
-
- private:
-  double shown(float room, int count) const {
-    constexpr double kRounding = 1e-3;
-    const double fit = (room + tiles.gap) / tiles.pitch();
-    return fit + kRounding >= count ? count : fit;
-  }
+  float note = 0;  ///< the middle of the line under the maps that says how cells are pooled; 0: none does
 };
 
 viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int n_head, int rows, int cols) {
@@ -107,17 +94,15 @@ void paint_names(viz::Scene& scene, const ViewContext& c, const Layout& layout) 
     viz::add_label(scene, style, text, at, style.small(), chosen ? c.theme->accent : c.theme->text_muted,
                    chosen ? viz::FontStyle::medium : viz::FontStyle::regular, align);
   };
-  const double rows_shown = (tiles.height() + tiles.gap) / pitch,
-               cols_shown = (tiles.width() + tiles.gap) / pitch;
-  for (const int layer : viz::labelled_cells(tiles.first_row, rows_shown, tiles.rows, pitch,
+  for (const int layer : viz::labelled_cells(tiles.first_row, tiles.rows_shown(), tiles.rows, pitch,
                                              1.25F * style.small(), c.selection.layer)) {
     name("L" + std::to_string(layer), {tiles.area.x - 1.5F * u, tiles.tile_rect(layer, 0).center().y},
          layer == c.selection.layer, viz::Align::right);
   }
   const float widest =
       style.width("H" + std::to_string(tiles.cols - 1), style.small(), viz::FontStyle::medium) + 1.5F * u;
-  for (const int head :
-       viz::labelled_cells(tiles.first_col, cols_shown, tiles.cols, pitch, widest, c.selection.head)) {
+  for (const int head : viz::labelled_cells(tiles.first_col, tiles.cols_shown(), tiles.cols, pitch, widest,
+                                            c.selection.head)) {
     name("H" + std::to_string(head),
          {tiles.tile_rect(0, head).center().x, tiles.area.y - 1.25F * u - style.line(style.small()) / 2},
          head == c.selection.head, viz::Align::center);
@@ -131,59 +116,37 @@ double first_head(const ViewContext& c) {
   return std::min<double>(c.options[kFirstHead], c.run->run->config.n_head - 1);
 }
 
-viz::PooledCells pooled_in(const ViewContext& c, const viz::Rect& tile) {
-  viz::Region map;
-  map.rows = row_count(c);
-  map.cols = col_count(c);
-  map.rect = tile;
-  return viz::pooled_cells(map, style_of(c));
+/// Room for the names of layers, and of heads.
+float names_left(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const std::string widest = "L" + std::to_string(c.run->run->config.n_layer - 1);
+  return std::ceil(style.width(widest, style.small(), viz::FontStyle::medium) + 2 * style.unit());
+}
+float names_above(const ViewContext& c) {
+  return style_of(c).line(style_of(c).small()) + style_of(c).unit();
 }
 
-/// What all maps have in common.
-struct Scale {
-  viz::ColorScale colors;
-  std::string title;
-  std::optional<viz::Outside> outside;
-};
-
-Scale scale_of(const ViewContext& c, const Thumbnails& thumbnails) {
-  Scale scale{common_scale(c, thumbnails),
-              c.options[kValueScale] == ValueScale::per_row ? "row max = 1" : "weight",
-              {}};
-  if (c.side == Side::difference) scale.title = difference_prefix(c) + std::string("weight");
-  if (c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMax)
-    scale.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
-  return scale;
-}
-
-Layout lay_out(const ViewContext& c, const Scale& scale, viz::Rect area) {
+Layout lay_out(const ViewContext& c, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
   const model::Config& config = c.run->run->config;
   Layout layout;
   layout.area = area;
-  if (!c.in_pane)
-    layout.scale_room = viz::color_scale_width(scale.colors, scale.title, scale.outside, style) + 4 * u;
-  const bool has_legend = c.in_pane && area.h >= 8 * line, has_note = area.h >= 9 * line;
-  const float foot = (has_legend ? line + u : 0) + (has_note ? line + u : 0);
-  const float left = std::ceil(
-      style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
-  const float top = line + u;
+  const bool has_note = area.h >= 9 * line;
   float bar_room = 0;
   const auto fit = [&] {
-    const viz::Rect inner{area.x + left, area.y + top, area.w - left - layout.scale_room - bar_room,
-                          area.h - top - foot - bar_room};
+    const viz::Rect inner{area.x + names_left(c), area.y + names_above(c), area.w - names_left(c) - bar_room,
+                          area.h - names_above(c) - (has_note ? line + u : 0) - bar_room};
     layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom], first_layer(c),
                                   first_head(c), style);
   };
   fit();
-  if (c.in_pane && layout.overflows()) {
+  if (c.in_pane &&
+      (layout.tiles.rows_shown() < config.n_layer || layout.tiles.cols_shown() < config.n_head)) {
     bar_room = kScrollBar * c.font_size + u;
     fit();
   }
-  const float under = layout.tiles.area.y + layout.tiles.height() + bar_room + u + line / 2;
-  if (has_legend) layout.legend = under;
-  if (has_note) layout.note = under + (has_legend ? line + u : 0);
+  if (has_note) layout.note = layout.tiles.area.y + layout.tiles.height() + bar_room + u + line / 2;
   return layout;
 }
 
@@ -245,29 +208,26 @@ void follow(ViewActions& actions, const Layout& layout, int layer, int head) {
     const double to = std::clamp(first, std::min<double>(cell, cell + 1 - shown), static_cast<double>(cell));
     if (to != first) actions.emplace_back(set(option, to));
   };
-  bring(kFirstLayer, layout.tiles.first_row, layout.layers_shown(), layer);
-  bring(kFirstHead, layout.tiles.first_col, layout.heads_shown(), head);
+  bring(kFirstLayer, layout.tiles.first_row, layout.tiles.rows_shown(), layer);
+  bring(kFirstHead, layout.tiles.first_col, layout.tiles.cols_shown(), head);
 }
 
-std::optional<ViewActions> on_key(const ViewContext& c, const Layout& layout, const Gesture& gesture) {
-  const Key key = gesture.key;
-  const int layers = c.run->run->config.n_layer, heads = c.run->run->config.n_head;
-  const auto& [layer, head, query, selected_key] = c.selection;
-  const auto move = [&](int by_layers, int by_heads) {
-    ViewActions actions{MoveHead{by_layers, by_heads}};
-    follow(actions, layout, std::clamp(c.selection.layer + by_layers, 0, layers - 1),
-           std::clamp(c.selection.head + by_heads, 0, heads - 1));
-    return actions;
-  };
-  if (key == Key::up) return move(-1, 0);
-  if (key == Key::down) return move(1, 0);
-  if (key == Key::left) return move(0, -1);
-  if (key == Key::right) return move(0, 1);
-  if (key == Key::home) return move(0, -head);
-  if (key == Key::end) return move(0, heads - 1 - head);
-  if (key == Key::page_up) return move(-layer, 0);
-  if (key == Key::page_down) return move(layers - 1 - layer, 0);
-  return ViewActions{};
+ViewActions on_key(const ViewContext& c, const Layout& layout, Key key) {
+  const int last_layer = c.run->run->config.n_layer - 1, last_head = c.run->run->config.n_head - 1;
+  int layer = c.selection.layer, head = c.selection.head;
+  if (key == Key::up) --layer;
+  if (key == Key::down) ++layer;
+  if (key == Key::left) --head;
+  if (key == Key::right) ++head;
+  if (key == Key::home) head = 0;
+  if (key == Key::end) head = last_head;
+  if (key == Key::page_up) layer = 0;
+  if (key == Key::page_down) layer = last_layer;
+  layer = std::clamp(layer, 0, last_layer), head = std::clamp(head, 0, last_head);
+  if (layer == c.selection.layer && head == c.selection.head) return {};
+  ViewActions actions{MoveHead{layer - c.selection.layer, head - c.selection.head}};
+  follow(actions, layout, layer, head);
+  return actions;
 }
 
 ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
@@ -319,14 +279,9 @@ void add_map_facts(Facts& facts, const ViewContext& c, const Thumbnails& thumbna
     facts.number(std::string(pooled ? "this cell's largest " : "") + difference_prefix(c) + "weight",
                  t->values[hit.row * t->cols + hit.col]);
   }
-  if (c.run->run->length() > 1 && c.side != Side::difference) {
-    facts.say("mean weight on the first token " + percent(t->metrics[HeadMetric::first]),
-              Fact::Location::tooltip);
-    if (has_own_keys(*c.run))
-      facts.say("on the previous " + percent(t->metrics[HeadMetric::previous]) + ", on itself " +
-                    percent(t->metrics[HeadMetric::self]),
-                Fact::Location::tooltip);
-  }
+  for (const HeadMetric metric : {HeadMetric::first, HeadMetric::previous, HeadMetric::self})
+    if (const double mean = t->metrics[metric]; c.side != Side::difference && std::isfinite(mean))
+      facts.say(std::string(kind_of(metric).title) + " " + percent(mean), Fact::Location::tooltip);
   facts.card = make_card(c, scale, *t, hit);
 }
 
@@ -341,24 +296,29 @@ std::vector<MenuLine> menu(const ViewContext& c) {
 /// The maps of all heads, which scroll in both directions.
 class Maps final : public Box {
  public:
-  Maps(const Thumbnails& thumbnails, Scale scale) : thumbnails_(thumbnails), scale_(std::move(scale)) {}
+  Maps(const Thumbnails& thumbnails, viz::ColorScale scale)
+      : thumbnails_(thumbnails), scale_(std::move(scale)) {}
 
   Wish width(const ViewContext& c) const override {
+    constexpr float kMap = 4.5F;  // ems, of a map that is read
     const auto heads = static_cast<float>(c.run->run->config.n_head);
     return {c.font_size, std::max(50.F, (heads + 2.5F) * kMap) * c.font_size};
   }
-  Wish height(const ViewContext& c, float) const override {
-    const auto layers = static_cast<float>(c.run->run->config.n_layer);
-    return {c.font_size, std::max(26.F, (layers + 1.5F) * kMap) * c.font_size};
+  Wish height(const ViewContext& c, float width) const override {
+    const auto layers = static_cast<float>(c.run->run->config.n_layer),
+               heads = static_cast<float>(c.run->run->config.n_head);
+    const float all = 2 * names_above(c) + (width - names_left(c)) / heads * layers;
+    if (c.options[kHeadsZoom] > 1) return {c.font_size, all};
+    return {c.font_size, all, all};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
-    layout_ = lay_out(c, scale_, area);
+    layout_ = lay_out(c, area);
     return layout_.tiles.area.w >= 8 && layout_.tiles.area.h >= 8;
   }
   void paint(Picture& picture, const ViewContext& c) const override {
     paint_names(picture.scene, c, layout_);
     paint_tiles(picture, c);
-    paint_scale(picture, c);
+    paint_pooling(picture, c);
   }
   std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
     const viz::Region& region = region_of(picture, hit);
@@ -373,12 +333,13 @@ class Maps final : public Box {
   void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
                  const viz::Hit& hit) const override {
     const viz::Region& region = region_of(picture, hit);
-    if (region.role == kHead) add_map_facts(facts, c, thumbnails_, scale_.colors, region.id, hit);
+    if (region.role == kHead) add_map_facts(facts, c, thumbnails_, scale_, region.id, hit);
   }
   std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::Hit*,
                                 const Gesture& gesture) const override {
     if (gesture.kind == Gesture::Kind::wheel) return on_wheel(c, gesture);
-    return gesture.kind == Gesture::Kind::key ? on_key(c, layout_, gesture) : std::nullopt;
+    if (gesture.kind == Gesture::Kind::key) return on_key(c, layout_, gesture.key);
+    return std::nullopt;
   }
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture&) const override {
     const viz::TileGrid& tiles = layout_.tiles;
@@ -392,13 +353,11 @@ class Maps final : public Box {
              return {set(option, std::clamp(to, 0.0, most))};
            }});
     };
-    add(false, kFirstLayer, tiles.first_row, layout_.layers_shown(), tiles.rows);
-    add(true, kFirstHead, tiles.first_col, layout_.heads_shown(), tiles.cols);
+    add(false, kFirstLayer, tiles.first_row, tiles.rows_shown(), tiles.rows);
+    add(true, kFirstHead, tiles.first_col, tiles.cols_shown(), tiles.cols);
   }
 
  private:
-  static constexpr float kMap = 4.5F;  // ems, of a map that is read
-
   void paint_tiles(Picture& picture, const ViewContext& c) const {
     viz::Scene& scene = picture.scene;
     const viz::TileGrid& tiles = layout_.tiles;
@@ -416,7 +375,7 @@ class Maps final : public Box {
         scene.add(viz::FillRect{rect, c.theme->raised});
         continue;
       }
-      Map map = make_map(*t, c, scale_.colors);
+      Map map = make_map(*t, c, scale_);
       map.cells.hatched = tiles.tile >= kSmallestHatched;
       viz::paint_cells(scene, map.cells, viz::Region::grid(kHead, 0, rect, rows, cols), style_of(c));
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
@@ -429,32 +388,21 @@ class Maps final : public Box {
     if (clips) scene.add(viz::PopClip{});
   }
 
-  void paint_scale(Picture& picture, const ViewContext& c) const {
-    const viz::Style style = style_of(c);
-    const viz::TileGrid& tiles = layout_.tiles;
-    const viz::Rect& inner = tiles.area;
-    if (layout_.scale_room > 0)
-      viz::paint_color_scale(picture.scene, scale_.colors, scale_.title, scale_.outside,
-                             {inner.x + tiles.width() + 4 * style.unit(), inner.y,
-                              layout_.scale_room - 4 * style.unit() + 1, tiles.height()},
-                             style);
-    // Under the maps, or from the margin if that leaves too little room.
-    const float x = inner.w >= 14 * style.font_size ? inner.x : layout_.area.x;
-    if (layout_.legend > 0)
-      viz::paint_color_scale_in(picture.scene, scale_.colors, scale_.title, scale_.outside,
-                                {x, layout_.legend}, layout_.area.right() - x, style);
+  /// Says how many queries and keys a cell stands for.
+  void paint_pooling(Picture& picture, const ViewContext& c) const {
     if (layout_.note <= 0) return;
-    const viz::PooledCells under = pooled_in(c, tiles.tile_rect(0, 0));
-    const double rows = 1.0 * c.run->run->length() / row_count(c),
-                 cols = 1.0 * key_count(*c.run) / col_count(c);
+    viz::Region map;
+    map.rows = row_count(c), map.cols = col_count(c), map.rect = layout_.tiles.tile_rect(0, 0);
+    const viz::PooledCells under = viz::pooled_cells(map, style_of(c));
+    const double queries = c.run->run->length() / map.rows * under.rows,
+                 keys = key_count(*c.run) / map.cols * under.cols;
     paint_note(picture, c,
-               viz::pooling_words(viz::Pooling::strongest, {rows * under.rows, cols * under.cols},
-                                  layout_.area.w, style),
+               viz::pooling_words(viz::Pooling::strongest, {queries, keys}, layout_.area.w, style_of(c)),
                {layout_.area.x, layout_.note});
   }
 
   const Thumbnails& thumbnails_;
-  Scale scale_;
+  viz::ColorScale scale_;
   Layout layout_;
 };
 
@@ -467,7 +415,11 @@ void declare(Content& it) {
   it.title = "All heads";
   it.subtitle = "rows: layers; in each map queries × keys";
   it.table = [&] { return table(c, thumbnails); };
-  it.body = std::make_unique<Maps>(thumbnails, scale_of(c, thumbnails));
+  const viz::ColorScale scale = common_scale(c, thumbnails);
+  const bool per_row = c.options[kValueScale] == ValueScale::per_row && c.side != Side::difference;
+  auto colors = legend(scale, per_row ? "row max = 1" : std::string(difference_prefix(c)) + "weight");
+  colors->name = "the scale";
+  it.body = rows(boxes(std::make_unique<Maps>(thumbnails, scale), std::move(colors)));
 }
 
 }  // namespace heads

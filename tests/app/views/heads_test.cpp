@@ -33,7 +33,7 @@ void expect_maps(const Scenario& s, const std::vector<std::pair<int, int>>& head
                  const NamedOptions& options = {}) {
   const ViewFixture shown("heads", s, 1000, 900, options, light(), 2);
   const bool without_key0 = std::ranges::count(options, NamedOptions::value_type{"without-key0", "yes"}) > 0;
-  const auto bars = upright_bars(shown.scene());
+  const auto bars = lying_bars(shown.scene());
   ASSERT_EQ(bars.size(), 1U);
   DrawnPage page = shown.page();
   const DrawnScale scale(page, bars[0]);
