@@ -49,7 +49,7 @@ picture flow flow --prompt "$bear" --size 760x560
 picture sweep sweep --prompt "$king" --layer 1 --head 6 --size 560x480
 picture query-key-space query_key_space --prompt "$fish" --layer 2 --head 5 --size 520x460
 picture circuits circuits --prompt "$she" --layer 2 --head 5 --first-mlp --size 560x330
-picture composition composition --prompt "$she" --composition k --layer 2 --head 3 --senders 1.2 --size 640x440
+picture composition composition --prompt "$she" --composition k --layer 2 --head 3 --size 640x440
 picture difference heatmap --prompt "$king" --layer 1 --head 6 --edit "L0H0.z=0" --show difference --size 560x480
 picture sampling sampling --prompt "$she" --top-k 40 --top-p 0.9 --size 560x420
 picture tree tree --prompt "$she" --ahead 4 --size 640x360

@@ -9,8 +9,6 @@ namespace circuits {
 /// Roles of regions. cell: row: layer, col: head; raised, lowered: id: a row of that list.
 enum Role { kRaised, kCell, kLowered };
 enum class Circuit { ov, keys, pairs, copying };
-constexpr int kSides = 2;
-constexpr int kRows = TokenPushes::kMax;
 
 const Option<Circuit> kCircuit = choice_option<Circuit>(
     "circuit", "Circuit", "cC", "which circuit of the head is shown",
@@ -38,50 +36,28 @@ int position_of(const ViewContext& c) {
 bool is_of_all_heads(const ViewContext& c) {
   return c.options[kCircuit] == Circuit::copying;
 }
-/// The reading of all heads: those of layer 0 have only one.
-TokenReading reading_of_all(const ViewContext& c) {
-  return {c.options[kFirstMlp], c.options[kNormalized]};
+bool is_of_pairs(const ViewContext& c) {
+  return c.options[kCircuit] == Circuit::pairs;
 }
 
 CopyingOfHead copying_question(const ViewContext& c) {
   return {c.selection.layer, c.selection.head, reading_of(c)};
 }
 
-/// The texts of a circuit and its lists.
-struct CircuitWords {
-  std::string title;                         ///< around or before the head's name: see `title_of`
-  std::array<std::string, kSides> headings;  ///< of the lists' tokens
-  std::array<std::string, kSides> in_file;   ///< headings of their tokens in files
-  std::string quantity;
-};
-
-CircuitWords words_of(const ViewContext& c) {
-  switch (c.options[kCircuit]) {
-    case Circuit::ov:
-    case Circuit::copying:  // a grid of its own
-      break;
-    case Circuit::keys:
-      return {" would look for", {"looks for", "looks for least"}, {"sought", "avoided"}, "score"};
-    case Circuit::pairs:
-      return {"Strongest pairs of ", {"key", "key"}, {}, "score"};
-  }
-  return {" would write", {"raises", "lowers"}, {"raised", "lowered"}, "logit"};
-}
-
 std::string signed_number(double value) {
   return (value > 0 ? "+" : "") + viz::number(value, 3);
 }
 
-/// A row of one of the two lists.
+/// A row of a list.
 struct Entry {
   double value = 0;
   int id = 0;      ///< id of the token; for pairs of the key's
   int query = -1;  ///< for pairs: id of the query's token
 };
 
-/// The shown numbers: two lists, and a sentence about the token itself.
+/// The shown numbers: two lists, of pairs one, and a sentence about the token itself.
 struct Numbers {
-  std::array<std::vector<Entry>, kSides> sides;
+  std::vector<std::vector<Entry>> sides = {};
   std::string own = {};
   std::shared_ptr<const HeadTokens> tokens = nullptr;  ///< null: pairs
 
@@ -99,23 +75,23 @@ std::optional<Numbers> numbers_of(Content& it) {
   const ViewContext& c = it.c;
   const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
   Numbers n;
-  if (c.options[kCircuit] == Circuit::pairs) {
+  if (is_of_pairs(c)) {
     const auto pairs = it.need(PairsOfHead{layer, head, reading_of(c)});
     if (!pairs) return std::nullopt;
+    n.sides.emplace_back();
     for (const model::ProductEntry& pair : pairs->strongest)
-      n.sides[n.sides[0].size() < kRows ? 0 : 1].push_back({pair.value, pair.col, pair.row});
+      n.sides[0].push_back({pair.value, pair.col, pair.row});
     return n;
   }
   const int id = c.run->run->tokens[position_of(c)];
-  const auto tokens = c.options[kCircuit] == Circuit::ov
-                          ? it.need(TokensOfHead{layer, head, id, reading_of(c)})
-                          : it.need(KeysOfToken{layer, head, id, reading_of(c)});
-  if (!tokens) return std::nullopt;
-  for (const TokenPush& push : tokens->up) n.sides[0].push_back({push.logit, push.id});
-  for (const TokenPush& push : tokens->down) n.sides[1].push_back({push.logit, push.id});
-  n.own = "“" + label_of(c, tokens->own.id) + "” itself: " + signed_number(tokens->own.logit) + ", rank " +
-          grouped(tokens->own_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
-  n.tokens = tokens;
+  n.tokens = c.options[kCircuit] == Circuit::ov ? it.need(TokensOfHead{layer, head, id, reading_of(c)})
+                                                : it.need(KeysOfToken{layer, head, id, reading_of(c)});
+  if (!n.tokens) return std::nullopt;
+  for (const auto* pushes : {&n.tokens->up, &n.tokens->down})
+    for (std::vector<Entry>& side = n.sides.emplace_back(); const TokenPush& push : *pushes)
+      side.push_back({push.logit, push.id});
+  n.own = "“" + label_of(c, n.tokens->own.id) + "” itself: " + signed_number(n.tokens->own.logit) +
+          ", rank " + grouped(n.tokens->own_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
   return n;
 }
 
@@ -131,9 +107,10 @@ std::string copying_words(const ViewContext& c, const HeadCopying* copying) {
 
 /// The circuits are of weights: they know only one token, not what the head attends to in the prompt.
 std::string title_of(const ViewContext& c) {
-  const std::string head = head_name(c.selection.layer, c.selection.head), words = words_of(c).title;
-  if (c.options[kCircuit] == Circuit::pairs) return words + head;
-  return "What " + head + words + " from “" + c.run->tokens.labels[position_of(c)] + "” alone";
+  const std::string head = head_name(c.selection.layer, c.selection.head);
+  if (is_of_pairs(c)) return "Strongest pairs of " + head;
+  return "What " + head + (c.options[kCircuit] == Circuit::ov ? " would write" : " would look for") +
+         " from “" + c.run->tokens.labels[position_of(c)] + "” alone";
 }
 
 /// The formula of the numbers.
@@ -149,69 +126,71 @@ std::string formula_of(const ViewContext& c) {
          scale_factor(c.run->run->config, c.selection.layer) + ", without biases and positions" + where;
 }
 
-const std::array<Option<int>, kSides> kFirst{first_row_option("first-raised", true),
-                                             first_row_option("first-lowered", true)};
-const std::array<ListRows, kSides> kLists{ListRows{.role = kRaised, .first = kFirst[0], .names = "tokens"},
-                                          ListRows{.role = kLowered, .first = kFirst[1], .names = "tokens"}};
+const std::array<Option<int>, 2> kFirst{first_row_option("first-raised", true),
+                                        first_row_option("first-lowered", true)};
+const std::array<ListRows, 2> kLists{ListRows{.role = kRaised, .first = kFirst[0], .names = "tokens"},
+                                     ListRows{.role = kLowered, .first = kFirst[1], .names = "tokens"}};
+
+std::string quantity(const ViewContext& c) {
+  return c.options[kCircuit] == Circuit::ov ? "logit" : "score";
+}
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n, std::size_t side) {
+  struct Words {
+    const char *heading, *file;
+  };
+  constexpr Words kWrites[]{{"raises", "raised"}, {"lowers", "lowered"}},
+      kLooks[]{{"looks for", "sought"}, {"looks for least", "avoided"}};
+  const bool ov = c.options[kCircuit] == Circuit::ov, pairs = is_of_pairs(c);
+  const Words words = pairs ? Words{"key", "key"} : ov ? kWrites[side] : kLooks[side];
   const std::vector<Entry>& entries = n.sides[side];
-  const bool pairs = c.options[kCircuit] == Circuit::pairs, up = side == 0 || pairs;
-  const CircuitWords words = words_of(c);
   auto list = std::make_unique<List>(c, kLists[side], static_cast<int>(entries.size()));
+  const auto add_token = [&](const std::string& heading, const std::string& name, int Entry::*id,
+                             viz::Color color) {
+    list->file(note_column(name + " id"), [&entries, id](int row) { return entries[row].*id; });
+    list->text(heading, 9, [&c, &entries, id](int row) { return label_of(c, entries[row].*id); },
+               {.file = note_column(name + " token"), .heading = color});
+  };
   list->refers_to = [&entries](int row) { return Ref{.token = entries[row].id}; };
-  if (pairs)
-    list->text("query", 9, [&c, &entries](int row) { return label_of(c, entries[row].query); },
-               {.heading = c.theme->query});
-  list->text(words.headings[side], 9, [&c, &entries](int row) { return label_of(c, entries[row].id); },
-             {.heading = pairs ? c.theme->key : c.theme->text});
+  if (side == 0) list->file(key_column("rank"), [](int row) { return row + 1; });
+  if (pairs) add_token("query", "query", &Entry::query, c.theme->query);
+  add_token(words.heading, words.file, &Entry::id, pairs ? c.theme->key : c.theme->text);
   const double most = n.largest();
-  list->bar(words.quantity, 8, [&entries](int row) { return static_cast<float>(entries[row].value); },
-            {.digits = 3, .low = up ? 0 : -most, .high = up ? most : 0, .most = 1e4F, .is_signed = true});
+  list->bar(quantity(c), 8, [&entries](int row) { return static_cast<float>(entries[row].value); },
+            {.file = pairs ? quantity(c) : words.file + (" " + quantity(c)),
+             .digits = 3,
+             .low = side == 0 ? 0 : -most,
+             .high = side == 0 ? most : 0,
+             .axis = true,
+             .most = 60 * c.font_size,
+             .is_signed = true});
   if (pairs)
     list->row_facts = [&](Facts& facts, int row) { add_copies_of_token(facts, c, entries[row].query); };
   return list;
 }
 
-/// `copying`: the head's score; null: it is not known, or of no interest.
+/// The lists' columns. `copying`: the head's score; null: it is not known, or of no interest.
 Table table(const ViewContext& c, const Numbers& n, const HeadCopying* copying) {
-  const auto& [up, down] = n.sides;
-  const CircuitWords words = words_of(c);
-  if (c.options[kCircuit] == Circuit::pairs) {
-    Table result{key_column("rank"),    note_column("query id"),  note_column("query token"),
-                 note_column("key id"), note_column("key token"), words.quantity};
-    for (const std::vector<Entry>& side : n.sides)
-      for (const Entry& pair : side)
-        add_row(result, result.rows() + 1, pair.query, label_of(c, pair.query), pair.id, label_of(c, pair.id),
-                static_cast<float>(pair.value));
-    add_head_facts(result, c);
-    return result;
-  }
-  Table result{key_column("rank")};
-  for (const std::string& name : words.in_file)
-    result.add_columns(
-        {note_column(name + " id"), note_column(name + " token"), name + " " + words.quantity});
-  for (std::size_t i = 0; i < std::min(up.size(), down.size()); ++i)
-    add_row(result, i + 1, up[i].id, label_of(c, up[i].id), static_cast<float>(up[i].value), down[i].id,
-            label_of(c, down[i].id), static_cast<float>(down[i].value));
+  Table result;
+  for (std::size_t side = 0; side < n.sides.size(); ++side)
+    std::ranges::move(list_of(c, n, side)->exported().columns, std::back_inserter(result.columns));
   add_head_facts(result, c);
+  if (!n.tokens) return result;
   result.about("position", position_of(c));
   result.fact("token", c.run->tokens.labels[position_of(c)]);
-  if (const HeadTokens* of = n.tokens.get()) {
-    result.about("token id", of->own.id);
-    result.fact(words.quantity, of->own.logit);
-    result.fact("rank", of->own_rank + 1);
-  }
+  result.about("token id", n.tokens->own.id);
+  result.fact(quantity(c), n.tokens->own.logit);
+  result.fact("rank", n.tokens->own_rank + 1);
   if (copying) result.fact("copying score", copying->score);
   return result;
 }
 
 void declare_all_heads(Content& it) {
-  const auto copying = it.need(CopyingOfModel{reading_of_all(it.c)});
+  const ViewContext& c = it.c;  // heads of layer 0 have only one reading
+  const auto copying = it.need(CopyingOfModel{{c.options[kFirstMlp], c.options[kNormalized]}});
   if (!copying) return;
-  const ViewContext& c = it.c;
   it.title = "Copying scores of all heads";
-  it.subtitle = reading_of_all(c).after_first_mlp ? "through MLP 0" : "plain embeddings";
+  it.subtitle = c.options[kFirstMlp] ? "through MLP 0" : "plain embeddings";
   auto grid = grid_of_heads(c, kCell, {copying->scores.begin(), copying->scores.end()}, "copying score");
   grid->map.cells.scale = viz::diverging_scale(1);
   grid->missing = "copying score none";
@@ -241,7 +220,7 @@ void declare(Content& it) {
   const Numbers& n = it.keep(*numbers);
   it.title = title_of(c), it.subtitle = ov ? "" : "scaled score";
   it.table = [&c, &n, copying, ov] { return table(c, n, ov ? copying.get() : nullptr); };
-  it.body = rows(boxes(beside(boxes(list_of(c, n, 0), list_of(c, n, 1))),
+  it.body = rows(boxes(beside(boxes(list_of(c, n, 0), n.tokens ? list_of(c, n, 1) : nullptr)),
                        notes({n.own, ov ? copying_words(c, copying.get()) : "", formula_of(c)})));
 }
 
@@ -261,9 +240,7 @@ View circuits_view() {
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kFirstMlp || is_of_all_heads(c) || reading_of(c).after_first_mlp;
   };
-  view.of_model = [](const ViewContext& c) {
-    return c.options[kCircuit] == Circuit::pairs || is_of_all_heads(c);
-  };
+  view.of_model = [](const ViewContext& c) { return is_of_pairs(c) || is_of_all_heads(c); };
   view.shown_heads = [](const ViewContext& c) {
     return is_of_all_heads(c) ? "all heads" : head_name(c.selection.layer, c.selection.head);
   };

@@ -47,13 +47,7 @@ const Option<int> kSeed = make_option<int>("repeated-seed", "Seed", "seed of the
                                             .high = std::numeric_limits<int>::max(),
                                             .keys = "jJ",
                                             .applies = uses_repeated});
-const Option<bool> kMinFirst =
-    switch_option("least-first", "Lowest first", "rR", "sort the list from the lowest value");
-const Option<double> kMin =
-    number_option("metric-least", "Threshold", "eE",
-                  "only heads with at least this value; for differences, in either direction", 0, 1e-6, 1e6,
-                  {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0}, "none");
-const Option<int> kFirstRow = first_row_option("first-head");
+const Option<int> kFirstRow = first_row_option("first-head", false, -1);
 
 bool ignores_prompt(const ViewContext& c) {
   return c.options[kText] != Text::prompt;
@@ -70,123 +64,100 @@ RepeatedTokens repeated_tokens(const ViewContext& c) {
   return {std::min(c.options[kLength], RepeatedTokens::longest(c.run->run->config.n_ctx)),
           c.options[kSequences], static_cast<std::uint64_t>(c.options[kSeed])};
 }
-/// The metrics of the heads measured so far, in order.
-struct Measurement {
+
+/// The heads' metrics, and what they are measured on.
+struct Numbers {
   std::shared_ptr<const void> answer;            ///< owns the metrics
-  std::vector<const HeadMetricValues*> of_head;  ///< null: none
-  std::string texts;                             ///< a description of the texts, for a list
+  std::vector<const HeadMetricValues*> of_head;  ///< of the heads measured so far, in order; null: none
+  std::string pending;                           ///< progress, while incomplete
   int sequences = 0;                             ///< number of finished sequences of random tokens
   const ListProgress* list = nullptr;            ///< of a list
+
+  /// NaN if not measured yet, or undefined.
+  float at(HeadMetric metric, int head) const {
+    return head < std::ssize(of_head) && of_head[head] != nullptr
+               ? static_cast<float>((*of_head[head])[metric])
+               : std::numeric_limits<float>::quiet_NaN();
+  }
 };
 
 /// Nothing while there is no answer; the content says why.
-std::optional<Measurement> measured(Content& it) {
+std::optional<Numbers> numbers_of(Content& it) {
   const ViewContext& c = it.c;
-  if (uses_list(c) && !c.prompts) {
-    it.message = no_list_words(c);
-    return std::nullopt;
-  }
-  const auto on_texts = [&](const auto& question) -> std::optional<Measurement> {
+  const auto progress = [](std::size_t done, int all, const char* what) {
+    return static_cast<int>(done) == all ? "" : std::to_string(done) + " of " + std::to_string(all) + what;
+  };
+  const auto on_texts = [&](const auto& question) -> std::optional<Numbers> {
     const auto answer = it.need(question);
     if (!answer) return std::nullopt;
-    Measurement m{answer, {}, "", answer->sequences};
-    for (const HeadMetricValues& head : answer->heads) m.of_head.push_back(&head);
-    if (uses_list(c)) m.texts = list_words(c, answer->progress), m.list = &answer->progress;
-    return m;
+    Numbers n;
+    n.answer = answer, n.sequences = answer->sequences;
+    for (const HeadMetricValues& head : answer->heads) n.of_head.push_back(&head);
+    if (uses_list(c))
+      n.list = &answer->progress;
+    else
+      n.pending = progress(n.sequences, repeated_tokens(c).sequences, " sequences");
+    return n;
   };
-  if (uses_list(c)) return on_texts(MetricsOnList{over_list(c)});
+  if (uses_list(c) && !c.prompts) it.message = no_list_words(c);
+  if (uses_list(c)) return c.prompts ? on_texts(MetricsOnList{over_list(c)}) : std::nullopt;
   if (ignores_prompt(c)) return c.run ? on_texts(MetricsOnRepeated{repeated_tokens(c)}) : std::nullopt;
   const auto answer = it.need(ThumbnailsOfHeads{});
   if (!answer) return std::nullopt;
-  Measurement m{answer, {}, ""};
-  for (int i = 0; i < std::min(answer->done, static_cast<int>(answer->of_head.size())); ++i)
-    m.of_head.push_back(answer->of_head[i] ? &answer->of_head[i]->metrics : nullptr);
-  return m;
-}
-
-/// The metrics of all heads; NaN if not measured yet, or undefined.
-struct Numbers {
-  int layers = 0, heads = 0;
-  int done = 0;                                         ///< number of measured heads
-  std::string pending;                                  ///< progress, while incomplete
-  std::array<std::vector<float>, kHeadMetrics> values;  ///< [layers, heads]
-  Measurement measured;                                 ///< what they are read from
-
-  int count() const { return layers * heads; }
-  const std::vector<float>& of(HeadMetric metric) const { return values[static_cast<std::size_t>(metric)]; }
-  const std::vector<float>& shown(const ViewContext& c) const { return of(c.options[kMetric]); }
-};
-
-Numbers numbers_of(const ViewContext& c, const Measurement& now) {
-  const model::Config& config = c.run->run->config;
   Numbers n;
-  n.layers = config.n_layer, n.heads = config.n_head;
-  n.done = static_cast<int>(now.of_head.size());
-  if (!ignores_prompt(c) && n.done < n.count())
-    n.pending = std::to_string(n.done) + " of " + std::to_string(n.count()) + " heads";
-  if (const int all = repeated_tokens(c).sequences; ignores_prompt(c) && !uses_list(c) && now.sequences < all)
-    n.pending = std::to_string(now.sequences) + " of " + std::to_string(all) + " sequences";
-  for (const HeadMetricKind& metric : head_metrics()) {
-    for (int i = 0; i < n.count(); ++i)
-      n.values[static_cast<std::size_t>(metric.id)].push_back(
-          i < n.done && now.of_head[i] ? static_cast<float>((*now.of_head[i])[metric.id])
-                                       : std::numeric_limits<float>::quiet_NaN());
-  }
-  n.measured = now;
+  n.answer = answer;
+  for (const auto& head : answer->of_head | std::views::take(answer->done))
+    n.of_head.push_back(head ? &head->metrics : nullptr);
+  n.pending = progress(n.of_head.size(), c.run->run->config.n_layer * c.run->run->config.n_head, " heads");
   return n;
-}
-
-/// Measured heads whose metric passes the threshold, indices into [layers, heads].
-std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
-  const auto least = static_cast<float>(c.options[kMin]);
-  std::vector<int> heads;
-  for (int i = 0; i < n.done; ++i) {
-    const float value = n.shown(c)[i];
-    if (least <= 0 || (is_difference(c) ? std::abs(value) : value) >= least) heads.push_back(i);
-  }
-  return heads;
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys = ListKeys::pages};
 
 /// The chosen metric comes first, with bars.
-std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& heads) {
-  const auto value = [&](HeadMetric metric) {
-    return [&of = n.of(metric), &heads](int row) { return of[heads[row]]; };
+std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.of_head.size()));
+  const int heads = c.run->run->config.n_head;
+  const auto value = [&n](HeadMetric metric) {
+    return [&n, metric](int head) { return n.at(metric, head); };
   };
-  const auto add = [&](List& list, const HeadMetricKind& metric, int importance,
-                       ListLook look) -> ListColumn& {
-    look.blank = [of = value(metric.id)](int row) { return std::isnan(of(row)); };
-    return list.number(metric.heading(), importance, value(metric.id), look);
+  const auto add = [&](const HeadMetricKind& metric, int importance, ListLook look) -> ListColumn& {
+    look.blank = [of = value(metric.id)](int head) { return std::isnan(of(head)); };
+    return list->number(metric.heading(), importance, value(metric.id), look);
   };
-  auto list = std::make_unique<List>(c, kRows, static_cast<int>(heads.size()));
-  const auto place = [&heads, &n](int row) { return Ref{heads[row] / n.heads, heads[row] % n.heads}; };
-  list->refers_to = place;
-  list->text("head", 9, [&c, place](int row) {
-    const Ref ref = place(row);
-    return ignores_prompt(c) ? head_name(ref.layer, ref.head) : head_label(c, ref.layer, ref.head);
+  list->refers_to = [heads](int head) { return Ref{head / heads, head % heads}; };
+  list->text("head", 9, [&c, heads](int head) {
+    return ignores_prompt(c) ? head_name(head / heads, head % heads)
+                             : head_label(c, head / heads, head % heads);
   });
   const HeadMetricKind& chosen = kind_of(c.options[kMetric]);
-  add(*list, chosen, 8, {.heading = c.theme->text, .digits = chosen.decimals, .most = 12 * c.font_size})
-      .kind = viz::TableColumn::Kind::bar;
+  add(chosen, 8, {.heading = c.theme->text, .digits = chosen.decimals, .most = 12 * c.font_size}).kind =
+      viz::TableColumn::Kind::bar;
   for (const HeadMetricKind& other : head_metrics())
     if (&other != &chosen)
-      add(*list, other, static_cast<int>(kHeadMetrics) - static_cast<int>(other.id),
+      add(other, static_cast<int>(kHeadMetrics) - static_cast<int>(other.id),
           {.color = c.theme->text_muted, .digits = std::min(other.decimals, 3)});
-  const auto in_either_direction = [of = value(chosen.id)](int row) { return std::abs(of(row)); };
-  if (is_difference(c))
-    list->order_by(in_either_direction, !c.options[kMinFirst]);
-  else
-    list->order_by(value(chosen.id), !c.options[kMinFirst]);
-  const auto marked = std::ranges::find(heads, c.selection.layer * n.heads + c.selection.head);
-  list->table.marked = marked == heads.end() ? -1 : static_cast<int>(marked - heads.begin());
+  // The largest in either direction first.
+  list->order_by([of = value(chosen.id)](int head) { return std::abs(of(head)); });
+  list->table.marked = list->kept = c.selection.layer * heads + c.selection.head;
+  list->least_width = 8;
+
+  list->file(key_column("layer"), [heads](int head) { return head / heads; });
+  list->file(key_column("head"), [heads](int head) { return head % heads; });
+  for (const HeadMetricKind& metric : head_metrics())
+    list->file({(is_difference(c) ? difference_column_prefix(c) : "") + std::string(metric.name),
+                std::string(metric.unit_in_files())},
+               value(metric.id));
+  list->file("queries left out", [&n](int head) {
+    return n.of_head[head] != nullptr ? std::optional(n.of_head[head]->left_out) : std::nullopt;
+  });
   return list;
 }
 
 /// A note on what the picture cannot show; empty: nothing is missing.
-std::string note_of(const ViewContext& c, const Numbers& n) {
+std::string note_of(const ViewContext& c, const Numbers& n, const std::vector<float>& shown) {
   if (!n.pending.empty()) return "computing… " + n.pending;
-  if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
+  if (std::ranges::any_of(shown, [](float v) { return std::isfinite(v); })) return "";
   if (ignores_prompt(c)) return "no finite numbers";
   if (c.run->run->length() == 1) return "a single token can only attend to itself";
   if (is_difference(c)) return "no finite differences";
@@ -201,7 +172,7 @@ std::string queries_of(const ViewContext& c, const Numbers& n) {
   const HeadMetricKind& metric = kind_of(c.options[kMetric]);
   if (ignores_prompt(c) || is_difference(c) || metric.lacking.empty()) return "";
   std::vector<std::int64_t> counts;
-  for (const HeadMetricValues* of : n.measured.of_head)
+  for (const HeadMetricValues* of : n.of_head)
     if (of != nullptr) counts.push_back(of->queries[static_cast<std::size_t>(metric.id)]);
   if (counts.empty()) return "";
   const auto [least, most] = std::ranges::minmax(counts);
@@ -214,71 +185,59 @@ std::string detail_of(const ViewContext& c, const Numbers& n) {
   const std::string detail(kind_of(c.options[kMetric]).detail);
   if (!ignores_prompt(c)) return detail + queries_of(c, n);
   const std::string model = c.run->prompt.edits.empty() ? "" : "unedited model; ";
-  if (uses_list(c)) return model + n.measured.texts + "; " + detail;
+  if (n.list != nullptr) return model + list_words(c, *n.list) + "; " + detail;
   const RepeatedTokens texts = repeated_tokens(c);
   return model + std::to_string(texts.sequences) + " × " + std::to_string(texts.length) +
          " random tokens, repeated once; " + detail;
 }
 
-/// A row for each head, listed or not.
-Table table(const ViewContext& c, const Numbers& n) {
-  Table result{key_column("layer"), key_column("head")};
-  const auto name = [&](const HeadMetricKind& metric) {
-    return (is_difference(c) ? difference_column_prefix(c) : "") + std::string(metric.name);
-  };
-  for (const HeadMetricKind& metric : head_metrics())
-    result.columns.emplace_back(name(metric), std::string(metric.unit_in_files()));
-  result.columns.emplace_back("queries left out");
-  result.ranked_by = name(kind_of(c.options[kMetric]));
-  if (const ListProgress* list = n.measured.list) {
-    result.fact("prompts", list->done - list->skipped);
-    result.fact("skipped prompts", list->skipped);
+/// A row for each head.
+Table table(const ViewContext& c, const Numbers& n, const List& list) {
+  Table result = list.exported();
+  result.ranked_by =
+      (is_difference(c) ? difference_column_prefix(c) : "") + std::string(kind_of(c.options[kMetric]).name);
+  if (n.list != nullptr) {
+    result.fact("prompts", n.list->done - n.list->skipped);
+    result.fact("skipped prompts", n.list->skipped);
   } else if (ignores_prompt(c)) {
     const RepeatedTokens texts = repeated_tokens(c);
-    result.about("sequences", n.measured.sequences);
+    result.about("sequences", n.sequences);
     result.about("length", texts.length, "tokens");
     result.about("seed", texts.seed);
-  }
-  for (int head = 0; head < n.done; ++head) {
-    const HeadMetricValues* of = n.measured.of_head[head];
-    add_row(result, head / n.heads, head % n.heads,
-            n.values | std::views::transform([head](const auto& values) { return values[head]; }),
-            of != nullptr ? std::optional(of->left_out) : std::nullopt);
   }
   return result;
 }
 
 void declare(Content& it) {
   const ViewContext& c = it.c;
-  const auto now = measured(it);
-  if (!now) return;
-  const Numbers& n = it.keep(numbers_of(c, *now));
-  const std::vector<int>& heads = it.keep(listed_heads(c, n));
+  auto numbers = numbers_of(it);
+  if (!numbers) return;
+  const Numbers& n = it.keep(*std::move(numbers));
   const HeadMetricKind& metric = kind_of(c.options[kMetric]);
   it.title = metric.title;
   it.subtitle = detail_of(c, n);
-  it.table = [&] { return table(c, n); };
+  auto list = list_of(c, n);
+  it.table = [&c, &n, &list = *list] { return table(c, n, list); };
 
-  auto grid = grid_of_heads(c, kCell, n.shown(c), metric.heading(), std::string(metric.unit));
+  const int heads = c.run->run->config.n_head;
+  std::vector<float> shown;
+  for (int head = 0; head < c.run->run->config.n_layer * heads; ++head)
+    shown.push_back(n.at(metric.id, head));
+  const std::string note = note_of(c, n, shown);
+  auto grid = grid_of_heads(c, kCell, std::move(shown), metric.heading(), std::string(metric.unit));
   grid->missing = "none";
-  grid->is_dimmed = [&](int layer, int head) {
-    return !std::ranges::binary_search(heads, layer * n.heads + head);
-  };
-  grid->cell_facts = [&](Facts& facts, int layer, int head) {
-    const int i = layer * n.heads + head;
-    if (i < n.done && n.measured.of_head[i])
-      facts.say(left_out_words({&n.measured.of_head[i]->left_out, 1}), Fact::Location::tooltip);
-    if (i >= n.done) facts.say(kComputing, Fact::Location::tooltip);
-  };
-  std::string note = note_of(c, n);
-  if (note.empty() && c.options[kMin] > 0)
-    note = std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
-           (is_difference(c) ? "different by at least " : "at least ") + to_text(kMin, c.options.value(kMin));
   std::vector<std::int64_t> left_out;
-  for (const HeadMetricValues* of : n.measured.of_head)
+  for (const HeadMetricValues* of : n.of_head)
     if (of != nullptr) left_out.push_back(of->left_out);
+  it.place_facts = [&n, heads](Facts& facts, const Ref& ref) {
+    const int head = ref.layer * heads + ref.head;
+    if (head >= std::ssize(n.of_head))
+      facts.say(kComputing, Fact::Location::tooltip);
+    else if (n.of_head[head] != nullptr)
+      facts.say(left_out_words({&n.of_head[head]->left_out, 1}), Fact::Location::tooltip);
+  };
   it.body = beside(boxes(rows(boxes(std::move(grid), notes({note, left_out_words(left_out)}))),
-                         may_be_left_out(list_of(c, n, heads), "the list")));
+                         may_be_left_out(std::move(list), "the list")));
 }
 
 }  // namespace head_metrics_grid
@@ -291,7 +250,7 @@ View head_metrics_view() {
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = ignores_prompt;
-  view.options = {&kMetric, &kText, &kSequences, &kLength, &kSeed, &kMin, &kMinFirst, &kFirstRow};
+  view.options = {&kMetric, &kText, &kSequences, &kLength, &kSeed, &kFirstRow};
   view.has_list = true;
   view.shows_difference = true;
   view.needs = Capability::patterns;

@@ -9,7 +9,7 @@ namespace lines {
 
 /// Roles of regions: a row (for arcs a column) for each position.
 enum Role { kQueries, kKeys };
-enum class Arrangement { columns, arcs };
+using Arrangement = viz::LinkChart::Arrangement;
 
 constexpr std::size_t kMaxHeads = 14;      // with distinguishable colours
 constexpr std::size_t kMaxLines = 2000;    // drawn lines: as many as can be drawn in a frame
@@ -27,30 +27,22 @@ const Option<Arrangement> kArrangement = choice_option<Arrangement>(
 const Option<double> kThreshold =
     number_option("threshold", "From", "tT", "smallest weight drawn as a line", 0.02, 0, 1,
                   {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5});
-const Option<bool> kUniform =
-    switch_option("uniform", "Uniform", "uU",
-                  "also draw uniform attention: each query gives each of its n keys a weight of 1/n");
 const Option<bool> kAllQueries =
     switch_option("all-queries", "All queries", "pP",
                   "lines from all queries, not only from the selected one and to "
                   "the selected key",
                   false, {.kept = false});
 
-/// A source of lines: a head of the model, or the uniform average if requested.
+/// A source of lines.
 struct Source {
-  std::string name;
+  std::string name;  ///< of a head, or of several together
   viz::Color color;
   int dashes = 0;
-  std::shared_ptr<const Pattern> pattern;  ///< for the uniform average: the pattern whose mask it uses
-  bool uniform = false;
-  float sign = 1;  ///< sign of the differences drawn: 1, or -1 for decreases
-  int keys = pattern->keys();
+  std::shared_ptr<const Pattern> pattern;
+  float sign = 1;  ///< of the differences drawn: 1, or -1 for decreases
 
-  /// The weight of a key up to `end_of`; 0 if it is masked.
-  float weight(int query, int key) const {
-    if (!uniform) return sign * pattern->values[static_cast<std::ptrdiff_t>(query) * keys + key];
-    return pattern->masked(query, key) ? 0 : 1.F / static_cast<float>(pattern->masked.count_of(query));
-  }
+  /// 0: masked.
+  float weight(int query, int key) const { return sign * pattern->matrix().at(query, key); }
 };
 
 /// The maximum number of heads: limited by colours, and by memory for patterns of this length.
@@ -97,26 +89,22 @@ viz::Color color_of(const ViewContext& c, std::size_t index) {
 /// Nothing while a pattern is missing; the content says why.
 std::vector<Source> sources_of(Content& it) {
   const ViewContext& c = it.c;
-  const bool difference = c.side == Side::difference;
+  const bool difference = c.side == Side::difference, several = c.options[kOfHeads] != Heads::one;
+  const PatternOf chosen{c.selection.layer, c.selection.head};
   std::vector<Source> sources;
   bool all = true;
-  const PatternOf chosen{c.selection.layer, c.selection.head};
-  const bool several = c.options[kOfHeads] != Heads::one;
   for (const PatternOf& head : c.run && !several ? shown_heads(c) : std::vector{chosen}) {
     const auto pattern = several ? need_of_heads(it, head) : it.need(head);
     const std::string name = several ? name_of_heads(c) : head_name(head.layer, head.head);
     all &= pattern != nullptr;
     const auto add = [&](const char* suffix, float sign) {
-      sources.push_back({name + suffix, color_of(c, sources.size()), static_cast<int>(sources.size()),
-                         pattern, false, sign});
+      sources.push_back(
+          {name + suffix, color_of(c, sources.size()), static_cast<int>(sources.size()), pattern, sign});
     };
     if (all) add(difference ? " more" : "", 1);
     if (all && difference) add(" less", -1);
   }
-  if (!all) return {};
-  if (c.options[kUniform] && !difference)
-    sources.push_back({"uniform 1/n", c.theme->text_muted, 0, sources.front().pattern, true});
-  return sources;
+  return all ? sources : std::vector<Source>();
 }
 
 /// The strongest weights from the threshold on, lightest first.
@@ -179,19 +167,20 @@ std::string note_of(const ViewContext& c, const StrongestLinks& drawn) {
 viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart;
   const bool arcs = draws_arcs(c);
-  chart.arrangement = arcs ? viz::LinkChart::Arrangement::arcs : viz::LinkChart::Arrangement::columns;
+  chart.arrangement = c.options[kArrangement];
   chart.from = token_axis(c, arcs ? "" : "query", c.theme->query, c.selection.query);
   chart.to = key_axis(c);
   if (!c.options[kAllQueries] && c.selection.key < 0) chart.to.emphasised = strongest_key(c);
   chart.marked_from = c.selection.query, chart.marked_to = c.selection.key;
   for (const Source& source : sources) chart.series.push_back({source.name, source.color, source.dashes});
   chart.width_title = difference_prefix(c) + std::string("weight");
-  const bool costly = arcs || std::ranges::any_of(sources, [](const Source& s) { return s.dashes > 0; });
+  const bool costly = arcs || sources.size() > 1;
   StrongestLinks drawn = strongest_links(c, sources, shown_place(c), costly ? kMaxCostly : kMaxLines);
   chart.note = note_of(c, drawn);
   chart.links = std::move(drawn.links);
-  const double largest = chart.links.empty() ? 1 : static_cast<double>(chart.links.back().weight);
-  chart.full = c.options[kValueMax] > 0 ? c.options[kValueMax] : largest;
+  const float largest = chart.links.empty() ? 1 : chart.links.back().weight;
+  chart.full =
+      c.options[kValueMax] > 0 ? c.options[kValueMax] : viz::round_limit(static_cast<double>(largest));
   chart.from_role = kQueries, chart.to_role = kKeys;
   return chart;
 }
@@ -274,7 +263,7 @@ class Lines final : public Box {
   }
 
  private:
-  bool is_row() const { return chart_.arrangement == viz::LinkChart::Arrangement::arcs; }
+  bool is_row() const { return chart_.arrangement == Arrangement::arcs; }
   std::vector<viz::Link> links_at(const Ref& ref) const {
     return strongest_links(c_, sources_, ref, kMaxLines).links;
   }
@@ -376,7 +365,7 @@ View lines_view() {
       Group::attention, "lines", "Lines",
       "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs",
       declare);
-  view.options = {&kLineHeads, &kOfHeads, &kArrangement, &kThreshold, &kUniform, &kAllQueries, &kValueMax};
+  view.options = {&kLineHeads, &kOfHeads, &kArrangement, &kThreshold, &kAllQueries, &kValueMax};
   view.commands = {
       {"h", "+ Head", "Add or remove the chosen head", toggle_head},
       {"lL", "Layer", "Draw all heads of the chosen layer, or only the chosen one", whole_layer}};

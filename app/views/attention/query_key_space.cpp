@@ -1,5 +1,3 @@
-#include <map>
-
 #include "app/run/analyses/geometry.h"
 #include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
@@ -10,7 +8,7 @@ namespace headscope::app {
 namespace query_key_space {
 
 enum Role { kPlot };
-enum class Coloring { kind, weight, position, token, prompt };
+enum class Coloring { kind, weight, position };
 enum class Text { prompt, list };
 
 const Option<Text> kText = choice_option<Text>(
@@ -22,11 +20,7 @@ const Option<Coloring> kColoring = choice_option<Coloring>(
     "query-key-color", "Colours", "cC", "fill colour of the marks: queries are circles, keys are triangles",
     {{"kind", "Kind", "Queries in violet, keys in teal"},
      {"weight", "Weight", "Keys by their weight from the chosen query"},
-     {"position", "Position", "By position in the prompt"},
-     {"token", "Token", "A colour for each of the most frequent repeated tokens"},
-     {"prompt", "Prompt", "By the prompt's number in the list"}});
-
-constexpr int kTokenColors = 7;
+     {"position", "Position", "By position in the prompt"}});
 
 bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
@@ -40,6 +34,15 @@ struct Marks {
 
   /// The places of the queries, and of the keys.
   const std::vector<ListQueryKeySpace::Place>& places() const { return list ? list->places : prompt_places; }
+  /// A mark as an item: the queries come first, then the keys.
+  Ref ref(int mark) const {
+    return list                   ? Ref{.other = mark}
+           : mark < space->length ? Ref{.query = mark}
+                                  : Ref{.key = mark - space->length};
+  }
+  int mark(const Ref& ref) const {
+    return list ? ref.other : ref.query >= 0 ? ref.query : space->length + ref.key;
+  }
 };
 /// Nothing while there is no answer.
 std::optional<Marks> marks_of(Content& it) {
@@ -59,68 +62,36 @@ std::optional<Marks> marks_of(Content& it) {
   return shown;
 }
 
-/// Ids that occur more than once, by descending count: each gets a colour.
-std::vector<int> repeated_tokens(const Marks& shown) {
-  std::map<int, int> counts;
-  for (const ListQueryKeySpace::Place& place : shown.places()) ++counts[place.id];
-  std::vector<int> repeated;
-  for (const auto& [id, count] : counts)
-    if (count > 1) repeated.push_back(id);
-  std::ranges::stable_sort(repeated, std::greater{}, [&](int id) { return counts[id]; });
-  if (std::ssize(repeated) > kTokenColors) repeated.resize(kTokenColors);
-  return repeated;
-}
-
-/// The colouring in effect: a query's weights are not possible for many prompts, prompts not for one.
+/// The colouring in effect: a query's weights are not those of many prompts.
 Coloring coloring_of(const ViewContext& c) {
   const Coloring coloring = c.options[kColoring];
-  return coloring == (uses_list(c) ? Coloring::weight : Coloring::prompt) ? Coloring::kind : coloring;
+  return coloring == Coloring::weight && uses_list(c) ? Coloring::kind : coloring;
 }
 
 /// How the marks are coloured.
 struct Fill {
   Coloring by = Coloring::kind;
-  std::vector<int> tokens;                 ///< tokens with a colour
   std::shared_ptr<const Pattern> pattern;  ///< the weights; null: pending
-  viz::ColorScale scale;                   ///< colours for weights, positions or prompts
+  viz::ColorScale scale;                   ///< colours for weights or positions
 };
 
 Fill fill_of(const ViewContext& c, const Marks& marks) {
-  Fill fill{coloring_of(c), {}, nullptr, {}};
-  if (fill.by == Coloring::token) fill.tokens = repeated_tokens(marks);
+  Fill fill{coloring_of(c), nullptr, {}};
   if (fill.by == Coloring::weight) fill.pattern = current_pattern(c);
-  if (fill.pattern)
-    fill.scale = viz::linear_scale(*std::ranges::max_element(weights_of_query(c, fill.pattern.get())));
-  if (fill.by != Coloring::position && fill.by != Coloring::prompt) return fill;
-  int most = 1;
-  for (const ListQueryKeySpace::Place& place : marks.places())
-    most = std::max(most, fill.by == Coloring::prompt ? static_cast<int>(place.prompt) : place.position);
-  fill.scale = viz::linear_scale(most);
+  int last = 1;
+  for (const ListQueryKeySpace::Place& place : marks.places()) last = std::max(last, place.position);
+  fill.scale = viz::linear_scale(
+      fill.pattern ? double{*std::ranges::max_element(weights_of_query(c, fill.pattern.get()))} : last);
   return fill;
 }
 
-viz::Color color_of(const ViewContext& c, const Fill& fill, bool key, const ListQueryKeySpace::Place& place) {
+viz::Color color_of(const ViewContext& c, const Fill& fill, bool key, int position) {
   const viz::Theme& theme = *c.theme;
-  switch (fill.by) {
-    case Coloring::kind:
-      break;
-    case Coloring::weight: {
-      if (!key || !fill.pattern) return theme.surface;
-      const bool masked = fill.pattern->masked(c.selection.query, place.position);
-      return fill.scale.color(theme,
-                              masked ? 0 : fill.pattern->matrix().at(c.selection.query, place.position));
-    }
-    case Coloring::position:
-      return fill.scale.color(theme, place.position);
-    case Coloring::prompt:
-      return fill.scale.color(theme, static_cast<double>(place.prompt));
-    case Coloring::token: {
-      const auto found = std::ranges::find(fill.tokens, place.id);
-      if (found == fill.tokens.end()) return theme.surface;
-      return viz::categorical(theme, static_cast<int>(found - fill.tokens.begin()));
-    }
-  }
-  return (key ? theme.key : theme.query).with_alpha(190);
+  if (fill.by == Coloring::kind) return (key ? theme.key : theme.query).with_alpha(190);
+  if (fill.by == Coloring::position) return fill.scale.color(theme, position);
+  if (!key || !fill.pattern) return theme.surface;
+  const bool masked = fill.pattern->masked(c.selection.query, position);
+  return fill.scale.color(theme, masked ? 0 : fill.pattern->matrix().at(c.selection.query, position));
 }
 
 std::string axis_title(const QueryKeySpace& space, std::size_t axis) {
@@ -143,7 +114,7 @@ viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown, const Fill&
       viz::ScatterChart::Mark mark;
       mark.x = x, mark.y = y;
       mark.kind = key ? 1 : 0;
-      mark.fill = color_of(c, fill, key, place);
+      mark.fill = color_of(c, fill, key, place.position);
       // Of one prompt tokens are told apart by their positions, as they are elsewhere.
       mark.label = (uses_list(c) ? "" : std::to_string(place.position) + " ") + label_of(c, place.id);
       mark.chosen = place.position == (key ? c.selection.key : c.selection.query) &&
@@ -152,32 +123,6 @@ viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown, const Fill&
     }
   }
   return chart;
-}
-
-/// The colours in one line; null: the chart names them. Tokens that do not fit are left out.
-BoxPtr legend_of(const ViewContext& c, const Fill& fill) {
-  if (fill.by == Coloring::kind) return nullptr;
-  if (fill.by != Coloring::token)
-    return legend(fill.scale, fill.by == Coloring::position ? "position"
-                              : fill.by == Coloring::prompt ? "prompt"
-                                                            : "weight from the query");
-  if (fill.tokens.empty())
-    return notes({uses_list(c) ? "no token occurs twice" : "no token of this prompt occurs twice"});
-  constexpr float kLine = 1.1F;  // ems
-  return custom(
-      {0, 20}, {kLine, kLine, kLine}, [&fill](Picture& picture, const ViewContext& now, viz::Rect area) {
-        const viz::Style style = style_of(now);
-        const float u = style.unit(), y = area.center().y;
-        float x = area.x;
-        for (int color = 0; color < std::ssize(fill.tokens); ++color) {
-          const std::string words = label_of(now, fill.tokens[color]);
-          const float w = 3 * u + style.width(words, style.small());
-          if (x + w > area.right()) continue;
-          picture.scene.add(viz::FillRect{{x, y - u, 2 * u, 2 * u}, viz::categorical(*now.theme, color)});
-          paint_note(picture, now, words, {x + 3 * u, y});
-          x += w + 3 * u;
-        }
-      });
 }
 
 /// "62 % of the variance", after the name of the list.
@@ -190,13 +135,6 @@ std::string subtitle_of(const ViewContext& c, const Marks& shown) {
     words = grouped(space.length) + " tokens; " + words;
   return list_words(c, list.progress, list.prompts) + "; " + words;
 }
-
-/// A mark, and its place in the picture.
-struct Mark {
-  bool key = false;
-  ListQueryKeySpace::Place of;  ///< its prompt is only meaningful in a list
-  viz::Point place;
-};
 
 /// "with key 1 “·robot”: score 3.93, weight 0.74".
 std::string score_words(const Stages* stages, int query, int key, const std::string& with) {
@@ -238,40 +176,32 @@ Table table(const ViewContext& c, const Marks& shown) {
 }
 
 /// Selects a query, or a key together with a query that sees it: the last one sees all.
-ViewActions chosen(const ViewContext& c, const Mark& at) {
-  const int position = at.of.position;
+ViewActions chosen(const ViewContext& c, const Marks& shown, int mark) {
+  const bool key = mark >= shown.space->length;
+  const ListQueryKeySpace::Place& at = shown.places()[key ? mark - shown.space->length : mark];
   if (uses_list(c))
-    return {
-        show_prompt(c, at.of.prompt,
-                    {c.selection.layer, c.selection.head, at.key ? -1 : position, at.key ? position : -1})};
-  if (!at.key) return {SelectQuery{position}};
-  if (may_see(c, c.selection.query, position)) return {clicked_key(c, position)};
-  return {SelectQuery{c.run->run->length() - 1}, SelectKey{position}};
+    return {show_prompt(
+        c, at.prompt, {c.selection.layer, c.selection.head, key ? -1 : at.position, key ? at.position : -1})};
+  if (!key || may_see(c, c.selection.query, at.position)) return choice_of(shown.ref(mark), c);
+  return {SelectQuery{c.run->run->length() - 1}, SelectKey{at.position}};
 }
 
 /// `stages`: of the head; null: not there yet.
-void add_mark(Facts& facts, const ViewContext& c, const Marks& shown, const Mark& at, const Stages* stages) {
-  const float r = 2.5F * style_of(c).unit();
-  facts.overlay.add(viz::StrokeRect{{at.place.x - r, at.place.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
-  const std::string kind = at.key ? "key " : "query ";
-  const int position = at.of.position;
+void add_mark(Facts& facts, const ViewContext& c, const Marks& shown, int mark, const Stages* stages) {
+  const bool key = mark >= shown.space->length;
+  const ListQueryKeySpace::Place& at = shown.places()[key ? mark - shown.space->length : mark];
+  const auto& [layer, head, query, selected] = c.selection;
   if (uses_list(c)) {
-    facts.say(kind + std::to_string(position) + " “" + label_of(c, at.of.id) + "”");
-    facts.say(opening_words(c, *shown.list, at.of.prompt));
+    facts.say((key ? "key " : "query ") + std::to_string(at.position) + " “" + label_of(c, at.id) + "”");
+    facts.say(opening_words(c, *shown.list, at.prompt));
     facts.commands.push_back(
-        {"Show prompt " + grouped(static_cast<std::int64_t>(at.of.prompt) + 1), chosen(c, at)});
-  } else {
-    const PromptTokens& tokens = c.run->tokens;
-    facts.say(kind + token_name(tokens, position));
-    if (at.key)
-      facts.say(
-          score_words(stages, c.selection.query, position, "query " + token_name(tokens, c.selection.query)));
-    else if (c.selection.key >= 0)
-      facts.say(score_words(stages, position, c.selection.key, "key " + token_name(tokens, c.selection.key)));
-    facts.commands.push_back(choose_query(c, position));
-    add_choice_of_key(facts.commands, c, position, c.selection.query);
+        {"Show prompt " + grouped(static_cast<std::int64_t>(at.prompt) + 1), chosen(c, shown, mark)});
+  } else if (key) {
+    facts.say(score_words(stages, query, at.position, "query " + token_name(c.run->tokens, query)));
+  } else if (selected >= 0) {
+    facts.say(score_words(stages, at.position, selected, "key " + token_name(c.run->tokens, selected)));
   }
-  add_copies_of_token(facts, c, at.of.id);
+  add_copies_of_token(facts, c, at.id);
 }
 
 void declare(Content& it) {
@@ -284,39 +214,45 @@ void declare(Content& it) {
   if (space.length == 0) it.message = list_words(c, shown.list->progress);
   it.table = [&] { return table(c, shown); };
   if (!it.message.empty()) return;
-  const Fill& fill = it.keep(fill_of(c, shown));
+  const Fill fill = fill_of(c, shown);
   const viz::ScatterChart& chart = it.keep(chart_of(c, shown, fill));
   const auto stages = uses_list(c) ? nullptr : current_stages(c);
-  const auto layout = std::make_shared<viz::ScatterLayout>();
   it.title = "Queries and keys of " + head_title(c, c.selection.layer, c.selection.head);
   it.says_difference = true;
   it.subtitle = subtitle_of(c, shown);
-  const auto mark_at = [&shown, layout](const Picture& picture, const viz::Hit& hit) -> std::optional<Mark> {
-    const viz::Region& region = region_of(picture, hit);
-    const int length = shown.space->length,
-              i = viz::nearest_point(layout->places, region.cell_rect(hit.row, hit.col).center(),
-                                     picture.scene.width + picture.scene.height);
-    if (region.role != kPlot || i < 0) return std::nullopt;
-    const bool key = i >= length;
-    return Mark{key, shown.places()[key ? i - length : i], layout->places[i]};
+  it.place_facts = [&c, &shown, stages](Facts& facts, const Ref& ref) {
+    add_mark(facts, c, shown, shown.mark(ref), stages.get());
   };
-  it.facts = [&c, &shown, stages, mark_at](Facts& facts, const ViewContext&, const Picture& picture,
-                                           const viz::Hit& hit) {
-    if (const auto at = mark_at(picture, hit)) add_mark(facts, c, shown, *at, stages.get());
+  it.choose = [&shown](const ViewContext& now, const Ref& ref) {
+    return chosen(now, shown, shown.mark(ref));
   };
-  it.on = [mark_at](const ViewContext& now, const Picture& picture, const viz::Hit* hit,
-                    const Gesture& gesture) -> std::optional<ViewActions> {
-    const bool clicks = gesture.kind == Gesture::Kind::click && hit != nullptr;
-    const auto at = clicks ? mark_at(picture, *hit) : std::nullopt;
-    return at ? std::optional(chosen(now, *at)) : std::nullopt;
+  const auto layout = std::make_shared<viz::ScatterLayout>();
+  const Places places{
+      .role = kPlot,
+      .refers_to =
+          [&shown, layout](const viz::Region& plot, int row, int col) {
+            const int mark = viz::nearest_point(layout->places, plot.cell_rect(row, col).center(),
+                                                plot.rect.w + plot.rect.h);
+            return mark < 0 ? Ref() : shown.ref(mark);
+          },
+      .frame =
+          [&shown, layout](viz::Scene& scene, const ViewContext& now, const Picture&, const Ref& ref) {
+            const viz::Point place = layout->places[static_cast<std::size_t>(shown.mark(ref))];
+            const float r = 2.5F * style_of(now).unit();
+            scene.add(viz::StrokeRect{{place.x - r, place.y - r, 2 * r, 2 * r}, now.theme->text, 1.5F, r});
+          },
+      .place =
+          [&chart, layout](const ViewContext& now, viz::Rect area) {
+            *layout = viz::lay_out_scatter(chart, area, style_of(now));
+            return true;
+          }};
+  const auto paint = [&chart, layout](Picture& picture, const ViewContext& now, viz::Rect) {
+    viz::paint_scatter(picture, chart, *layout, style_of(now));
   };
   const auto height = [](float width) { return Wish{8, width < 45 ? 0.9F * width : 0.62F * width}; };
-  it.body = rows(boxes(custom({10, 60}, height,
-                              [&chart, layout](Picture& picture, const ViewContext& now, viz::Rect area) {
-                                *layout = viz::lay_out_scatter(chart, area, style_of(now));
-                                viz::paint_scatter(picture, chart, *layout, style_of(now));
-                              }),
-                       legend_of(c, fill)));
+  const char* colors = fill.by == Coloring::position ? "position" : "weight from the query";
+  it.body = rows(boxes(custom({10, 60}, height, paint, places),
+                       fill.by == Coloring::kind ? nullptr : legend(fill.scale, colors)));
 }
 
 }  // namespace query_key_space

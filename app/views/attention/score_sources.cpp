@@ -9,14 +9,11 @@
 namespace headscope::app {
 namespace score_sources {
 
-using score_breakdown::ScoreTerms;
-
 /// Roles of regions. cell: row: a shown part of q, col: of k; row: id: a row of the list.
 enum Role { kCell, kRow };
 enum class Parts { heads, layers };
 enum class Listed { pairs, query, key };
-
-constexpr std::size_t kMostPairs = 60;  // in the list
+using Kind = ScoreSource::Kind;
 
 const Option<Parts> kParts = choice_option<Parts>(
     "score-parts", "Parts", "pP", "the parts that q and k are taken apart into",
@@ -29,18 +26,37 @@ const Option<Listed> kList =
                            {"key", "Key", "Each part of k times all of q, strongest first"}});
 const Option<int> kFirstRow = first_row_option("first-product", true);
 
-/// A product of a part of q with a part of k; -1: all of them together.
+// In place of a part's number: all of them together, and those that the grid does not show.
+constexpr int kAll = -1, kOthers = -2;
+
+/// A product of a part of q with a part of k.
 struct Product {
-  int of_query = -1;
-  int of_key = -1;
+  int of_query = kAll;
+  int of_key = kAll;
   double value = 0;
 };
 
+/// What the picture shows.
 struct Numbers {
-  ScoreTerms terms;                        ///< of the run, also on the difference side
+  score_breakdown::ScoreTerms terms;       ///< of the run, also on the difference side
   std::shared_ptr<const ScoreSources> of;  ///< with heads or layers as parts
   std::vector<Product> listed;             ///< strongest first
   double others = 0;                       ///< sum of the pairs that are not listed
+  std::vector<int> rows, cols;             ///< parts of q and k in the grid, in the order of the pass
+  std::vector<float> grid;                 ///< [rows, cols]
+
+  /// A product as an item.
+  Ref ref(int of_query, int of_key) const {
+    return {.other = (of_query - kOthers) * (of->count() - kOthers) + of_key - kOthers};
+  }
+  Product product(const Ref& ref) const {
+    const int parts = of->count() - kOthers, q = ref.other / parts + kOthers, k = ref.other % parts + kOthers;
+    return {q, k,
+            q >= 0 && k >= 0      ? of->product(q, k)
+            : q >= 0 && k == kAll ? of->of_query(q)
+            : q == kAll && k >= 0 ? of->of_key(k)
+                                  : std::numeric_limits<double>::quiet_NaN()};
+  }
 };
 
 /// For sorting; numbers that are none come first.
@@ -51,15 +67,16 @@ double size_of(double value) {
 std::vector<Product> products_in(const ScoreSources& of, Listed list) {
   std::vector<Product> products;
   for (int i = 0; i < of.count(); ++i) {
-    if (list == Listed::query) products.push_back({i, -1, of.of_query(i)});
-    if (list == Listed::key) products.push_back({-1, i, of.of_key(i)});
+    if (list == Listed::query) products.push_back({i, kAll, of.of_query(i)});
+    if (list == Listed::key) products.push_back({kAll, i, of.of_key(i)});
     for (int j = 0; list == Listed::pairs && j < of.count(); ++j)
       products.push_back({i, j, of.product(i, j)});
   }
   return products;
 }
 
-void add_list(Numbers& n, Listed list) {
+void set_list(Numbers& n, Listed list) {
+  constexpr std::size_t kMostPairs = 60;
   n.listed = products_in(*n.of, list);
   const auto key = [](const Product& p) { return std::tuple(-size_of(p.value), p.of_query, p.of_key); };
   const std::size_t most = list == Listed::pairs ? std::min(kMostPairs, n.listed.size()) : n.listed.size();
@@ -69,60 +86,53 @@ void add_list(Numbers& n, Listed list) {
   for (const Product& p : n.listed) n.others -= p.value;
 }
 
+/// The parts with the largest sums of magnitudes, and all others together if there is no room for all.
+std::vector<int> strongest_parts(const ScoreSources& of, bool of_key) {
+  constexpr int kMost = 16;
+  std::vector<int> parts(static_cast<std::size_t>(of.count()));
+  std::iota(parts.begin(), parts.end(), 0);
+  if (of.count() <= kMost) return parts;
+  std::vector<double> sizes(parts.size());
+  for (int i = 0; i < of.count(); ++i)
+    for (int j = 0; j < of.count(); ++j) sizes[of_key ? j : i] += size_of(of.product(i, j));
+  std::ranges::stable_sort(parts, std::greater<>(), [&](int i) { return sizes[i]; });
+  parts.resize(kMost - 1);
+  std::ranges::sort(parts);
+  parts.push_back(kOthers);
+  return parts;
+}
+
+void set_grid(Numbers& n) {
+  n.rows = strongest_parts(*n.of, false), n.cols = strongest_parts(*n.of, true);
+  const auto place = [](const std::vector<int>& shown, int part) {
+    return std::min(std::ranges::find(shown, part) - shown.begin(), std::ssize(shown) - 1);
+  };
+  std::vector<double> sums(n.rows.size() * n.cols.size());
+  for (int i = 0; i < n.of->count(); ++i) {
+    const std::ptrdiff_t row = place(n.rows, i) * std::ssize(n.cols);
+    for (int j = 0; j < n.of->count(); ++j) sums[row + place(n.cols, j)] += n.of->product(i, j);
+  }
+  n.grid.assign(sums.begin(), sums.end());
+}
+
 /// Nothing while there is no answer.
 std::optional<Numbers> numbers_of(Content& it) {
-  const ViewContext& c = it.c;
   const auto breakdown = score_breakdown::breakdown_of(it);
   if (!breakdown) return std::nullopt;
   Numbers n;
   n.terms = breakdown->now;
   n.of = it.need(ScoreSourcesOf{n.terms.layer, n.terms.head, n.terms.query, n.terms.key});
   if (!n.of) return std::nullopt;
-  if (c.options[kParts] == Parts::layers) n.of = std::make_shared<const ScoreSources>(heads_together(*n.of));
-  add_list(n, c.options[kList]);
+  if (it.c.options[kParts] == Parts::layers)
+    n.of = std::make_shared<const ScoreSources>(heads_together(*n.of));
+  set_list(n, it.c.options[kList]);
+  set_grid(n);
   return n;
-}
-
-/// The parts that the grid shows, in the order of the pass, and of q and k all others together if there is no
-/// room for all.
-struct Shown {
-  std::vector<int> of_query, of_key;  ///< -1: the others
-  std::vector<std::string> query_names, key_names;
-  std::vector<float> values;  ///< [of_query, of_key]
-
-  int rows() const { return static_cast<int>(of_query.size()); }
-  int cols() const { return static_cast<int>(of_key.size()); }
-};
-
-/// The parts with the largest sums of magnitudes, at most `most`; -1 at the end for the rest.
-std::vector<int> strongest_parts(const ScoreSources& of, int most, bool of_key) {
-  std::vector<int> parts(static_cast<std::size_t>(of.count()));
-  std::iota(parts.begin(), parts.end(), 0);
-  if (of.count() <= most) return parts;
-  std::vector<double> sizes(parts.size());
-  for (int i = 0; i < of.count(); ++i)
-    for (int j = 0; j < of.count(); ++j) sizes[of_key ? j : i] += size_of(of.product(i, j));
-  std::ranges::stable_sort(parts, std::greater<>(), [&](int i) { return sizes[i]; });
-  parts.resize(static_cast<std::size_t>(most - 1));
-  std::ranges::sort(parts);
-  parts.push_back(-1);
-  return parts;
-}
-
-/// The index among the shown parts; the last one for what is not among them.
-std::vector<int> places_of(const std::vector<int>& shown, int count) {
-  std::vector<int> places;
-  for (int i = 0; i < count; ++i) {
-    const auto found = std::ranges::find(shown, i);
-    places.push_back(static_cast<int>(found == shown.end() ? std::ssize(shown) - 1 : found - shown.begin()));
-  }
-  return places;
 }
 
 /// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "ln_1 bias", "W_Q bias" (or of W_K),
 /// "edits"; for all of a layer's heads "L3 attention".
 std::string name_of(const ScoreSource& source, bool of_key) {
-  using Kind = ScoreSource::Kind;
   const std::string layer = "L" + std::to_string(source.layer);
   switch (source.kind) {
     case Kind::token_embedding:
@@ -148,92 +158,57 @@ std::string name_of(const ScoreSource& source, bool of_key) {
 /// Short, for the grid and the list.
 std::string name_in(const ScoreSources& of, int part, bool of_key) {
   if (part < 0) return "others";
-  using Kind = ScoreSource::Kind;
-  const Kind kind = of.sources[part].kind;
-  if (kind == Kind::token_embedding) return "token";
-  return kind == Kind::position_embedding ? "position" : name_of(of.sources[part], of_key);
-}
-
-Shown shown_of(const Numbers& n) {
-  constexpr int kMost = 16;
-  const ScoreSources& of = *n.of;
-  Shown grid{strongest_parts(of, kMost, false), strongest_parts(of, kMost, true), {}, {}, {}};
-  for (const int part : grid.of_query) grid.query_names.push_back(name_in(of, part, false));
-  for (const int part : grid.of_key) grid.key_names.push_back(name_in(of, part, true));
-  const std::vector<int> rows = places_of(grid.of_query, of.count()),
-                         cols = places_of(grid.of_key, of.count());
-  std::vector<double> sums(grid.query_names.size() * grid.key_names.size());
-  for (int i = 0; i < of.count(); ++i)
-    for (int j = 0; j < of.count(); ++j)
-      sums[std::ptrdiff_t{rows[i]} * grid.cols() + cols[j]] += of.product(i, j);
-  grid.values.assign(sums.begin(), sums.end());
-  return grid;
+  const std::string name = name_of(of.sources[part], of_key);
+  return name.substr(0, name.find(" embedding"));
 }
 
 std::string number_title(const ViewContext& c) {
   return c.side == Side::difference ? "difference" : "scaled score";
 }
 
-/// A product as an item: 1 + the part of q, and of k, 0 for all or the others of it; the list's products are
-/// apart from the grid's, whose 0 is another thing.
-constexpr int kStride = 20'000, kInGrid = kStride * kStride;  // no model has as many parts
-int item_of(int of_query, int of_key, bool in_grid) {
-  return (of_query < 0 || of_key < 0) && in_grid ? kInGrid + (of_query + 1) * kStride + of_key + 1
-                                                 : (of_query + 1) * kStride + of_key + 1;
-}
-Product product_of(int item, double value) {
-  item %= kInGrid;
-  return {item / kStride - 1, item % kStride - 1, value};
-}
-
-std::unique_ptr<Grid> grid_of(const ViewContext& c, const Shown& shown) {
-  auto grid = std::make_unique<Grid>(c, kCell, shown.values, shown.query_names, shown.key_names);
+std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
+  std::vector<std::string> rows, cols;
+  for (const int part : n.rows) rows.push_back(name_in(*n.of, part, false));
+  for (const int part : n.cols) cols.push_back(name_in(*n.of, part, true));
+  auto grid = std::make_unique<Grid>(c, kCell, n.grid, std::move(rows), std::move(cols));
   viz::Heatmap& map = grid->map;
   const auto magnitude = static_cast<double>(viz::value_range(map.cells.matrix).magnitude());
   map.cells.scale =
       c.side == Side::difference ? scale_of_differences(magnitude) : viz::diverging_scale(magnitude);
-  map.rows.title = "part of q", map.rows.color = c.theme->query;
-  map.cols.title = "part of k", map.cols.color = c.theme->key;
+  map.rows.title = "part of q", map.rows.title_color = c.theme->query;
+  map.cols.title = "part of k", map.cols.title_color = c.theme->key;
+  map.rows.numbered = map.cols.numbered = true;
   map.scale_title = number_title(c);
   grid->quantity = "scaled score";
-  grid->refers_to = [&shown](int row, int col) {
-    return Ref{.other = item_of(shown.of_query[row], shown.of_key[col], true)};
-  };
+  grid->refers_to = [&n](int row, int col) { return n.ref(n.rows[row], n.cols[col]); };
   return grid;
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "products", .keys = ListKeys::pages};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.listed.size()));
-  List& list = *made;
-  list.refers_to = [&n](int row) {
-    return Ref{.other = item_of(n.listed[row].of_query, n.listed[row].of_key, false)};
-  };
-  list.on_key = [](const ViewContext& now, const TableRows&, const Gesture& gesture) {
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.listed.size()));
+  list->refers_to = [&n](int row) { return n.ref(n.listed[row].of_query, n.listed[row].of_key); };
+  list->on_key = [](const ViewContext& now, const TableRows&, const Gesture& gesture) {
     return layers_by_lines(now, gesture);
   };
   const Listed listed = c.options[kList];
   if (listed != Listed::key)
-    list.text("part of q", 9, [&n](int row) { return name_in(*n.of, n.listed[row].of_query, false); },
-              {.heading = c.theme->query});
+    list->text("part of q", 9, [&n](int row) { return name_in(*n.of, n.listed[row].of_query, false); },
+               {.heading = c.theme->query});
   if (listed != Listed::query)
-    list.text("part of k", 9, [&n](int row) { return name_in(*n.of, n.listed[row].of_key, true); },
-              {.heading = c.theme->key});
-  list.bar(number_title(c), 8, [&n](int row) { return n.listed[row].value; },
-           {.digits = 4, .most = 16 * c.font_size, .is_signed = true});
-  list.rank_by([&n](int row) { return n.listed[row].value; });
-  const auto footer = [&](const std::string& name, double value, viz::Color color) {
-    viz::FixedRow& row = list.table.footer.emplace_back();
-    row = {list.cell(0, name), list.cell(list.last(), viz::fixed_number(value, 4))};
-    for (viz::FixedCell& cell : row) cell.color = color;
-  };
+    list->text("part of k", 9, [&n](int row) { return name_in(*n.of, n.listed[row].of_key, true); },
+               {.heading = c.theme->key});
+  list->bar(number_title(c), 8, [&n](int row) { return n.listed[row].value; },
+            {.digits = 4, .most = 16 * c.font_size, .is_signed = true});
+  list->rank_by([&n](int row) { return n.listed[row].value; });
   const std::ptrdiff_t pairs = std::ptrdiff_t{n.of->count()} * n.of->count();
   if (listed == Listed::pairs && pairs > std::ssize(n.listed))
-    footer(grouped(pairs - std::ssize(n.listed)) + " not listed", n.others, c.theme->text_muted);
-  footer("sum", n.of->sum(), c.theme->text);
-  if (listed != Listed::pairs) list.table.row_names = "parts";
-  return made;
+    list->add_footer(0, grouped(pairs - std::ssize(n.listed)) + " not listed", list->last(),
+                     viz::fixed_number(n.others, 4), c.theme->text_muted);
+  list->add_footer(0, "sum", list->last(), viz::fixed_number(n.of->sum(), 4));
+  if (listed != Listed::pairs) list->table.row_names = "parts";
+  return list;
 }
 
 /// "all products 3.2101, the model's scaled score 3.2101, rounding error 1.2e−7".
@@ -259,20 +234,14 @@ std::string reading_words(const ViewContext& c, const ScoreSources& of) {
   return words + (of.edited() ? "; edits: what they add outside the other parts" : "");
 }
 
-/// A way to the head that wrote a part: the head, and where it wrote.
-struct Way {
-  std::string label;
-  ViewActions actions;
-};
-
-/// First that of k's part, whose head wrote at the key's position, then that of q's.
-std::vector<Way> ways_of(const ViewContext& c, const Numbers& n, const Product& product) {
-  std::vector<Way> ways;
+/// Ways to the heads that wrote the parts: first that of k's part, at the key's position, then that of q's.
+std::vector<MenuLine> ways_of(const ViewContext& c, const Numbers& n, const Product& product) {
+  std::vector<MenuLine> ways;
   const auto add = [&](int part, int position) {
     if (part < 0 || n.of->sources[part].head < 0) return;
     const auto [kind, layer, head] = n.of->sources[part];
-    Way way{"Show " + head_name(layer, head) + " at query " + token_name(c.run->tokens, position),
-            {SelectHead{layer, head}, SelectQuery{position}}};
+    MenuLine way{"Show " + head_name(layer, head) + " at query " + token_name(c.run->tokens, position),
+                 {SelectHead{layer, head}, SelectQuery{position}}};
     if (ways.empty() || ways.front().label != way.label) ways.push_back(std::move(way));
   };
   add(product.of_key, n.terms.key);
@@ -280,30 +249,22 @@ std::vector<Way> ways_of(const ViewContext& c, const Numbers& n, const Product& 
   return ways;
 }
 
-/// "L1 H2 in q × token embedding in k", "L1 H2 in q × all of k".
-std::string words_of(const ScoreSources& of, const Product& product, bool of_list) {
-  const std::string whole = of_list ? "all of " : "others in ";
+void add_product(Facts& facts, const ViewContext& c, const Numbers& n, const Product& product) {
+  const ScoreSources& of = *n.of;
   const auto name = [&](int part, bool of_key) {
     const std::string vector = of_key ? "k" : "q";
-    return part < 0 ? whole + vector : name_of(of.sources[part], of_key) + " in " + vector;
+    return part == kAll      ? "all of " + vector
+           : part == kOthers ? "others in " + vector
+                             : name_of(of.sources[part], of_key) + " in " + vector;
   };
-  return name(product.of_query, false) + " × " + name(product.of_key, true);
-}
-
-/// Whether the part of k is the same for every key.
-bool is_constant(const ScoreSources& of, int of_key) {
-  return of_key >= 0 && (of.sources[of_key].kind == ScoreSource::Kind::norm_bias ||
-                         of.sources[of_key].kind == ScoreSource::Kind::own_bias);
-}
-
-void add_product(Facts& facts, const ViewContext& c, const Numbers& n, const Product& product, bool of_list) {
-  facts.say(words_of(*n.of, product, of_list));
-  const bool is_difference = c.side == Side::difference;
-  if (!is_difference && n.of->sum() != 0 && !std::isnan(product.value))
-    facts.say(viz::fixed_number(100 * product.value / n.of->sum(), 1) + " % of the sum");
-  if (!is_difference && is_constant(*n.of, product.of_key))
+  facts.say(name(product.of_query, false) + " × " + name(product.of_key, true));
+  std::ranges::move(ways_of(c, n, product), std::back_inserter(facts.commands));
+  if (c.side == Side::difference) return;
+  if (of.sum() != 0 && !std::isnan(product.value))
+    facts.say(viz::fixed_number(100 * product.value / of.sum(), 1) + " % of the sum");
+  if (product.of_key < 0) return;
+  if (const Kind kind = of.sources[product.of_key].kind; kind == Kind::norm_bias || kind == Kind::own_bias)
     facts.say("the same for every key: no effect on the weight", Fact::Location::tooltip);
-  for (Way& way : ways_of(c, n, product)) facts.commands.push_back({way.label, std::move(way.actions)});
 }
 
 /// A row for each pair, or for each part on one side with all of the other.
@@ -318,12 +279,9 @@ Table table(const ViewContext& c, const Numbers& n) {
     TableRow row;
     for (const bool key : {false, true}) {
       const int part = key ? product.of_key : product.of_query;
-      const auto number = [](int i) { return i < 0 ? std::optional<int>() : std::optional(i); };
-      if (part < 0)
-        add_cells(row, "all", std::nullopt, std::nullopt);
-      else
-        add_cells(row, name_of(of.sources[part], key), number(of.sources[part].layer),
-                  number(of.sources[part].head));
+      const ScoreSource source = part < 0 ? ScoreSource() : of.sources[part];
+      const auto number = [](int i) { return i < 0 ? std::nullopt : std::optional(i); };
+      add_cells(row, part < 0 ? "all" : name_of(source, key), number(source.layer), number(source.head));
     }
     add_cells(row, product.value);
     result.add(std::move(row));
@@ -348,30 +306,21 @@ void declare(Content& it) {
   auto numbers = numbers_of(it);
   if (!numbers) return;
   const Numbers& n = it.keep(*std::move(numbers));
-  const Shown& shown = it.keep(shown_of(n));
   it.title = "Score sources: " + token_name(c.run->tokens, n.terms.query) + " → " +
              token_name(c.run->tokens, n.terms.key);
   it.subtitle = head_title(c, n.terms.layer, n.terms.head) + (c.selection.key < 0 ? "; strongest key" : "");
   if (c.side != Side::difference) it.subtitle += "; score " + viz::fixed_number(n.of->score, 4);
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
-    if (ref.other < 0) return;
-    Product product = product_of(ref.other, std::numeric_limits<double>::quiet_NaN());
-    if (product.of_query >= 0 && product.of_key >= 0)
-      product.value = n.of->product(product.of_query, product.of_key);
-    else if (ref.other < kInGrid)
-      product.value = product.of_query >= 0 ? n.of->of_query(product.of_query) : n.of->of_key(product.of_key);
-    add_product(facts, c, n, product, ref.other < kInGrid);
+    if (ref.other >= 0) add_product(facts, c, n, n.product(ref));
   };
   it.choose = [&](const ViewContext&, const Ref& ref) {
-    if (ref.other < 0) return ViewActions{};
-    const std::vector<Way> ways = ways_of(c, n, product_of(ref.other, 0));
-    return ways.empty() ? ViewActions{} : ways.front().actions;
+    const auto ways = ref.other < 0 ? std::vector<MenuLine>() : ways_of(c, n, n.product(ref));
+    return ways.empty() ? ViewActions() : ways.front().actions;
   };
-  it.body =
-      beside(boxes(rows(boxes(BoxPtr(grid_of(c, shown)),
-                              notes({sum_words(c, *n.of), replaced_words(c, n), reading_words(c, *n.of)}))),
-                   BoxPtr(may_be_left_out(list_of(c, n), "the list"))));
+  it.body = beside(boxes(
+      rows(boxes(grid_of(c, n), notes({sum_words(c, *n.of), replaced_words(c, n), reading_words(c, *n.of)}))),
+      may_be_left_out(list_of(c, n), "the list")));
 }
 
 }  // namespace score_sources

@@ -38,12 +38,10 @@ struct Numbers {
   bool replaced = false;  ///< edits of the pattern act on the weights afterwards
 };
 
-/// "robot must obey orders": raw scores of each token with all four; later keys are masked.
+/// "robot must obey orders": raw scores of each token with itself and those before it.
 constexpr std::array<const char*, 4> kRobot{"robot", "must", "obey", "orders"};
-constexpr std::array<std::array<float, 4>, 4> kRobotScores{{{0.11F, 0.00F, 0.81F, 0.79F},
-                                                            {0.19F, 0.50F, 0.30F, 0.48F},
-                                                            {0.53F, 0.98F, 0.95F, 0.14F},
-                                                            {0.81F, 0.86F, 0.38F, 0.90F}}};
+const std::array<std::vector<float>, 4> kRobotScores{
+    {{0.11F}, {0.19F, 0.50F}, {0.53F, 0.98F, 0.95F}, {0.81F, 0.86F, 0.38F, 0.90F}}};
 
 /// In bits.
 double entropy_of(const std::vector<float>& weights) {
@@ -111,15 +109,13 @@ Numbers difference_of_rows(Numbers now, const Numbers& before, const std::vector
   return now;
 }
 
-/// "robot must obey orders", each token with itself and the tokens before it.
 Numbers numbers_of_robot(double factor) {
   Numbers n;
   n.title = "Softmax of “robot must obey orders”";
   for (std::size_t query = 0; query < kRobot.size(); ++query) {
     for (std::size_t key = 0; key <= query; ++key)
       n.names.push_back(std::string(kRobot[query]) + " → " + kRobot[key]);
-    const auto scores = kRobotScores[query].begin();
-    add_group(n, {scores, scores + static_cast<std::ptrdiff_t>(query) + 1}, factor, 0.25);
+    add_group(n, kRobotScores[query], factor, 0.25);
   }
   n.other_name = "of a quarter";
   n.note =
@@ -140,19 +136,11 @@ Numbers numbers_of_three(float size, double factor) {
 /// None while the scores of the query, or of its counterpart, are missing.
 std::optional<Numbers> numbers_of(Content& it) {
   const ViewContext& c = it.c;
-  const double factor = c.options[kScale];
-  switch (c.options[kSource]) {
-    case Source::row:
-      break;
-    case Source::one:
-      return numbers_of_three(1, factor);
-    case Source::ten:
-      return numbers_of_three(10, factor);
-    case Source::hundred:
-      return numbers_of_three(100, factor);
-    case Source::robot:
-      return numbers_of_robot(factor);
-  }
+  const Source source = c.options[kSource];
+  if (source == Source::robot) return numbers_of_robot(c.options[kScale]);
+  constexpr float kSizes[]{0, 1, 10, 100};
+  if (source != Source::row)
+    return numbers_of_three(kSizes[static_cast<std::size_t>(source)], c.options[kScale]);
   const auto rows = rows_of_query(it);
   if (!rows) return std::nullopt;
   Numbers n = numbers_of_row(c, *rows->now);
@@ -262,7 +250,10 @@ void declare(Content& it) {
   it.says_difference = !n.is_difference;
   auto list = list_of(c, n);
   it.table = [&c, &n, &list = *list] { return table(c, n, list); };
-  it.body = rows(boxes(std::move(list), notes({n.note})));
+  std::string note = n.note;
+  if (c.options[kSource] == Source::row && !n.is_difference)
+    note += "; last column: without the scale, entropy " + viz::number(entropy_of(n.other), 3) + " bits";
+  it.body = rows(boxes(std::move(list), notes({note})));
 }
 
 }  // namespace softmax

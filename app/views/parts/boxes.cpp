@@ -111,18 +111,15 @@ void Grid::paint(Picture& picture, const ViewContext& c) const {
     for (int col = colored; col < cols; ++col)
       paint_bar_cell(picture.scene, c, grid.cell_rect(row, col), static_cast<double>(number(row, col)),
                      full_bar);
-    const auto has_number = [&](int col) { return std::isfinite(number(row, col)); };
     const auto is_covered = [&](int col) {
-      return !map.cells.is_masked(row, col) && (!has_number(col) || (is_dimmed && is_dimmed(row, col)));
+      return !map.cells.is_masked(row, col) && !std::isfinite(number(row, col));
     };
     for (int col = first; col < cols; ++col) {
       if (!is_covered(col)) continue;
-      const bool dimmed = has_number(col);
       viz::Rect cells = grid.cell_rect(row, col);
-      while (col + 1 < cols && is_covered(col + 1) && has_number(col + 1) == dimmed) ++col;
+      while (col + 1 < cols && is_covered(col + 1)) ++col;
       cells.w = grid.cell_rect(row, col).right() - cells.x;
-      picture.scene.add(
-          viz::FillRect{cells.inset(0.5F), dimmed ? c.theme->surface.with_alpha(215) : c.theme->raised});
+      picture.scene.add(viz::FillRect{cells.inset(0.5F), c.theme->raised});
     }
   }
   if (over) over(picture, c, grid);

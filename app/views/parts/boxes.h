@@ -29,8 +29,6 @@ class Grid final : public RoleBox {
   std::string missing = "none";  ///< what is said there of a cell without a number
   /// Facts about a cell in addition.
   std::function<void(Facts&, int row, int col)> cell_facts;
-  /// Whether a cell is dimmed, because it is not what is looked for. Null: none is.
-  std::function<bool(int row, int col)> is_dimmed;
   bool moves_heads = false;              ///< arrows select the head of the row above, the column beside
   int chosen_row = -1, chosen_col = -1;  ///< the framed cell; -1: none
   /// What cells that may have any shape want for their words, in ems; they get at most twice that. None: as

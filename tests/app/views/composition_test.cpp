@@ -1,4 +1,4 @@
-// The view of composition: its numbers are the answer's, clicks choose both heads, and two models have a
+// The view of composition: its numbers are the answer's, clicks choose the receiver, and two models have a
 // difference.
 #include "app/run/analyses/head_circuit.h"
 
@@ -42,12 +42,12 @@ TEST(CompositionView, TheTableHasEveryPairWithTheBaseline) {
   }
 }
 
-TEST(CompositionView, AClickChoosesBothHeads) {
+TEST(CompositionView, AClickChoosesTheReceiver) {
   const Scenario s(kRobot);
   const ViewFixture shown("composition", s, 1300, 900);
   const int sender = 19, receiver = 38;  // L2 H3, L4 H6
   const int col = receiver - 8;
-  EXPECT_EQ(in_words(shown.click(kGrid, sender, col)), "head 4 6, senders 2.3");
+  EXPECT_EQ(in_words(shown.click(kGrid, sender, col)), "head 4 6");
   EXPECT_TRUE(shown.click(kGrid, sender, 2).empty()) << "the receiver is in an earlier layer";
 }
 

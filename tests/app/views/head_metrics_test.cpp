@@ -26,24 +26,21 @@ TEST(HeadMetrics, OfTheTableAreTheAnswersForEveryHead) {
 
 TEST(HeadMetrics, ADifferenceListsDecreasesByTheirSizeToo) {
   const Scenario s = edited("L0H0.z=0", {2, 1, -1}, kTwice);
-  for (const bool least : {false, true}) {
-    const ViewFixture shown("metrics", on(Side::difference, "metrics", s, 900, 500),
-                            {{"least-first", least ? "yes" : "no"}});
-    const auto rows = text_rows(shown.table());
-    std::vector<double> sizes;
-    int falls = 0;
-    for (const int id : ids_of_role(shown.picture(), kRow)) {
-      const double value = std::stod(rows.at(static_cast<std::size_t>(id))[2]);
-      sizes.push_back(std::abs(value));
-      falls += value < 0;
-    }
-    ASSERT_LT(sizes.size(), rows.size()) << "not all have room";
-    EXPECT_TRUE(least ? std::ranges::is_sorted(sizes) : std::ranges::is_sorted(sizes, std::greater{}));
-    if (!least) {
-      EXPECT_GT(falls, 0);
-      EXPECT_LT(falls, std::ssize(sizes));
-    }
+  const ViewFixture shown("metrics", on(Side::difference, "metrics", s, 900, 500));
+  const auto rows = text_rows(shown.table());
+  std::vector<double> sizes;
+  int falls = 0;
+  for (const int id : ids_of_role(shown.picture(), kRow)) {
+    const auto& row = rows.at(static_cast<std::size_t>(id));
+    EXPECT_EQ(in_words(shown.click(shown.find(kRow, id))), "head " + row[0] + " " + row[1]);
+    const double value = std::stod(row[2]);
+    sizes.push_back(std::abs(value));
+    falls += value < 0;
   }
+  ASSERT_LT(sizes.size(), rows.size()) << "not all have room";
+  EXPECT_TRUE(std::ranges::is_sorted(sizes, std::greater{}));
+  EXPECT_GT(falls, 0);
+  EXPECT_LT(falls, std::ssize(sizes));
 }
 
 TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
@@ -63,25 +60,6 @@ TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
   const auto of_chosen = s.ask(MetricsOnRepeated{{9, 2, 5}});
   EXPECT_EQ(numbers_of(ViewFixture("metrics", s, 1200, 900, chosen).table(), "induction")[3],
             decimal(static_cast<float>(of_chosen->heads[3][HeadMetric::induction])));
-}
-
-TEST(HeadMetrics, ListThoseAboveALeastNumber) {
-  const Scenario s(kTwice);
-  const Table all = ViewFixture("metrics", s, 1200, 900, {{"metric", "first"}}).table();
-  std::vector<double> numbers = numbers_of(all, "first");
-  std::ranges::sort(numbers);
-  const double at_least = numbers[numbers.size() / 2];  // the number of a listed head
-  const std::string least = plain(at_least);
-  const ViewFixture shown("metrics", s, 1200, 900, {{"metric", "first"}, {"metric-least", least}});
-  const auto above = std::ranges::count_if(numbers, [&](double number) { return number >= at_least; });
-  const auto all_rows = text_rows(all);
-  EXPECT_EQ(text_rows(shown.table()), all_rows) << "numbers are of all heads";
-  // A row belongs to the head that it names, in any order.
-  const std::vector<int> rows = ids_of_role(shown.picture(), kRow);
-  ASSERT_EQ(std::ssize(rows), above);
-  const auto& best =
-      *std::ranges::max_element(all_rows, {}, [](const auto& row) { return std::stof(row[2]); });
-  EXPECT_EQ(in_words(shown.click(shown.find(kRow, rows[0]))), "head " + best[0] + " " + best[1]);
 }
 
 TEST(HeadMetrics, SayOverHowManyQueriesTheyAreMeans) {

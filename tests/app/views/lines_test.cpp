@@ -40,7 +40,7 @@ TEST(Lines, TheTableHasAllWeightsFromTheThresholdOnOfEachHead) {
 
 TEST(Lines, EveryWeightOfTheTableIsDrawnAndNamedByItsHead) {
   const Scenario s(kRobot);
-  const NamedOptions options{{"line-heads", "2.1,0.3"}, {"uniform", "yes"}, {"all-queries", "yes"}};
+  const NamedOptions options{{"line-heads", "2.1,0.3"}, {"all-queries", "yes"}};
   const ViewFixture shown("lines", s, 900, 700, options);
   const std::size_t weights = shown.table().rows();
   const viz::Region& queries = shown.region(shown.find(kQueries));
@@ -50,8 +50,7 @@ TEST(Lines, EveryWeightOfTheTableIsDrawnAndNamedByItsHead) {
       lines += item.points[i + 1].x - item.points[i].x > 100 && item.points[i].x < queries.rect.right();
   EXPECT_EQ(lines, weights);
   const auto written = texts(shown.scene());
-  for (const char* name : {"L2 H1", "L0 H3", "uniform 1/n"})
-    EXPECT_EQ(std::ranges::count(written, name), 1) << name;
+  for (const char* name : {"L2 H1", "L0 H3"}) EXPECT_EQ(std::ranges::count(written, name), 1) << name;
   EXPECT_EQ(std::ranges::count(written, std::to_string(weights) + " weights of at least 0.02"), 1);
 
   const ViewFixture arcs("lines", s, 900, 700,

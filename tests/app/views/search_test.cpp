@@ -83,8 +83,7 @@ TEST(HeadMetricsView, CanBeMeasuredOnAList) {
 
 TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
   const Scenario s = kings();
-  const ViewFixture shown("query_key_space", s, 900, 700,
-                          {{"query-key-text", "list"}, {"query-key-color", "prompt"}});
+  const ViewFixture shown("query_key_space", s, 900, 700, {{"query-key-text", "list"}});
   const auto space = s.ask(QueryKeySpaceOverList{{s.prompts, false}, 2, 1});
   const auto rows = text_rows(shown.table());
   ASSERT_EQ(rows.size(), 2 * space->places.size());
