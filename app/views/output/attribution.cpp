@@ -246,7 +246,6 @@ BoxPtr grid_of(const ViewContext& c, const Numbers& n) {
 Table table(const ViewContext& c, const Numbers& n) {
   const Attribution& a = *n.of;
   const std::string what = difference_column_prefix(c);
-  const int query = c.selection.query;
   Table result{"kind", "part", key_column("layer"), key_column("head"), what + "logit"};
   result.ranked_by = what + "logit";
   if (n.sources) result.add_columns({key_column("source"), note_column("source token"), what + "weight"});
