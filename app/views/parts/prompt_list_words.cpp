@@ -1,5 +1,7 @@
 #include "app/views/parts/prompt_list_words.h"
 
+#include "app/views/content.h"
+
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {

@@ -3,7 +3,7 @@
 
 #include "app/run/analyses/activation_means.h"
 #include "app/run/analyses/over_prompts.h"
-#include "app/views/content.h"
+#include "app/views/view.h"
 
 // Wording for views about a list of prompts.
 namespace headscope::app {
