@@ -144,7 +144,8 @@ TEST_F(SaliencyTest, IsCompleteAtTheDefaultStepsForManyTokens) {
   for (const int length : {1, 12, 130}) {
     const PromptRun of = prompt_run(tokens_of(length));
     for (const SaliencyBaseline baseline : {SaliencyBaseline::zero, SaliencyBaseline::mean}) {
-      const Saliency found = saliency({.method = SaliencyMethod::integrated, .baseline = baseline}, of);
+      const Saliency found =
+          saliency({.measured = {}, .method = SaliencyMethod::integrated, .baseline = baseline}, of);
       EXPECT_LT(std::abs(found.error()), 1e-3 * std::abs(found.value - found.start)) << length;
     }
   }
@@ -194,8 +195,10 @@ TEST_F(SaliencyTest, WhatCannotBeIsOneSentence) {
               HasSubstr("there is no position 5: the last one is 4"));
   EXPECT_THAT(said({.measured = {Metric::loss}}, prompt_run(tokens_of(1))),
               HasSubstr("the prompt has 1 token"));
-  EXPECT_THAT(said({.method = SaliencyMethod::integrated, .baseline = SaliencyBaseline::end_of_text}, of),
-              HasSubstr("needs a token of that name, but the model has none"));
+  EXPECT_THAT(
+      said({.measured = {}, .method = SaliencyMethod::integrated, .baseline = SaliencyBaseline::end_of_text},
+           of),
+      HasSubstr("needs a token of that name, but the model has none"));
 }
 
 }  // namespace
