@@ -405,7 +405,8 @@ struct Painter {
         std::vector<float> values(column.vectors[row].begin(), column.vectors[row].end());
         if (!column.factors.empty())
           for (float& v : values) v *= column.factors[row];
-        strip(place, y, column.scale, values, row, column.vector_row);
+        strip(place, y, column.scales.empty() ? column.scale : column.scales[row], values, row,
+              column.vector_row);
         break;
       }
     }

@@ -51,8 +51,9 @@ struct TableColumn {
   std::vector<std::span<const float>> vectors;  ///< for strip; must outlive the table
   std::vector<float> factors;                   ///< a row's vector is multiplied by; empty: none
   ColorScale scale;
-  std::string scale_title;  ///< in the legend; empty: not in it
-  int vector_row = 0;       ///< row of the strips' regions, to tell columns apart
+  std::vector<ColorScale> scales;  ///< of each row instead; empty: none
+  std::string scale_title;         ///< in the legend; empty: not in it
+  int vector_row = 0;              ///< row of the strips' regions, to tell columns apart
 };
 
 /// A cell of a fixed row, above or below the others.

@@ -1,17 +1,142 @@
 #include "app/run/analyses/vectors.h"
-#include "app/views/block/pass_layout.h"
+#include "app/views/block/pass_charts.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace pass {
 
-using namespace pass_picture;
+using pass_charts::column_of;
 
-void paint_edge(viz::Scene& scene, const Edge& edge, viz::Color color, float width, const viz::Style& style) {
-  const viz::Point tip = edge.points.back(), back = edge.points[edge.points.size() - 2];
+/// Roles of regions, besides that of the charts. id: index of the line, col: dimension.
+enum Role { kStep, kStrip };
+/// In the order of the pass; kBefore and kAfter stand for all blocks before and after the one shown in full.
+enum Step {
+  kEmbedding,
+  kBefore,
+  kLn1,
+  kAttention,
+  kAddAttention,
+  kLn2,
+  kMlp,
+  kAddMlp,
+  kAfter,
+  kLnF,
+  kUnembedding
+};
+
+/// One line of the drawing.
+struct Line {
+  Step step = kEmbedding;
+  std::string name;               ///< in its box; empty: an addition
+  std::string vector;             ///< its output: "attn_out"
+  std::span<const float> values;  ///< values of the chosen token; empty: pending, or none
+  std::string words;              ///< what it does
+  std::optional<Part> part = {};  ///< of the model, whose view it leads to
+  bool edited = false;            ///< an edit acts on it at the chosen token
+
+  /// Whether it is on a branch, not on the residual stream.
+  bool is_branch() const { return step == kLn1 || step == kAttention || step == kLn2 || step == kMlp; }
+  bool is_normalized() const { return step == kLn1 || step == kLn2 || step == kLnF; }
+};
+
+struct Numbers {
+  std::vector<Line> lines;
+  std::vector<std::span<const float>> vectors;  ///< of the lines
+  viz::ColorScale stream, normalized;
+
+  /// The line of a step; null: none.
+  const Line* find(Step step) const {
+    const auto found = std::ranges::find(lines, step, &Line::step);
+    return found == lines.end() ? nullptr : &*found;
+  }
+};
+
+std::string layers_name(int first, int last) {
+  if (first == last) return "block " + std::to_string(first);
+  return "blocks " + std::to_string(first) + "–" + std::to_string(last);
+}
+
+std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
+  const model::Config& config = c.run->run->config;
+  const int layer = c.selection.layer, last = config.n_layer - 1,
+            known = static_cast<int>(pass.blocks.size());
+  const BlockPass none, &block = layer < known ? *pass.blocks[layer] : none;
+  // Vectors that are not known are empty; those of `none` do not outlive this function.
+  const auto of_block = [&](const std::vector<float>& vector) {
+    return layer < known ? std::span<const float>(vector) : std::span<const float>();
+  };
+  const auto resid = [&](int at) {
+    return at <= known ? std::span<const float>(pass.resid(at)) : std::span<const float>();
+  };
+  const std::string d = grouped(config.n_embd),
+                    blocks =
+                        "each block adds its attention and MLP output to the "
+                        "residual stream",
+                    ln = "the token's vector with mean 0 and variance 1; then gain and bias, not shown",
+                    positions = c.selection.query == 0 ? "position 0 alone"
+                                                       : "positions 0–" + grouped(c.selection.query);
+  // The vectors next to collapsed blocks are of another block than the box says, or of one of its blocks.
+  const auto of_layer = [](int at) { return "L" + std::to_string(at) + " "; };
+  using model::Site;
+  std::vector<Line> lines;
+  const auto add = [&](Step step, std::string name, std::string vector, std::span<const float> values,
+                       std::string words, std::vector<model::HookPoint> at, std::optional<Part> part = {}) {
+    const bool edited = std::ranges::any_of(
+        at, [&](const model::HookPoint& point) { return is_edited_at(c, point, c.selection.query); });
+    if (edited) vector += ", edited";
+    lines.push_back({step, std::move(name), std::move(vector), values, std::move(words), part, edited});
+  };
+  std::vector<model::HookPoint> embedded{{Site::embed}, {Site::pos_embed}};
+  if (layer == 0) embedded.push_back({Site::resid_pre, 0});
+  add(kEmbedding, "embed", "wte + wpe", pass.embedded, "the token's row of wte + its position's row of wpe",
+      embedded, Part::embedding);
+  if (layer > 0)
+    add(kBefore, layers_name(0, layer - 1), of_layer(layer) + "resid_pre", resid(layer),
+        blocks + ", which block " + std::to_string(layer) + " then reads", {{Site::resid_pre, layer}});
+  add(kLn1, "ln_1", "normalized", of_block(block.ln_1), ln,
+      {{Site::ln1_scale, layer}, {Site::ln1_normalized, layer}});
+  add(kAttention, "attention", "attn_out", of_block(block.attn_out),
+      grouped(config.n_head) + " heads of " + grouped(config.d_head()) + ", over " + positions,
+      {{Site::attn_out, layer}}, Part::attention);
+  add(kAddAttention, "", "resid_mid", of_block(block.resid_mid), "the residual stream + what attention adds",
+      {{Site::resid_mid, layer}});
+  add(kLn2, "ln_2", "normalized", of_block(block.ln_2), ln,
+      {{Site::ln2_scale, layer}, {Site::ln2_normalized, layer}});
+  add(kMlp, "MLP", "mlp_out", of_block(block.mlp_out),
+      d + " → " + grouped(config.n_inner) + " → " + d + ", of this position alone", {{Site::mlp_out, layer}},
+      Part::mlp);
+  add(kAddMlp, "", "resid_post", of_block(block.resid_post), "the residual stream + what the MLP adds",
+      {{Site::resid_post, layer}});
+  if (layer < last)
+    add(kAfter, layers_name(layer + 1, last), of_layer(last) + "resid_post", resid(last + 1), blocks,
+        {{Site::resid_post, last}});
+  add(kLnF, "ln_f", "normalized", pass.ln_f, ln, {{Site::ln_final_scale}, {Site::ln_final_normalized}});
+  add(kUnembedding, "unembed", "logits", {}, "a logit for each of " + grouped(config.vocab_size) + " tokens",
+      {{Site::logits}}, Part::unembedding);
+  return lines;
+}
+
+Numbers numbers_of(const ViewContext& c, const TokenPass& pass) {
+  Numbers n;
+  n.lines = lines_of(c, pass);
+  std::vector<float> stream, normalized;
+  for (const Line& line : n.lines) {
+    n.vectors.push_back(line.values);
+    std::vector<float>& all = line.is_normalized() ? normalized : stream;
+    all.insert(all.end(), line.values.begin(), line.values.end());
+  }
+  n.stream = vector_scale(stream), n.normalized = vector_scale(normalized);
+  return n;
+}
+
+// ---- the steps ----
+
+/// An edge to the last of the points, where it has an arrow head.
+void paint_edge(viz::Scene& scene, std::vector<viz::Point> points, viz::Color color, float width,
+                const viz::Style& style) {
+  const viz::Point tip = points.back(), back = points[points.size() - 2];
   const float length = std::hypot(tip.x - back.x, tip.y - back.y),
               head = std::min(1.25F * style.unit(), 0.8F * length);
-  std::vector<viz::Point> points = edge.points;
   if (length > 0) {
     const viz::Point by{(tip.x - back.x) / length * head, (tip.y - back.y) / length * head};
     points.back() = {tip.x - by.x, tip.y - by.y};
@@ -23,306 +148,111 @@ void paint_edge(viz::Scene& scene, const Edge& edge, viz::Color color, float wid
   scene.add(viz::Polyline{std::move(points), color, width});
 }
 
-viz::Color box_color(const ViewContext& c, Step step) {
-  if (step == kAttention) return attention_color(c);
-  if (step == kMlp) return mlp_color(c);
-  return c.theme->text_muted;
-}
-
-void paint_box(Picture& picture, const ViewContext& c, const Line& line, const StepPlace& place) {
+void paint_box(viz::Scene& scene, const ViewContext& c, const Line& line, const viz::Rect& box) {
   const viz::Style style = style_of(c);
-  const viz::Rect& box = place.box;
-  const viz::Color color = box_color(c, line.step);
+  const bool colored = line.step == kAttention || line.step == kMlp;
+  const viz::Color color = colored ? pass_charts::color_of(c, line.step == kMlp) : c.theme->text_muted;
   if (line.name.empty()) {
     const float arm = 0.55F * box.w / 2;
     const viz::Point at = box.center();
-    picture.scene.add(viz::FillRect{box, c.theme->surface, box.w / 2});
-    picture.scene.add(viz::StrokeRect{box, color, 1.5F, box.w / 2});
-    picture.scene.add(
-        viz::Segments{{{at.x - arm, at.y}, {at.x + arm, at.y}, {at.x, at.y - arm}, {at.x, at.y + arm}},
-                      c.theme->text,
-                      1.5F});
+    scene.add(viz::FillRect{box, c.theme->surface, box.w / 2});
+    scene.add(viz::StrokeRect{box, color, 1.5F, box.w / 2});
+    scene.add(viz::Segments{{{at.x - arm, at.y}, {at.x + arm, at.y}, {at.x, at.y - arm}, {at.x, at.y + arm}},
+                            c.theme->text,
+                            1.5F});
     return;
   }
-  const bool colored = line.step == kAttention || line.step == kMlp;
-  picture.scene.add(viz::FillRect{
+  scene.add(viz::FillRect{
       box, colored ? viz::blended(c.theme->surface, color.with_alpha(40)) : c.theme->raised, style.unit()});
-  picture.scene.add(viz::StrokeRect{box, color, 1, style.unit()});
-  viz::add_label(picture.scene, style, line.name, box.center(), style.small(), c.theme->text,
-                 viz::FontStyle::medium, viz::Align::center, box.w);
+  scene.add(viz::StrokeRect{box, color, 1, style.unit()});
+  viz::add_label(scene, style, line.name, box.center(), style.small(), c.theme->text, viz::FontStyle::medium,
+                 viz::Align::center, box.w);
 }
 
-/// "next “·the” 31.2 %", the most probable token, shortened in a narrow room; empty while it is not known.
-std::string best_guess(const ViewContext& c, const NextToken* next, float room) {
-  if (next == nullptr || next->logits.empty()) return "";
-  const auto best = std::ranges::max_element(next->logits);
-  double sum = 0;
-  for (const float logit : next->logits)
-    sum += std::exp(static_cast<double>(logit) - static_cast<double>(*best));
-  const std::string token = "“" + label_of(c, static_cast<int>(best - next->logits.begin())) + "”";
-  const std::string likely = token + " " + percent(1 / sum);
+/// The steps' boxes and the edges between them, from the cell of the first line on. `fed`: in place of it
+/// all, marks the steps up to this one.
+void paint_steps(viz::Scene& scene, const ViewContext& c, const Numbers& n, const viz::Rect& first,
+                 std::optional<Step> fed = {}) {
   const viz::Style style = style_of(c);
-  for (const std::string& words : {"next " + likely, likely})
-    if (style.width(words, style.small(), viz::FontStyle::medium) <= room) return words;
-  return token;
-}
-
-void paint_lines(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l,
-                 const NextToken* next) {
-  const viz::Style style = style_of(c);
-  const auto word = [&](std::string_view words, viz::Point at, viz::Align align = viz::Align::left,
-                        float most = 1e9F) {
-    viz::add_label(picture.scene, style, words, at, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, align, most);
+  const float em = style.font_size, pitch = viz::table_row_height(style), u = style.unit();
+  const float stream = first.x + 0.9F * em, bend = stream + 1.1F * em;  // x of the branch's output
+  const auto box_of = [&](std::size_t i) -> viz::Rect {
+    const float h = first.h - 1.5F * u, y = first.center().y + static_cast<float>(i) * pitch;
+    const float r = std::min(0.6F * em, h / 2), indent = n.lines[i].is_branch() ? 2.6F * em : 0;
+    if (n.lines[i].name.empty()) return {stream - r, y - r, 2 * r, 2 * r};
+    return {first.x + indent, y - h / 2, first.w - indent, h};
   };
-  for (const Edge& edge : edges_of(n, l, style))
-    paint_edge(picture.scene, edge, c.theme->text_muted, 1.5F, style);
-  if (l.heading > 0) {
-    word(c.side == Side::difference ? "norm of Δ" : "norm", {l.norm, l.heading}, viz::Align::right);
-    if (l.shape > 0) word("shape", {l.shape, l.heading});
-    if (l.vector > 0) word("vector", {l.vector, l.heading});
-  }
-  bool waiting = false;
-  for (std::size_t i = 0; i < n.lines.size(); ++i) {
+  const std::size_t shown =
+      std::ranges::count_if(n.lines, [&](const Line& line) { return !fed || line.step <= *fed; });
+  const auto edge = [&](std::vector<viz::Point> points) {
+    paint_edge(scene, std::move(points), fed ? c.theme->accent : c.theme->text_muted, fed ? 2.5F : 1.5F,
+               style);
+  };
+  std::size_t on_stream = 0;  // the last step on the stream
+  for (std::size_t i = 1; i < shown; ++i) {
     const Line& line = n.lines[i];
-    const StepPlace& place = l.places[i];
-    const float middle = place.row.center().y;
-    viz::Region& region = picture.regions.emplace_back();
-    region = {.role = kStep, .id = line.step, .rect = place.row};
-    if (place.strip.w > 0 && line.step != kUnembedding) region.rect.w = place.strip.x - place.row.x;
-    paint_box(picture, c, line, place);
-    if (l.vector > 0) word(line.vector, {l.vector, middle});
-    if (l.shape > 0) word(line.shape, {l.shape, middle});
-    const viz::Rect& strip = place.strip;
-    if (line.step == kUnembedding) {
-      if (strip.w > 0)
-        viz::add_label(picture.scene, style, best_guess(c, next, strip.w), {strip.x, middle}, style.small(),
-                       c.theme->text, viz::FontStyle::medium, viz::Align::left, strip.w);
-    } else if (line.values.empty()) {
-      if (!waiting && strip.w > 0) word(kComputing, {strip.x, middle}, viz::Align::left, strip.w);
-      waiting = true;
+    const viz::Rect box = box_of(i), before = box_of(i - 1), from = box_of(on_stream);
+    const viz::Point middle = box.center();
+    if (line.step == kLn1 || line.step == kLn2) {
+      edge({{stream, from.bottom()}, {stream, middle.y}, {box.x, middle.y}});
+    } else if (line.is_branch()) {
+      edge({{middle.x, before.bottom()}, {middle.x, box.y}});
     } else {
-      if (strip.w > 0)
-        viz::paint_vector_strip(
-            picture,
-            {line.values, is_normalized(line.step) ? n.normalized : n.stream, kStrip, line.step, line.step},
-            strip, style);
-      if (l.norm > 0) word(viz::number(norm_of(line.values), 4), {l.norm, middle}, viz::Align::right);
+      if (n.lines[i - 1].is_branch())
+        edge({{before.x, before.center().y},
+              {bend, before.center().y},
+              {bend, middle.y},
+              {box.right(), middle.y}});
+      edge({{stream, from.bottom()}, {stream, box.y}});
+      on_stream = i;
     }
   }
-}
-
-void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
-  const viz::Style style = style_of(c);
-  const float from = l.places.front().strip.x, right = l.drawing.right();
-  if (l.places.front().strip.w <= 0 || l.legend <= 0) return;
-  // Under the strips, or from the margin if that leaves too little room.
-  const bool is_difference = c.side == Side::difference;
-  viz::Scene stream, normalized;
-  const float first =
-      viz::paint_color_scale_line(stream, n.stream, is_difference ? "difference" : "value", {0, 0}, style);
-  const float second = viz::paint_color_scale_line(
-      normalized, n.normalized, is_difference ? "difference, normalized" : "normalized", {0, 0}, style);
-  const float gap = 4 * style.unit(), both = first + gap + second;
-  const float x = from + both <= right ? from : l.drawing.x + both <= right ? right - both : l.drawing.x;
-  if (x + both <= right) {
-    viz::append(picture.scene, stream, {x, l.legend});
-    viz::append(picture.scene, normalized, {x + first + gap, l.legend});
-    return;
-  }
-  // One ramp for both scales, which differ only in their limits.
-  const std::string limit = viz::number(n.stream.high, 3), ln = viz::number(n.normalized.high, 3);
-  for (const std::string& high : {"+limit, which is " + limit + ", of ln_1, ln_2, ln_f " + ln,
-                                  "+limit " + limit + ", of ln " + ln, limit + ", ln " + ln}) {
-    viz::Scene ramp;
-    const bool bare = high.front() != '+';
-    if (l.drawing.x + viz::paint_color_ramp(ramp, n.stream, bare ? "−" : "−limit", bare ? "±" + high : high,
-                                            {0, 0}, style) >
-        right)
-      continue;
-    return viz::append(picture.scene, ramp, {l.drawing.x, l.legend});
+  for (std::size_t i = 0; i < shown; ++i) {
+    const viz::Rect box = box_of(i);
+    if (fed)
+      scene.add(viz::StrokeRect{box, c.theme->accent, 2, n.lines[i].name.empty() ? box.w / 2 : u});
+    else
+      paint_box(scene, c, n.lines[i], box);
   }
 }
 
-/// Draws the bars in `plot`, with numbers and a title around it.
-void paint_columns(Picture& picture, const ViewContext& c, const ColumnChart& chart, Chart which,
-                   const viz::Rect& plot) {
-  constexpr double kGap = 0.22;  // between pairs, of a pair's width
-  viz::Scene& scene = picture.scene;
-  const viz::Style style = style_of(c);
-  const viz::PlotFrame frame{plot, {}, chart.axis(plot.h, style)};
-  const int count = static_cast<int>(chart.values.size());
-  const float pair = plot.w / static_cast<float>(count / 2),
-              column = pair * static_cast<float>((1 - kGap) / 2);
-  const auto left_of = [&](int i) { return plot.x + static_cast<float>(i) * pair; };
-  scene.add(viz::FillRect{{left_of(c.selection.layer + 1), plot.y, pair, plot.h}, c.theme->raised});
-  viz::paint_y_numbers(scene, frame, style);
-  const auto y_of = [&](double v) { return frame.y.clamped(v, plot.bottom(), -plot.h); };
-  const float base = y_of(chart.base);
-  for (int i = 0; i < count; ++i) {
-    if (std::isnan(chart.values[i])) continue;
-    const float x = left_of(i / 2) + static_cast<float>(kGap / 2) * pair + static_cast<float>(i % 2) * column;
-    const float to = y_of(static_cast<double>(chart.values[i]));
-    scene.add(viz::FillRect{{x, std::min(base, to), column, std::abs(base - to)}, chart.colors[i]});
-  }
-  scene.add_line({plot.x, base}, {plot.right(), base}, style.theme.text_muted);
-  const float y = plot.y - chart_title_height(style) / 2;
-  for (const std::string& title : chart.titles) {
-    if (viz::add_whole_label(scene, style, title, {plot.x, y}, plot.w, style.theme.text,
-                             viz::FontStyle::medium))
-      break;
-  }
-  picture.regions.push_back(viz::Region::grid(kChart, which, plot, 1, count));
+/// What a click on a step does, in words and actions; empty: nothing.
+MenuLine choice_of(const Line& line) {
+  if (line.step == kBefore) return {"Show the previous block", {MoveHead{-1, 0}}};
+  if (line.step == kAfter) return {"Show the next block", {MoveHead{1, 0}}};
+  if (!line.part) return {};
+  return {"Show the view " + std::string(view_of(*line.part)->title), {ShowPart{*line.part}}};
 }
 
-/// The layers under the last chart, as many as there is room for.
-void paint_layers(viz::Scene& scene, const ViewContext& c, const viz::Rect& plot) {
-  const viz::Style style = style_of(c);
-  const int layers = c.run->run->config.n_layer;
-  const float pair = plot.w / static_cast<float>(layers + 1);
-  const float y = plot.y + plot.h + 1.5F * style.unit() + style.line(style.small()) / 2;
-  const auto name_of = [](int i) { return i == 0 ? "emb" : std::to_string(i - 1); };
-  float widest = 0;
-  for (int i = 0; i <= layers; ++i) widest = std::max(widest, style.width(name_of(i), style.small()));
-  const float needed = widest + 2 * style.unit();
-  std::vector<int> labelled;
-  if (pair >= needed) labelled.push_back(0);
-  for (const int layer : viz::labelled_cells(0, layers, layers, pair, needed, c.selection.layer))
-    labelled.push_back(layer + 1);
-  for (const int i : labelled) {
-    const bool marked = i == c.selection.layer + 1;
-    viz::add_label(scene, style, name_of(i), {plot.x + (static_cast<float>(i) + 0.5F) * pair, y},
-                   style.small(), marked ? style.theme.text : style.theme.text_muted,
-                   marked ? viz::FontStyle::medium : viz::FontStyle::regular, viz::Align::center);
-  }
-  // The first label may extend beyond the plot's edge.
-  const int first = labelled.empty() ? 0 : labelled.front();
-  const float over =
-      style.width(name_of(first), style.small()) / 2 - (static_cast<float>(first) + 0.5F) * pair;
-  const float end = plot.x - std::max(0.F, over) - 1.5F * style.unit();
-  viz::add_whole_label(scene, style, "layer", {end, y}, end, style.theme.text_muted, viz::FontStyle::regular,
-                       viz::Align::right);
+std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
+  const auto line = [&n](int row) -> const Line& { return n.lines[row]; };
+  const auto none = [line](int row) { return line(row).values.empty(); };
+  const viz::Color muted = c.theme->text_muted;
+  const float steps = 10 * c.font_size;
+  auto list = std::make_unique<List>(c, kStep, static_cast<int>(n.lines.size()));
+  list->least_width = 26;
+  list->table.vector_role = kStrip;
+  list->text("", 9, [](int) { return std::string(); }, {.least = steps, .most = steps}).draw =
+      [&n](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {
+        if (row == 0) paint_steps(scene, now, n, cell);  // all of them at once
+      };
+  list->text("vector", 5, [line](int row) { return line(row).vector; }, {.color = muted});
+  const auto shape = [&c, line](int row) {
+    const model::Config& config = c.run->run->config;
+    return grouped(c.run->run->length()) + " × " +
+           grouped(line(row).step == kUnembedding ? config.vocab_size : config.n_embd);
+  };
+  list->text("shape", 1, shape, {.color = muted});
+  ListColumn& strips = list->strip("value", 8, 0, n.vectors, {.least = 8 * c.font_size, .most = 1e4F});
+  for (const Line& of : n.lines) strips.scales.push_back(of.is_normalized() ? n.normalized : n.stream);
+  list->number(c.side == Side::difference ? "norm of Δ" : "norm", 6,
+               [line](int row) { return norm_of(line(row).values); }, {.color = muted, .blank = none})
+      .text = [line](int row) { return viz::number(norm_of(line(row).values), 4); };
+  list->on_click = [line](const ViewContext&, int row) { return choice_of(line(row)).actions; };
+  return list;
 }
 
-void paint_charts(Picture& picture, const ViewContext& c, const TokenPass& pass, const Layout& l) {
-  for (const auto& [which, plot] : l.plots) paint_columns(picture, c, chart_of(c, pass, which), which, plot);
-  if (!l.plots.empty()) paint_layers(picture.scene, c, l.plots.back().second);
-}
-
-/// A sentence about what a step does.
-std::string words_of(const ViewContext& c, Step step) {
-  const model::Config& config = c.run->run->config;
-  const int position = c.selection.query;
-  switch (step) {
-    case kEmbedding:
-      return "the token's row of wte + its position's row of wpe";
-    case kBefore:
-      return "each block adds its attention and MLP output to the residual stream, which block " +
-             std::to_string(c.selection.layer) + " then reads";
-    case kAfter:
-      return "each block adds its attention and MLP output to the residual stream";
-    case kLn1:
-    case kLn2:
-    case kLnF:
-      return "the token's vector with mean 0 and variance 1; then gain and bias, not shown";
-    case kAttention:
-      return grouped(config.n_head) + " heads of " + grouped(config.d_head()) + ", over " +
-             (position == 0 ? "position 0 alone" : "positions 0–" + grouped(position));
-    case kMlp:
-      return grouped(config.n_embd) + " → " + grouped(config.n_inner) + " → " + grouped(config.n_embd) +
-             ", of this position alone";
-    case kAddAttention:
-      return "the residual stream + what attention adds";
-    case kAddMlp:
-      return "the residual stream + what the MLP adds";
-    case kUnembedding:
-      return "a logit for each of " + grouped(config.vocab_size) + " tokens";
-  }
-  return "";
-}
-
-/// The part of the model that a step belongs to; none for additions and norms.
-std::optional<Part> part_of(Step step) {
-  if (step == kEmbedding) return Part::embedding;
-  if (step == kAttention) return Part::attention;
-  if (step == kMlp) return Part::mlp;
-  if (step == kUnembedding) return Part::unembedding;
-  return std::nullopt;
-}
-
-/// The action of a step: shows its view, or the block before or after.
-ViewActions choice_of(Step step) {
-  if (step == kBefore) return {MoveHead{-1, 0}};
-  if (step == kAfter) return {MoveHead{1, 0}};
-  const auto part = part_of(step);
-  if (!part || view_of(*part) == nullptr) return {};
-  return {ShowPart{*part}};
-}
-
-std::string choice_words(Step step) {
-  if (step == kBefore) return "the previous block";
-  if (step == kAfter) return "the next block";
-  const auto part = part_of(step);
-  const View* view = part ? view_of(*part) : nullptr;
-  return view ? "the view " + std::string(view->title) : "";
-}
-
-/// Adds that action to the menu, for another layer if given.
-void add_choice(Facts& facts, const ViewContext& c, Step step, std::optional<int> layer = {}) {
-  ViewActions choice = choice_of(step);
-  if (choice.empty()) return;
-  if (layer) choice.insert(choice.begin(), SelectHead{*layer, c.selection.head});
-  facts.commands.push_back({"Show " + choice_words(step), std::move(choice)});
-}
-
-/// A column of a chart: its place in the model, and the vector added to the stream there.
-struct Addition {
-  int layer = -1;  ///< -1: the embedding
-  bool mlp = false;
-  const BlockPass* block = nullptr;  ///< null: pending, or none
-
-  double norm() const { return mlp ? block->mlp_norm : block->attn_norm; }
-  double stream() const { return mlp ? block->post_norm : block->mid_norm; }
-  double cosine() const { return mlp ? block->mlp_cosine : block->attn_cosine; }
-};
-
-/// -1: the embedding.
-int layer_of_column(int column) {
-  return column / 2 - 1;
-}
-
-Addition addition_of(const TokenPass& pass, int column) {
-  const int layer = layer_of_column(column);
-  const bool known = layer >= 0 && layer < std::ssize(pass.blocks);
-  return {layer, column % 2 == 1, known ? pass.blocks[layer].get() : nullptr};
-}
-
-/// Highlights the steps that feed one, and the edges between them.
-void highlight_steps(viz::Scene& overlay, const ViewContext& c, const Numbers& n, const Layout& l,
-                     Step upto) {
-  const viz::Style style = style_of(c);
-  for (const Edge& edge : edges_of(n, l, style))
-    if (edge.to <= upto) paint_edge(overlay, edge, c.theme->accent, 2.5F, style);
-  for (std::size_t i = 0; i < n.lines.size(); ++i) {
-    if (n.lines[i].step > upto) break;
-    const viz::Rect& box = l.places[i].box;
-    overlay.add(viz::StrokeRect{box, c.theme->accent, 2, n.lines[i].name.empty() ? box.w / 2 : style.unit()});
-  }
-}
-
-/// Highlights the columns that feed a step, and frames its own column if it has one.
-void highlight_columns(viz::Scene& overlay, const ViewContext& c, const Picture& picture, int before,
-                       bool framed) {
-  for (const viz::Region& region : picture.regions) {
-    if (region.role != kChart) continue;
-    const viz::Rect cell = region.cell_rect(0, before);
-    const viz::Rect& plot = region.rect;
-    overlay.add(
-        viz::FillRect{{plot.x, plot.y, std::max(0.F, std::min(cell.x, plot.right()) - plot.x), plot.h},
-                      c.theme->accent.with_alpha(36)});
-    if (framed) overlay.add(viz::StrokeRect{{cell.x, plot.y, cell.w, plot.h}, c.theme->text, 1});
-  }
-}
+// ---- what is said ----
 
 /// The first column that does not come before a step.
 int first_column_after(const ViewContext& c, Step step) {
@@ -335,39 +265,28 @@ int first_column_after(const ViewContext& c, Step step) {
   return column_of(c.run->run->config.n_layer, false);
 }
 
-std::vector<std::string> chart_words(const ViewContext& c, const TokenPass& pass, const Addition& a) {
-  const std::string prefix = difference_prefix(c);
-  const std::string stream = "norm of the " + prefix + "residual stream ";
-  if (a.layer < 0) return {"embed", stream + viz::number(pass.embedded_norm, 5)};
-  std::vector<std::string> lines{"block " + std::to_string(a.layer) + (a.mlp ? ", MLP" : ", attention")};
-  if (!a.block) return {lines[0], kComputing};
-  const double before = a.mlp ? a.block->mid_norm : pass.resid_norm(a.layer);
-  lines.push_back(
-      (c.side == Side::difference ? "norm of the difference in what it adds " : "adds a vector of norm ") +
-      viz::number(a.norm(), 5));
-  lines.push_back(stream + viz::number(before, 5) + " → " + viz::number(a.stream(), 5));
-  if (!std::isnan(a.cosine()))
-    lines.push_back((c.side == Side::difference ? "cosine of the differences before and after it "
-                                                : "cosine of the stream before and after it ") +
-                    viz::number(a.cosine(), 5));
-  return lines;
+/// The summands of an addition's component.
+void add_summands(Facts& facts, const Numbers& n, const Line& line, int dimension) {
+  if (!line.name.empty()) return;
+  const bool mlp = line.step == kAddMlp;
+  const auto say = [&](const std::string& words, Step of) {
+    const Line* from = n.find(of);
+    facts.say(words + (from->values.empty() ? "…" : exact(from->values[dimension])));
+  };
+  say(mlp ? "resid_mid " : "resid_pre ", mlp ? kAddAttention : n.find(kBefore) ? kBefore : kEmbedding);
+  say(mlp ? "+ mlp_out " : "+ attn_out ", mlp ? kMlp : kAttention);
+  say(line.edited ? "edited to " : "= ", line.step);
 }
 
-/// One dimension in a strip; for an addition all of its summands.
-std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n, Step step, int dimension) {
-  const auto value = [&](std::string words, Step of) {
-    const Line* line = line_of(n, of);
-    return std::move(words) + (line && !line->values.empty() ? exact(line->values[dimension]) : "…");
-  };
-  const std::string name = difference_prefix(c) + ("dimension " + std::to_string(dimension));
-  const bool is_sum = !line_of(n, step)->edited;
-  if (step == kAddAttention)
-    return {name, value("resid_pre ", input_of(n)), value("+ attn_out ", kAttention),
-            value(is_sum ? "= " : "edited to ", step)};
-  if (step == kAddMlp)
-    return {name, value("resid_mid ", kAddAttention), value("+ mlp_out ", kMlp),
-            value(is_sum ? "= " : "edited to ", step)};
-  return {name, value(line_of(n, step)->vector + " ", step)};
+void add_step_facts(Facts& facts, const ViewContext& c, const Line& line) {
+  facts.say(line.name.empty() ? line.vector : line.name);
+  facts.say(line.words);
+  if (MenuLine choice = choice_of(line); !choice.label.empty()) {
+    facts.say("click: " + choice.label, Fact::Location::tooltip);
+    facts.commands.push_back(std::move(choice));
+  }
+  if (line.step == kAttention || line.step == kMlp)
+    add_part_edits(facts.commands, c, c.selection.layer, line.step == kMlp);
 }
 
 /// A row for the embedding, and for each layer four: what attention adds, the stream, what the MLP adds, the
@@ -392,59 +311,14 @@ Table table(const ViewContext& c, const TokenPass& pass) {
   return result;
 }
 
-ViewActions click(const ViewContext& c, const viz::Region& region, const viz::Hit& hit) {
-  if (region.role != kChart) return choice_of(static_cast<Step>(region.id));
-  const int layer = layer_of_column(hit.col);
-  if (layer < 0 || layer >= c.run->run->config.n_layer) return {};
-  return {SelectHead{layer, c.selection.head}};
-}
-
-void add_chart_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, const Addition& a) {
-  facts.say(chart_words(c, pass, a));
-  if (!a.block) return;
-  facts.commands.push_back({"Layer " + std::to_string(a.layer), {SelectHead{a.layer, c.selection.head}}});
-  facts.number("norm of what is added", static_cast<float>(a.norm()), Fact::Location::menu);
-  facts.number("norm of the stream", static_cast<float>(a.stream()), Fact::Location::menu);
-  facts.number("cosine", static_cast<float>(a.cosine()), Fact::Location::menu);
-  add_choice(facts, c, a.mlp ? kMlp : kAttention, a.layer);
-  add_part_edits(facts.commands, c, a.layer, a.mlp);
-}
-
-void add_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, const Numbers& n, const Layout& l,
-               const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  if (region.role == kChart) {
-    const Addition a = addition_of(pass, hit.col);
-    if (a.layer >= c.run->run->config.n_layer) return;
-    const int layer = c.selection.layer;
-    highlight_steps(facts.overlay, c, n, l,
-                    a.layer < 0        ? kEmbedding
-                    : a.layer < layer  ? input_of(n)
-                    : a.layer == layer ? (a.mlp ? kMlp : kAttention)
-                                       : (line_of(n, kAfter) ? kAfter : kAddMlp));
-    highlight_columns(facts.overlay, c, picture, hit.col, true);
-    add_chart_facts(facts, c, pass, a);
-    return;
-  }
-  const auto step = static_cast<Step>(region.id);
-  add_choice(facts, c, step);
-  const Line* line = line_of(n, step);
-  if (!line) return;
-  highlight_steps(facts.overlay, c, n, l, step);
-  highlight_columns(facts.overlay, c, picture, first_column_after(c, step), false);
-  facts.say((line->name.empty() ? line->vector : line->name) + "   " + line->shape);
-  facts.say(words_of(c, step));
-  if (region.role == kStrip && hit.col < std::ssize(line->values)) {
-    facts.overlay.add(
-        viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    facts.say(dimension_words(c, n, step, hit.col));
-    facts.number(line->vector + "[" + std::to_string(hit.col) + "]", line->values[hit.col],
-                 Fact::Location::menu);
-  }
-  if (const std::string to = choice_words(step); !to.empty())
-    facts.say("click to show " + to, Fact::Location::tooltip);
-  if (!line->values.empty())
-    facts.number("norm", static_cast<float>(norm_of(line->values)), Fact::Location::menu);
+/// "; next “·the” 39.5 %", the most probable token; empty while it is not known.
+std::string best_guess(const ViewContext& c, const NextToken* next) {
+  if (next == nullptr || next->logits.empty()) return "";
+  const auto best = std::ranges::max_element(next->logits);
+  double sum = 0;
+  for (const float logit : next->logits)
+    sum += std::exp(static_cast<double>(logit) - static_cast<double>(*best));
+  return "; next “" + label_of(c, static_cast<int>(best - next->logits.begin())) + "” " + percent(1 / sum);
 }
 
 void declare(Content& it) {
@@ -454,43 +328,59 @@ void declare(Content& it) {
   if (it.lacks_counterpart() || !answer) return;
   const TokenPass& pass = *it.keep(answer);
   const Numbers& n = it.keep(numbers_of(c, pass));
+  const int layers = c.run->run->config.n_layer;
   it.title = "Forward pass of " + token_name(c.run->tokens, c.selection.query);
-  it.subtitle = "block " + std::to_string(c.selection.layer) + " of 0–" +
-                std::to_string(c.run->run->config.n_layer - 1);
-  for (const Line& line : n.lines)
-    if (line.edited) it.subtitle += "; " + line.vector;
+  it.subtitle = "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) +
+                (pass.ln_f.empty() ? std::string("; ") + kComputing : best_guess(c, next.get()));
   std::vector<std::span<const float>> vectors{pass.embedded, pass.ln_f};
   for (const auto& block : pass.blocks)
     for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
       vectors.emplace_back(*vector);
   it.same = are_zero(vectors);
   it.table = [&] { return table(c, pass); };
-  const auto layout = std::make_shared<Layout>();
-  it.facts = [&c, &pass, &n, layout](Facts& facts, const ViewContext&, const Picture& picture,
-                                     const viz::Hit& hit) {
-    add_facts(facts, c, pass, n, *layout, picture, hit);
+  for (const Line& line : n.lines)
+    if (line.edited) it.subtitle += "; " + line.vector;
+  auto list = list_of(c, n);
+  list->row_facts = [&](Facts& facts, int row) { add_step_facts(facts, c, n.lines[row]); };
+  it.facts = [&, layers, &steps = *list](Facts& facts, const ViewContext&, const Picture& picture,
+                                         const viz::Hit& hit) {
+    const viz::Region& region = region_of(picture, hit);
+    const bool charted = region.role == pass_charts::kRole;
+    Step fed = kEmbedding;
+    if (charted) {
+      const int layer = pass_charts::layer_of(hit.col), shown = c.selection.layer;
+      if (layer >= layers) return;
+      pass_charts::add_facts(facts, c, pass, hit.col);
+      if (layer >= 0)
+        fed = layer < shown ? kBefore : layer > shown ? kAfter : hit.col % 2 == 1 ? kMlp : kAttention;
+    } else {
+      const Line& line = n.lines[region.id];
+      fed = line.step;
+      if (region.role == kStrip) add_summands(facts, n, line, hit.col);
+    }
+    pass_charts::mark_columns(facts.overlay, c, picture, charted ? hit.col : first_column_after(c, fed),
+                              charted);
+    const viz::TableLayout& layout = steps.layout();
+    if (const auto* place = layout.place_of(0))
+      paint_steps(facts.overlay, c, n,
+                  viz::Rect{place->x, layout.rows_top, place->w, viz::table_row_height(style_of(c))}.inset(1),
+                  fed);
   };
-  it.on = [](const ViewContext& now, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-    if (gesture.kind == Gesture::Kind::click && hit != nullptr)
-      return std::optional(click(now, region_of(picture, *hit), *hit));
-    return gesture.kind == Gesture::Kind::key ? layers_by_lines(now, gesture) : std::nullopt;
+  it.on = [layers](const ViewContext& now, const Picture& picture, const viz::Hit* hit,
+                   const Gesture& gesture) -> std::optional<ViewActions> {
+    if (gesture.kind == Gesture::Kind::key) return layers_by_lines(now, gesture);
+    if (gesture.kind != Gesture::Kind::click || !hit || region_of(picture, *hit).role != pass_charts::kRole)
+      return std::nullopt;
+    const int layer = pass_charts::layer_of(hit->col);
+    if (layer < 0 || layer >= layers) return ViewActions();
+    return ViewActions{SelectHead{layer, now.selection.head}};
   };
-  const auto steps = static_cast<float>(n.lines.size());
-  const auto height = [steps](float width) {
-    return Wish{1.4F * steps, std::max(2 * steps + 4, 0.7F * width)};
-  };
-  const auto paint = [&pass, &n, next, layout](Picture& picture, const ViewContext& now, viz::Rect) {
-    const bool whole = picture.whole;  // parts left out for lack of room count as not missing
-    paint_lines(picture, now, n, *layout, next.get());
-    paint_legend(picture, now, n, *layout);
-    paint_charts(picture, now, pass, *layout);
-    picture.whole = whole;
-  };
-  it.body =
-      custom({14, 80}, height, paint, {.place = [&pass, &n, layout](const ViewContext& now, viz::Rect area) {
-               *layout = lay_out(now, n, pass, area);
-               return !layout->places.empty();
-             }});
+  const std::string value = c.side == Side::difference ? "difference" : "value";
+  BoxPtr steps = rows(boxes(
+      std::move(list),
+      may_be_left_out(beside(boxes(legend(n.stream, value), legend(n.normalized, value + ", normalized"))),
+                      "the legend")));
+  it.body = beside(boxes(std::move(steps), may_be_left_out(pass_charts::charts_of(c, pass), "the charts")));
 }
 
 }  // namespace pass
@@ -504,8 +394,7 @@ View pass_view() {
                 declare);
   view.caption = {true, false, true};
   view.shows_difference = true;
-  view.landmarks = {landmark("steps", kStep), landmark("attention", kStep, kAttention),
-                    landmark("MLP", kStep, kMlp), landmark("charts", kChart)};
+  view.landmarks = {landmark("steps", kStep), landmark("charts", pass_charts::kRole)};
   return view;
 }
 
