@@ -159,8 +159,11 @@ std::string other_count(const ModelSize& size) {
 std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSize>& sizes) {
   auto list = std::make_unique<List>(c, kSize, static_cast<int>(sizes.size()));
   list->text("sizes of GPT-2", 9, [&sizes](int row) { return sizes[row].name; }, {.heading = c.theme->text});
-  list->bar("million values", 8, [&sizes](int row) { return static_cast<float>(sizes[row].count) / 1e6F; },
-            {.digits = 1, .rounds = true, .tip = false});
+  list->number("values", 8, [&sizes](int row) { return sizes[row].count; },
+               {.least = 7.5F * c.font_size, .tip = false})
+      .text = [&sizes](int row) { return grouped(sizes[row].count); };
+  list->bar("million", 7, [&sizes](int row) { return static_cast<float>(sizes[row].count) / 1e6F; },
+            {.digits = 1, .rounds = true, .axis = true, .tip = false});
   list->text(
       "blocks × width", 2,
       [&sizes](int row) { return std::to_string(sizes[row].layers) + " × " + grouped(sizes[row].width); },
@@ -210,31 +213,24 @@ std::string statistics_of(const TensorPicture& p) {
 
 constexpr double kOutliers = 0.005;  // fraction of cells allowed beyond the colours
 
-/// Columns for the counts of values in equal bins, on numbered axes. Numbers and titles that do not fit are
-/// left out.
+/// Columns for the counts of values in equal bins, on numbered axes.
 void paint_histogram(Picture& picture, const ViewContext& c, const TensorPicture& p, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.small()), u = style.unit();
-  const bool titled = area.h >= 6 * line;  // with little room the columns are more important
-  const float above = titled ? line + u : 0, below = (titled ? 2 : 1) * line + 1.5F * u;
-  if (titled) {  // room for the counts
-    const float counts = style.width(grouped(p.rows * std::int64_t{p.cols}), style.small()) + 2 * u;
-    area.x += counts, area.w = std::max(0.F, area.w - counts);
-  }
-  const viz::Rect plot{area.x, area.y + above, area.w, std::max(0.F, area.h - above - below)};
+  const float counts = style.width(grouped(p.rows * std::int64_t{p.cols}), style.small()) + 2 * u;
+  const viz::Rect plot{area.x + counts, area.y + line + u, std::max(1.F, area.w - counts),
+                       std::max(1.F, area.h - 3 * line - 2.5F * u)};
   const auto count = static_cast<int>(p.bins.size());
   const std::int64_t most = p.bins.empty() ? 0 : *std::ranges::max_element(p.bins);
   const viz::Region region = viz::Region::grid(kBins, 0, plot, 1, std::max(1, count));
   viz::PlotFrame axes{
       plot, {p.bins_low, p.bins_high}, {0, static_cast<double>(std::max<std::int64_t>(1, most))}};
   const viz::Color muted = c.theme->text_muted;
-  if (titled) {
-    axes.y.ticks = viz::labelled_ticks(0, axes.y.high, viz::upright_tick_count(plot.h, 3, style));
-    viz::paint_y_numbers(picture.scene, axes, style);
-    const std::string beyond = p.beyond > 0 ? "; " + grouped(p.beyond) + " beyond" : "";
-    viz::add_whole_label(picture.scene, style, "number of values" + beyond, {plot.x, area.y + line / 2},
-                         plot.w, muted);
-  }
+  axes.y.ticks = viz::labelled_ticks(0, axes.y.high, viz::upright_tick_count(plot.h, 3, style));
+  viz::paint_y_numbers(picture.scene, axes, style);
+  const std::string beyond = p.beyond > 0 ? "; " + grouped(p.beyond) + " beyond" : "";
+  viz::add_whole_label(picture.scene, style, "number of values" + beyond, {plot.x, area.y + line / 2}, plot.w,
+                       muted);
   for (int i = 0; i < count && most > 0; ++i) {
     const viz::Rect cell = region.cell_rect(0, i);
     const auto part = static_cast<float>(static_cast<double>(p.bins[i]) / static_cast<double>(most));
@@ -245,30 +241,24 @@ void paint_histogram(Picture& picture, const ViewContext& c, const TensorPicture
   const float y = plot.bottom() + 1.5F * u + line / 2;
   const int across = std::max(3, static_cast<int>(plot.w / (5 * style.font_size)));
   if (axes.x.high > axes.x.low) axes.x.ticks = viz::labelled_ticks(axes.x.low, axes.x.high, across, 0);
-  // The last number may reach half beyond the plot, where a colour scale is elsewhere.
   viz::paint_x_numbers(picture.scene, axes,
-                       {plot.bottom(), plot.bottom() + u, muted, y, plot.x, plot.right() + 2 * u}, style);
-  if (titled)
-    viz::add_whole_label(picture.scene, style, "value", {plot.center().x, y + line}, plot.w, muted,
-                         viz::FontStyle::regular, viz::Align::center);
+                       {plot.bottom(), plot.bottom() + u, muted, y, plot.x, plot.right()}, style);
+  viz::add_whole_label(picture.scene, style, "value", {plot.center().x, y + line}, plot.w, muted,
+                       viz::FontStyle::regular, viz::Align::center);
   picture.regions.push_back(region);
 }
 
 /// The pooled values, with a number for each row and column, and the scale.
 void paint_map(Picture& picture, const ViewContext& c, const TensorPicture& p, viz::Rect map) {
   const viz::Style style = style_of(c);
-  const float em = style.font_size, u = style.unit();
+  const float em = style.font_size, u = style.unit(), line = style.line(style.small());
   const viz::ColorScale scale = viz::robust_scale(p.matrix(), kOutliers, {p.low, p.high, 0});
-  const float scale_w = viz::color_scale_width(scale, "value", std::nullopt, style);
-  const float numbers_w = viz::row_numbers_width(p.rows, style);
-  const bool numbered = map.h >= 6 * em && map.w >= numbers_w + scale_w + 8 * em;
-  map.h -= style.line(style.small()) + u;  // the note on pooling
-  if (numbered) {
-    map.x += numbers_w, map.w -= numbers_w + scale_w + 4 * u;
-    map.h -= viz::column_numbers_height(style);
-  }
+  const float scale_w = viz::color_scale_width(scale, "value", std::nullopt, style),
+              numbers_w = viz::row_numbers_width(p.rows, style), below = viz::column_numbers_height(style);
+  map.h = std::max(1.F, map.h - line - u - below);  // the line is that of the note on pooling
+  map.x += numbers_w, map.w = std::max(1.F, map.w - numbers_w - scale_w - 4 * u);
   if (p.rows == 1) map.h = std::min(map.h, 2 * em);
-  viz::Region grid = viz::Region::grid(kMap, 0, map, p.pooled_rows, p.pooled_cols);
+  const viz::Region grid = viz::Region::grid(kMap, 0, map, p.pooled_rows, p.pooled_cols);
   viz::HeatmapCells cells;
   cells.matrix = p.matrix();
   cells.scale = scale;
@@ -277,15 +267,19 @@ void paint_map(Picture& picture, const ViewContext& c, const TensorPicture& p, v
   viz::PooledCells pooled = viz::pooled_cells(grid, style);
   pooled.rows *= static_cast<double>(p.rows) / p.pooled_rows;
   pooled.cols *= static_cast<double>(p.cols) / p.pooled_cols;
-  const float below = numbered ? viz::column_numbers_height(style) : 0;
   paint_note(picture, c, viz::pooling_words(cells.pooling, pooled, map.w, style),
-             {map.x, map.bottom() + below + u + style.line(style.small()) / 2}, map.w);
-  if (!numbered) return;
+             {map.x, map.bottom() + below + u + line / 2}, map.w);
   const viz::Region axes = viz::Region::grid(kMap, 0, map, p.rows, p.cols);
   viz::paint_column_numbers(picture.scene, axes, p.rows > 1 ? "column" : "component", style);
   if (p.rows > 1) viz::paint_row_numbers(picture.scene, axes, "row", style);
   viz::paint_color_scale(picture.scene, scale, "value", std::nullopt,
                          {map.right() + 4 * u, map.y, scale_w, std::max(map.h, 6 * em)}, style);
+}
+
+/// The action of a click on a line: opens its block, or shows its tensor.
+ViewActions choose(const ViewContext& c, const Line& line) {
+  if (!line.tensor) return {SelectHead{line.layer, c.selection.head}};
+  return {SetOption{&kTensor, choice_of(*line.tensor)}};
 }
 
 /// "17", or if several are pooled "16–18".
@@ -294,33 +288,34 @@ std::string range_words(int first, int end) {
   return end - first > 1 ? name + "–" + std::to_string(end - 1) : name;
 }
 
-std::vector<std::string> cell_lines(const ViewContext& c, const TensorPicture& p, const viz::Hit& hit) {
+void add_cell(Facts& facts, const TensorPicture& p, const viz::Hit& hit) {
   const std::string cols = range_words(p.first_col(hit.col), p.first_col(hit.col + 1)),
                     rows = range_words(p.first_row(hit.row), p.first_row(hit.row + 1));
   const bool one = p.pooled_rows == p.rows && p.pooled_cols == p.cols;
-  return {parameter_of(c).name, p.rows > 1 ? "row " + rows + ", column " + cols : "component " + cols,
-          (one ? "" : "largest magnitude ") + exact(p.matrix().at(hit.row, hit.col))};
+  facts.say(p.rows > 1 ? "row " + rows + ", column " + cols : "component " + cols);
+  facts.number(one ? "" : "largest magnitude", p.matrix().at(hit.row, hit.col));
 }
 
-std::vector<std::string> bin_lines(const ViewContext& c, const TensorPicture& p, int bin) {
+void add_bin(Facts& facts, const TensorPicture& p, int bin) {
   const double step = (p.bins_high - p.bins_low) / static_cast<double>(p.bins.size());
   const std::int64_t count = p.bins[bin];
-  std::vector<std::string> lines{
-      parameter_of(c).name,
-      viz::number(p.bins_low + bin * step, 3) + " to " + viz::number(p.bins_low + (bin + 1) * step, 3),
+  facts.say(viz::number(p.bins_low + bin * step, 3) + " to " + viz::number(p.bins_low + (bin + 1) * step, 3));
+  facts.say(
       grouped(count) + " values, " +
-          percent(static_cast<double>(count) / (static_cast<double>(p.rows) * static_cast<double>(p.cols)))};
-  if (p.beyond > 0) lines.push_back(grouped(p.beyond) + " more than four standard deviations from the mean");
-  return lines;
+      percent(static_cast<double>(count) / (static_cast<double>(p.rows) * static_cast<double>(p.cols))));
+  if (p.beyond > 0) facts.say(grouped(p.beyond) + " more than four standard deviations from the mean");
 }
 
-std::vector<std::string> line_lines(const ViewContext& c, const Line& line) {
+void add_line(Facts& facts, const ViewContext& c, const Line& line) {
   const auto total = static_cast<double>(c.run->model->transformer->parameter_count());
-  const std::string values =
-      grouped(line.count) + " values, " + percent(static_cast<double>(line.count) / total);
-  if (!line.tensor) return {"block " + std::to_string(line.layer), values};
-  return {line.tensor->name + " [" + line.shape + "]", values,
-          std::string(kTensor.choices[choice_of(*line.tensor)].help)};
+  facts.say(line.tensor ? line.tensor->name + " [" + line.shape + "]"
+                        : "block " + std::to_string(line.layer));
+  facts.say(grouped(line.count) + " values, " + percent(static_cast<double>(line.count) / total));
+  if (line.tensor) facts.say(std::string(kTensor.choices[choice_of(*line.tensor)].help));
+  const std::string count = std::to_string(line.count);
+  facts.commands.push_back(
+      {line.tensor ? "Show values" : "Open block " + std::to_string(line.layer), choose(c, line)});
+  facts.copy(count, count);
 }
 
 /// A row for each tensor and each block; facts are all values, and the four published sizes. `shown`: of the
@@ -348,12 +343,6 @@ Table table(const ViewContext& c, const TensorPicture* shown) {
   return result;
 }
 
-/// The action of a click on a line: opens its block, or shows its tensor.
-ViewActions choose(const ViewContext& c, const Line& line) {
-  if (!line.tensor) return {SelectHead{line.layer, c.selection.head}};
-  return {SetOption{&kTensor, choice_of(*line.tensor)}};
-}
-
 /// Selects the tensor of the row above or below.
 ViewActions move_tensor(const ViewContext& c, int by) {
   const std::vector<Line> lines = lines_of(c);
@@ -369,16 +358,6 @@ std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) 
   if (gesture.key == Key::left) return ViewActions{MoveHead{-1, 0}};
   if (gesture.key == Key::right) return ViewActions{MoveHead{1, 0}};
   return std::nullopt;
-}
-
-void add_cell(Facts& facts, const ViewContext& c, const TensorPicture& p, const Picture& picture,
-              const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  const bool is_map = region.role == kMap;
-  if (!is_map && region.role != kBins) return;
-  facts.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.5F), c.theme->text, 1});
-  facts.say(is_map ? cell_lines(c, p, hit) : bin_lines(c, p, hit.col));
-  if (is_map) facts.number("", p.matrix().at(hit.row, hit.col), Fact::Location::menu);
 }
 
 void declare(Content& it) {
@@ -399,38 +378,35 @@ void declare(Content& it) {
     return gesture.kind == Gesture::Kind::key ? on_key(now, gesture) : std::nullopt;
   };
   auto list = list_of(c, lines);
-  list->least_width = 32;
+  list->least_width = 26;
   list->on_click = [&lines](const ViewContext& now, int row) { return choose(now, lines[row]); };
-  list->row_facts = [&](Facts& facts, int row) {
-    const Line& line = lines[row];
-    const std::string count = std::to_string(line.count);
-    facts.say(line_lines(c, line));
-    facts.commands.push_back(
-        {line.tensor ? "Show values" : "Open block " + std::to_string(line.layer), choose(c, line)});
-    facts.copy(count, count);
-  };
-  const model::Parameter& parameter = parameter_of(c);
+  list->row_facts = [&](Facts& facts, int row) { add_line(facts, c, lines[row]); };
   const bool there = tensor && !tensor->pooled.empty();
-  const std::string failure = c.failure(question), state = failure.empty() ? kComputing : failure;
-  std::vector<BoxPtr> about = boxes(
-      notes({parameter.name + " [" + shape_of(parameter) + "]", there ? statistics_of(*tensor) : state}));
+  const std::string failure = c.failure(question), name = parameter_of(c).name;
+  std::vector<BoxPtr> about =
+      boxes(notes({name + " [" + shape_of(parameter_of(c)) + "]", there             ? statistics_of(*tensor)
+                                                                  : failure.empty() ? kComputing
+                                                                                    : failure}));
   if (there) {
-    it.facts = [&c, tensor](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
-      add_cell(facts, c, *tensor, picture, hit);
+    it.facts = [&c, name, tensor](Facts& facts, const ViewContext&, const Picture& picture,
+                                  const viz::Hit& hit) {
+      const viz::Region& region = region_of(picture, hit);
+      if (region.role != kMap && region.role != kBins) return;
+      facts.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.5F), c.theme->text, 1});
+      facts.say(name);
+      region.role == kMap ? add_cell(facts, *tensor, hit) : add_bin(facts, *tensor, hit.col);
+    };
+    const auto box = [tensor](Wish height, auto paint) {
+      return custom({16, 40}, height,
+                    [tensor, paint](Picture& picture, const ViewContext& now, viz::Rect area) {
+                      paint(picture, now, *tensor, area);
+                    });
     };
     const bool vector = tensor->rows == 1;
-    const auto drawn_by = [tensor](auto paint) {
-      return [tensor, paint](Picture& picture, const ViewContext& now, viz::Rect area) {
-        paint(picture, now, *tensor, area);
-      };
-    };
-    about.push_back(custom({10, 40}, {4, vector ? 6.F : 16.F, vector ? 6.F : 1e4F}, drawn_by(paint_map)));
-    about.push_back(
-        may_be_left_out(custom({10, 40}, {6, 9, 16}, drawn_by(paint_histogram)), "the histogram", 2));
+    about.push_back(box({8, vector ? 8.F : 16.F, vector ? 8.F : 1e4F}, paint_map));
+    about.push_back(may_be_left_out(box({7, 9, 16}, paint_histogram), "the histogram", 2));
   }
   about.push_back(may_be_left_out(BoxPtr(ladder_of(c, sizes)), "the sizes"));
-  for (const ModelSize& size : sizes)
-    if (size.loaded) about.push_back(notes({other_count(size)}));
   it.body = beside(boxes(BoxPtr(std::move(list)), may_be_left_out(rows(std::move(about)), "the values")));
 }
 
