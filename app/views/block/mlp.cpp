@@ -43,7 +43,6 @@ struct LogitEffect {
 struct Numbers {
   std::shared_ptr<const BlockPass> block;
   std::array<std::span<const float>, kVectors> vectors;
-  std::array<viz::ColorScale, kVectors> scales;
   std::vector<int> order;            ///< the strongest neurons, by descending magnitude of their output
   std::vector<LogitEffect> effects;  ///< of these
 };
@@ -52,7 +51,6 @@ struct Numbers {
 Numbers numbers_of(std::shared_ptr<const BlockPass> block, int listed) {
   Numbers n;
   n.vectors = {block->ln_2, block->mlp_pre, block->mlp_post, block->mlp_out};
-  for (std::size_t i = 0; i < kVectors; ++i) n.scales[i] = vector_scale(n.vectors[i]);
   const auto post = n.vectors[kAfter];
   n.order.resize(post.size());
   std::iota(n.order.begin(), n.order.end(), 0);
@@ -69,18 +67,13 @@ Numbers numbers_of(std::shared_ptr<const BlockPass> block, int listed) {
   return n;
 }
 
-float value_of(const Numbers& n, Vector vector, int neuron) {
-  return n.vectors[vector][neuron];
-}
-
 /// "GELU", as the configuration has it.
 std::string activation_name(const model::Config& config) {
   return std::string(model::function_of(config.activation).shown);
 }
 
 viz::PlotPoint point_of(const Numbers& n, int neuron) {
-  return {static_cast<double>(value_of(n, kBefore, neuron)),
-          static_cast<double>(value_of(n, kAfter, neuron))};
+  return {static_cast<double>(n.vectors[kBefore][neuron]), static_cast<double>(n.vectors[kAfter][neuron])};
 }
 
 /// The curve of the nonlinearity with all neurons on it, and dots for those that are listed.
@@ -133,8 +126,7 @@ LogitEffect logit_effect(const ViewContext& c, const Q& question, float times) {
 
 LogitEffect logit_effect_of(const ViewContext& c, const Numbers& n, int neuron) {
   const int layer = c.selection.layer;
-  if (!is_between_models(c))
-    return logit_effect(c, TokensOfNeuron{layer, neuron}, value_of(n, kAfter, neuron));
+  if (!is_between_models(c)) return logit_effect(c, TokensOfNeuron{layer, neuron}, n.vectors[kAfter][neuron]);
   const auto after = block_of(c, Side::run, c.chosen_query),
              before = block_of(c, Side::baseline, compared_query(c));
   if (!after || !before) return {};
@@ -151,77 +143,62 @@ std::string signed_number(double value) {
   return (value > 0 ? "+" : "") + viz::number(value, 2);
 }
 
+/// Adds the token whose logit a neuron raises or lowers most, or second, or third, and its push.
+void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std::size_t place) {
+  const auto pushed = [&n, up, place](int row) -> const TokenPush* {
+    const auto tokens = n.effects[row].pushed(up);
+    return place < tokens.size() ? &tokens[place] : nullptr;
+  };
+  const auto push = [&n, pushed](int row) { return static_cast<float>(n.effects[row].push(*pushed(row))); };
+  const auto waits = [&n](int row) { return n.effects[row].tokens == nullptr; };
+  const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
+  const auto unless_missing = [pushed](auto cell) {
+    return [pushed, cell](int row) { return pushed(row) ? std::optional(cell(row)) : std::nullopt; };
+  };
+  list.file(note_column(file + "id"), unless_missing([pushed](int row) { return pushed(row)->id; }));
+  const float width = 6 * c.font_size;  // fixed, because the texts arrive one after the other
+  const auto label = [&c, &n, pushed, waits, first = up && place == 0](int row) {
+    if (pushed(row)) return label_of(c, pushed(row)->id);
+    const bool says = first && waits(row) && (row == 0 || !waits(row - 1));
+    return !says ? "" : n.effects[row].failure.empty() ? kComputing : n.effects[row].failure;
+  };
+  ListColumn& column = list.text(place > 0 ? ""
+                                 : up      ? "pushes up"
+                                           : "pushes down",
+                                 (up ? 8 : 7) - 3 * static_cast<int>(place), label,
+                                 {.file = note_column(file + "token"), .least = width, .most = width});
+  column.detail = [pushed, push](int row) { return pushed(row) ? signed_number(push(row)) : ""; };
+  column.file_cell = [named = unless_missing([&c, pushed](int row) { return label_of(c, pushed(row)->id); })](
+                         int row) { return cell_of(named(row)); };
+  list.file(note_column(file + "push"), unless_missing(push));
+}
+
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
-  const std::vector<LogitEffect>& effects = n.effects;
-  const auto waits = std::ranges::find(effects, nullptr, &LogitEffect::tokens);
-  const int waiting = waits == effects.end() ? -1 : static_cast<int>(waits - effects.begin());
   const std::string prefix = delta(c), file_prefix = difference_column_prefix(c);
   const auto value = [&n](Vector vector) {
-    return [&n, vector](int row) { return value_of(n, vector, n.order[row]); };
+    return [&n, vector](int row) { return n.vectors[vector][n.order[row]]; };
   };
   auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.order.size()));
   List& list = *made;
+  list.least_width = 30, list.least_rows = 8;
   list.refers_to = [&c, &n](int row) { return Ref{.layer = c.selection.layer, .neuron = n.order[row]}; };
   list.file(note_column("rank"), [](int row) { return row + 1; });
-  list.number("neuron", 10, n.order, {.file = key_column("neuron"), .digits = 0});
-  list.number(prefix + "before", 5, value(kBefore), {.file = file_prefix + "before"});
+  list.number("neuron", 10, n.order, {.file = key_column("neuron"), .digits = 0, .tip = false});
+  list.number(prefix + "before", 6, value(kBefore), {.file = file_prefix + "before"});
   list.bar(prefix + "after", 9, value(kAfter),
-           {.file = file_prefix + "after", .axis = true, .is_signed = true});
+           {.file = file_prefix + "after", .axis = true, .most = 14 * c.font_size, .is_signed = true});
+  const auto adds = [&n](int row) {
+    const LogitEffect& of = n.effects[row];
+    return of.tokens ? std::abs(static_cast<double>(of.times)) * static_cast<double>(of.tokens->norm) : 0;
+  };
   const float width = 3.6F * c.font_size;
-  list.number("adds", 1, [](int) { return 0; }, {.least = width, .most = width, .tip = false}).text =
-      [&effects](int row) {
-        const LogitEffect& of = effects[row];
-        if (!of.tokens) return std::string();
-        return viz::number(std::abs(static_cast<double>(of.times)) * static_cast<double>(of.tokens->norm), 3);
-      };
-  for (std::size_t i = 0; i < 2 * kTokens; ++i) {
-    const bool up = i < kTokens;
-    const std::size_t place = i % kTokens;
-    const auto cell = [&effects, up, place](const auto& words) {
-      return [&effects, up, place, words](int row) {
-        const auto tokens = effects[row].pushed(up);
-        return place < tokens.size() ? std::optional(words(effects[row], tokens[place])) : std::nullopt;
-      };
-    };
-    const auto text = [&cell](const auto& words) {
-      return [of = cell(words)](int row) { return of(row).value_or(""); };
-    };
-    const auto label =
-        text([&c](const LogitEffect&, const TokenPush& token) { return label_of(c, token.id); });
-    const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
-    list.file(note_column(file + "id"),
-              cell([](const LogitEffect&, const TokenPush& token) { return token.id; }));
-    // A fixed width, because the texts arrive one after the other.
-    const std::string heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
-    ListColumn& column =
-        list.text(heading, (up ? 8 : 7) - 2 * static_cast<int>(place), label,
-                  {.file = note_column(file + "token"), .least = 2 * width, .most = 2 * width});
-    column.detail =
-        text([](const LogitEffect& of, const TokenPush& token) { return signed_number(of.push(token)); });
-    if (i == 0 && waiting >= 0)
-      column.text = [&effects, label, waiting](int row) {
-        const std::string& failure = effects[row].failure;
-        return row == waiting ? failure.empty() ? kComputing : failure : label(row);
-      };
-    list.file(note_column(file + "push"), cell([](const LogitEffect& of, const TokenPush& token) {
-                return static_cast<float>(of.push(token));
-              }));
-  }
+  list.number("adds", 1, adds, {.least = width, .most = width, .blank = [&n](int row) {
+                                  return n.effects[row].tokens == nullptr;
+                                }});
+  for (const bool up : {true, false})
+    for (std::size_t place = 0; place < kTokens; ++place) add_pushed(list, c, n, up, place);
   if (c.side == Side::difference) list.table.row_names = "neurons that differ most";
   return made;
-}
-
-std::array<std::string, kVectors> names_of(const ViewContext& c) {
-  const std::string f = activation_name(c.run->run->config);
-  std::array<std::string, kVectors> names{"ln_2, normalized", "before " + f, "after " + f, "mlp_out"};
-  using model::Site;
-  constexpr std::array<Site, kVectors> kSites{Site::ln2_normalized, Site::mlp_pre, Site::mlp_post,
-                                              Site::mlp_out};
-  for (std::size_t i = 0; i < kVectors; ++i) {
-    names[i].insert(0, delta(c));
-    if (is_edited_at(c, {kSites[i], c.selection.layer}, c.selection.query)) names[i] += ", edited";
-  }
-  return names;
 }
 
 std::string push_formula(const ViewContext& c) {
@@ -242,37 +219,40 @@ Table table(const ViewContext& c, const Numbers& n, const List& list) {
   return result;
 }
 
-/// The tokens whose logits a neuron moves most, with the amounts, for copying; empty while not known.
-std::string pushes_as_text(const ViewContext& c, const LogitEffect& of) {
-  std::string words;
-  for (const bool up : {true, false})
-    for (const TokenPush& token : of.pushed(up))
-      words += label_of(c, token.id) + "\t" + plain(static_cast<float>(of.push(token))) + "\n";
-  return words;
-}
-
 void add_pushes(Facts& facts, const ViewContext& c, const LogitEffect& of) {
-  if (!of.tokens) return;
+  std::string copied;
   for (const bool up : {true, false}) {
     std::string words;
-    for (const TokenPush& token : of.pushed(up))
-      words += (words.empty() ? "“" : ", “") + label_of(c, token.id) + "” " + signed_number(of.push(token));
-    facts.say((up ? "pushes up " : "pushes down ") + words, Fact::Location::tooltip);
+    for (const TokenPush& token : of.pushed(up)) {
+      const std::string label = label_of(c, token.id);
+      words += (words.empty() ? "“" : ", “") + label + "” " + signed_number(of.push(token));
+      copied += label + "\t" + plain(static_cast<float>(of.push(token))) + "\n";
+    }
+    if (of.tokens) facts.say((up ? "pushes up " : "pushes down ") + words, Fact::Location::tooltip);
   }
-  facts.copy("its tokens and pushes", pushes_as_text(c, of));
+  facts.copy("its tokens and pushes", copied);
 }
 
 std::unique_ptr<Strips> strips_of(const ViewContext& c, const Numbers& n) {
+  using model::Site;
+  const std::string f = activation_name(c.run->run->config);
+  const std::array<std::pair<std::string, Site>, kVectors> vectors{
+      {{"ln_2, normalized", Site::ln2_normalized},
+       {"before " + f, Site::mlp_pre},
+       {"after " + f, Site::mlp_post},
+       {"mlp_out", Site::mlp_out}}};
   std::vector<NamedStrip> strips;
-  const auto names = names_of(c);
-  for (std::size_t i = 0; i < kVectors; ++i)
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    const auto& [name, site] = vectors[i];
+    const bool edited = is_edited_at(c, {site, c.selection.layer}, c.selection.query);
     strips.push_back({.id = static_cast<int>(i),
-                      .name = names[i],
+                      .name = delta(c) + name + (edited ? ", edited" : ""),
                       .shape = grouped(std::ssize(n.vectors[i])),
                       .detail = "norm " + viz::number(norm_of(n.vectors[i]), 4),
                       .color = c.theme->text,
                       .values = n.vectors[i],
-                      .scale = n.scales[i]});
+                      .scale = vector_scale(n.vectors[i])});
+  }
   auto made = std::make_unique<Strips>(kStrip, std::move(strips));
   made->refers_to = [&c](const NamedStrip& strip, int component) {
     const bool is_neuron = strip.id == kBefore || strip.id == kAfter;
@@ -281,13 +261,19 @@ std::unique_ptr<Strips> strips_of(const ViewContext& c, const Numbers& n) {
   return made;
 }
 
+/// The row of the listed neuron that is nearest to a column of the plot.
+int nearest_row(const Numbers& n, const viz::FunctionPlot& plot, int column) {
+  const double x = viz::x_of_column(plot, column);
+  const auto distance = [&](int neuron) {
+    return std::abs(static_cast<double>(n.vectors[kBefore][neuron]) - x);
+  };
+  return static_cast<int>(std::ranges::min_element(n.order, {}, distance) - n.order.begin());
+}
+
 /// The nonlinearity, with all neurons and the listed ones. A place on it is about the nearest listed neuron.
 BoxPtr curve_of(const ViewContext& c, const Numbers& n, const viz::FunctionPlot& plot) {
   const auto nearest = [&c, &n, &plot](const viz::Region&, int, int column) {
-    const double x = viz::x_of_column(plot, column);
-    const int neuron = *std::ranges::min_element(
-        n.order, {}, [&](int one) { return std::abs(static_cast<double>(value_of(n, kBefore, one)) - x); });
-    return Ref{.layer = c.selection.layer, .neuron = neuron};
+    return Ref{.layer = c.selection.layer, .neuron = n.order[nearest_row(n, plot, column)]};
   };
   const auto frame = [&n, &plot](viz::Scene& scene, const ViewContext& now, const Picture& picture,
                                  const Ref& ref) {
@@ -298,7 +284,7 @@ BoxPtr curve_of(const ViewContext& c, const Numbers& n, const viz::FunctionPlot&
     scene.add(viz::StrokeRect{{at.x - r, at.y - r, 2 * r, 2 * r}, now.theme->text, 2, r});
   };
   return custom(
-      {14, 24, 34},
+      {12, 16, 28},
       [](float width) {
         return Wish{9, 0.8F * width, 1.1F * width};
       },
@@ -337,9 +323,14 @@ void declare(Content& it) {
   it.table = [&c, &n, &rows = *list] { return table(c, n, rows); };
   BoxPtr curve;
   if (!is_difference) {  // differences are not on a curve
-    viz::FunctionPlot plot = plot_of(config, n, *c.theme);
-    plot.role = kCurve;
-    curve = may_be_left_out(curve_of(c, n, it.keep(std::move(plot))), "the curve");
+    viz::FunctionPlot made_plot = plot_of(config, n, *c.theme);
+    made_plot.role = kCurve;
+    const viz::FunctionPlot& plot = it.keep(std::move(made_plot));
+    curve = may_be_left_out(curve_of(c, n, plot), "the curve");
+    it.facts = [&n, &plot, &rows = *list](Facts& facts, const ViewContext&, const Picture& picture,
+                                          const viz::Hit& hit) {
+      if (region_of(picture, hit).role == kCurve) rows.say_row(facts, nearest_row(n, plot, hit.col));
+    };
   }
   it.body = rows(boxes(BoxPtr(strips_of(c, n)), beside(boxes(std::move(curve), BoxPtr(std::move(list)))),
                        notes({"pushes: a neuron's direct contribution to a token's logit, " +

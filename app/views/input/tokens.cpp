@@ -246,11 +246,11 @@ void declare(Content& it) {
   if (c.options[kShown] == Shown::merges) return token_merges::declare(it, kRows);
   const Numbers* n = begin(it);
   if (!n) return;
-  if (!n->weights.empty()) {
-    it.title = "Attention from query " + token_name(c.run->tokens, c.selection.query);
-    it.subtitle = "weight in " + head_name(c.selection.layer, c.selection.head);
-  }
   const bool is_list = c.options[kShown] == Shown::list;
+  const std::string query = "query " + token_name(c.run->tokens, c.selection.query),
+                    head = " in " + head_name(c.selection.layer, c.selection.head);
+  if (!n->weights.empty() && is_list) it.subtitle = "weight from " + query + head;
+  if (!n->weights.empty() && !is_list) it.title = "Attention from " + query, it.subtitle = "weight" + head;
   BoxPtr text, scale, list;
   if (!is_list || !c.in_pane) text = text_of(c, *n), scale = scale_of(c, *n);  // a pane is below the strip
   if (is_list) list = list_of(c, *n);
