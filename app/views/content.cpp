@@ -421,7 +421,7 @@ class Swatches final : public Box {
 
 class Custom final : public RoleBox {
  public:
-  Custom(Wish width, std::function<Wish(float)> height, Paint paint, Places places)
+  Custom(Wish width, std::function<Wish(float)> height, Paint paint, DrawnPlaces places)
       : RoleBox(places.refers_to ? places.role : -1),
         width_(width),
         height_(std::move(height)),
@@ -455,7 +455,7 @@ class Custom final : public RoleBox {
   Wish width_;
   std::function<Wish(float)> height_;
   Paint paint_;
-  Places places_;
+  DrawnPlaces places_;
 };
 
 }  // namespace
@@ -473,10 +473,10 @@ BoxPtr notes(std::vector<std::string> lines) {
 BoxPtr swatches(std::vector<Swatch> looks) {
   return std::make_unique<Swatches>(std::move(looks));
 }
-BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, Places places) {
+BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, DrawnPlaces places) {
   return std::make_unique<Custom>(width, std::move(height), std::move(paint), std::move(places));
 }
-BoxPtr custom(Wish width, Wish height, Paint paint, Places places) {
+BoxPtr custom(Wish width, Wish height, Paint paint, DrawnPlaces places) {
   const auto any_width = [height](float) { return height; };
   return custom(width, any_width, std::move(paint), std::move(places));
 }

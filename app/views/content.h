@@ -140,7 +140,7 @@ BoxPtr swatches(std::vector<Swatch> looks);
 /// Drawn by a function, in an area of the size that it got. Wishes are in ems.
 using Paint = std::function<void(Picture&, const ViewContext&, viz::Rect)>;
 /// What the cells of its regions are about; see RoleBox.
-struct Places {
+struct DrawnPlaces {
   int role = -1;  ///< -1: they are about nothing
   std::function<Ref(const viz::Region&, int row, int col)> refers_to = {};
   /// Frames what is about this, if not cells. Null: cells are framed.
@@ -148,8 +148,8 @@ struct Places {
   /// Lays out what is drawn in an area; false: there is no room. Null: there is.
   std::function<bool(const ViewContext&, viz::Rect)> place = {};
 };
-BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, Places places = {});
-BoxPtr custom(Wish width, Wish height, Paint paint, Places places = {});
+BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, DrawnPlaces places = {});
+BoxPtr custom(Wish width, Wish height, Paint paint, DrawnPlaces places = {});
 
 /// What a view shows.
 class Content {

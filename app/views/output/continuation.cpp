@@ -43,7 +43,7 @@ void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id
          std::move(actions)});
 }
 
-Places places_of_tokens(int role) {
+DrawnPlaces places_of_tokens(int role) {
   return {.role = role,
           .refers_to = [](const viz::Region& region, int, int) { return Ref{.token = region.id}; }};
 }

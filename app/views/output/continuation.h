@@ -2,13 +2,15 @@
 #include <cstdint>
 
 #include "app/run/analyses/predictions.h"
-#include "app/views/content.h"
 #include "app/views/option.h"
+#include "app/views/view.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 
 // Continuing a prompt: the options of sampling, and guesses for the next token.
 namespace headscope::app {
+
+struct DrawnPlaces;
 
 /// Continues with a token; nothing if the context is full.
 ViewActions continue_with(const ViewContext& context, const NextToken& next, int id);
@@ -21,7 +23,7 @@ std::string guess_words(const ViewContext& context, const model::Guess& guess);
 void add_guess(Facts& facts, const ViewContext& context, const NextToken& next, int id, double probability);
 
 /// Regions of a role whose ids are those of the tokens that they are about.
-Places places_of_tokens(int role);
+DrawnPlaces places_of_tokens(int role);
 
 extern const Option<double> kTemperature;
 extern const Option<int> kTopK;
