@@ -1,6 +1,5 @@
 #include "app/run/analyses/attribution.h"
 #include "app/ascii.h"
-#include "app/run/analyses/best_found.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
@@ -109,11 +108,6 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> of) 
     if (listed == Listed::layers && head == 0)
       n.listed.push_back(add({"layer", "L" + std::to_string(layer), {.layer = layer}, a.layer(layer)}));
   }
-  if (listed == Listed::layers) return n;
-  std::vector<double> values;
-  for (const int row : n.listed) values.push_back(n.rows[row].value);
-  const std::vector<int> in_order = n.listed;
-  std::ranges::transform(strongest_first(values), n.listed.begin(), [&](int i) { return in_order[i]; });
   return n;
 }
 
@@ -184,7 +178,10 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list.bar(quantity_of(c, n), 8, [row](int i) { return row(i).value; },
            {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
   const int values = list.last();
-  list.rank_by([row](int i) { return row(i).value; });
+  if (listed == Listed::layers)
+    list.rank_by([row](int i) { return row(i).value; });
+  else
+    list.order_by([row](int i) { return std::abs(row(i).value); });
   const auto add_footer = [&](std::string words, double value) {
     list.add_footer(named, std::move(words), values, viz::fixed_number(value, 4), c.theme->text_muted);
   };
@@ -192,10 +189,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   for (const Row& other : std::span(n.rows).subspan(static_cast<std::size_t>(n.parts)))
     if (other.id < 0 && listed != Listed::layers) add_footer(other.name, other.value);
   list.add_footer(named, "sum", values, std::isnan(n.sum) ? kComputing : viz::fixed_number(n.sum, 4));
-  if (listed != Listed::layers)
-    list.table.row_names = listed == Listed::sources   ? "sources"
-                           : listed == Listed::neurons ? "neurons"
-                                                       : "parts";
+  list.table.row_names = kList.choices[static_cast<std::size_t>(listed)].name;
   const Ref chosen = listed == Listed::sources  ? Ref{.layer = layer, .head = head, .key = key}
                      : listed == Listed::layers ? Ref{.layer = layer}
                                                 : Ref{.layer = layer, .head = head};

@@ -19,29 +19,29 @@ constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
      "Edge attribution patching: the metric's gradient along each edge times the edge's change"},
     {CircuitMethod::flow, "flow", "Information flow",
      "The share of what reaches the logits that came along each edge, without gradients"}};
-/// What edges carry outside a circuit: as CircuitCut, or by the run.
-enum class Elsewhere { automatic, second, mean, zero, list_mean };
-constexpr ChoiceOf<Elsewhere> kCircuitElsewhere[] = {
-    {Elsewhere::automatic, "auto", "Auto",
-     "The second prompt if there is one, else the mean; zeros for a single token"},
-    {Elsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt"},
-    {Elsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions"},
-    {Elsewhere::zero, "zero", "Zero", "Zeros"},
-    {Elsewhere::list_mean, "list-mean", "List mean",
+/// What edges carry outside a circuit, unless it depends on the run.
+constexpr ChoiceOf<CircuitCut> kCuts[] = {
+    {CircuitCut::second, "second", "Second prompt", "What the same part wrote in the second prompt"},
+    {CircuitCut::mean, "mean", "Mean", "What the part writes on average over the prompt's positions"},
+    {CircuitCut::zero, "zero", "Zero", "Zeros"},
+    {CircuitCut::list_mean, "list-mean", "List mean",
      "What the part writes on average over all positions of the open list of prompts"}};
-static_assert(in_order(kCircuitMethods) && in_order(kCircuitElsewhere));
-constexpr Elsewhere elsewhere_of(CircuitCut cut) {
-  return static_cast<Elsewhere>(static_cast<int>(cut) + 1);
+static_assert(in_order(kCircuitMethods));
+
+std::vector<Choice> elsewhere_choices() {
+  std::vector<Choice> choices = choices_of(kCuts);
+  choices.insert(choices.begin(), {"auto", "Auto",
+                                   "The second prompt if there is one, else the mean; zeros for a single "
+                                   "token"});
+  return choices;
 }
-static_assert(elsewhere_of(CircuitCut::second) == Elsewhere::second &&
-              elsewhere_of(CircuitCut::list_mean) == Elsewhere::list_mean);
 
 const auto kMethod = choice_option<CircuitMethod>("circuit-method", "Method", "cC",
                                                   "how much an edge between two parts of the model matters",
                                                   choices_of(kCircuitMethods), {.flag = "method"});
 const auto kElsewhere =
-    choice_option<Elsewhere>("circuit-elsewhere", "Elsewhere", "wW", "what edges outside the circuit carry",
-                             choices_of(kCircuitElsewhere), {.flag = "elsewhere"});
+    choice_option<int>("circuit-elsewhere", "Elsewhere", "wW", "what edges outside the circuit carry",
+                       elsewhere_choices(), {.flag = "elsewhere"});
 const auto kMetric = make_option<Metric>(
     "circuit-metric", "Metric", "the number that edges matter for",
     {.flag = "metric", .default_value = 1, .choices = choices_of(kGradientMetrics), .keys = "hH"});
@@ -72,8 +72,7 @@ int named_tokens(const Options& options) {
 
 /// What edges carry that are cut.
 CircuitCut cut_of(const ViewContext& c) {
-  const Elsewhere elsewhere = c.options[kElsewhere];
-  if (elsewhere != Elsewhere::automatic) return static_cast<CircuitCut>(static_cast<int>(elsewhere) - 1);
+  if (const int chosen = c.options[kElsewhere]; chosen > 0) return kCuts[chosen - 1].value;
   return c.run ? CutOf::default_for(*c.run).cut : CircuitCut::mean;
 }
 
@@ -346,7 +345,7 @@ Table table(const ViewContext& c, const Numbers& n) {
   const CircuitCut cut = cut_of(c);
   result.fact("method", name_of(kCircuitMethods, c.options[kMethod]));
   if (c.options[kMethod] == CircuitMethod::integrated) result.about("steps", c.options[kSteps]);
-  result.fact("elsewhere", name_of(kCircuitElsewhere, elsewhere_of(cut)));
+  result.fact("elsewhere", name_of(kCuts, cut));
   result.fact("uncut positions", CutOf{cut}.uncut_positions(*c.run));
   result.fact("parts", count_parts(circuit, n.edges));
   result.fact("all edges", circuit.edge_count());
@@ -407,7 +406,7 @@ View circuit_graph_view() {
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
   view.caption = {.prompt = true, .query = true};
   view.list_mean = &kElsewhere;
-  view.list_mean_value = static_cast<int>(Elsewhere::list_mean);
+  view.list_mean_value = static_cast<int>(std::size(kCuts));
   view.landmarks = {landmark("edges", kDrawing)};
   return view;
 }
