@@ -77,15 +77,15 @@ model::Edits edits_within(const PromptRun& run) {
   return edits;
 }
 
-/// "head L5 H1 zeroed; no mask", or if that is long "head L5 H1 zeroed; and 12 more edits".
+/// "L5 H1 off; no mask", or if that is long "L5 H1 off; and 12 more edits".
 std::string words_of(const model::Edits& all, const PromptRun& run, bool printed) {
   constexpr std::size_t kMost = 240;  // bytes
   std::string text;
   std::ptrdiff_t left = std::ssize(all);
   for (const model::Edit& edit : all) {
-    const std::string brief = edit_phrase(edit, [&](const std::vector<int>& ids) {
-      return quoted(run.model->tokenizer->decode(ids), printed);
-    });
+    const std::string brief = edit_words(edit, {.prompt = [&](const std::vector<int>& ids) {
+                                           return quoted(run.model->tokenizer->decode(ids), printed);
+                                         }});
     if (text.size() + brief.size() > kMost) break;
     text += (text.empty() ? "" : "; ") + brief;
     --left;

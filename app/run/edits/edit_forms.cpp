@@ -23,61 +23,31 @@ std::string listed(const std::vector<std::string>& words, std::string_view last)
 
 namespace {
 
-struct SiteWords {
-  std::string_view name;
-  std::string_view phrase;  ///< what it holds, before the layer or head that it is of
-};
 /// In the order of Site.
-constexpr SiteWords kSites[] = {
-    {"embed", "the token embedding"},
-    {"pos_embed", "the position embedding"},
-    {"resid_pre", "the residual stream before"},
-    {"ln1_scale", "the scale of the first LayerNorm of"},
-    {"ln1", "the first LayerNorm of"},
-    {"q", "the queries of"},
-    {"k", "the keys of"},
-    {"v", "the values of"},
-    {"scores", "the scores of"},
-    {"pattern", "the pattern of"},
-    {"z", "the heads of"},
-    {"result", "the results of"},
-    {"attn_out", "the attention of"},
-    {"resid_mid", "the residual stream after the attention of"},
-    {"ln2_scale", "the scale of the second LayerNorm of"},
-    {"ln2", "the second LayerNorm of"},
-    {"mlp_pre", "the pre-activations of the MLP of"},
-    {"mlp_post", "the activations of the MLP of"},
-    {"mlp_out", "the MLP of"},
-    {"resid_post", "the residual stream after"},
-    {"ln_final_scale", "the scale of the final LayerNorm"},
-    {"ln_final", "the final LayerNorm"},
-    {"logits", "the logits"},
-};
-
-const SiteWords& words_of(Site site) {
-  return kSites[static_cast<std::size_t>(site)];
-}
+constexpr std::string_view kSiteNames[] = {
+    "embed",    "pos_embed",  "resid_pre",      "ln1_scale", "ln1",     "q",
+    "k",        "v",          "scores",         "pattern",   "z",       "result",
+    "attn_out", "resid_mid",  "ln2_scale",      "ln2",       "mlp_pre", "mlp_post",
+    "mlp_out",  "resid_post", "ln_final_scale", "ln_final",  "logits"};
 
 std::string short_name(Site site) {
-  return std::string(words_of(site).name);
+  return std::string(kSiteNames[static_cast<std::size_t>(site)]);
 }
 
 }  // namespace
 
 std::string site_names() {
-  std::vector<std::string> names;
-  for (const SiteWords& site : kSites) names.emplace_back(site.name);
-  return listed(names, " and ");
+  return listed({std::begin(kSiteNames), std::end(kSiteNames)}, " and ");
 }
 
 std::optional<Site> site_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kSites, name, &SiteWords::name);
-  if (found == std::end(kSites)) return std::nullopt;
-  return static_cast<Site>(found - std::begin(kSites));
+  const auto* const found = std::ranges::find(kSiteNames, name);
+  if (found == std::end(kSiteNames)) return std::nullopt;
+  return static_cast<Site>(found - std::begin(kSiteNames));
 }
 
 std::optional<Site> site_of_hook(std::string_view hook, bool in_layer) {
-  for (std::size_t i = 0; i < std::size(kSites); ++i) {
+  for (std::size_t i = 0; i < std::size(kSiteNames); ++i) {
     const Site site = static_cast<Site>(i);
     const std::string name = model::hook_name({site, 0});
     const std::string_view prefix = model::in_block(site) ? "blocks.0." : "";
@@ -276,33 +246,6 @@ std::string place_words(const model::EditSite& at) {
     words += " unit " + ranges_words(at.units);
   }
   return words;
-}
-
-/// "position 3", "positions 3, 5–8", or their count if there are many.
-static std::string numbers_phrase(const std::string& one, const std::string& several,
-                                  const std::vector<int>& numbers) {
-  constexpr std::ptrdiff_t kMany = 12;
-  if (std::ssize(numbers) > kMany) return std::to_string(numbers.size()) + " " + several;
-  return (numbers.size() > 1 ? several : one) + " " + ranges_words(numbers);
-}
-
-std::string place_phrase(const model::EditSite& at) {
-  const Site site = at.point.site;
-  std::string words = site == Site::z && at.head ? "head" : std::string(words_of(site).phrase);
-  if (model::in_block(site))
-    words += " L" + std::to_string(at.point.layer) + (at.head ? " H" + std::to_string(*at.head) : "");
-  const bool neurons = site == Site::mlp_pre || site == Site::mlp_post;
-  if (!at.units.empty())
-    words += neurons ? ", " + numbers_phrase("neuron", "neurons", at.units) + ","
-                     : ", " + numbers_phrase("unit", "units", at.units) + ",";
-  if (!at.positions.empty())
-    words += " at " + (model::has_cells(site) ? numbers_phrase("query", "queries", at.positions)
-                                              : positions_phrase(at.positions));
-  return words;
-}
-
-std::string positions_phrase(const std::vector<int>& positions) {
-  return numbers_phrase("position", "positions", positions);
 }
 
 std::string after_place(const model::EditSite& at, std::string_view words) {

@@ -14,7 +14,7 @@ namespace headscope::app {
 /// - kGrammar: its lines in edit_grammar();
 /// - kOperator, after a place, or kName, before "=": how its text begins; read: parses the rest, returning
 ///   nothing if another kind with the same operator is meant (with kName: adds one edit for each layer);
-/// - text, which parse_edits reads back, words for labels, and phrase for captions, where code says nothing;
+/// - text, which parse_edits reads back, and words;
 /// - numbers: about how many it has, for the overall limit; length: about that of its text;
 /// - kOverwrites: whether it discards the values at its place; replaces: another edit of its kind;
 /// - kHasParts: adjacent edits that replace each other are one edit;
@@ -48,7 +48,6 @@ struct WholeEdit {
   static std::optional<Strength> strength(const T&) { return std::nullopt; }
   static void set_strength(T&, float) {}
   static std::size_t numbers(const T& edit) { return EditKind<T>::length(edit); }
-  static std::string phrase(const T& edit, const PromptPhrase&) { return EditKind<T>::words(edit); }
 };
 
 /// Whether a point is the scores or pattern of this head; `chosen`: the edit's head, nothing: all heads.
@@ -57,17 +56,16 @@ inline bool is_at_head(model::HookPoint point, const std::optional<int>& chosen,
 }
 
 /// Base of kinds that edit values at a place, `at`. kSources: a list parallel to the place's positions, or
-/// empty. Instead of text and words such a kind has only what follows the place there: operand, what and
-/// done; and values, how many numbers it holds in addition.
+/// empty. Instead of text and words such a kind has only what follows the place there: operand and what; and
+/// values, how many numbers it holds in addition.
 template <class T, std::vector<int> T::*kSources = nullptr>
 struct EditAtPlace : WholeEdit<T> {
   static std::size_t values(const T&) { return 0; }
   static std::string text(const T& edit) {
     return place_text(edit.at).append(EditKind<T>::kOperator) + EditKind<T>::operand(edit);
   }
-  static std::string words(const T& edit) { return place_words(edit.at) + EditKind<T>::what(edit); }
-  static std::string phrase(const T& edit, const PromptPhrase& prompt) {
-    return place_phrase(edit.at) + EditKind<T>::done(edit, prompt);
+  static std::string words(const T& edit, const EditNames& names) {
+    return place_words(edit.at) + EditKind<T>::what(edit, names);
   }
   static std::size_t numbers(const T& edit) { return 8 + edit.at.positions.size() + length(edit); }
   static std::size_t length(const T& edit) { return edit.at.units.size() + EditKind<T>::values(edit); }

@@ -331,20 +331,8 @@ std::string edit_brief(const model::Edit& edit) {
   return length > kMany ? edit_words(edit) : edit_text(edit);
 }
 
-std::string edit_phrase(const model::Edit& edit, const PromptPhrase& prompt) {
-  return std::visit([&](const auto& one) { return KindOf<decltype(one)>::phrase(one, prompt); }, edit);
-}
-
-std::string edit_words(const model::Edit& edit) {
-  return std::visit([](const auto& one) { return KindOf<decltype(one)>::words(one); }, edit);
-}
-
-std::string edit_words(const model::Edit& edit, const std::string& means_over) {
-  if (const auto* mean = std::get_if<model::SetMean>(&edit))
-    return place_words(mean->at) + EditKind<model::SetMean>::what(*mean, means_over);
-  if (const auto* path = std::get_if<model::PatchFrom>(&edit); path != nullptr && path->direct)
-    return edit_words(path->edits.front(), means_over) + EditKind<model::PatchFrom>::path_words(*path);
-  return edit_words(edit);
+std::string edit_words(const model::Edit& edit, const EditNames& names) {
+  return std::visit([&](const auto& one) { return KindOf<decltype(one)>::words(one, names); }, edit);
 }
 
 std::string edit_grammar() {

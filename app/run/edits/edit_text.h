@@ -38,14 +38,15 @@ std::size_t numbers_of(const model::Edit& edit);
 /// edit_text, or edit_words if that is too long.
 std::string edit_brief(const model::Edit& edit);
 
-/// A prompt in quotes, by the ids of its tokens.
-using PromptPhrase = std::function<std::string(const std::vector<int>& ids)>;
-/// In words alone, for captions: "head L5 H1 zeroed", "the queries of L9 H6 patched from “The king”".
-std::string edit_phrase(const model::Edit& edit, const PromptPhrase& prompt);
+/// What the words of edits name.
+struct EditNames {
+  std::string means_over = "positions";
+  /// A prompt in quotes, by the ids of its tokens; empty: prompts, and edits of their runs, are not named.
+  std::function<std::string(const std::vector<int>& ids)> prompt = {};
+};
 
-/// In a few words: "L5 H1 off", "no mask", "key 3 masked for query 8".
-std::string edit_words(const model::Edit& edit);
-/// The same, but means are over what `means_over` says: "L5 H1 = mean over the list".
-std::string edit_words(const model::Edit& edit, const std::string& means_over);
+/// In a few words: "L5 H1 off", "no mask", "key 3 masked for query 8"; for captions "L9 H6 q patched from
+/// “The king”".
+std::string edit_words(const model::Edit& edit, const EditNames& names = {});
 
 }  // namespace headscope::app

@@ -207,7 +207,7 @@ std::string edit_words(const SweepOf& question, const SweepPlace& place) {
   // The edit itself has only the numbers.
   SweepOf of_run = question;
   of_run.edit = SweepEdit::mean;
-  return app::edit_words(of_run.edits(place).front(), "the list");
+  return app::edit_words(of_run.edits(place).front(), {.means_over = "the list"});
 }
 
 std::string state_of(const ViewContext& c, const Swept& swept) {

@@ -168,7 +168,7 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("L5H1.z[2,8]*=0.5"), "L5 H1 at 2, 8, × 0.5");
   EXPECT_EQ(words("L3.attn_out[8][5]+=2"), "L3 attn_out at 8 unit 5, plus 2");
   EXPECT_EQ(words("L5H1.z[*][0,1]=[1,2] mean over \"names.txt\""), "L5 H1 unit 0, 1 = mean over “names.txt”");
-  EXPECT_EQ(edit_words(text("L1H3.z=mean -> logits").at(0), "the list"),
+  EXPECT_EQ(edit_words(text("L1H3.z=mean -> logits").at(0), {.means_over = "the list"}),
             "L1 H3 = mean over the list on the direct path to the logits");
   EXPECT_EQ(words("mask=none"), "no mask");
   EXPECT_EQ(words("L3H0.scores[3-5,3]=null"), "L3 H0 key 3 masked for queries 3–5");
@@ -178,21 +178,11 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("L3.scores=0"), "L3 scores = 0") << "that is not off";
   EXPECT_EQ(words("L2H1.q<-ids(1,2){L0H0.z=0}"), "L2 H1 q patched up to position 1, from an edited run");
   EXPECT_EQ(words("L0H0.z=0 -> L2H1.q"), "L0 H0 off on the direct path to L2 H1 q");
-}
-
-TEST_F(Edits, InWordsAlone) {
-  const auto phrase = [](std::string_view edit) {
-    return edit_phrase(text(edit).at(0), [](const std::vector<int>& ids) {
-      return "<" + std::to_string(ids.size()) + " tokens>";
-    });
+  const auto quoted = [](const std::vector<int>& ids) {
+    return "<" + std::to_string(ids.size()) + " tokens>";
   };
-  EXPECT_EQ(phrase("L5H1.z[2,5-8]*=0"), "head L5 H1 at positions 2, 5–8 zeroed");
-  EXPECT_EQ(phrase("L3.attn_out[8][5]+=-2"), "the attention of L3, unit 5, at position 8 decreased by 2");
-  EXPECT_EQ(phrase("L3H0.pattern[8,3]~=0"), "L3 H0 weight of query 8 on key 3 set to 0, the others rescaled");
-  EXPECT_EQ(phrase("L2.resid_pre[5]<-ids(1,2)[1]"),
-            "the residual stream before L2 at position 5 patched from <2 tokens> (its position 1)");
-  EXPECT_EQ(phrase("L0.mlp_out -> logits <- ids(1,2)"),
-            "the MLP of L0 patched from <2 tokens> on the direct path to the logits");
+  EXPECT_EQ(edit_words(text("L2.resid_pre[5]<-second ids(1,2){L0H0.z=0}[1]").at(0), {.prompt = quoted}),
+            "L2 resid_pre at 5 patched from <2 tokens> in the second model with L0 H0 off (its 1)");
 }
 
 TEST_F(Edits, AWrongTextIsOneSentence) {

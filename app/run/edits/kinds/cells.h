@@ -43,8 +43,26 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   }
   /// "key 3 masked for query 8", "weights of queries 5–9 on key 3 = 0". Of very many cells only the kind: the
   /// window says it in every frame.
-  static std::string words(const Set& set) { return described(set, " = "); }
-  static std::string phrase(const Set& set, const PromptPhrase&) { return described(set, " set to "); }
+  static std::string words(const Set& set, const EditNames&) {
+    constexpr std::size_t kVeryMany = 4096;
+    const std::string of_what = set.point.site == model::Site::pattern ? "weight" : "scaled score";
+    std::string words = "L" + std::to_string(set.point.layer) + " ";
+    if (set.head) words += "H" + std::to_string(*set.head) + " ";
+    if (set.cells.size() > kVeryMany) return words + "many " + of_what + "s set";
+    const std::vector<int> queries = all_of(set, &model::CellValue::query),
+                           keys = all_of(set, &model::CellValue::key);
+    const bool all = queries.front() == kAll;
+    const std::string of = all ? "all queries" : positions_words(queries, "query ", "queries "),
+                      on = positions_words(keys, "key ", "keys ");
+    const float value = set.cells.front().value;
+    const bool one_value =
+        std::ranges::all_of(set.cells, [&](const auto& cell) { return cell.value == value; });
+    if (set.cells.size() != queries.size() * keys.size()) words += "some ";
+    if (one_value && value == kHiddenScore) return words + on + " masked for " + of;
+    words += of_what + (set.cells.size() > 1 ? "s" : "") + " of " + of + " on " + on;
+    words += one_value ? " = " + number_text(value) : " set";
+    return words + (set.renormalise ? ", the others rescaled" : "");
+  }
 
   static bool replaces(const Set& next, const Set& before) {
     return next.point == before.point && next.head == before.head && next.renormalise == before.renormalise;
@@ -102,28 +120,6 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   }
 
  private:
-  /// In words; `equals` stands before a value.
-  static std::string described(const Set& set, std::string_view equals) {
-    constexpr std::size_t kVeryMany = 4096;
-    const std::string of_what = set.point.site == model::Site::pattern ? "weight" : "scaled score";
-    std::string words = "L" + std::to_string(set.point.layer) + " ";
-    if (set.head) words += "H" + std::to_string(*set.head) + " ";
-    if (set.cells.size() > kVeryMany) return words + "many " + of_what + "s set";
-    const std::vector<int> queries = all_of(set, &model::CellValue::query),
-                           keys = all_of(set, &model::CellValue::key);
-    const bool all = queries.front() == kAll;
-    const std::string of = all ? "all queries" : positions_words(queries, "query ", "queries "),
-                      on = positions_words(keys, "key ", "keys ");
-    const float value = set.cells.front().value;
-    const bool one_value =
-        std::ranges::all_of(set.cells, [&](const auto& cell) { return cell.value == value; });
-    if (set.cells.size() != queries.size() * keys.size()) words += "some ";
-    if (one_value && value == kHiddenScore) return words + on + " masked for " + of;
-    words += of_what + (set.cells.size() > 1 ? "s" : "") + " of " + of + " on " + on;
-    words += one_value ? std::string(equals) + number_text(value) : " set";
-    return words + (set.renormalise ? ", the others rescaled" : "");
-  }
-
   /// One of the two positions of all cells, in order, each once.
   static std::vector<int> all_of(const Set& set, int model::CellValue::*position) {
     std::vector<int> all;

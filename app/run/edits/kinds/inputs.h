@@ -42,7 +42,7 @@ struct EditKind<model::SetMask> : WholeEdit<model::SetMask> {
     }
     return text;
   }
-  static std::string words(const Mask& mask) {
+  static std::string words(const Mask& mask, const EditNames&) {
     const std::string words = mask.sees.empty() ? "no mask" : "edited mask";
     if (!mask.layer && !mask.head) return words;
     return words + " in " + (mask.layer ? "L" + std::to_string(*mask.layer) : "all layers") +
@@ -114,7 +114,7 @@ struct EditKind<model::SetPositionIds> : WholeEdit<model::SetPositionIds> {
     }
     return "positions=" + text;
   }
-  static std::string words(const Set& set) {
+  static std::string words(const Set& set, const EditNames&) {
     return std::ranges::all_of(set.ids, [](int id) { return id == -1; }) ? "no positions"
                                                                          : "edited positions";
   }

@@ -59,29 +59,11 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
   static std::string text(const Patch& patch) {
     return patch.direct ? path_text(patch, edit_text(patch.edits.front())) : AtPlace::text(patch);
   }
-  static std::string words(const Patch& patch) {
-    return patch.direct ? edit_words(patch.edits.front()) + path_words(patch) : AtPlace::words(patch);
-  }
-  /// What follows the words of the sender's edit: " on the direct path to L9 H6 q".
-  static std::string path_words(const Patch& patch) {
-    const std::string to = patch.at.point.site == model::Site::resid_post ? " on the direct path to the "
-                                                                          : " on the direct path to ";
-    return to + place_words(named_receiver(patch.at));
-  }
-  static std::string phrase(const Patch& patch, const PromptPhrase& prompt) {
-    if (!patch.direct) return AtPlace::phrase(patch, prompt);
-    return edit_phrase(patch.edits.front(), prompt) + " on the direct path to " +
-           place_phrase(named_receiver(patch.at));
-  }
-  static std::string done(const Patch& patch, const PromptPhrase& prompt) {
-    std::string words = " patched from " + (!patch.tokens.empty() ? prompt(patch.tokens)
-                                            : patch.second        ? "the second model"
-                                                                  : "this prompt");
-    if (!patch.tokens.empty() && patch.second) words += " in the second model";
-    for (std::size_t i = 0; i < patch.edits.size(); ++i)
-      words += (i == 0 ? " with " : " and ") + edit_phrase(patch.edits[i], prompt);
-    if (patch.positions.empty()) return words;
-    return words + " (its " + positions_phrase(patch.positions) + ")";
+  static std::string words(const Patch& patch, const EditNames& names) {
+    if (!patch.direct) return AtPlace::words(patch, names);
+    const bool to_end = patch.at.point.site == model::Site::resid_post;
+    return edit_words(patch.edits.front(), names) + " on the direct path to " + (to_end ? "the " : "") +
+           place_words(named_receiver(patch.at));
   }
   static std::string operand(const Patch& patch) {
     std::string text = patch.second ? "second" : "";
@@ -93,7 +75,8 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
     if (!patch.edits.empty()) text += "{" + edit_text(patch.edits) + "}";
     return text + (patch.positions.empty() ? "" : "[" + list_text(patch.positions) + "]");
   }
-  static std::string what(const Patch& patch) {
+  static std::string what(const Patch& patch, const EditNames& names) {
+    if (names.prompt) return source_words(patch, names);
     const std::string edited = patch.edits.empty() ? "" : ", edited";
     if (patch.tokens.empty()) return (patch.second ? " from the second model" : " from this prompt") + edited;
     // From a shorter prompt only the positions that it has.
@@ -141,6 +124,15 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
   }
 
  private:
+  /// " patched from “The king” with L0 H0 off (its 2)".
+  static std::string source_words(const Patch& patch, const EditNames& names) {
+    std::string words = " patched from ";
+    if (!patch.tokens.empty()) words += names.prompt(patch.tokens) + (patch.second ? " in " : "");
+    if (patch.second || patch.tokens.empty()) words += patch.second ? "the second model" : "this prompt";
+    for (std::size_t i = 0; i < patch.edits.size(); ++i)
+      words += (i == 0 ? " with " : " and ") + edit_words(patch.edits[i], names);
+    return words + (patch.positions.empty() ? "" : " (its " + ranges_words(patch.positions) + ")");
+  }
   /// "{L0H0.z=0; ...}", if it follows.
   static void read_edits(Patch& patch, EditReader& in) {
     if (in.sees("{")) patch.edits = parse_edits(in.braced(), in.model());

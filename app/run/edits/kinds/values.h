@@ -37,16 +37,10 @@ struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
     return vector_text(set.values) +
            (set.mean_over.empty() ? "" : " " + std::string(kMeanOver) + quoted_text(set.mean_over));
   }
-  static std::string what(const Set& set) {
+  static std::string what(const Set& set, const EditNames&) {
     if (!set.mean_over.empty()) return " = mean over “" + set.mean_over + "”";
     if (set.values.size() > 1) return " set";
     return is_off(set.at, set.values.front()) ? " off" : " = " + number_text(set.values.front());
-  }
-  static std::string done(const Set& set, const PromptPhrase&) {
-    if (!set.mean_over.empty()) return " replaced by the mean over “" + set.mean_over + "”";
-    if (set.values.size() > 1) return " replaced by a given vector";
-    if (set.values.front() == kHiddenScore) return " masked";
-    return is_off(set.at, set.values.front()) ? " zeroed" : " set to " + number_text(set.values.front());
   }
 };
 
@@ -59,10 +53,7 @@ struct EditKind<model::SetMean> : EditAtPlace<model::SetMean> {
   static constexpr bool kOverwrites = true;
   static Mean read(EditReader& in, const Place& at) { return in.expect("mean"), Mean{at}; }
   static std::string operand(const Mean&) { return "mean"; }
-  static std::string what(const Mean&, const std::string& over = "positions") {
-    return " = mean over " + over;
-  }
-  static std::string done(const Mean&, const PromptPhrase&) { return " replaced by the mean over positions"; }
+  static std::string what(const Mean&, const EditNames& names) { return " = mean over " + names.means_over; }
 };
 
 template <>
@@ -74,11 +65,8 @@ struct EditKind<model::ScaleValues> : EditAtPlace<model::ScaleValues> {
       "  L0.mlp_post[*][17]=0         turn off unit 17 at all positions\n";
   static Scale read(EditReader& in, const Place& at) { return {at, in.number()}; }
   static std::string operand(const Scale& scale) { return number_text(scale.factor); }
-  static std::string what(const Scale& scale) {
+  static std::string what(const Scale& scale, const EditNames&) {
     return is_off(scale.at, scale.factor) ? " off" : after_place(scale.at, "× ") + number_text(scale.factor);
-  }
-  static std::string done(const Scale& scale, const PromptPhrase&) {
-    return is_off(scale.at, scale.factor) ? " zeroed" : " scaled by " + number_text(scale.factor);
   }
   static std::optional<Strength> strength(const Scale& scale) {
     const auto factor = static_cast<double>(scale.factor);
@@ -107,16 +95,10 @@ struct EditKind<model::AddVector> : EditAtPlace<model::AddVector> {
   static std::string operand(const Add& add) {
     return (add.factor != 1 ? number_text(add.factor) + "*" : "") + vector_text(add.vector);
   }
-  static std::string what(const Add& add) {
+  static std::string what(const Add& add, const EditNames&) {
     const std::string plus = after_place(add.at, "plus ");
     if (add.vector.size() > 1) return plus + number_text(add.factor) + " × a vector";
     return plus + number_text(add.factor * add.vector.front());
-  }
-  static std::string done(const Add& add, const PromptPhrase&) {
-    if (add.vector.size() > 1)
-      return " with " + (add.factor == 1 ? "" : number_text(add.factor) + " × ") + "a vector added";
-    const float value = add.factor * add.vector.front();
-    return (value < 0 ? " decreased by " : " increased by ") + number_text(std::abs(value));
   }
   static bool replaces(const Add& next, const Add& before) {
     return next.at == before.at && next.vector == before.vector;
