@@ -11,7 +11,7 @@ namespace headscope::app {
 /// logit attribution (Elhage et al. 2021; the direct effects of Wang et al. 2022). The final layer norm is
 /// linear once its scale is held fixed, so the parts add up to the logit, also with edits.
 struct Attribution {
-  Measured measured;  ///< a logit, or the difference of two
+  Measured measured = {};  ///< a logit, or the difference of two
   int layers = 0;
   double logit = 0;  ///< as the model computed it
   double scale = 1;  ///< divisor in ln_f at the position: sqrt(variance + epsilon)
@@ -40,7 +40,7 @@ struct Attribution {
 
 struct AttributionOf {
   static constexpr std::string_view kName = "logit attribution";
-  Measured measured;  ///< a logit, or the difference of two
+  Measured measured = {};  ///< a logit, or the difference of two
   bool operator==(const AttributionOf&) const = default;
   /// Throws RunError for an id outside the vocabulary.
   Attribution compute(const PromptRun& run, const Computation<Attribution>& computation) const;
@@ -65,7 +65,7 @@ struct SourcesOf {
   static constexpr std::string_view kName = "source tokens of a head";
   int layer = 0;
   int head = 0;
-  Measured measured;  ///< of the attribution: after the query, by ids
+  Measured measured = {};  ///< of the attribution: after the query, by ids
   bool operator==(const SourcesOf&) const = default;
   SourceParts compute(const PromptRun& run, const Computation<SourceParts>& computation) const;
 };
@@ -88,7 +88,7 @@ struct NeuronsOf {
   static constexpr std::string_view kName = "neurons of an MLP";
   static constexpr Capability kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;
-  Measured measured;  ///< of the attribution, by ids
+  Measured measured = {};  ///< of the attribution, by ids
   bool operator==(const NeuronsOf&) const = default;
   NeuronParts compute(const PromptRun& run, const Computation<NeuronParts>& computation) const;
 };

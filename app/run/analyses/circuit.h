@@ -50,7 +50,7 @@ struct Circuit {
   int rows = 1;                    ///< 1: positions together; T: by position
   std::vector<RankedEdge> ranked;  ///< ordered by `needed`
   std::vector<int> by_place;       ///< their indices in the order of their places
-  Measured measured;
+  Measured measured = {};
   double value = 0;      ///< the metric in the run
   double cut_value = 0;  ///< with no edge kept
   bool whole = true;     ///< false: the edges are still being computed, and there are none
@@ -87,7 +87,7 @@ struct CircuitOf {
   static constexpr int kMostSteps = 50;
   static constexpr std::int64_t kMostEdges = 1 << 26;  ///< by position; 20 bytes each while they are ranked
 
-  Measured measured;  ///< not the divergence
+  Measured measured = {};  ///< not the divergence
   CircuitMethod method = CircuitMethod::integrated;
   CutOf cut = {};
   int steps = kSteps;  ///< of `integrated`, at least 1
@@ -139,7 +139,7 @@ struct CutMetric {
 
 struct CutMetricOf {
   static constexpr std::string_view kName = "pass with edges cut";
-  Measured measured;  ///< of the circuit
+  Measured measured = {};  ///< of the circuit
   CutOf cut = {};
   int rows = 1;  ///< as in the circuit
   EdgeList edges;

@@ -39,7 +39,7 @@ struct LogitFlow {
 
   /// A logit, or its difference from another or the mean of all: a number that all logits share does not
   /// change the prediction.
-  Measured measured;
+  Measured measured = {};
   int layers = 0;
   int positions = 0;  ///< 0: a part, which has nothing yet
   double logit = 0;   ///< as the model computed it, or the difference of two
@@ -84,7 +84,7 @@ struct LogitFlow {
 /// The flow to a token's logit after a position.
 struct LogitFlowOf {
   static constexpr std::string_view kName = "logit flow";
-  Measured measured;  ///< see LogitFlow
+  Measured measured = {};  ///< see LogitFlow
   bool operator==(const LogitFlowOf&) const = default;
   /// Throws RunError for an id outside the vocabulary.
   LogitFlow compute(const PromptRun& run, const Computation<LogitFlow>& computation) const;

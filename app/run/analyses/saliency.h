@@ -28,7 +28,7 @@ enum class SaliencyBaseline {
 
 /// The tokens' shares in a metric, in the unit of answers: see is_in_bits.
 struct Saliency {
-  Measured measured;
+  Measured measured = {};
   SaliencyMethod method = SaliencyMethod::gradient_input;
   double value = 0;           ///< the metric in the run
   double start = 0;           ///< the metric at the baseline of integrated gradients; else 0
@@ -54,7 +54,7 @@ struct SaliencyOf {
   static constexpr int kDefaultSteps = 256;
   static constexpr int kMaxSteps = 1024;
 
-  Measured measured;  ///< not the divergence
+  Measured measured = {};  ///< not the divergence
   SaliencyMethod method = SaliencyMethod::gradient_input;
   // Of integrated gradients:
   SaliencyBaseline baseline = SaliencyBaseline::zero;

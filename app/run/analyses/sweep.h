@@ -65,8 +65,8 @@ struct SweepReading {
 
 /// How each of many single edits affects the prediction after a position.
 struct Sweep {
-  Measured measured;  ///< of all metrics
-  int layers = 0;     ///< rows; 1 of neurons, which are of any layers
+  Measured measured = {};  ///< of all metrics
+  int layers = 0;          ///< rows; 1 of neurons, which are of any layers
   /// Places of a layer: heads; positions; heads and the MLP; heads at positions, head by head; or the MLP
   /// alone. Of neurons: all that were chosen.
   int columns = 0;

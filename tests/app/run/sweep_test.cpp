@@ -64,21 +64,13 @@ class SweepTest : public model::SmallModel {
     const auto token = static_cast<std::size_t>(sweep.measured.token.id()),
                against = static_cast<std::size_t>(sweep.measured.other.id());
     const auto logs = log_probabilities(edited), run_logs = log_probabilities(run);
+    if (which == Metric::logit) return edited[token] - run[token];
+    if (which == Metric::difference) return edited[token] - edited[against] - run[token] + run[against];
+    if (which == Metric::probability) return std::exp(logs[token]) - std::exp(run_logs[token]);
     double divergence = 0;
-    switch (which) {
-      case Metric::logit:
-        return edited[token] - run[token];
-      case Metric::difference:
-        return edited[token] - edited[against] - run[token] + run[against];
-      case Metric::probability:
-        return std::exp(logs[token]) - std::exp(run_logs[token]);
-      case Metric::divergence:
-        for (std::size_t i = 0; i < run.size(); ++i)
-          divergence += std::exp(run_logs[i]) * (run_logs[i] - logs[i]);
-        return divergence / std::log(2.0);  // bits
-      default:  // no sweep measures these
-        return 0;
-    }
+    for (std::size_t i = 0; i < run.size(); ++i)
+      divergence += std::exp(run_logs[i]) * (run_logs[i] - logs[i]);
+    return divergence / std::log(2.0);  // bits
   }
 
   static std::size_t cell_count(const SweepOf& question) {
