@@ -12,12 +12,11 @@ enum Role { kGuess };  // a bar: Region::id: token id
 const auto kCount = make_option<int>("count", "Bars", "number of tokens shown",
                                      {.default_value = 10, .low = 1, .high = 1000, .keys = "nN"});
 
-constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-
 struct Guesses {
   std::shared_ptr<const NextToken> next;
   std::vector<double> probabilities;  ///< [vocabulary]
   std::vector<int> best;              ///< ids, the most probable first; ties by the smaller id
+  std::vector<int> all;               ///< these, and below them those that have bars wherever they rank
   std::vector<double> before;         ///< the baseline's probabilities; empty: no comparison
   int actual = -1;                    ///< id of the token that follows; -1: none does
   int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
@@ -32,6 +31,8 @@ std::vector<double> probabilities_of(const ViewContext& c, const NextToken& next
   model::softmax(next.logits, c.options[kTemperature], probabilities);
   return probabilities;
 }
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// Smaller differences of probabilities mean nothing.
 constexpr double kRoundingError = 1e-6;
@@ -68,6 +69,11 @@ Guesses guesses_of(const ViewContext& c, std::shared_ptr<const NextToken> answer
     g.actual = c.run->tokens.tokens[following].id;
     g.actual_rank = model::rank_of(next.logits, g.actual);
   }
+  g.all = g.best;
+  for (const int id : {g.actual, g.best_before})
+    if (id >= 0 && std::ranges::count(g.all, id) == 0) g.all.push_back(id);
+  std::stable_sort(g.all.begin() + std::ssize(g.best), g.all.end(),
+                   [&](int a, int b) { return g.probabilities[a] > g.probabilities[b]; });
   g.next = std::move(answer);
   return g;
 }
@@ -75,13 +81,10 @@ Guesses guesses_of(const ViewContext& c, std::shared_ptr<const NextToken> answer
 /// The end of the axis: the next round number above everything that is drawn on it.
 double axis_end(const Guesses& g) {
   double most = 0;
-  const auto add = [&](int id) {
+  for (const int id : g.all) {
     const double now = g.probabilities[id], before = g.before.empty() ? now : g.before[id];
     most = std::max(most, g.is_difference ? std::abs(now - before) : std::max(now, before));
-  };
-  for (const int id : g.best) add(id);
-  for (const int id : {g.actual, g.best_before})  // these have bars wherever they rank
-    if (id >= 0) add(id);
+  }
   if (g.is_difference && most < kRoundingError) most = 0;  // not blown up to full bars
   return std::min(100.0, viz::round_limit(100 * most));
 }
@@ -92,65 +95,43 @@ std::string signed_points(double difference) {
   return difference == 0 ? "0" : (difference < 0 ? "−" : "+") + number;
 }
 
-viz::Bar make_bar(const ViewContext& c, const Guesses& g, int id) {
+/// A bar without a length. `logit`: said where nothing is compared.
+viz::Bar bar_with(const Guesses& g, std::string label, double now, double before, std::string logit) {
   viz::Bar bar;
-  bar.label = label_of(c, id);
-  const double probability = g.probabilities[id];
-  bar.value = 100 * probability;
-  bar.number = percent(probability);
-  bar.detail = viz::fixed_number(static_cast<double>(g.next->logits[id]), 2);
-  if (!g.before.empty()) {
-    const double before = g.before[id];
-    bar.before = 100 * before;
-    bar.detail = signed_points(probability - before);
-    if (g.is_difference) std::swap(bar.number, bar.detail);
-  }
-  bar.marked = id == g.actual;
-  bar.color = c.theme->bar;
-  if (g.is_difference) {
-    bar.value -= bar.before;
-    bar.before = std::numeric_limits<double>::quiet_NaN();
-    bar.color = viz::sign_color(*c.theme, bar.value);
-  }
+  bar.label = std::move(label);
+  bar.number = percent(now);
+  bar.detail = g.before.empty() ? std::move(logit) : signed_points(now - before);
+  if (g.is_difference) std::swap(bar.number, bar.detail);
+  return bar;
+}
+
+viz::Bar bar_of(const ViewContext& c, const Guesses& g, int id) {
+  const double now = g.probabilities[id], before = g.before.empty() ? kNone : g.before[id];
+  viz::Bar bar = bar_with(g, label_of(c, id), now, before,
+                          viz::fixed_number(static_cast<double>(g.next->logits[id]), 2));
+  bar.value = 100 * (g.is_difference ? now - before : now);
+  bar.before = g.is_difference ? kNone : 100 * before;
+  bar.color = g.is_difference ? viz::sign_color(*c.theme, bar.value) : c.theme->bar;
   bar.label_color = c.theme->text;
+  bar.marked = id == g.actual;
   bar.id = id;
   return bar;
 }
 
-/// The tokens with a bar if there is room for so many: the first ones, and below these the one that follows
-/// and the baseline's first guess, wherever they rank.
+/// The tokens with a bar if there is room for so many.
 std::vector<int> shown_tokens(const Guesses& g, std::size_t room) {
-  const auto with = [&](std::size_t count) {
-    std::vector<int> ids(g.best.begin(), g.best.begin() + static_cast<std::ptrdiff_t>(count));
-    for (const int id : {g.actual, g.best_before})
-      if (id >= 0 && std::ranges::count(ids, id) == 0) ids.push_back(id);
-    std::stable_sort(ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
-                     [&](int a, int b) { return g.probabilities[a] > g.probabilities[b]; });
-    return ids;
-  };
-  std::size_t count = g.best.size();
-  while (count > 1 && with(count).size() > room) --count;
-  return with(count);
+  std::vector<int> ids = g.all;
+  for (std::ptrdiff_t i = std::ssize(g.best); --i > 0 && ids.size() > room;)
+    if (ids[i] != g.actual && ids[i] != g.best_before) ids.erase(ids.begin() + i);
+  return ids;
 }
 
 /// The probability of all other tokens.
 double rest_of(const std::vector<double>& probabilities, const std::vector<int>& ids) {
+  if (probabilities.empty()) return kNone;
   double sum = 0;
   for (const int id : ids) sum += probabilities[id];
   return sum > 1 ? 0 : 1 - sum;  // not std::max, which turns NaN into 0
-}
-
-/// All tokens without a bar.
-viz::Bar bar_of_rest(const Guesses& g, const std::vector<int>& shown) {
-  viz::Bar rest;
-  rest.muted = true;
-  rest.label = grouped(std::ssize(g.probabilities) - std::ssize(shown)) + " others";
-  const double probability = rest_of(g.probabilities, shown);
-  rest.number = percent(probability);
-  if (g.before.empty()) return rest;
-  rest.detail = signed_points(probability - rest_of(g.before, shown));
-  if (g.is_difference) std::swap(rest.number, rest.detail);
-  return rest;
 }
 
 void paint_bars(Picture& picture, const ViewContext& c, const Guesses& g, const viz::Rect& area) {
@@ -173,16 +154,20 @@ void paint_bars(Picture& picture, const ViewContext& c, const Guesses& g, const 
   chart.marks = true;
   const float lines = (area.h + 1 - viz::bar_chart_height(0, true, style)) / viz::bar_height(style);
   const std::vector<int> shown = shown_tokens(g, static_cast<std::size_t>(std::max(2.F, lines)) - 1);
-  if (std::ranges::count(shown, g.best.back()) == 0) picture.whole = false;
+  if (shown.size() < g.all.size()) picture.whole = false;
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    viz::Bar& bar = chart.bars.emplace_back(make_bar(c, g, shown[i]));
+    viz::Bar& bar = chart.bars.emplace_back(bar_of(c, g, shown[i]));
     // The baseline's guess need not come next: there is no bar for those between. A note says the rank of the
     // token that follows.
     const int rank = model::rank_of(g.next->logits, shown[i]) + 1;
     if (shown[i] == g.best_before && shown[i] != g.actual && rank > static_cast<int>(i) + 1)
       bar.label = std::to_string(rank) + ". " + bar.label;
   }
-  if (shown.size() < g.probabilities.size()) chart.bars.push_back(bar_of_rest(g, shown));
+  if (const auto others = std::ssize(g.probabilities) - std::ssize(shown); others > 0) {
+    chart.bars.push_back(bar_with(g, grouped(others) + " others", rest_of(g.probabilities, shown),
+                                  rest_of(g.before, shown), ""));
+    chart.bars.back().muted = true;
+  }
   viz::paint_bar_chart(picture, chart, area, style);
 }
 
@@ -254,7 +239,7 @@ void declare(Content& it) {
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_guess(facts, c, g, ref.token); };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return continue_with(now, *g.next, ref.token); };
   constexpr float kTitles = 2.6F, kBar = 1.8F;  // ems
-  const float all = kTitles + kBar * static_cast<float>(shown_tokens(g, kAll).size() + 1);
+  const float all = kTitles + kBar * static_cast<float>(g.all.size() + 1);
   const auto paint = [&](Picture& picture, const ViewContext& page, viz::Rect area) {
     paint_bars(picture, page, g, area);
   };
