@@ -146,8 +146,8 @@ class Keys {
     }
     if (s_.dialog != Dialog::none) return add(ShowDialog{Dialog::none});
     if (s_.generation.running) return add(Generate{false});
-    if (snapshot_.busy == Busy::loading) return add(CancelLoad{});
-    if (!s_.message.text.empty()) return add(DismissMessage{});
+    if (snapshot_.busy == Busy::loading) return add(Change{&UiState::load_cancel, s_.load_request});
+    if (!s_.message.text.empty()) return add(ShowMessage{});
     focus(Field::prompt);
   }
 

@@ -32,15 +32,14 @@ struct UiState : PromptSlice,
 class Action
     : public OneOf<TypeInField, ScrollField, ShowExample, ShowIds, AppendToken, SetTokens, SelectHead,
                    MoveHead, SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView,
-                   CloseSecondView, Revisit, SetOption, PlayOption, AdvancePlaying, ShowMoreControls,
-                   TypeOption, OpenTour, GoToStop, CloseTour, RevealPoint, DoAll, BeginClick, UndoClick,
-                   SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit, SetPositionId,
-                   SetVisibility, ListEdits, Undo, TypeEdits, ShowEdits, SetSide, CompareWith, CompareModel,
-                   Generate, ShowDialog, ShowGuide, ChooseEntry, SetExport, DoExport, ExportEnded,
-                   ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession,
-                   SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels,
-                   FetchModel, CancelFetch, FetchProgressed, FetchEnded, DismissOffer, BrowseFolder,
-                   FolderListed, ModelsFound, ShowMessage, DismissMessage, CloseWarnings, Quit> {
+                   Revisit, SetOption, PlayOption, AdvancePlaying, TypeOption, OpenTour, GoToStop, CloseTour,
+                   RevealPoint, DoAll, BeginClick, UndoClick, SetFontSize, SetStartToken, AddEdits,
+                   ToggleEdit, SetPositionId, SetVisibility, ListEdits, Undo, TypeEdits, ShowEdits, SetSide,
+                   CompareWith, CompareModel, Generate, ShowDialog, ShowGuide, ChooseEntry, SetExport,
+                   DoExport, ExportEnded, ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers,
+                   OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown,
+                   FindModels, FetchModel, CancelFetch, FetchProgressed, FetchEnded, BrowseFolder,
+                   FolderListed, ShowMessage, Change> {
  public:
   using OneOf::OneOf;
 };

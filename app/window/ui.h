@@ -70,6 +70,10 @@ class Ui {
   /// The ground of what is selected: tabs, segments, rows and buttons.
   viz::Color selected() const { return mix(theme().surface, theme().accent, 0.18F); }
   const viz::Fonts& fonts() const { return *input.fonts; }
+  /// See make_context.
+  ViewContext context(const View* view, float width = 1, float height = 1, float scale = 1) const {
+    return make_context(view, state, snapshot, *input.answers, fonts(), width, height, scale);
+  }
   float width(std::string_view words, viz::FontStyle style = viz::FontStyle::regular, float factor = 1) const;
   void fill(const viz::Rect& rect, viz::Color color, float radius = 0);
   void stroke(const viz::Rect& rect, viz::Color color, float width = 1, float radius = 0);

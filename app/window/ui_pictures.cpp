@@ -86,8 +86,7 @@ ViewActions Ui::meaning(const PlacedPicture& placed, Point pressed, Gesture gest
 
 void Ui::picture(const View& view, const Rect& rect, Side side) {
   if (rect.w < 1 || rect.h < 1) return;
-  const ViewContext wanted = make_context(nullptr, state, snapshot, *input.answers, fonts(), rect.w, rect.h,
-                                          input.frame.device_scale);
+  const ViewContext wanted = context(nullptr, rect.w, rect.h, input.frame.device_scale);
   CachedPicture shown = cache.get(view, on_side(side, view, wanted), input.answers);
   if (shown.stale) out.stale = true;
   PlacedPicture placed{&view,

@@ -272,7 +272,7 @@ TEST(State, OpeningAModelAsksForItOnceMore) {
   EXPECT_EQ(wanted(state, {}).model, "/models/a");
   state = after(state, {OpenModel{"/models/a"}});
   EXPECT_EQ(wanted(state, {}).load_request, 3U) << "the same folder may hold something else by now";
-  state = after(state, {CancelLoad{}});
+  state = after(state, {Change{&UiState::load_cancel, state.load_request}});
   EXPECT_EQ(wanted(state, {}).load_cancel, 3U);
 }
 
@@ -286,7 +286,7 @@ TEST(State, AViewOfTheOtherPaneChangesPlacesWithThisOne) {
   state = after(state, {ShowView{"query", true}});
   EXPECT_EQ(state.view, "heatmap");
   EXPECT_EQ(state.second_view, "query");
-  state = after(state, {CloseSecondView{}});
+  state = after(state, {Change{&UiState::second_view, ""}});
   EXPECT_EQ(shown_tabs(state).size(), 1U);
   state = after(state, {ShowView{"heatmap", true}});
   EXPECT_EQ(state.second_view, "heatmap");
@@ -299,7 +299,7 @@ TEST(State, AnErrorEndsGeneratingAndSaysWhoseItIs) {
   state = after(state, {ShowMessage{"cannot load", true, true}});
   EXPECT_FALSE(state.generation.running);
   EXPECT_TRUE(state.message.from_worker);
-  state = after(state, {DismissMessage{}});
+  state = after(state, {ShowMessage{}});
   EXPECT_EQ(state.message.text, "");
 }
 

@@ -14,7 +14,7 @@ using viz::Rect;
 void draw_save(Ui& ui) {
   const auto body = ui.begin_dialog(Dialog::save, "Save session", 640, 250);
   if (!body) return;
-  const SaveForm& form = ui.state.save_form;
+  const FileForm& form = ui.state.save_form;
   float y = body->y;
   y += ui.paragraph(
            "Saves everything on the screen, to continue later: the prompt, the model's name, the views with "
@@ -22,9 +22,8 @@ void draw_save(Ui& ui) {
            {body->x, y, body->w, 0}, ui.theme().text_muted, Ui::kSmall) +
        ui.u(10);
   ui.field(Field::session_path, {body->x, y, body->w, ui.u(30)}, "path of the file");
-  draw_path_message(ui, {body->x, y + ui.u(38), body->w, body->bottom() - ui.u(76) - y}, form.problem,
-                    form.asked);
-  if (draw_write_button(ui, *body, "Save", "Save session", form.path, form.asked))
+  draw_path_message(ui, {body->x, y + ui.u(38), body->w, body->bottom() - ui.u(76) - y}, form);
+  if (draw_write_button(ui, *body, "Save", "Save session", form))
     ui.actions.emplace_back(SaveSession{system::path_of(form.path.edit.text), form.asked});
   draw_text_menu(ui);
   ui.end_dialog();

@@ -184,7 +184,7 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   if (now.waiting && now.problem.empty()) {
     ui.paragraph("The file is written when everything is computed. Esc cancels.", message_area,
                  ui.theme().text_muted, Ui::kSmall);
-  } else if (!draw_path_message(ui, message_area, now.problem, now.asked) && now.kind != FileFormat::csv) {
+  } else if (!draw_path_message(ui, message_area, now) && now.kind != FileFormat::csv) {
     ui.paragraph(now.recipe ? "With its recipe, the file holds the prompt, the model's name, the edits and "
                               "all options, so that the picture can be recreated."
                             : "Without its recipe, the file holds only the picture.",
@@ -224,7 +224,7 @@ void draw_export(Ui& ui) {
                                                                : "",
                  .tip = "Copy the picture as PNG"}))
     ui.actions.emplace_back(DoExport{false, true});
-  if (draw_write_button(ui, *body, "Export", "Export file", form.path, form.asked))
+  if (draw_write_button(ui, *body, "Export", "Export file", form))
     ui.actions.emplace_back(DoExport{form.asked});
   draw_text_menu(ui);
   ui.end_dialog();

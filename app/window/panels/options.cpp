@@ -278,8 +278,7 @@ std::vector<ViewControl> labelled(const Ui& ui, std::vector<ViewControl> control
 void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& controls, const Rect& first,
                float taken) {
   Rows rows(first, ui.u(6), taken);
-  const ViewContext context =
-      make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), first.w, first.h, 1);
+  const ViewContext context = ui.context(&view, first.w, first.h);
   for (const ViewControl& control : controls) {
     const Rect rect = rows.take(width_of(ui, control, first.w));
     if (control.option) {
@@ -293,7 +292,7 @@ void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& control
     } else if (ui.button(rect, more_words(ui),
                          {.tip = ui.state.all_controls ? "Show the first controls of each view only"
                                                        : "Show all controls of each view"})) {
-      ui.actions.emplace_back(ShowMoreControls{!ui.state.all_controls});
+      ui.actions.emplace_back(Change{&UiState::all_controls, !ui.state.all_controls});
     }
   }
 }

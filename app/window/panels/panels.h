@@ -129,9 +129,9 @@ float draw_controls(Ui& ui, const View& view, const viz::Rect& first, float most
 
 /// The message under a path in a dialog: why it cannot be written, or that the file exists. Returns whether
 /// there was one.
-bool draw_path_message(Ui& ui, const viz::Rect& rect, const std::string& problem, bool asked);
-/// The button in the lower right corner of a dialog that writes a file; `asked`: it replaces an existing one.
+bool draw_path_message(Ui& ui, const viz::Rect& rect, const FileForm& form);
+/// The button in the lower right corner of a dialog that writes a file.
 bool draw_write_button(Ui& ui, const viz::Rect& body, const std::string& label, const std::string& name,
-                       const TextField& path, bool asked);
+                       const FileForm& form);
 
 }  // namespace headscope::app

@@ -70,23 +70,23 @@ Rect Rows::take(float width) {
   return rect;
 }
 
-bool draw_path_message(Ui& ui, const Rect& rect, const std::string& problem, bool asked) {
-  if (!problem.empty()) {
-    ui.paragraph(problem, rect, ui.theme().error, Ui::kSmall);
-  } else if (asked) {
+bool draw_path_message(Ui& ui, const Rect& rect, const FileForm& form) {
+  if (!form.problem.empty()) {
+    ui.paragraph(form.problem, rect, ui.theme().error, Ui::kSmall);
+  } else if (form.asked) {
     ui.paragraph("A file with this name exists. Replace it?", rect, ui.theme().text);
   }
-  return asked || !problem.empty();
+  return form.asked || !form.problem.empty();
 }
 
 bool draw_write_button(Ui& ui, const Rect& body, const std::string& label, const std::string& name,
-                       const TextField& path, bool asked) {
-  const std::string& words = asked ? std::string("Replace") : label;
+                       const FileForm& form) {
+  const std::string words = form.asked ? "Replace" : label;
   const float width = ui.button_width(words) + ui.u(24), height = ui.u(32);
   return ui.button({body.right() - width, body.bottom() - height, width, height}, words,
                    {.look = Ui::Look::primary,
-                    .unavailable = path.edit.text.empty() ? "No file is named." : "",
-                    .tip = asked ? "Overwrite the existing file" : "Write the file  Enter",
+                    .unavailable = form.path.edit.text.empty() ? "No file is named." : "",
+                    .tip = form.asked ? "Overwrite the existing file" : "Write the file  Enter",
                     .name = name});
 }
 

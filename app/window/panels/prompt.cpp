@@ -18,7 +18,7 @@ constexpr float kNoticeFactor = 0.85F;
 struct Notice {
   std::string words = {};   ///< empty: none
   std::string button = {};  ///< empty: nothing can be done
-  Action action = DismissMessage{};
+  Action action = ShowMessage{};
 };
 
 std::string file_words(const PatternFile& file) {
@@ -89,8 +89,7 @@ float notice_width(const Ui& ui, float width) {
 /// The number of lines that show all tokens.
 int token_lines(const Ui& ui, float width) {
   const View& view = token_strip();
-  const ViewContext context = make_context(nullptr, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(),
-                                           width - 2 * strip_inset(ui), 0, 1);
+  const ViewContext context = ui.context(nullptr, width - 2 * strip_inset(ui), 0);
   if (!context.run) return 1;
   const float line = tokens_height(ui, 1) - tokens_height(ui, 0);
   return std::max(1,

@@ -96,7 +96,7 @@ void say_loading(Ui& ui, Places& line) {
   const Rect place = line.left(ui.button_width("Cancel"));
   if (ui.button({place.x, place.y + ui.u(3), place.w, place.h - ui.u(6)}, "Cancel",
                 {.tip = "Keep the current model  Esc"}))
-    ui.actions.emplace_back(CancelLoad{});
+    ui.actions.emplace_back(Change{&UiState::load_cancel, ui.state.load_request});
 }
 
 /// What an open model warns of.
@@ -176,7 +176,7 @@ void draw_error(Ui& ui, const Rect& rect) {
     ui.paragraph(ui.state.message.text, {room.x, room.y + ui.u(8), room.w, 0}, ui.theme().text);
   };
   if (draw_card(ui, "error", rect, ui.theme().error, {"Close the message", "Close  Esc"}, words))
-    ui.actions.emplace_back(DismissMessage{});
+    ui.actions.emplace_back(ShowMessage{});
 }
 
 float warnings_height(const Ui& ui) {
@@ -204,9 +204,9 @@ void draw_warnings(Ui& ui, const Rect& rect) {
     }
   };
   if (!draw_card(ui, "warnings", rect, ui.theme().text_muted, {"Close the warnings", "Close"}, words)) return;
-  CloseWarnings closed;
-  for (const Warning& warning : warnings) closed.warnings.push_back(warning.text);
-  ui.actions.emplace_back(std::move(closed));
+  std::vector<std::string> closed = ui.state.closed_warnings;
+  for (const Warning& warning : warnings) closed.push_back(warning.text);
+  ui.actions.emplace_back(Change{&UiState::closed_warnings, std::move(closed)});
 }
 
 }  // namespace headscope::app

@@ -89,7 +89,7 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const Rect foot{inner.x, inner.bottom() - ui.u(30), inner.w, ui.u(30)};
   draw_buttons(ui, tour, foot);
 
-  ViewContext context = make_context(nullptr, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), 1, 1, 1);
+  ViewContext context = ui.context(nullptr);
   if (context.run && context.run->baseline) context.side = ui.state.side;  // of no view, but conditions ask
   const float top = head.rest().bottom() + ui.u(6);
   Rect body{inner.x, top, inner.w, foot.y - ui.u(6) - top};

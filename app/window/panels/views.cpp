@@ -156,7 +156,7 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   const Command& two = command(CommandId::two_views);
   if (second_view) {
     if (ui.icon(last, Icon::close, "One view", Tip("Close the second view", two)))
-      ui.actions.emplace_back(CloseSecondView{});
+      ui.actions.emplace_back(Change{&UiState::second_view, ""});
   } else if (ui.state.second_view.empty() &&
              ui.icon(last, Icon::two_views, "Two views", Tip("Add a second view", two))) {
     ui.actions.push_back(toggle_second_view(ui.state));
@@ -191,11 +191,8 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   const float most = std::max(control, (rect.bottom() - top) / 2), controls = top;
   top = draw_controls(ui, shown, {head.x, top, head.w, control}, most, taken);
   if (top > controls) top += gap;
-  const auto differs = [&] {
-    return can_show_difference(
-        shown, make_context(&shown, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), rect.w, rect.h, 1));
-  };
-  if (ui.state.side == Side::difference && has_comparison(ui.state) && !differs()) {
+  if (ui.state.side == Side::difference && has_comparison(ui.state) &&
+      !can_show_difference(shown, ui.context(&shown))) {
     ui.text(!shown.caption.prompt      ? "This view shows weights of the model, which no run changes."
             : shown.shows_difference   ? "This is about the unedited model: there is no difference."
             : ui.state.second.on       ? "This view has no differences: it shows the first prompt."

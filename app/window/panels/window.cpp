@@ -37,7 +37,7 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
   PaneSizes panes = ui.state.panes;
   panes.*width = drag->reset ? 0 : *ui.moment.pane_before + sign * drag->by;
   if (drag->done) ui.moment.pane_before.reset();
-  ui.actions.emplace_back(SetPanes{panes});
+  ui.actions.emplace_back(Change{&UiState::panes, within_limits(panes)});
 }
 
 /// Whether the stop needs the heads pane: to wait for something there, or to point at it. The list of tours,

@@ -15,7 +15,14 @@ namespace headscope::app {
 /// A dialog over the window. (Dear ImGui tracks which menu is open.)
 enum class Dialog { none, open, export_, help, save, palette };
 
-struct ExportForm {
+/// The form of a dialog that writes a file.
+struct FileForm {
+  TextField path;
+  bool asked = false;   ///< the file exists: the dialog asks whether to replace it
+  std::string problem;  ///< why it could not be written: one sentence, until something changes
+};
+
+struct ExportForm : FileForm {
   std::string subject;  ///< the id of a view; empty: the whole window
   FileFormat kind = FileFormat::png;
   int scale = 2;          ///< PNG: device pixels for a logical one
@@ -27,11 +34,8 @@ struct ExportForm {
   bool recipe = true;   ///< the file carries its recipe
   bool dark = false;    ///< the picture's theme; initially the window's
   std::filesystem::path folder;  ///< folder of the suggested path
-  TextField path;
   TextField size;        ///< "1200x800", or "1200" as a width, logical pixels; empty: as `target` chooses
-  bool asked = false;    ///< the file exists: the dialog asks whether to replace it
   bool waiting = false;  ///< the file will be written once everything is computed
-  std::string problem;   ///< why it could not be written: one sentence, until something changes
 };
 
 struct OpenForm {
@@ -40,12 +44,6 @@ struct OpenForm {
   bool loading = false;  ///< a folder is being read
   bool second = false;   ///< chooses a model to compare with
   TextField path;        ///< the folder, editable
-};
-
-struct SaveForm {
-  TextField path;
-  bool asked = false;   ///< the file exists: the dialog asks whether to replace it
-  std::string problem;  ///< why it could not be written: one sentence, until something changes
 };
 
 struct HelpForm {
@@ -68,7 +66,7 @@ struct DialogSlice {
   PaletteForm palette;
   ExportForm export_form;
   OpenForm open_form;
-  SaveForm save_form;
+  FileForm save_form;
   bool can_copy_pictures = false;
 };
 

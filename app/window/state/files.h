@@ -41,16 +41,12 @@ struct FileSlice {
 struct OpenModel {
   std::filesystem::path folder;
 };
-struct CancelLoad {};
 struct ModelOpened {  ///< it was loaded
   std::filesystem::path folder;
   bool bundled = false;
 };
 struct ModelKept {};  ///< the requested model could not be loaded, or loading was cancelled
 struct FindModels {};
-struct ModelsFound {
-  std::vector<DiscoveredModel> models;
-};
 struct FetchModel {  ///< fetches a model from the hub and opens it
   HubModel model;
 };
@@ -62,8 +58,7 @@ struct FetchEnded {
   std::filesystem::path folder = {};  ///< empty: it was not fetched
   std::string problem = {};           ///< why; empty: it was cancelled
 };
-struct DismissOffer {};  ///< permanently dismisses the offer of larger models
-struct OpenFile {        ///< a session, a figure's recipe, or a list of prompts
+struct OpenFile {  ///< a session, a figure's recipe, or a list of prompts
   std::filesystem::path file;
 };
 struct OpenSession {  ///< opens a session that was read
@@ -89,15 +84,6 @@ void reduce(UiState& s, const FetchEnded& a, ReduceContext& w);
 void reduce(UiState& s, const OpenFile& a, ReduceContext& w);
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w);
 void reduce(UiState& s, const WeightsKnown& a, ReduceContext& w);
-inline void reduce(FileSlice& s, const CancelLoad&, ReduceContext&) {
-  s.load_cancel = s.load_request;
-}
-inline void reduce(FileSlice& s, const DismissOffer&, ReduceContext&) {
-  s.offer_models = false;
-}
-inline void reduce(FileSlice& s, const ModelsFound& a, ReduceContext&) {
-  s.models = a.models;
-}
 inline void reduce(FileSlice& s, const FetchProgressed& a, ReduceContext&) {
   s.fetching.progress = a.progress;
 }

@@ -23,10 +23,6 @@ void reduce(UiState& s, const SetFontSize& a, ReduceContext&) {
   s.prompt.scroll *= s.font_size / before;  // keeps the same lines visible
 }
 
-void reduce(ShellSlice& s, const SetPanes& a, ReduceContext&) {
-  s.panes = within_limits(a.panes);
-}
-
 void reduce(UiState& s, const ShowMessage& a, ReduceContext&) {
   s.message = {a.text, a.is_error, a.from_worker};
   if (a.is_error) s.generation.running = false;

@@ -28,40 +28,16 @@ struct ShellSlice {
   bool quit = false;                         ///< the window closes
 };
 
-struct SetDark {
-  bool dark = false;
-};
 struct SetFontSize {
   float size = kDefaultFontSize;
 };
-struct SetPanes {
-  PaneSizes panes;
-};
-struct ShowMessage {
+struct ShowMessage {  ///< an empty text: none
   std::string text;
   bool is_error = false;
   bool from_worker = false;
 };
-struct DismissMessage {};
-struct CloseWarnings {
-  std::vector<std::string> warnings;
-};
-struct Quit {};
 
 void reduce(UiState& s, const SetFontSize& a, ReduceContext& w);
-void reduce(ShellSlice& s, const SetPanes& a, ReduceContext& w);
 void reduce(UiState& s, const ShowMessage& a, ReduceContext& w);
-inline void reduce(ShellSlice& s, const SetDark& a, ReduceContext&) {
-  s.dark = a.dark;
-}
-inline void reduce(ShellSlice& s, const DismissMessage&, ReduceContext&) {
-  s.message = {};
-}
-inline void reduce(ShellSlice& s, const CloseWarnings& a, ReduceContext&) {
-  s.closed_warnings.insert(s.closed_warnings.end(), a.warnings.begin(), a.warnings.end());
-}
-inline void reduce(ShellSlice& s, const Quit&, ReduceContext&) {
-  s.quit = true;
-}
 
 }  // namespace headscope::app

@@ -146,14 +146,6 @@ void reduce(ViewSlice& s, const StepView& a, ReduceContext& w) {
   reduce(s, ShowView{std::move(id)}, w);
 }
 
-void reduce(ViewSlice& s, const CloseSecondView&, ReduceContext&) {
-  s.second_view.clear();
-}
-
-void reduce(ViewSlice& s, const ShowMoreControls& a, ReduceContext&) {
-  s.all_controls = a.all;
-}
-
 void reduce(ViewSlice& s, const TypeOption& a, ReduceContext&) {
   s.typed_last = a.option;
   show_option_text(s);

@@ -60,9 +60,6 @@ struct ViewSlice {
 /// Controls of a view beyond which the others are shown only on demand.
 constexpr std::size_t kMaxControls = 6;
 
-struct ShowMoreControls {
-  bool all = false;
-};
 struct ShowView {
   std::string id;
   bool second_pane = false;  ///< in the second pane, which is opened if need be
@@ -70,7 +67,6 @@ struct ShowView {
 struct StepView {  ///< shows another tab in the first pane
   int by = 1;
 };
-struct CloseSecondView {};
 struct TypeOption {  ///< chooses the option that the text field edits
   const OptionSpec* option = nullptr;
 };
@@ -97,8 +93,6 @@ void reduce(ViewSlice& s, const SetOption& a, ReduceContext& w);
 void reduce(ViewSlice& s, const ShowView& a, ReduceContext& w);
 void reduce(ViewSlice& s, const ShowPart& a, ReduceContext& w);
 void reduce(ViewSlice& s, const StepView& a, ReduceContext& w);
-void reduce(ViewSlice& s, const CloseSecondView& a, ReduceContext& w);
-void reduce(ViewSlice& s, const ShowMoreControls& a, ReduceContext& w);
 void reduce(ViewSlice& s, const TypeOption& a, ReduceContext& w);
 void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w);
 void reduce(UiState& s, const DoAll& a, ReduceContext& w);

@@ -158,7 +158,7 @@ TEST_F(TwoModelsWindow, AFolderIsFoundAgainWhileItIsOpenAndAfterIt) {
   wait_until(core, [&] { return !core.state().session.empty(); });
   for (const bool open : {true, false}) {
     if (!open) core.apply(CompareModel{});
-    apply_and_show(core, DismissMessage{}, TypeInField{Field::prompt, Replace{"else"}});
+    apply_and_show(core, ShowMessage{}, TypeInField{Field::prompt, Replace{"else"}});
     core.apply(OpenFile{session});
     wait_until(core, [&] { return prompt(core) == "The old king had a daughter"; });
     shown(core);

@@ -63,8 +63,8 @@ class Sessions : public HandsTest {
     EditList list = core.state().edits.list;
     list.edits[1].on = false;
     apply_and_show(core, ListEdits{list}, CompareWith{true, Alignment::subsequence},
-                   TypeInField{Field::second, Insert{"The old queen", false}}, SetDark{true}, SetFontSize{17},
-                   SetPanes{{300, 280, 0}});
+                   TypeInField{Field::second, Insert{"The old queen", false}}, Change{&UiState::dark, true},
+                   SetFontSize{17}, Change{&UiState::panes, {300, 280, 0}});
   }
   static Session session(const Core& core) { return session_of(core.state(), core.snapshot()); }
 };
@@ -145,7 +145,7 @@ TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
     EXPECT_TRUE(core.state().message.is_error) << name;
     EXPECT_THAT(core.state().message.text, HasSubstr(name));
     EXPECT_EQ(session(core), before) << name;
-    core.apply(DismissMessage{});
+    core.apply(ShowMessage{});
   }
 }
 
@@ -158,7 +158,7 @@ TEST_F(Sessions, OfWhatIsNotHereSaySoAndShowTheRest) {
   beyond.edits = {{"L99H1.z=0", true}, {"L0H1.z=0", true}, {"nonsense", true}};
   for (auto& [s, words] :
        {std::pair{&unknown, "not found"}, {&changed, "different weights"}, {&beyond, "Some edits"}}) {
-    core.apply(DismissMessage{});
+    core.apply(ShowMessage{});
     s->prompt.text = words;
     drop(core, folder_.write("a.headscope", to_json(Recipe{*s, {}})));
     wait_for(core, [&] { return !core.state().message.text.empty(); });
@@ -184,7 +184,7 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
   EXPECT_EQ(prompt(core), "another");
   EXPECT_EQ(core.state().edits.list.edits.size(), 1U) << "of the model that is open";
   EXPECT_EQ(core.state().model, bundled_folder());
-  core.apply(DismissMessage{});
+  core.apply(ShowMessage{});
   press_and_draw(core, Key::s, {.ctrl = true});
   EXPECT_EQ(core.state().dialog, Dialog::save) << "it asks for a name";
   core.apply(ShowDialog{Dialog::none});
@@ -255,7 +255,7 @@ TEST_F(Sessions, WhyTheyCannotBeKeptIsSaidOnceAndTheyAreTriedAgain) {
   wait_until(core, [&] { return !said.empty(); });
   EXPECT_THAT(said, AllOf(HasSubstr("a file"), HasSubstr("the session is"), HasSubstr("the settings are")));
   const std::string before = said;
-  core.apply(DismissMessage{});
+  core.apply(ShowMessage{});
   EXPECT_THROW(core.close(), std::runtime_error);
   core.take_results();
   EXPECT_EQ(said, "");

@@ -156,7 +156,7 @@ TEST_F(ToursTest, AStopComparesWithItsSecondPromptUntilTheNext) {
   CoreFixture core(with_tour(kTwoPrompts));
   const auto second = [&] { return core.state().second.text.edit.text; };
   EXPECT_FALSE(core.state().second.on);
-  apply_and_show(core, DismissMessage{}, GoToStop{1});
+  apply_and_show(core, ShowMessage{}, GoToStop{1});
   EXPECT_TRUE(core.state().second.on);
   EXPECT_EQ(second(), "The tour's second");
   ASSERT_TRUE(core.snapshot().run->baseline);

@@ -1,0 +1,234 @@
+// What the core does on request of actions: clipboard, folders, models, files.
+#include <exception>
+#include <iterator>
+#include <ranges>
+#include <stdexcept>
+#include <utility>
+
+#include "app/views/export.h"
+#include "app/window/core.h"
+#include "app/window/exporting.h"
+#include "app/window/sessions.h"
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "system/atomic_file.h"
+#include "system/file.h"
+#include "system/path_text.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Topics of background tasks.
+constexpr const char *kSaving = "saving", *kExporting = "exporting";
+
+using Result = std::optional<Action>;
+
+/// Throws std::runtime_error if a path is a folder: a file name is required.
+void require_file_name(const fs::path& path, const std::string& example) {
+  if (!path.has_filename() || system::is_folder(path))
+    throw std::runtime_error(system::text_of(path) + " is a folder; add a file name, e.g. " +
+                             system::text_of(path / system::path_of(example)) + ".");
+}
+
+Result read_prompts(const fs::path& file) {
+  try {
+    return PromptsRead{std::make_shared<const PromptList>(read_prompt_list(file)), ""};
+  } catch (const std::exception& e) {
+    return PromptsRead{nullptr, e.what()};
+  }
+}
+
+}  // namespace
+
+void Core::perform(const CopyText& effect) {
+  if (options_.set_clipboard) options_.set_clipboard(effect.text);
+}
+
+void Core::perform(const Paste& effect) {
+  if (!options_.get_clipboard) return;
+  std::string text = options_.get_clipboard();
+  if (!text.empty()) apply(TypeInField{effect.field, Insert{std::move(text), false}});
+}
+
+void Core::perform(const BrowseFolder& effect) {
+  const fs::path folder = expanded(system::text_of(effect.folder), options_.environment);
+  try {
+    background_.run("folder", [folder]() -> Result { return FolderListed{list_folder(folder)}; });
+  } catch (const NoThread& e) {
+    apply(FolderListed{{.folder = folder, .problem = e.what()}});
+  }
+}
+
+void Core::perform(const FindModels&) {
+  if (options_.find_models)
+    background_.run("models", [find = options_.find_models]() -> Result {
+      return Change{&UiState::models, find()};
+    });
+}
+
+void Core::perform(const FetchModel& effect) {
+  fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
+  const auto work = [fetch = options_.fetch, model = effect.model,
+                     cancelled = fetch_cancelled_](const Background<Result>::Report& report) -> Result {
+    FetchOptions options;
+    options.cancelled = [&] { return cancelled->load(); };
+    options.progress = [&](const FetchProgress& progress) { report(FetchProgressed{progress}); };
+    try {
+      return FetchEnded{fetch(model, options), ""};
+    } catch (const model::Stopped&) {
+      return FetchEnded{};
+    } catch (const std::exception& e) {
+      return FetchEnded{{}, to_text(model) + ": " + e.what()};
+    }
+  };
+  try {
+    background_.run("fetch", work);
+  } catch (const NoThread& e) {
+    apply(FetchEnded{{}, to_text(effect.model) + ": " + e.what()});
+  }
+}
+
+void Core::perform(const CancelFetch&) {
+  *fetch_cancelled_ = true;
+}
+
+void Core::perform(const SaveSession& effect) {
+  try {
+    fs::path file = expanded(system::text_of(effect.file), options_.environment);
+    require_file_name(file, "tales" + std::string(kSessionExtension));
+    if (file.extension() != kSessionExtension) file += kSessionExtension;
+    if (state_.pending_session)
+      throw std::runtime_error("The session is still opening: its model is not loaded yet.");
+    if (!effect.replace && system::is_there(file)) return apply(SessionSaved{.exists = true});
+    Recipe recipe{session_of(state_, *snapshot_), {}};
+    recipe.session.model.precision = options_.window.precision;
+    unhashed_.reset();
+    const bool is_whole = add_known_weights(recipe.session, snapshot_);
+    write(kSaving, file, to_json(recipe), [file](const std::string& problem) {
+      return problem.empty() ? SessionSaved{file} : SessionSaved{.problem = problem};
+    });
+    if (!is_whole) unhashed_ = {file, std::move(recipe), snapshot_->model, snapshot_->second_model};
+  } catch (const std::exception& e) {
+    apply(SessionSaved{.problem = e.what()});
+  }
+}
+
+void Core::write(const std::string& topic, const fs::path& file, std::string bytes,
+                 std::function<Result(const std::string& problem)> ended) {
+  background_.run(topic, [file, bytes = std::move(bytes), ended = std::move(ended)] {
+    try {
+      system::write_file_atomically(file, bytes);
+      return ended("");
+    } catch (const std::exception& e) {
+      return ended(e.what());
+    }
+  });
+}
+
+void Core::finish_writing() {
+  constexpr std::chrono::hours kLong{1};
+  for (const char* topic : {kSaving, kExporting}) background_.wait(topic, kLong);
+  keeper_.write_now();
+}
+
+/// Unless the file was written again or other models are open by now.
+void Core::add_late_hashes() {
+  if (!unhashed_ || !background_.wait(kSaving, {})) return;
+  const Snapshot& now = *snapshot_;
+  if (now.model != unhashed_->model || now.second_model != unhashed_->second_model) return unhashed_.reset();
+  const std::string before = to_json(unhashed_->recipe);
+  if (!add_known_weights(unhashed_->recipe.session, snapshot_)) return;
+  const Unhashed saved = *std::exchange(unhashed_, std::nullopt);
+  background_.run(kSaving, [file = saved.file, before, whole = to_json(saved.recipe)] {
+    try {
+      if (model::read_file(file, before.size() + 1) == before) system::write_file_atomically(file, whole);
+    } catch (const std::exception&) {  // nobody waits for it
+    }
+    return std::optional<Action>();
+  });
+}
+
+void Core::perform(const OpenFile& effect) {
+  const fs::path file = expanded(system::text_of(effect.file), options_.environment);
+  if (may_hold_prompts(file)) return background_.run("prompts", [file] { return read_prompts(file); });
+  SearchPlaces places;  // open and recent models and files, which a search need not find
+  places.has_model = !snapshot_->model || !snapshot_->model->patterns;
+  const auto add = [&](const fs::path& path, const std::string& name) {
+    if (may_hold_patterns(path)) {
+      places.attention.push_back(path);
+    } else {
+      places.models.push_back({name, path});
+    }
+  };
+  for (const auto& open : {snapshot_->model, snapshot_->second_model})
+    if (open) add(open->folder, open->name);
+  if (state_.second.is_file) add(system::path_of(state_.second.text.edit.text), "");
+  for (const fs::path& path : state_.recent_models) add(path, model_name(path));
+  background_.run("session", [file, places, find = options_.find_models]() mutable -> Result {
+    if (find) std::ranges::move(find(), std::back_inserter(places.models));
+    return read_session(file, places);
+  });
+}
+
+bool Core::has_all_answers(const Effect& effect, const std::vector<Question>& asked) {
+  for (const Question& question : asked) {
+    const auto known = snapshot_->answers->find(question);
+    if (known && !known->value) throw std::runtime_error(known->failure);
+    if (known && known->whole) continue;
+    pending_export_ = effect;
+    pending_questions_ = asked;
+    request_answers();
+    return false;
+  }
+  return true;
+}
+
+void Core::perform(const CopyNumbers& effect) {
+  const View* view = find_view(effect.view);
+  if (!view || !snapshot_->run || !options_.set_clipboard) return;
+  SnapshotAnswers answers(snapshot_);
+  const ViewContext context = make_context(view, state_, *snapshot_, answers, *options_.fonts, 1, 1, 1);
+  if (!context.run) throw std::runtime_error(context.no_run);
+  const Table table = exported_table(*view, context);
+  if (!has_all_answers(effect, answers.asked())) return;
+  options_.set_clipboard(to_tsv(table));
+  apply(ShowMessage{"Copied the data of “" + std::string(view->title) + "”."});
+}
+
+void Core::perform(const ExportEffect& effect) {
+  using How = ExportEnded::How;
+  const ExportForm& form = effect.form;
+  try {
+    if (!snapshot_->run) throw std::runtime_error("There is no picture yet: no prompt has been run.");
+    fs::path path = expanded(form.path.edit.text, options_.environment);
+    if (!effect.action.copy) require_file_name(path, "figure" + std::string(extension_of(form.kind)));
+    if (!format_of(path)) path += extension_of(form.kind);
+    if (!effect.action.copy && !effect.action.replace && system::is_there(path))
+      return apply(ExportEnded{How::exists});
+    const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
+    const ExportSource shown{state_, *snapshot_,       options_.fonts,
+                             frame_, window_.pictures, options_.window.precision};
+    const FileFormat format = effect.action.copy ? FileFormat::png : format_of(path).value();
+    const auto bytes = exported_bytes(form, format, shown, answers,
+                                      [&] { return has_all_answers(effect, answers->asked()); });
+    if (!bytes) return apply(ExportEnded{How::waits});
+    if (effect.action.copy) {
+      background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Result {
+        std::string problem = system::copy_picture(clipboard, png);
+        if (!problem.empty()) return ExportEnded{How::failed, std::move(problem)};
+        return ExportEnded{How::copied, "Copied the picture."};
+      });
+      return;
+    }
+    write(kExporting, path, *bytes, [path](const std::string& problem) {
+      if (!problem.empty()) return ExportEnded{How::failed, problem};
+      return ExportEnded{How::saved, "Saved " + system::text_of(path) + ".", path.parent_path()};
+    });
+  } catch (const std::exception& e) {
+    apply(ExportEnded{How::failed, e.what()});
+  }
+}
+
+}  // namespace headscope::app
