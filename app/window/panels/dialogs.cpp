@@ -37,7 +37,7 @@ void draw_recent_folders(Ui& ui, const Rect& rect) {
   const auto& recent = ui.state.recent_folders;
   const float row = ui.u(30);
   const Rect rows = ui.begin_list("recent", rect, row * static_cast<float>(recent.size() + 1));
-  Lines lines(ui, rows);
+  MenuLayout lines(ui, rows);
   lines.heading("Recent", row);
   for (const std::filesystem::path& folder : recent) {
     const std::string name =
@@ -66,7 +66,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
     ui.text(listing.is_model ? "No folders here: this folder is a model." : "No folders here.", first,
             ui.theme().text_muted);
   }
-  Lines lines(ui, rows);
+  MenuLayout lines(ui, rows);
   for (const FolderEntry& entry : entries) {
     const std::filesystem::path path = listing.folder / system::path_of(entry.name);
     const bool opens = entry.kind != EntryKind::folder;  // opens itself instead of being listed

@@ -20,7 +20,7 @@ namespace {
 
 constexpr float kRow = 28, kGap = 6, kProblem = 20;
 
-void draw_label(Ui& ui, Places& row, std::string_view words) {
+void draw_label(Ui& ui, RowLayout& row, std::string_view words) {
   ui.text(words, row.left(std::ceil(ui.width(words, viz::FontStyle::medium, 0.93F))), ui.theme().text_muted,
           viz::FontStyle::medium, 0.93F);
 }
@@ -55,7 +55,7 @@ std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot)
 }
 
 /// The sides of the comparison, at the right end of the row.
-void draw_sides(Ui& ui, Places& row) {
+void draw_sides(Ui& ui, RowLayout& row) {
   const auto segments = sides(ui.state, ui.snapshot);
   const bool compares = comparison_problem(ui.state, ui.snapshot).empty();
   const int chosen = compares ? static_cast<int>(ui.state.side) : -1;
@@ -127,7 +127,7 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
 }
 
 /// The edits that fit, newest first; the others are in a list.
-void draw_chips(Ui& ui, Places& row) {
+void draw_chips(Ui& ui, RowLayout& row) {
   const auto& edits = ui.state.edits.list.edits;
   const float more = ui.u(44), gap = ui.u(kGap);
   float room = row.rest().w, whole = 0;
@@ -154,7 +154,7 @@ void draw_chips(Ui& ui, Places& row) {
 
 void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   const EditsState& edits = ui.state.edits;
-  Places row(rect, ui.u(kGap));
+  RowLayout row(rect, ui.u(kGap));
   draw_label(ui, row, "Edits");
   if (with_sides) draw_sides(ui, row);
   const float least = ui.u(edits.list.edits.empty() ? 260 : 150);
@@ -171,7 +171,7 @@ float second_height(const Ui& ui) {
 
 void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   const SecondPrompt& second = ui.state.second;
-  Places row(rect, ui.u(kGap));
+  RowLayout row(rect, ui.u(kGap));
   draw_label(ui, row, second.is_file ? "Second file" : "Second prompt");
   if (ui.icon(row.right(ui.u(kRow)), Icon::close, "Close the second prompt",
               Tip("Close the second prompt", command(CommandId::second_prompt))))
@@ -194,7 +194,7 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
 /// A button with the second model's name, which opens the list of models.
 void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
   const std::filesystem::path& folder = ui.state.second.model;
-  Places row(rect, ui.u(kGap));
+  RowLayout row(rect, ui.u(kGap));
   draw_label(ui, row, "Second model");
   if (ui.icon(row.right(ui.u(kRow)), Icon::close, "Close the second model", "Close the second model"))
     ui.actions.emplace_back(CompareModel{});
@@ -286,7 +286,7 @@ void draw_edit_menus(Ui& ui) {
     const ListedEdit& listed = list.edits[index];
     const std::string text = edit_brief(listed.edit);
     const float width = std::clamp(ui.width(text) + ui.u(40), ui.u(280), ui.u(520));
-    draw_menu(ui, Menu::edit, ui.moment.menu_at, width, [&](Lines& lines) {
+    draw_menu(ui, Menu::edit, ui.moment.menu_at, width, [&](MenuLayout& lines) {
       if (const auto line = lines.take(ui.u(28)))
         ui.text(text, {line->x + pad, line->y, line->w - 2 * pad, line->h}, ui.theme().text_muted);
       if (const auto strength = strength_of(listed.edit))
@@ -299,7 +299,7 @@ void draw_edit_menus(Ui& ui) {
       if (lines.row({.label = "Remove"}, row)) list_becomes(ui, removed(list, index));
     });
   }
-  draw_menu(ui, Menu::edits, ui.moment.menu_at, ui.u(420), [&](Lines& lines) {
+  draw_menu(ui, Menu::edits, ui.moment.menu_at, ui.u(420), [&](MenuLayout& lines) {
     for (std::size_t i = 0; i < list.edits.size(); ++i) {
       const ListedEdit& listed = list.edits[i];
       if (lines.row({.label = edit_words(listed.edit),

@@ -18,7 +18,7 @@ using viz::Rect;
 
 namespace {
 
-/// Lines of a form: a label and a control.
+/// MenuLayout of a form: a label and a control.
 class Form {
  public:
   Form(Ui& ui, const Rect& rect) : ui_(ui), rest_(rect) {}
@@ -213,7 +213,7 @@ void draw_export(Ui& ui) {
   const ExportForm& form = ui.state.export_form;
   const float row = ui.u(32), foot = body->bottom() - row;
   draw_export_lines(ui, {body->x, body->y, body->w, foot - ui.u(8) - body->y});
-  Places line({body->x, foot, body->w, row}, ui.u(8));
+  RowLayout line({body->x, foot, body->w, row}, ui.u(8));
   if (ui.button(line.left(ui.button_width("Copy data")), "Copy data",
                 {.unavailable = form.subject.empty() ? "The whole window has no data." : "",
                  .tip = "Copy the picture's data, tab-separated, for a spreadsheet"}))

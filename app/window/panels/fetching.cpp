@@ -21,7 +21,7 @@ void draw_progress(Ui& ui, const Rect& rect) {
   const FetchState& fetching = ui.state.fetching;
   FetchProgress progress = fetching.progress;
   progress.file.clear();  // only the progress, without the file's name
-  Places line(rect, ui.u(12));
+  RowLayout line(rect, ui.u(12));
   if (ui.button(line.right(ui.button_width("Cancel")), "Cancel",
                 {.unavailable = fetching.cancelled ? "It is being cancelled." : "",
                  .tip = "The partial download is kept for the next time",
@@ -44,7 +44,7 @@ void draw_progress(Ui& ui, const Rect& rect) {
 }
 
 void draw_offer(Ui& ui, const Rect& rect) {
-  Places line(rect, ui.u(8));
+  RowLayout line(rect, ui.u(8));
   const KnownModel& model = offered();
   const auto here = std::ranges::find(ui.state.models, model.repository, &DiscoveredModel::name);
   if (ui.icon(line.right(rect.h), Icon::close, "Close the offer", "Do not offer this again"))

@@ -379,7 +379,7 @@ void draw_pages(Ui& ui, const Rect& rect) {
   const auto& pages = ui.state.guide->pages;
   const float row = ui.u(30);
   const Rect rows = ui.begin_list("pages", rect, row * static_cast<float>(pages.size() + 1));
-  Lines lines(ui, rows);
+  MenuLayout lines(ui, rows);
   const HelpForm& form = ui.state.help_form;
   const bool searching = !form.search.edit.text.empty();
   const auto add = [&](const GuidePage& page) {

@@ -20,7 +20,7 @@ float menu_width(const Ui& ui, float width) {
 
 void draw_examples(Ui& ui) {
   const float row = ui.u(46), width = menu_width(ui, 640);
-  draw_menu(ui, Menu::examples, ui.below_button(Menu::examples, false, width), width, [&](Lines& lines) {
+  draw_menu(ui, Menu::examples, ui.below_button(Menu::examples, false, width), width, [&](MenuLayout& lines) {
     if (ui.state.examples.empty())
       lines.row({.label = "No example prompts were found next to the program.",
                  .unavailable = "examples/prompts.md is missing."},
@@ -53,7 +53,7 @@ std::vector<KnownModel> models_to_fetch(const UiState& state) {
 void draw_models(Ui& ui) {
   if (ui.moment.open == Menu::models) ui.actions.emplace_back(FindModels{});
   const float row = ui.u(46), width = menu_width(ui, 540);
-  draw_menu(ui, Menu::models, ui.below_button(Menu::models, true, width), width, [&](Lines& lines) {
+  draw_menu(ui, Menu::models, ui.below_button(Menu::models, true, width), width, [&](MenuLayout& lines) {
     const auto draw = [&](const DiscoveredModel& model) {
       const bool open = ui.snapshot.model && ui.snapshot.model->folder == model.folder;
       if (lines.row({.label = model.name, .more = system::text_of(model.folder), .marked = open}, row) &&
@@ -84,7 +84,7 @@ void draw_second_models(Ui& ui) {
   const float small = ui.u(34), width = menu_width(ui, 540);
   const viz::Point otherwise = ui.below_button(Menu::models, true, width);
   const viz::Point at = ui.below_button(Menu::second_model, false, width, otherwise);
-  draw_menu(ui, Menu::second_model, at, width, [&](Lines& lines) {
+  draw_menu(ui, Menu::second_model, at, width, [&](MenuLayout& lines) {
     std::vector<DiscoveredModel> models = ui.state.models;
     std::ranges::move(recent_models(ui.state), std::back_inserter(models));
     std::erase_if(models, [&](const DiscoveredModel& model) {
@@ -103,7 +103,7 @@ void draw_second_models(Ui& ui) {
 
 void draw_more(Ui& ui) {
   const float width = ui.u(380);
-  draw_menu(ui, Menu::more, ui.below_button(Menu::more, true, width), width, [&](Lines& lines) {
+  draw_menu(ui, Menu::more, ui.below_button(Menu::more, true, width), width, [&](MenuLayout& lines) {
     for (const Command& command : commands()) {
       if (command.label.empty()) continue;
       if (command.begins_group) lines.gap();
@@ -132,7 +132,7 @@ std::string time_since(std::filesystem::file_time_type then) {
 
 void draw_sessions(Ui& ui) {
   const float row = ui.u(46), small = ui.u(34), width = menu_width(ui, 540);
-  draw_menu(ui, Menu::sessions, ui.below_button(Menu::more, true, width), width, [&](Lines& lines) {
+  draw_menu(ui, Menu::sessions, ui.below_button(Menu::more, true, width), width, [&](MenuLayout& lines) {
     for (const std::filesystem::path& file : ui.state.recent_sessions)
       lines.row({.label = system::text_of(file.stem()),
                  .more = system::text_of(file.parent_path()),
@@ -170,7 +170,7 @@ void draw_picture_menu(Ui& ui) {
   float width = ui.u(220);
   for (const MenuLine& line : moment.menu_lines)
     width = std::max(width, ui.width(line.label, viz::FontStyle::medium) + ui.u(56));
-  const bool drawn = draw_menu(ui, Menu::picture, moment.menu_at, width, [&](Lines& lines) {
+  const bool drawn = draw_menu(ui, Menu::picture, moment.menu_at, width, [&](MenuLayout& lines) {
     for (const MenuLine& line : moment.menu_lines)
       lines.row({.label = line.label}, row, DoAll{line.actions, false, moment.menu_side});
     if (!moment.menu_lines.empty()) lines.gap();
@@ -188,7 +188,7 @@ void draw_picture_menu(Ui& ui) {
 }  // namespace
 
 void draw_text_menu(Ui& ui) {
-  draw_menu(ui, Menu::text, ui.moment.menu_at, ui.u(220), [&](Lines& lines) {
+  draw_menu(ui, Menu::text, ui.moment.menu_at, ui.u(220), [&](MenuLayout& lines) {
     const Field field = ui.moment.menu_field;
     const TextState& edit = field_of(ui.state, field).edit;
     const bool selected = !edit.selection().empty();

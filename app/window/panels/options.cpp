@@ -251,7 +251,7 @@ float width_of(const Ui& ui, const ViewControl& control, float room) {
 
 /// Where the rows of controls end.
 float bottom_of(const Ui& ui, const std::vector<ViewControl>& controls, const Rect& first, float taken) {
-  Rows rows(first, ui.u(6), taken);
+  FlowLayout rows(first, ui.u(6), taken);
   for (const ViewControl& control : controls) rows.take(width_of(ui, control, first.w));
   return rows.bottom();
 }
@@ -277,7 +277,7 @@ std::vector<ViewControl> labelled(const Ui& ui, std::vector<ViewControl> control
 
 void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& controls, const Rect& first,
                float taken) {
-  Rows rows(first, ui.u(6), taken);
+  FlowLayout rows(first, ui.u(6), taken);
   const ViewContext context = ui.context(&view, first.w, first.h);
   for (const ViewControl& control : controls) {
     const Rect rect = rows.take(width_of(ui, control, first.w));

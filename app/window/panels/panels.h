@@ -72,9 +72,9 @@ void draw_save(Ui& ui);
 // Building blocks shared by the panels.
 
 /// A line of controls, placed from both ends.
-class Places {
+class RowLayout {
  public:
-  Places(const viz::Rect& line, float gap) : rest_(line), gap_(gap) {}
+  RowLayout(const viz::Rect& line, float gap) : rest_(line), gap_(gap) {}
   viz::Rect left(float width);
   viz::Rect right(float width);
   void skip(float width) { rest_.x += width, rest_.w -= width; }
@@ -86,9 +86,9 @@ class Places {
 };
 
 /// Lines of a menu from top to bottom. Without a place they are only measured.
-class Lines {
+class MenuLayout {
  public:
-  Lines(Ui& ui, std::optional<viz::Rect> place) : ui_(ui), place_(place) {}
+  MenuLayout(Ui& ui, std::optional<viz::Rect> place) : ui_(ui), place_(place) {}
   /// Reserves a line for custom drawing; nothing while measuring.
   std::optional<viz::Rect> take(float height);
   /// Whether it was pressed.
@@ -105,13 +105,13 @@ class Lines {
 };
 
 /// Draws a menu if it is open, with the lines that `add` adds. Returns whether it was drawn.
-bool draw_menu(Ui& ui, Menu menu, viz::Point at, float width, const std::function<void(Lines&)>& add);
+bool draw_menu(Ui& ui, Menu menu, viz::Point at, float width, const std::function<void(MenuLayout&)>& add);
 
 /// Places controls from left to right, in as many rows as needed.
-class Rows {
+class FlowLayout {
  public:
   /// The first row begins `taken` further right.
-  Rows(const viz::Rect& first, float gap, float taken = 0)
+  FlowLayout(const viz::Rect& first, float gap, float taken = 0)
       : first_(first), x_(first.x + taken), y_(first.y), gap_(gap) {}
   viz::Rect take(float width);
   float bottom() const { return y_ + first_.h; }

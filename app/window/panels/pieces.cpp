@@ -8,59 +8,59 @@ namespace headscope::app {
 
 using viz::Rect;
 
-Rect Places::left(float width) {
+Rect RowLayout::left(float width) {
   const Rect place{rest_.x, rest_.y, std::max(0.F, std::min(width, rest_.w)), rest_.h};
   skip(width + gap_);
   return place;
 }
 
-Rect Places::right(float width) {
+Rect RowLayout::right(float width) {
   rest_.w -= width + gap_;
   return {rest_.right() + gap_, rest_.y, width, rest_.h};
 }
 
-std::optional<Rect> Lines::take(float height) {
+std::optional<Rect> MenuLayout::take(float height) {
   std::optional<Rect> line;
   if (place_) line = {place_->x, place_->y + height_, place_->w, height};
   height_ += height;
   return line;
 }
 
-bool Lines::row(const Ui::Row& row, float height) {
+bool MenuLayout::row(const Ui::Row& row, float height) {
   const auto line = take(height);
   return line && ui_.row(*line, row);
 }
 
-void Lines::row(const Ui::Row& row, float height, Action action) {
+void MenuLayout::row(const Ui::Row& row, float height, Action action) {
   if (this->row(row, height)) ui_.actions.push_back(std::move(action));
 }
 
-void Lines::gap() {
+void MenuLayout::gap() {
   if (const auto line = take(ui_.u(9))) {
     const float y = line->y + line->h / 2;
     ui_.line({line->x, y}, {line->right(), y}, ui_.theme().line);
   }
 }
 
-void Lines::heading(std::string_view words, float height) {
+void MenuLayout::heading(std::string_view words, float height) {
   if (const auto line = take(height))
     ui_.text(words, {line->x + ui_.u(10), line->y, line->w - ui_.u(20), height}, ui_.theme().text_muted,
              viz::FontStyle::medium, 0.85F);
 }
 
-bool draw_menu(Ui& ui, Menu menu, viz::Point at, float width, const std::function<void(Lines&)>& add) {
+bool draw_menu(Ui& ui, Menu menu, viz::Point at, float width, const std::function<void(MenuLayout&)>& add) {
   if (!ui.is_open(menu)) return false;
-  Lines measured(ui, std::nullopt);
+  MenuLayout measured(ui, std::nullopt);
   add(measured);
   const auto place = ui.begin_menu(menu, at, width, measured.height());
   if (!place) return false;
-  Lines lines(ui, place);
+  MenuLayout lines(ui, place);
   add(lines);
   ui.end_menu();
   return true;
 }
 
-Rect Rows::take(float width) {
+Rect FlowLayout::take(float width) {
   if (x_ > first_.x && x_ + width > first_.right()) {
     x_ = first_.x;
     y_ += first_.h + gap_ / 2;

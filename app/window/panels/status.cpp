@@ -61,12 +61,12 @@ std::string about_run(const Ui& ui) {
   return words;
 }
 
-void say(Ui& ui, Places& line, std::string_view words, viz::Color color) {
+void say(Ui& ui, RowLayout& line, std::string_view words, viz::Color color) {
   ui.small(words, line.rest(), color);
   line.skip(ui.width(words, viz::FontStyle::regular, Ui::kSmall) + ui.u(14));
 }
 
-void say_selection(Ui& ui, Places& line) {
+void say_selection(Ui& ui, RowLayout& line) {
   const PromptRun& first = *ui.snapshot.run;
   Selection selection = clamped(ui.state.selection, first);
   // The second prompt's side has its own tokens.
@@ -89,7 +89,7 @@ int percent(const Snapshot& snapshot) {
   return static_cast<int>(std::lround(snapshot.fraction * 100));
 }
 
-void say_loading(Ui& ui, Places& line) {
+void say_loading(Ui& ui, RowLayout& line) {
   if (ui.snapshot.busy != Busy::loading) return;
   say(ui, line, "loading " + ui.snapshot.loading + " " + std::to_string(percent(ui.snapshot)) + " %",
       ui.theme().accent);
@@ -140,7 +140,7 @@ bool draw_card(Ui& ui, const char* id, const Rect& rect, viz::Color color,
   return closes;
 }
 
-void say_running(Ui& ui, Places& line) {
+void say_running(Ui& ui, RowLayout& line) {
   const Snapshot& snapshot = ui.snapshot;
   if (snapshot.busy != Busy::running || !snapshot.run || snapshot.run->prompt == prompt_of(ui.state)) return;
   const int done = percent(snapshot);
@@ -152,7 +152,7 @@ void say_running(Ui& ui, Places& line) {
 void draw_status(Ui& ui, const Rect& rect) {
   const std::string right = ui.status().empty() ? about_run(ui) : "";
   ui.small(right, rect, ui.theme().text_muted, viz::Align::right);
-  Places line(rect, ui.u(14));
+  RowLayout line(rect, ui.u(14));
   line.right(ui.width(right, viz::FontStyle::regular, Ui::kSmall));
   say_loading(ui, line);
   if (!ui.status().empty()) return say(ui, line, ui.status(), ui.theme().text);
@@ -193,7 +193,7 @@ void draw_warnings(Ui& ui, const Rect& rect) {
       others += (others.empty() ? "" : "; ") + warnings[i].text;
     if (!others.empty()) more = "and " + std::to_string(warnings.size() - kMostWarnings) + " more";
     for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i, line.y += line.h) {
-      Places places(line, ui.u(10));
+      RowLayout places(line, ui.u(10));
       if (i + 1 == kMostWarnings && !more.empty()) {
         const Rect end = places.right(ui.width(more, viz::FontStyle::regular, Ui::kSmall) + 1);
         ui.small(more, end, ui.theme().text_muted);

@@ -35,7 +35,7 @@ float draw_mark(Ui& ui, const Rect& rect) {
 void draw_top_bar(Ui& ui, const Rect& rect, bool with_notice) {
   const UiState& s = ui.state;
   const float gap = ui.u(8), mark = draw_mark(ui, rect) + ui.u(18);
-  Places line({mark, rect.y, rect.right() - mark, rect.h}, gap);
+  RowLayout line({mark, rect.y, rect.right() - mark, rect.h}, gap);
   ui.menu_button(line.left(ui.button_width("Examples", true, Icon::examples)), "Examples", Menu::examples,
                  {.icon = Icon::examples,
                   .menu = true,

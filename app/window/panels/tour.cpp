@@ -12,8 +12,8 @@ namespace {
 
 constexpr float kTitle = 1.12F;
 
-Places begin_head(Ui& ui, const Rect& inner) {
-  Places head({inner.x, inner.y, inner.w, ui.u(28)}, 0);
+RowLayout begin_head(Ui& ui, const Rect& inner) {
+  RowLayout head({inner.x, inner.y, inner.w, ui.u(28)}, 0);
   if (ui.icon(head.right(head.rest().h), Icon::close, "Close the tour",
               "Close the tour; the ⋯ menu reopens it"))
     ui.actions.emplace_back(CloseTour{});
@@ -21,7 +21,7 @@ Places begin_head(Ui& ui, const Rect& inner) {
 }
 
 void draw_list(Ui& ui, const Rect& inner) {
-  Places head = begin_head(ui, inner);
+  RowLayout head = begin_head(ui, inner);
   ui.text("Guided tours", head.rest(), ui.theme().text, viz::FontStyle::medium);
   const float top = head.rest().bottom() + ui.u(6);
   const Rect place{inner.x, top, inner.w, inner.bottom() - top};
@@ -48,7 +48,7 @@ void draw_list(Ui& ui, const Rect& inner) {
 
 void draw_stops_menu(Ui& ui, const Tour& tour, const Rect& button) {
   const float row = ui.u(30), height = ui.u(20) + row * static_cast<float>(tour.stops.size() + 1);
-  draw_menu(ui, Menu::stops, {button.x, button.y - height}, ui.u(320), [&](Lines& lines) {
+  draw_menu(ui, Menu::stops, {button.x, button.y - height}, ui.u(320), [&](MenuLayout& lines) {
     for (int i = 0; i < std::ssize(tour.stops); ++i)
       lines.row(
           {.label = std::to_string(i + 1) + "  " + tour.stops[i].title, .marked = i == ui.state.tour.stop},
@@ -60,7 +60,7 @@ void draw_stops_menu(Ui& ui, const Tour& tour, const Rect& button) {
 /// The navigation buttons.
 void draw_buttons(Ui& ui, const Tour& tour, const Rect& foot) {
   const int stop = ui.state.tour.stop;
-  Places line(foot, ui.u(6));
+  RowLayout line(foot, ui.u(6));
   if (ui.button(line.left(ui.button_width("Back")), "Back",
                 {.unavailable = stop > 0 ? "" : "This is the first stop.",
                  .tip = "Previous stop  Alt+Page up",
@@ -81,7 +81,7 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const TourPlace& place = ui.state.tour;
   const TourStop& stop = tour.stops[place.stop];
   const std::string count = std::to_string(place.stop + 1) + " of " + std::to_string(tour.stops.size());
-  Places head = begin_head(ui, inner);
+  RowLayout head = begin_head(ui, inner);
   if (has_left_stop(ui.state) && ui.icon(head.right(head.rest().h), Icon::restore, "Return to the stop",
                                          "Restore the view of this stop"))
     ui.actions.emplace_back(GoToStop{place.stop});

@@ -81,7 +81,7 @@ const View* draw_group(Ui& ui, const Rect& rect, const View& shown) {
     };
     while (fit > 0 && needed(fit) > rect.w) --fit;
   }
-  Places line(rect, 0);
+  RowLayout line(rect, 0);
   const View* pressed = nullptr;
   for (std::size_t i = 0; i < fit; ++i) {
     const bool last = i + 1 == fit && static_cast<std::size_t>(chosen) >= fit;
@@ -106,7 +106,7 @@ float widest_list(const Ui& ui) {
 
 /// The groups as buttons, in as many rows as needed, for a pane too narrow for the map; returns their bottom.
 float draw_groups(Ui& ui, const Rect& first, const View& shown, const View*& pressed) {
-  Rows rows(first, ui.u(2));
+  FlowLayout rows(first, ui.u(2));
   for (const GroupSpec& spec : kGroups) {
     const std::string label(spec.title);
     const bool on = spec.group == shown.group;
