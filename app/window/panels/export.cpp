@@ -18,7 +18,7 @@ using viz::Rect;
 
 namespace {
 
-/// MenuLayout of a form: a label and a control.
+/// Lines of a form: a label and a control.
 class Form {
  public:
   Form(Ui& ui, const Rect& rect) : ui_(ui), rest_(rect) {}

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -51,7 +52,6 @@ float stepper_width(const Ui& ui, const OptionSpec& option) {
 struct ViewControl {
   const OptionSpec* option = nullptr;
   const KeyCommand* command = nullptr;
-  float label = 0;  ///< width of the label before it; 0: none
 };
 
 /// The controls of a view, in order. If there are many, the last ones are shown on demand; an option with
@@ -61,9 +61,9 @@ std::vector<ViewControl> controls_of(const Ui& ui, const View& view) {
   std::vector<ViewControl> controls;
   for (const OptionSpec* option : options_shown_with(view))
     if (option->control != Control::none && has_effect(view, *option, ui.state, ui.snapshot))
-      controls.push_back({option, nullptr});
+      controls.push_back({option});
   for (const KeyCommand& command : view.commands)
-    if (!command.label.empty()) controls.push_back({nullptr, &command});
+    if (!command.label.empty()) controls.push_back({.command = &command});
   if (controls.size() <= kMaxControls) return controls;
   if (!ui.state.all_controls) {
     std::vector<ViewControl> shown;
@@ -77,10 +77,6 @@ std::vector<ViewControl> controls_of(const Ui& ui, const View& view) {
   return controls;
 }
 
-std::string more_words(const Ui& ui) {
-  return ui.state.all_controls ? "Fewer options" : "More options";
-}
-
 /// The button of a slider's special default value.
 std::string default_words(const OptionSpec& option) {
   return capitalized(option.default_name);
@@ -91,35 +87,6 @@ float slider_buttons_width(const Ui& ui, const OptionSpec& option) {
   const float width = (option.default_name.empty() ? 0 : ui.button_width(default_words(option)) + gap) +
                       (option.plays ? ui.u(28) + gap : 0);
   return width > 0 ? width + gap : 0;
-}
-
-/// Width of choices side by side; nothing if they do not fit in a row of this width, but go into a list that
-/// a button opens.
-std::optional<float> width_side_by_side(const Ui& ui, const OptionSpec& option, float room) {
-  if (option.choices.size() > kMaxSegments || option.control == Control::list) return std::nullopt;
-  const float width = ui.segmented_width(segments(option));
-  return width <= room ? std::optional(width) : std::nullopt;
-}
-bool is_segmented(const Ui& ui, const OptionSpec& option, float room) {
-  return width_side_by_side(ui, option, room).has_value();
-}
-
-/// Width of choices; a list's button has room for each of them.
-float choices_width(const Ui& ui, const OptionSpec& option, float room) {
-  if (const auto width = width_side_by_side(ui, option, room)) return *width;
-  float widest = 0;
-  for (const Choice& choice : option.choices) widest = std::max(widest, ui.button_width(choice.label, true));
-  return widest;
-}
-
-/// Width of an option's control without its label; `room`: of a row.
-float option_width(const Ui& ui, const OptionSpec& option, float room) {
-  if (std::holds_alternative<bool>(option.default_value)) return ui.button_width(option.label);
-  if (!option.choices.empty()) return choices_width(ui, option, room);
-  if (is_slider(option)) return ui.u(250) + slider_buttons_width(ui, option);
-  if (is_typed(option))
-    return ui.width(option.label) + ui.u(8) + ui.u(150) + (has_steps(option) ? 2 * ui.u(28) : 0);
-  return 2 * ui.u(28) + stepper_width(ui, option);
 }
 
 /// Draws the buttons at both ends of a stepper. Returns the place between them.
@@ -212,88 +179,112 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   ui.actions.emplace_back(SetOption{&option, std::round(*moved / step) * step});
 }
 
-void draw_choices(Ui& ui, const OptionSpec& option, const Rect& rect) {
-  const std::vector<Ui::Segment> choices = segments(option);
-  const int chosen = std::get<int>(ui.state.options.value(option));
-  const int pressed = is_segmented(ui, option, rect.w + 1) ? ui.segmented(rect, option.label, choices, chosen)
-                                                           : ui.choice(rect, option.label, choices, chosen);
-  if (pressed >= 0) ui.actions.emplace_back(SetOption{&option, pressed});
+/// A control in its row.
+struct Cell {
+  float width = 0;
+  std::function<void(const Rect&)> draw = {};
+  bool is_list = false;  ///< choices that do not fit side by side, but go into a list that a button opens
+};
+
+/// `room`: width of a row.
+Cell choices_cell(Ui& ui, const OptionSpec& option, float room) {
+  const float wide = ui.segmented_width(segments(option));
+  Cell cell{
+      .width = wide,
+      .is_list = option.control == Control::list || option.choices.size() > kMaxSegments || wide > room};
+  if (cell.is_list) cell.width = 0;
+  for (const Choice& choice : option.choices)  // a list's button has room for each of them
+    if (cell.is_list) cell.width = std::max(cell.width, ui.button_width(choice.label, true));
+  cell.draw = [&ui, &option, is_list = cell.is_list](const Rect& rect) {
+    const std::vector<Ui::Segment> choices = segments(option);
+    const int chosen = std::get<int>(ui.state.options.value(option));
+    const int pressed = is_list ? ui.choice(rect, option.label, choices, chosen)
+                                : ui.segmented(rect, option.label, choices, chosen);
+    if (pressed >= 0) ui.actions.emplace_back(SetOption{&option, pressed});
+  };
+  return cell;
 }
 
-void draw_option(Ui& ui, const OptionSpec& option, Rect rect, float label) {
-  ui.area(option.name, rect);
-  if (label > 0) {
+Cell option_cell(Ui& ui, const OptionSpec& option, float room) {
+  const float buttons = 2 * ui.u(28);
+  if (const bool* on = std::get_if<bool>(&ui.state.options.value(option)))
+    return {ui.button_width(option.label), [&ui, &option, on = *on](const Rect& rect) {
+              if (ui.button(rect, option.label, {.on = on, .tip = Tip(option.help, option.keys, 0)}))
+                ui.actions.emplace_back(SetOption{&option, !on});
+            }};
+  if (!option.choices.empty()) return choices_cell(ui, option, room);
+  if (is_slider(option))
+    return {ui.u(250) + slider_buttons_width(ui, option),
+            [&ui, &option](const Rect& rect) { draw_slider(ui, option, rect); }};
+  if (is_typed(option))
+    return {ui.width(option.label) + ui.u(158) + (has_steps(option) ? buttons : 0),
+            [&ui, &option](const Rect& rect) { draw_typed(ui, option, rect); }};
+  return {buttons + stepper_width(ui, option),
+          [&ui, &option](const Rect& rect) { draw_stepper(ui, option, rect); }};
+}
+
+/// Choices with their name before them, which their buttons do not have.
+Cell named_cell(Ui& ui, const OptionSpec& option, float room) {
+  const float label = std::ceil(ui.width(option.label, viz::FontStyle::regular, Ui::kSmall)) + ui.u(8);
+  Cell cell = option_cell(ui, option, room - label);
+  cell.width += label;
+  cell.draw = [&ui, &option, label, draw = std::move(cell.draw)](const Rect& rect) {
     const Rect words{rect.x, rect.y, label, rect.h};
     ui.small(option.label, words, ui.theme().text_muted);
     ui.explain(words, option.label, Tip(option.help, option.keys, 0));
-    rect.x += label, rect.w -= label;
-  }
-  const OptionValue& value = ui.state.options.value(option);
-  if (const bool* on = std::get_if<bool>(&value)) {
-    if (ui.button(rect, option.label, {.on = *on, .tip = Tip(option.help, option.keys, 0)}))
-      ui.actions.emplace_back(SetOption{&option, !*on});
-  } else if (!option.choices.empty()) {
-    draw_choices(ui, option, rect);
-  } else if (is_slider(option)) {
-    draw_slider(ui, option, rect);
-  } else if (is_typed(option)) {
-    draw_typed(ui, option, rect);
-  } else {
-    draw_stepper(ui, option, rect);
-  }
+    draw({rect.x + label, rect.y, rect.w - label, rect.h});
+  };
+  return cell;
 }
 
-/// `room`: width of a row.
-float width_of(const Ui& ui, const ViewControl& control, float room) {
-  if (control.option) return control.label + option_width(ui, *control.option, room - control.label);
-  return ui.button_width(control.command ? std::string(control.command->label) : more_words(ui));
+Cell command_cell(Ui& ui, const View& view, const KeyCommand& command) {
+  return {
+      ui.button_width(command.label), [&](const Rect& rect) {
+        const ViewContext context = ui.context(&view, rect.w, rect.h);
+        const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();
+        // Without anything to do it keeps its room, so that nothing moves.
+        if (!actions.empty() && ui.button(rect, command.label, {.tip = Tip(command.help, command.keys, 0)}))
+          ui.actions.emplace_back(DoAll{actions, false, context.side});
+      }};
 }
 
-/// Where the rows of controls end.
-float bottom_of(const Ui& ui, const std::vector<ViewControl>& controls, const Rect& first, float taken) {
+Cell more_cell(Ui& ui) {
+  const bool all = ui.state.all_controls;
+  const char* const words = all ? "Fewer options" : "More options";
+  return {ui.button_width(words), [&ui, all, words](const Rect& rect) {
+            if (ui.button(rect, words,
+                          {.tip = all ? "Show the first controls of each view only"
+                                      : "Show all controls of each view"}))
+              ui.actions.emplace_back(Change{&UiState::all_controls, !all});
+          }};
+}
+
+/// `named`: choices have their names before them.
+std::vector<Cell> cells_of(Ui& ui, const View& view, const std::vector<ViewControl>& controls, float room,
+                           bool named) {
+  std::vector<Cell> cells;
+  for (const auto& [option, command] : controls)
+    cells.push_back(option && named && !option->choices.empty() ? named_cell(ui, *option, room)
+                    : option                                    ? option_cell(ui, *option, room)
+                    : command                                   ? command_cell(ui, view, *command)
+                                                                : more_cell(ui));
+  return cells;
+}
+
+/// Where the rows of cells end.
+float bottom_of(const Ui& ui, const std::vector<Cell>& cells, const Rect& first, float taken) {
   FlowLayout rows(first, ui.u(6), taken);
-  for (const ViewControl& control : controls) rows.take(width_of(ui, control, first.w));
+  for (const Cell& cell : cells) rows.take(cell.width);
   return rows.bottom();
 }
 
-/// With the names of choices before them, which their buttons do not have, if these fit, take no more rows
-/// and make no choices a list.
-std::vector<ViewControl> labelled(const Ui& ui, std::vector<ViewControl> controls, const Rect& first,
-                                  float taken) {
-  std::vector<ViewControl> named = controls;
-  for (ViewControl& control : named)
-    if (control.option && !control.option->choices.empty())
-      control.label =
-          std::ceil(ui.width(control.option->label, viz::FontStyle::regular, Ui::kSmall)) + ui.u(8);
-  const bool fit = std::ranges::all_of(named, [&](const ViewControl& control) {
-    const bool has_choices = control.option && !control.option->choices.empty();
-    return width_of(ui, control, first.w) <= first.w &&
-           (!has_choices || is_segmented(ui, *control.option, first.w - control.label) ==
-                                is_segmented(ui, *control.option, first.w));
-  });
-  return fit && bottom_of(ui, named, first, taken) <= bottom_of(ui, controls, first, taken) ? named
-                                                                                            : controls;
-}
-
-void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& controls, const Rect& first,
-               float taken) {
+void draw_rows(Ui& ui, const std::vector<ViewControl>& controls, const std::vector<Cell>& cells,
+               const Rect& first, float taken) {
   FlowLayout rows(first, ui.u(6), taken);
-  const ViewContext context = ui.context(&view, first.w, first.h);
-  for (const ViewControl& control : controls) {
-    const Rect rect = rows.take(width_of(ui, control, first.w));
-    if (control.option) {
-      draw_option(ui, *control.option, rect, control.label);
-    } else if (control.command) {
-      const KeyCommand& command = *control.command;
-      const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();
-      // Without anything to do it keeps its room, so that nothing moves.
-      if (!actions.empty() && ui.button(rect, command.label, {.tip = Tip(command.help, command.keys, 0)}))
-        ui.actions.emplace_back(DoAll{actions, false, context.side});
-    } else if (ui.button(rect, more_words(ui),
-                         {.tip = ui.state.all_controls ? "Show the first controls of each view only"
-                                                       : "Show all controls of each view"})) {
-      ui.actions.emplace_back(Change{&UiState::all_controls, !ui.state.all_controls});
-    }
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Rect rect = rows.take(cells[i].width);
+    if (controls[i].option) ui.area(controls[i].option->name, rect);
+    cells[i].draw(rect);
   }
 }
 
@@ -302,17 +293,25 @@ void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& control
 float draw_controls(Ui& ui, const View& view, const Rect& first, float most, float taken) {
   const std::vector<ViewControl> controls = controls_of(ui, view);
   if (controls.empty() && taken <= 0) return first.y;
-  const float bottom = bottom_of(ui, controls, first, taken);
+  const std::vector<Cell> cells = cells_of(ui, view, controls, first.w, false);
+  const float bottom = bottom_of(ui, cells, first, taken);
   if (bottom - first.y <= most) {
-    draw_rows(ui, view, labelled(ui, controls, first, taken), first, taken);
+    // With names, if these fit, take no more rows and make no choices a list.
+    const std::vector<Cell> named = cells_of(ui, view, controls, first.w, true);
+    const bool fit = std::ranges::equal(named, cells, [&](const Cell& a, const Cell& b) {
+      return a.width <= first.w && a.is_list == b.is_list;
+    });
+    const bool names = fit && bottom_of(ui, named, first, taken) <= bottom;
+    draw_rows(ui, controls, names ? named : cells, first, taken);
     return bottom;
   }
   const float row = first.h + ui.u(3);
   const Rect narrow{first.x, first.y, first.w - ui.u(16), first.h};  // leaves room for the scroll bar
-  most = row * (std::max(2.F, std::floor(most / row)) - 0.5F);       // a half row shows that there are more
+  const std::vector<Cell> narrower = cells_of(ui, view, controls, narrow.w, false);
+  most = row * (std::max(2.F, std::floor(most / row)) - 0.5F);  // a half row shows that there are more
   const Rect body = ui.begin_list("controls", {first.x, first.y, first.w, most},
-                                  bottom_of(ui, controls, narrow, taken) - first.y);
-  draw_rows(ui, view, controls, {body.x, body.y, narrow.w, first.h}, taken);
+                                  bottom_of(ui, narrower, narrow, taken) - first.y);
+  draw_rows(ui, controls, narrower, {body.x, body.y, narrow.w, first.h}, taken);
   ui.end_list();
   return first.y + most;
 }
