@@ -61,7 +61,7 @@ class Keys {
       add(TypeInField{field->field, Insert{e.text, true}});
   }
 
-  /// Opens the first file of each kind: a model, one to compare with, a session, a list. Reports the rest.
+  /// Opens a model, one to compare with, a session or a list: the first file of each kind. Reports the rest.
   void operator()(const FilesDropped& e) {
     std::string left;
     DroppedFiles taken;

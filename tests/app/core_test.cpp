@@ -97,7 +97,7 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   core.apply(bare);
   core.apply(TypeInField{Field::export_path, Replace{file.string()}});
   core.handle(KeyDown{Key::enter, {}});
-  EXPECT_EQ(core.state().dialog, Dialog::none) << core.state().export_form.problem;
+  wait_until(core, [&] { return core.state().dialog == Dialog::none; });
   // The exported file has the pane's size in whole pixels at the dialog's scale, and is identical to an
   // export of this view and selection; its map has as many pixels as the map on the screen.
   const PlacedPicture& pane = picture(core.window(), "heatmap");

@@ -120,7 +120,7 @@ class OptionsInTheWindow : public CoreTest {
     core_.apply(SetOption{&option, option.default_value});
     redraw();
     EXPECT_EQ(core_.state().option_text.edit.text, "");
-    press(core_, Key::enter);
+    press(core_, Key::escape);
   }
 
   Core core_{options()};

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "app/run/analyses/attribution.h"
 #include "app/run/edits/edit_text.h"
@@ -162,6 +164,9 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   const Rect field = row.right(std::clamp(row.rest().w - chips_width(ui) - ui.u(kGap), least, most));
   draw_chips(ui, row);
   ui.field(Field::edits, field, "add an edit: L1H6.z=0");
+  if (!edits.problem.empty())
+    ui.small(edits.problem, {rect.x, rect.bottom() + ui.u(kGap / 2), rect.w, ui.u(kProblem)},
+             ui.theme().error);
 }
 
 /// Of the second prompt and its tokens.
@@ -215,6 +220,21 @@ void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
            row.rest(), snapshot.second_problem.empty() ? ui.theme().text_muted : ui.theme().error);
 }
 
+struct Bar {
+  float height = 0;
+  void (*draw)(Ui& ui, const Rect& row, bool with_sides) = nullptr;
+};
+
+/// The bars that are shown, from the top.
+std::vector<Bar> bars(const Ui& ui) {
+  const UiState& s = ui.state;
+  std::vector<Bar> shown;
+  if (shows_edits(s)) shown.push_back({ui.u(kRow + (s.edits.problem.empty() ? 0 : kProblem)), draw_edits});
+  if (s.second.on) shown.push_back({second_height(ui), draw_second});
+  if (!s.second.model.empty()) shown.push_back({ui.u(kRow), draw_second_model});
+  return shown;
+}
+
 std::string all_as_text(const EditList& list) {
   model::Edits all;
   for (const ListedEdit& listed : list.edits) all.push_back(listed.edit);
@@ -247,34 +267,20 @@ std::string side_words(const UiState& state) {
 
 float edit_bars_height(const Ui& ui) {
   float height = 0;
-  if (shows_edits(ui.state)) height += ui.u(kRow + kGap);
-  if (!ui.state.edits.problem.empty() && shows_edits(ui.state)) height += ui.u(kProblem);
-  if (ui.state.second.on) height += second_height(ui) + ui.u(kGap);
-  if (!ui.state.second.model.empty()) height += ui.u(kRow + kGap);
+  for (const Bar& bar : bars(ui)) height += bar.height + ui.u(kGap);
   return height;
 }
 
 void draw_edit_bars(Ui& ui, const Rect& rect) {
+  float y = rect.y;
+  bool with_sides = true;  // at the first bar
+  for (const Bar& bar : bars(ui)) {
+    if (y + bar.height > rect.bottom()) break;
+    bar.draw(ui, {rect.x, y, rect.w, ui.u(kRow)}, std::exchange(with_sides, false));
+    y += bar.height + ui.u(kGap);
+  }
+  if (y > rect.y) ui.area(WindowArea::kEdits, {rect.x, rect.y, rect.w, y - ui.u(kGap) - rect.y});
   const EditsState& edits = ui.state.edits;
-  Rect row{rect.x, rect.y, rect.w, ui.u(kRow)};
-  if (rect.h >= row.h && shows_edits(ui.state)) {
-    draw_edits(ui, row, true);
-    row.y = row.bottom() + ui.u(kGap);
-    if (!edits.problem.empty()) {
-      ui.small(edits.problem, {rect.x, row.y - ui.u(kGap / 2), rect.w, ui.u(kProblem)}, ui.theme().error);
-      row.y += ui.u(kProblem);
-    }
-  }
-  const SecondPrompt& second = ui.state.second;
-  if (second.on && row.y + second_height(ui) <= rect.bottom()) {
-    draw_second(ui, row, !shows_edits(ui.state));
-    row.y += second_height(ui) + ui.u(kGap);
-  }
-  if (!second.model.empty() && row.bottom() <= rect.bottom()) {
-    draw_second_model(ui, row, !shows_edits(ui.state) && !second.on);
-    row.y = row.bottom() + ui.u(kGap);
-  }
-  if (row.y > rect.y) ui.area(WindowArea::kEdits, {rect.x, rect.y, rect.w, row.y - ui.u(kGap) - rect.y});
   if (edits.dragging && !ImGui::IsMouseDown(0)) list_becomes(ui, edits.list);
 }
 

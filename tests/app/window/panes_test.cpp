@@ -109,8 +109,9 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
     SetExport set{core.state().export_form};
     set.form.kind = FileFormat::csv, set.form.scale = 4;
     core.apply(set);
-    apply_and_show(core, DoExport{});
-    EXPECT_TRUE(std::filesystem::exists(folder_.path() / "a.csv"));
+    core.apply(DoExport{});
+    wait_until(core, [&] { return std::filesystem::exists(folder_.path() / "a.csv"); });
+    wait_until(core, [&] { return core.state().dialog == Dialog::none; });
     before = core.settings();
   }
   CoreOptions o = kept(std::nullopt);
