@@ -145,7 +145,8 @@ Core::Core(CoreOptions options)
 
 Core::~Core() {
   *fetch_cancelled_ = true;
-  if (!closed_) finish_writing();
+  wait_for_writing();
+  if (!closed_) keeper_.write_now();
   constexpr std::chrono::seconds kPatience{3};  // the fetch polls for cancellation once a second
   background_.wait("fetch", kPatience);
 }
@@ -346,6 +347,7 @@ void Core::settle() {
   do {
     draw(frame_);  // drawing asks the questions
     worker_.settle();
+    wait_for_writing();
   } while (take_results());
 }
 
@@ -422,7 +424,8 @@ bool Core::keep_if_due() {
 
 bool Core::close() {
   closed_ = true;
-  finish_writing();
+  wait_for_writing();
+  keeper_.write_now();
   if (!keeper_.problem().empty()) throw std::runtime_error(keeper_.problem());
   return !options_.state_folder.empty();
 }

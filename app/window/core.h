@@ -122,7 +122,7 @@ class Core {
   /// sentence; empty: it was written.
   void write(const std::string& topic, const std::filesystem::path& file, std::string bytes,
              std::function<std::optional<Action>(const std::string& problem)> ended);
-  void finish_writing();
+  void wait_for_writing();
   void add_late_hashes();
   void check_weights();
   void apply_given_edits();

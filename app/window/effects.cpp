@@ -127,10 +127,9 @@ void Core::write(const std::string& topic, const fs::path& file, std::string byt
   });
 }
 
-void Core::finish_writing() {
+void Core::wait_for_writing() {
   constexpr std::chrono::hours kLong{1};
   for (const char* topic : {kSaving, kExporting}) background_.wait(topic, kLong);
-  keeper_.write_now();
 }
 
 /// Unless the file was written again or other models are open by now.
