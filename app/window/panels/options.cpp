@@ -180,16 +180,16 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
 }
 
 /// A control in its row.
-struct Cell {
+struct ControlCell {
   float width = 0;
   std::function<void(const Rect&)> draw = {};
   bool is_list = false;  ///< choices that do not fit side by side, but go into a list that a button opens
 };
 
 /// `room`: width of a row.
-Cell choices_cell(Ui& ui, const OptionSpec& option, float room) {
+ControlCell choices_cell(Ui& ui, const OptionSpec& option, float room) {
   const float wide = ui.segmented_width(segments(option));
-  Cell cell{
+  ControlCell cell{
       .width = wide,
       .is_list = option.control == Control::list || option.choices.size() > kMaxSegments || wide > room};
   if (cell.is_list) cell.width = 0;
@@ -205,7 +205,7 @@ Cell choices_cell(Ui& ui, const OptionSpec& option, float room) {
   return cell;
 }
 
-Cell option_cell(Ui& ui, const OptionSpec& option, float room) {
+ControlCell option_cell(Ui& ui, const OptionSpec& option, float room) {
   const float buttons = 2 * ui.u(28);
   if (const bool* on = std::get_if<bool>(&ui.state.options.value(option)))
     return {ui.button_width(option.label), [&ui, &option, on = *on](const Rect& rect) {
@@ -224,9 +224,9 @@ Cell option_cell(Ui& ui, const OptionSpec& option, float room) {
 }
 
 /// Choices with their name before them, which their buttons do not have.
-Cell named_cell(Ui& ui, const OptionSpec& option, float room) {
+ControlCell named_cell(Ui& ui, const OptionSpec& option, float room) {
   const float label = std::ceil(ui.width(option.label, viz::FontStyle::regular, Ui::kSmall)) + ui.u(8);
-  Cell cell = option_cell(ui, option, room - label);
+  ControlCell cell = option_cell(ui, option, room - label);
   cell.width += label;
   cell.draw = [&ui, &option, label, draw = std::move(cell.draw)](const Rect& rect) {
     const Rect words{rect.x, rect.y, label, rect.h};
@@ -237,7 +237,7 @@ Cell named_cell(Ui& ui, const OptionSpec& option, float room) {
   return cell;
 }
 
-Cell command_cell(Ui& ui, const View& view, const KeyCommand& command) {
+ControlCell command_cell(Ui& ui, const View& view, const KeyCommand& command) {
   return {
       ui.button_width(command.label), [&](const Rect& rect) {
         const ViewContext context = ui.context(&view, rect.w, rect.h);
@@ -248,7 +248,7 @@ Cell command_cell(Ui& ui, const View& view, const KeyCommand& command) {
       }};
 }
 
-Cell more_cell(Ui& ui) {
+ControlCell more_cell(Ui& ui) {
   const bool all = ui.state.all_controls;
   const char* const words = all ? "Fewer options" : "More options";
   return {ui.button_width(words), [&ui, all, words](const Rect& rect) {
@@ -260,9 +260,9 @@ Cell more_cell(Ui& ui) {
 }
 
 /// `named`: choices have their names before them.
-std::vector<Cell> cells_of(Ui& ui, const View& view, const std::vector<ViewControl>& controls, float room,
-                           bool named) {
-  std::vector<Cell> cells;
+std::vector<ControlCell> cells_of(Ui& ui, const View& view, const std::vector<ViewControl>& controls,
+                                  float room, bool named) {
+  std::vector<ControlCell> cells;
   for (const auto& [option, command] : controls)
     cells.push_back(option && named && !option->choices.empty() ? named_cell(ui, *option, room)
                     : option                                    ? option_cell(ui, *option, room)
@@ -272,13 +272,13 @@ std::vector<Cell> cells_of(Ui& ui, const View& view, const std::vector<ViewContr
 }
 
 /// Where the rows of cells end.
-float bottom_of(const Ui& ui, const std::vector<Cell>& cells, const Rect& first, float taken) {
+float bottom_of(const Ui& ui, const std::vector<ControlCell>& cells, const Rect& first, float taken) {
   FlowLayout rows(first, ui.u(6), taken);
-  for (const Cell& cell : cells) rows.take(cell.width);
+  for (const ControlCell& cell : cells) rows.take(cell.width);
   return rows.bottom();
 }
 
-void draw_rows(Ui& ui, const std::vector<ViewControl>& controls, const std::vector<Cell>& cells,
+void draw_rows(Ui& ui, const std::vector<ViewControl>& controls, const std::vector<ControlCell>& cells,
                const Rect& first, float taken) {
   FlowLayout rows(first, ui.u(6), taken);
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -293,12 +293,12 @@ void draw_rows(Ui& ui, const std::vector<ViewControl>& controls, const std::vect
 float draw_controls(Ui& ui, const View& view, const Rect& first, float most, float taken) {
   const std::vector<ViewControl> controls = controls_of(ui, view);
   if (controls.empty() && taken <= 0) return first.y;
-  const std::vector<Cell> cells = cells_of(ui, view, controls, first.w, false);
+  const std::vector<ControlCell> cells = cells_of(ui, view, controls, first.w, false);
   const float bottom = bottom_of(ui, cells, first, taken);
   if (bottom - first.y <= most) {
     // With names, if these fit, take no more rows and make no choices a list.
-    const std::vector<Cell> named = cells_of(ui, view, controls, first.w, true);
-    const bool fit = std::ranges::equal(named, cells, [&](const Cell& a, const Cell& b) {
+    const std::vector<ControlCell> named = cells_of(ui, view, controls, first.w, true);
+    const bool fit = std::ranges::equal(named, cells, [&](const ControlCell& a, const ControlCell& b) {
       return a.width <= first.w && a.is_list == b.is_list;
     });
     const bool names = fit && bottom_of(ui, named, first, taken) <= bottom;
@@ -307,7 +307,7 @@ float draw_controls(Ui& ui, const View& view, const Rect& first, float most, flo
   }
   const float row = first.h + ui.u(3);
   const Rect narrow{first.x, first.y, first.w - ui.u(16), first.h};  // leaves room for the scroll bar
-  const std::vector<Cell> narrower = cells_of(ui, view, controls, narrow.w, false);
+  const std::vector<ControlCell> narrower = cells_of(ui, view, controls, narrow.w, false);
   most = row * (std::max(2.F, std::floor(most / row)) - 0.5F);  // a half row shows that there are more
   const Rect body = ui.begin_list("controls", {first.x, first.y, first.w, most},
                                   bottom_of(ui, narrower, narrow, taken) - first.y);
