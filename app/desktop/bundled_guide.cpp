@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
+#include <utility>
 
 #include "app/run/sources/paths.h"
 #include "app/views/view.h"
@@ -12,6 +14,7 @@ namespace headscope::app {
 namespace {
 
 constexpr std::string_view kGlossary = "glossary";
+constexpr std::string_view kForLearners[] = {"window", "views", kGlossary, "edits", "tours"};  // first
 constexpr std::string_view kView = "View: ";
 
 /// Says where the window has the views that the glossary's entries name: "(in the window: Attention →
@@ -47,7 +50,9 @@ Guide load_guide(const std::filesystem::path& folder) {
     guide.glossary = Glossary(guide.pages.back(), system::text_of(file));
     add_places(guide.pages.back());
   }
-  std::ranges::sort(guide.pages, {}, &GuidePage::title);
+  std::ranges::sort(guide.pages, {}, [](const GuidePage& page) {
+    return std::pair(std::ranges::find(kForLearners, page.name) - std::begin(kForLearners), page.title);
+  });
   return guide;
 }
 

@@ -60,16 +60,6 @@ TEST_F(WindowTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
   EXPECT_NEAR(in_steps.rows, at_once.rows, 1e-6);
   EXPECT_NEAR(in_steps.col, at_once.col, 1e-6);
 
-  shown(core);
-  const viz::Region region = picture(core.window(), "heatmap").picture->regions.front();
-  core.handle(MouseDown{at, 0, 1, {}});
-  for (int i = 1; i <= 8; ++i)
-    core.handle(MouseMove{{at.x - 5 * static_cast<float>(i), at.y - 4 * static_cast<float>(i)}});
-  core.handle(MouseUp{{at.x - 40, at.y - 32}, 0});
-  const Zoom moved = core.state().options[kZoom];
-  EXPECT_NEAR(moved.col - in_steps.col, 40 * region.cols / static_cast<double>(region.rect.w), 1e-3);
-  EXPECT_NEAR(moved.row - in_steps.row, 32 * region.rows / static_cast<double>(region.rect.h), 1e-3);
-
   apply_and_show(core, ShowView{"positions"});
   const auto first = core.snapshot().model->readable_dimensions;
   for (int i = 0; i < 2; ++i) press(core, Key::d, {.alt = true}, 'd');

@@ -30,11 +30,13 @@ class HelpTest : public HandsTest {
   }
 };
 
-TEST_F(HelpTest, ShowsTheKeysThenAnyPageOfTheGuide) {
+TEST_F(HelpTest, ShowsTheWindowThenTheKeysAndAnyPageOfTheGuide) {
   CoreFixture core(with_guide());
   press_and_show(core, Key::f1);
-  EXPECT_TRUE(says(core, "Ctrl+E"));
+  EXPECT_TRUE(says(core, "This page explains how to work in the window"));
   EXPECT_EQ(keyboard_at(core), "search the help");
+  click_and_show(core, "Keys and mouse");
+  EXPECT_TRUE(says(core, "Ctrl+E"));
   click_and_show(core, "Edits");
   EXPECT_EQ(core.state().help_form.page, "edits");
   EXPECT_TRUE(says(core, "An edit sets, scales"));
@@ -58,8 +60,8 @@ TEST_F(HelpTest, FindsWhatIsSearchedInAllOfIt) {
   EXPECT_TRUE(says(core, "(in the window: Attention → Merge)")) << "where the view is";
   search(core, "initial values");
   EXPECT_TRUE(says(core, "Position embedding"));
-  search(core, "undo the last edit");
-  EXPECT_TRUE(says(core, "Ctrl+G")) << "of the keys";
+  search(core, "undo the last change of");
+  EXPECT_TRUE(says(core, "Ctrl+Z")) << "of the keys";
   EXPECT_FALSE(says(core, "Ctrl+G")) << "only the line in which it was found";
   search(core, "SHA-256 recipe");
   EXPECT_TRUE(says(core, "Recipes"));
