@@ -65,6 +65,15 @@ TEST_F(LayoutTest, TheNoteOfAnExampleGoesWithItsTextAndItsView) {
   EXPECT_FALSE(says(core, "Look at the first head.")) << "it is about another prompt";
 }
 
+TEST_F(LayoutTest, APromptThatEndsInASpaceOrBeginsTwiceIsMendedByItsNotice) {
+  CoreFixture core(options("The old king "));
+  click_and_show(core, "Remove the space");
+  EXPECT_EQ(prompt(core), "The old king");
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"<|endoftext|>The"}}, SetStartToken{true});
+  click_and_show(core, "Remove one");
+  EXPECT_FALSE(core.state().start_token);
+}
+
 // While a window is dragged, it has every size, and without a window manager it can be smaller than its
 // limits.
 TEST_F(LayoutTest, AWindowOfAnySizeIsDrawn) {
