@@ -44,7 +44,7 @@ Notice notice(const UiState& state, const Snapshot& snapshot) {
     return {"The prompt begins with the start token twice: it is in the text, too.", "Remove one",
             SetStartToken{false}};
   if (run.text == text && state.ids.empty() && text.ends_with(' '))
-    return {"The prompt ends in a space. Tokens usually begin with theirs, so the guesses are odd.",
+    return {"The prompt ends in a space, but tokens usually begin with one: the guesses will be odd.",
             "Remove the space",
             TypeInField{Field::prompt, Replace{text.substr(0, text.find_last_not_of(' ') + 1)}}};
   const View* view = find_view(state.view);
