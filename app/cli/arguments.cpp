@@ -67,23 +67,6 @@ Shard shard_of(const std::string& text) {
   return {*index, *count};
 }
 
-/// "1000x700" is exact, "1000" a width, "fit" cut to the figure.
-void set_size(Figure& figure, const std::string& text, bool of_window) {
-  const auto size = parse_figure_size(text);
-  if (of_window && (!size || size->height == 0))
-    throw UsageError("--size takes WIDTHxHEIGHT in pixels, e.g. 1600x1000, not " + quote(text));
-  if (text == "fit")
-    figure.width = Figure().width, figure.height = 0, figure.page = Page::trimmed;
-  else if (size)
-    figure.width = size->width, figure.height = size->height,
-    figure.page = size->height > 0 ? Page::exact : Page::width;
-  else
-    throw UsageError(
-        "--size takes WIDTHxHEIGHT in pixels, in, cm, mm or pt, e.g. 1000x700 or 6.5x4in, from " +
-        std::to_string(kShortestSide) + " to " + std::to_string(kLongestSide) +
-        " pixels per side, or a width, or fit, not " + quote(text));
-}
-
 /// How many letters must change, come or go (Levenshtein).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -319,14 +302,25 @@ void add_over(CLI::App& app, Arguments& a) {
 void add_picture(CLI::App& app, Arguments& a, bool of_window) {
   Figure& figure = a.figure;
   const char* const group = "Picture";
+  const auto size = [&figure, of_window](const std::string& text) {
+    if (!set_size(figure, text) || (of_window && figure.page != Page::exact))
+      throw UsageError(
+          (of_window
+               ? "--size takes WIDTHxHEIGHT in pixels, e.g. 1600x1000, not "
+               : "--size takes WIDTHxHEIGHT in pixels, in, cm, mm or pt, e.g. 1000x700 or 6.5x4in, from " +
+                     std::to_string(kShortestSide) + " to " + std::to_string(kLongestSide) +
+                     " pixels per side, or a width, or fit, not ") +
+          quote(text));
+  };
   app.add_option_function<std::string>(
-         "--size", [&figure, of_window](const std::string& text) { set_size(figure, text, of_window); },
+         "--size", size,
          of_window
              ? "the window's size in logical pixels (default: 1600x1000)"
              : "the picture's size in logical pixels, or with a unit (in, cm, mm, pt): 84mmx60mm,\ncaption "
-               "included: lists are cut to the rows that fit; W: a width, as high as\nneeded; fit (the "
-               "default): cropped to the content")
-      ->type_name(of_window ? "WxH" : "WxH|W|fit")
+               "included: lists are cut to the rows that fit; WxH+: or larger, if the content needs\nit; W: "
+               "a "
+               "width, as high as needed; fit (the default): cropped to the content")
+      ->type_name(of_window ? "WxH" : "WxH|WxH+|W|fit")
       ->group(group);
   app.add_option("--scale", figure.scale,
                  "png: file pixels per logical pixel" + std::string(of_window ? "" : " (default: 2)"))

@@ -42,46 +42,6 @@ std::optional<fs::path> model_near(const std::string& name, const std::string& w
   return folders.empty() ? std::nullopt : std::optional(folders.front());
 }
 
-std::string lines_of(const Recipe& recipe) {
-  const Session& s = recipe.session;
-  std::string text;
-  const auto line = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += format("%-10s %s\n", name, value.c_str());
-  };
-  line("made by", "headscope " + viz::visible(recipe.program));
-  line("model", viz::visible(s.model.name));
-  line("attention", viz::visible(s.model.attention));
-  line("weights", viz::visible(s.model.weights));
-  if (s.second_model) {
-    line("2nd model", viz::visible(s.second_model->name));
-    line("2nd weights", viz::visible(s.second_model->weights));
-  }
-  const bool prompted = s.model.attention.empty();
-  line("prompt", prompted && (s.prompt.ids.empty() || !s.prompt.text.empty())
-                     ? "“" + viz::visible(s.prompt.text) + "”"
-                     : "");
-  std::string ids;
-  for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
-  line("ids", ids);
-  for (const WrittenEdit& edit : s.edits) line("edit", viz::visible(edit.text) + (edit.on ? "" : "  (off)"));
-  if (s.second)
-    line("second", (s.second->attention.empty() ? "“" + viz::visible(s.second->text) + "”"
-                                                : viz::visible(s.second->attention)) +
-                       (s.second->on ? "" : "  (off)"));
-  if (s.prompts)
-    line("list",
-         grouped(std::ssize(s.prompts->prompts)) + " prompts of “" + viz::visible(s.prompts->name) + "”");
-  line("view",
-       recipe.figure && recipe.figure->window
-           ? "the whole window, with " + s.view + (s.second_view.empty() ? "" : " and " + s.second_view)
-           : s.view);
-  for (const OptionSpec* option : chosen_options(shown_views(recipe), s.options))
-    line("option",
-         std::string(option->name) + " " + viz::visible(to_text(*option, s.options.value(*option))));
-  if (recipe.figure) line("command", command_of(recipe));
-  return text;
-}
-
 }  // namespace
 
 WeightHashes weights_of(const Engine& engine) {
@@ -167,7 +127,9 @@ Recipe recipe_of(const Arguments& a, const View& view, const Options& options, c
   s.second_model.reset();
   if (run.model->patterns) {
     s.model.attention = system::text_of(run.model->patterns->path().filename());
-    if (!a.second_attention.empty()) {
+    if (a.second_attention.empty()) {
+      s.second.reset();
+    } else {
       if (!s.second) s.second.emplace();
       s.second->text.clear(), s.second->attention = system::text_of(a.second_attention.filename());
       s.second->weights = run.baseline ? weights_hash(*run.baseline->model) : "";
@@ -187,13 +149,19 @@ Recipe recipe_of(const Arguments& a, const View& view, const Options& options, c
 
 void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out) {
   const Recipe recipe = read_recipe(file);
-  if (!json) {
-    out << lines_of(recipe);
+  auto fields = nlohmann::ordered_json::parse(to_json(recipe));
+  fields["program"] = utf8_or_replacement(recipe.program);
+  if (json) {
+    out << json_line(fields) << '\n';
     return;
   }
-  auto object = nlohmann::ordered_json::parse(to_json(recipe));
-  object["program"] = utf8_or_replacement(recipe.program);
-  out << json_line(object) << '\n';
+  if (const auto& list = recipe.session.prompts)
+    fields["over-lines"] = counted(std::ssize(list->prompts), "prompt");
+  for (const auto& [name, value] : fields.items())
+    for (const nlohmann::json one : name == "edit" ? value : nlohmann::ordered_json::array({value})) {
+      const std::string text = bytes_from_json(one).value_or(one.dump());
+      out << format("%-14s %s\\n", name.c_str(), (name == "command" ? text : viz::visible(text)).c_str());
+    }
 }
 
 }  // namespace headscope::app

@@ -1,11 +1,14 @@
 // The command that makes a figure.
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "app/recipe/recipe.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
+#include "app/text/json_text.h"
 #include "app/views/chosen_options.h"
+#include "app/views/figure_size.h"
 #include "app/views/parts/names.h"
 
 namespace headscope::app {
@@ -31,13 +34,6 @@ std::string shell_word(std::string_view word) {
   return (quoted.size() > word.size() ? "$'" : "'") + quoted + "'";
 }
 
-/// A figure's size as --size takes it: "900x600", "900", "fit".
-std::string size_words(const Figure& figure) {
-  if (figure.page == Page::trimmed && figure.height == 0) return "fit";
-  const std::string width = std::to_string(figure.width);
-  return figure.height > 0 ? width + "x" + std::to_string(figure.height) : width;
-}
-
 }  // namespace
 
 std::vector<const View*> shown_views(const Recipe& recipe) {
@@ -47,71 +43,54 @@ std::vector<const View*> shown_views(const Recipe& recipe) {
 }
 
 std::vector<std::string> arguments_of(const Recipe& recipe) {
-  const Session& s = recipe.session;
-  const Figure figure = recipe.figure.value_or(Figure{}), chosen = figure_for(figure.target);
-  const bool window = figure.window;
+  const bool window = recipe.figure && recipe.figure->window;
+  const Options& options = recipe.session.options;
+  Recipe said = recipe;
+  Session& s = said.session;
+  // What is off or has no effect is not said.
+  std::erase_if(s.edits, [](const WrittenEdit& edit) { return !edit.on; });
+  if (s.second && !s.second->on) s.second.reset();
+  const bool has_second = s.second || s.second_model;
+  if (!has_second && s.edits.empty()) s.side = Side::run;
+  if (!s.prompt.ids.empty()) s.prompt.text.clear();
+  const std::vector<const View*> shown = shown_views(recipe);
+  s.options = {};
+  for (const OptionSpec* option : chosen_options(shown, options))
+    s.options.set(*option, options.value(*option));
+  // A second prompt or a list would choose another value than the default, which is said, too.
+  Options defaults;
+  for (const View* one : shown)
+    for (const OptionSpec* option :
+         {has_second ? one->with_second : nullptr, s.prompts ? one->over_list : nullptr})
+      if (option != nullptr && has_effect(*one, *option, options))
+        defaults.set(*option, stepped(*option, s.options.value(*option), 1));
+
   std::vector<std::string> words{window ? "shot" : s.view};
   const auto say = [&](const std::string& option, std::string_view value) {
     words.push_back("--" + option);
     if (value.starts_with('-'))  // would look like an option
-      words.back() += "=" + std::string(value);
+      words.back().append("=").append(value);
     else
       words.emplace_back(value);
   };
-  /// Says what is not as without the option.
-  const auto say_other = [&](const std::string& option, std::string_view value, std::string_view without) {
-    if (value != without) say(option, value);
-  };
-  const auto say_if = [&](bool is_said, const char* flag) {
-    if (is_said) words.emplace_back(flag);
-  };
-  if (window) say("view", s.view), say_other("beside", s.second_view, "");
-  say_other("precision", name_of(s.model.precision), "f32");
-  say_other("attention", s.model.attention, "");
-  std::string ids;
-  for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
-  if (s.model.attention.empty()) say(ids.empty() ? "prompt" : "ids", ids.empty() ? s.prompt.text : ids);
-  const bool start_token = s.prompt.start_token.value_or(s.model.adds_start_token);
-  say_if(start_token, "--bos");
-  say_if(!start_token && s.model.adds_start_token, "--no-bos");
-  for (const WrittenEdit& edit : s.edits)
-    if (edit.on) say("edit", edit.text);
-  const bool second = s.second && s.second->on;
-  if (second) {
-    const bool is_file = !s.second->attention.empty();
-    say(is_file ? "second-attention" : "second", is_file ? s.second->attention : s.second->text);
-    say_other("align", name_of(kAlignmentNames, s.second->alignment), "position");
+  if (window) say("view", s.view);
+  nlohmann::ordered_json all = options_of(said, defaults);
+  if (s.prompt.ids.empty() && s.model.attention.empty()) all.emplace("prompt", "");
+  for (const auto& [option, value] : all.items()) {
+    if (value.is_boolean())
+      words.push_back("--" + option);
+    else if (option == "ids")
+      say(option, value.dump().substr(1, value.dump().size() - 2));
+    else
+      for (const nlohmann::json one : option == "edit" ? value : nlohmann::ordered_json::array({value}))
+        say(option,
+            one.is_number_float() ? plain(one.get<float>()) : bytes_from_json(one).value_or(one.dump()));
   }
-  if (second || s.second_model || std::ranges::any_of(s.edits, &WrittenEdit::on))
-    say_other("show", name_of(kSideNames, s.side), "run");
-  say_other("layer", std::to_string(s.selection.layer), "0");
-  say_other("head", std::to_string(s.selection.head), "0");
-  say_other("query", std::to_string(s.selection.query), "-1");
-  say_other("key", std::to_string(s.selection.key), "-1");
-  const std::vector<const View*> shown = shown_views(recipe);
-  std::vector<const OptionSpec*> options = chosen_options(shown, s.options);
-  // A second prompt or a list would choose another value than the default.
-  for (const View* one : shown)
-    for (const OptionSpec* option :
-         {second || s.second_model ? one->with_second : nullptr, s.prompts ? one->over_list : nullptr})
-      if (option != nullptr && has_effect(*one, *option, s.options) &&
-          std::ranges::count(options, option) == 0)
-        options.push_back(option);
-  for (const OptionSpec* option : options)
-    say(std::string(window ? option->name : option->flag_name()), to_text(*option, s.options.value(*option)));
-  say_other("size", size_words(figure), size_words(chosen));
-  say_other("rows", std::to_string(figure.rows), "0");
-  say_other("for", name_of(kTargetNames, figure.target), "screen");
-  say_other("scale", plain(figure.scale), plain(window ? 1 : chosen.scale));
-  say_other("theme", name_of(kThemeNames, s.look.dark), "light");
-  say_other("font-size", plain(s.look.font_size), plain(spec_of(figure.target).font_size));
-  say_if(!window && !figure.title, "--no-title");
-  say_if(!window && !figure.caption, "--no-caption");
-  say_if(!window && figure.svg_text, "--svg-text");
   return words;
 }
 
-Figure figure_for(Target target) {
+Figure figure_for(Target target, bool window) {
+  if (window) return {.window = true, .width = 1600, .height = 1000, .page = Page::exact, .scale = 1};
   const TargetSpec spec = spec_of(target);
   Figure figure{.width = static_cast<int>(std::lround(spec.width)),
                 .height = static_cast<int>(std::lround(spec.height)),
@@ -119,6 +98,25 @@ Figure figure_for(Target target) {
                 .target = target};
   if (target != Target::screen) figure.page = figure.height > 0 ? Page::exact : Page::width;
   return figure;
+}
+
+std::string size_text(const Figure& figure) {
+  if (figure.page == Page::trimmed) return "fit";
+  const std::string width = std::to_string(figure.width), height = std::to_string(figure.height);
+  return figure.page == Page::width ? width : width + "x" + height + (figure.page == Page::exact ? "" : "+");
+}
+
+bool set_size(Figure& figure, std::string_view text) {
+  const bool may_grow = text.ends_with('+');
+  const auto size = text == "fit" ? FigureSize{Figure().width, 0}
+                                  : parse_figure_size(text.substr(0, text.size() - (may_grow ? 1 : 0)));
+  if (!size || (may_grow && size->height == 0)) return false;
+  figure.width = size->width, figure.height = size->height;
+  figure.page = text == "fit"      ? Page::trimmed
+                : may_grow         ? Page::at_least
+                : size->height > 0 ? Page::exact
+                                   : Page::width;
+  return true;
 }
 
 std::string command_of(const Recipe& recipe) {

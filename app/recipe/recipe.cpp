@@ -1,7 +1,11 @@
 #include "app/recipe/recipe.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <ranges>
+#include <span>
 #include <stdexcept>
 
 #include "app/recipe/fields.h"
@@ -19,202 +23,211 @@
 namespace headscope::app {
 namespace {
 
-constexpr int kVersion = 3;
+namespace fs = std::filesystem;
+using nlohmann::json;
 
-constexpr Named<Page> kPages[]{
-    {"exact", Page::exact}, {"width", Page::width}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
-
-constexpr int kSmallestWindow = 320;
-constexpr int kLargestWindow = 16384;
+constexpr int kVersion = 4;
+constexpr Named<bool> kFigures[]{{"view", false}, {"window", true}};
 constexpr std::size_t kMaxSettingsBytes = 16 * Prompt::kMaxBytes;  // each may be a number on its line
+constexpr const char* kRecipe = "a session, or a picture with a headscope recipe";
 
-void describe_weights(Fields& form, std::string& weights) {
-  form.field(
-      "weights", weights, [](const auto& hash) { return hash.empty() || is_weights_hash(hash); },
-      "\"sha256:\" and 64 hexadecimal digits");
-}
-
-/// Attention files are named, never placed.
-void describe_attention(Fields& form, std::string& name) {
-  form.field(
-      "attention", name, [](const auto& file) { return file.empty() || system::is_file_name(file); },
-      "the name of a file, without a folder");
-}
-
-void describe_token(Fields& form, const char* key, TokenRef& token) {
-  std::string text = text_of(token);
-  form.field(key, text);
-  try {
-    token = text.empty() ? TokenRef() : parse_token(text);
-  } catch (const std::invalid_argument&) {
-    form.reject(key, "a token's text, \"id:4\" or \"rank:2\"");
-  }
-}
-
-bool is_view(std::string_view id) {
+bool is_view(const std::string& id) {
   return find_view(id) != nullptr;
 }
 
-std::filesystem::path without_last_slash(const std::filesystem::path& path) {
-  return path.has_relative_path() && !path.has_filename() ? path.parent_path() : path;
+/// Attention files are named, never placed.
+constexpr const char* kFile = "the name of a file, without a folder";
+
+void describe_hash(Fields& form, std::string key, std::string& hash) {
+  form.field(key, hash, "\"sha256:\" and 64 hexadecimal digits", is_weights_hash);
 }
 
-}  // namespace
-
-// The fields of the file format.
-
-static void describe(Fields& form, Session::Model& model) {
-  form.field("name", model.name);
-  describe_weights(form, model.weights);
-  form.field("precision", model.precision, kPrecisionNames);
-  describe_attention(form, model.attention);
-  form.field("adds_start_token", model.adds_start_token);
-}
-
-static void describe(Fields& form, Prompt& prompt) {
-  form.field("text", prompt.text);
-  form.field("ids", prompt.ids);
-  form.field("start_token", prompt.start_token);
+void describe_paths(Fields& form, const char* key, std::vector<fs::path>& paths) {
+  std::vector<std::string> texts;
+  for (const fs::path& path : paths) texts.push_back(system::text_of(path));
+  form.field(key, texts, "a list of paths");
+  paths.clear();
+  for (const std::string& text : texts | std::views::reverse) remember(paths, system::path_of(text));
 }
 
 /// Each as its text, after "off: " if it is switched off.
-static void describe_edits(Fields& form, std::vector<WrittenEdit>& edits) {
+void describe_edits(Fields& form, std::vector<WrittenEdit>& edits) {
   constexpr std::string_view kOff = "off: ";
   std::vector<std::string> texts;
   for (const WrittenEdit& edit : edits) texts.push_back((edit.on ? "" : std::string(kOff)) + edit.text);
-  form.field("edits", texts);
-  if (texts.size() > kMaxEdits) return form.reject("edits", "at most " + std::to_string(kMaxEdits));
+  form.field("edit", texts, "a list of at most " + std::to_string(kMaxEdits) + " texts",
+             [](const auto& found) { return found.size() <= kMaxEdits; });
   edits.clear();
   for (const std::string& text : texts)
     edits.push_back(text.starts_with(kOff) ? WrittenEdit{text.substr(kOff.size()), false}
                                            : WrittenEdit{text});
 }
 
-static void describe(Fields& form, Session::Second& second) {
-  form.field("text", second.text);
-  form.field("on", second.on);
-  form.field("alignment", second.alignment, kAlignmentNames);
-  describe_attention(form, second.attention);
-  describe_weights(form, second.weights);
-}
-
-static void describe(Fields& form, TriedText& tried) {
-  form.field("ids", tried.ids);
-  if (std::ranges::any_of(tried.ids, [](int id) { return id < 0; })) form.reject("ids", "numbers from 0");
-  form.field("begun", tried.start, 0, static_cast<int>(tried.ids.size()));
-  form.field("probabilities", tried.probabilities);
-  if (tried.probabilities.size() + static_cast<std::size_t>(tried.start) != tried.ids.size() ||
-      std::ranges::any_of(tried.probabilities, [](double share) { return share < 0 || share > 1; }))
-    form.reject("probabilities", "numbers from 0 to 1, one for each id after `begun`");
-}
-
-/// One prompt of a list, and what its line says of how it is measured.
-static void describe(Fields& form, ListedPrompt& prompt) {
-  describe(form, static_cast<Prompt&>(prompt));
-  if (!prompt.text.empty() && !prompt.ids.empty()) form.reject("ids", "no ids, because there is a text");
-  form.field("second", prompt.second);
-  describe_token(form, "token", prompt.token);
-  describe_token(form, "other_token", prompt.other_token);
-  form.field("position", prompt.position);
-  if (prompt.position.value_or(0) < -1) form.reject("position", "a number from -1");
-  form.field("problem", prompt.problem);
-}
-
-static void describe(Fields& form, PromptList& list) {
-  form.field("name", list.name);
-  form.field("list", list.prompts);
-  std::size_t size = 0;
-  for (const ListedPrompt& prompt : list.prompts)
-    size += prompt.text.size() + prompt.ids.size() + prompt.second.value_or("").size();
-  if (size > PromptList::kMaxBytes || list.prompts.empty() || list.prompts.size() > PromptList::kMaxPrompts)
-    form.reject("list", "1 to " + std::to_string(PromptList::kMaxPrompts) + " prompts of " +
-                            std::to_string(PromptList::kMaxBytes) + " bytes and ids at most");
-}
-
-static void describe(Fields& form, Options& options) {
-  for (const OptionSpec* option : all_options()) {
-    std::string text = to_text(*option, options.value(*option));
-    form.field(std::string(option->name), text);
-    try {
-      options.set(*option, parse_option(*option, text));
-    } catch (const std::invalid_argument&) {
-      form.reject(std::string(option->name), values_of(*option));
+void describe_tries(Fields& form, Tries& tries) {
+  json all = json::array();
+  for (const TriedText& tried : tries)
+    all.push_back(
+        {{"ids", tried.ids}, {"probabilities", tried.probabilities}});  // of the last ids; NaN: null
+  form.field("tries", all, "a list of ids and their probabilities", [&](const json& found) {
+    Tries read;
+    for (const json& one : found) {
+      TriedText& tried = read.emplace_back();
+      tried.ids = one.at("ids").get<std::vector<int>>();
+      for (const json& share : one.at("probabilities"))
+        tried.probabilities.push_back(share.is_null() ? std::nan("") : share.get<double>());
+      tried.start = static_cast<int>(tried.ids.size()) - static_cast<int>(tried.probabilities.size());
+      if (tried.start < 0 || std::ranges::any_of(tried.ids, [](int id) { return id < 0; }) ||
+          std::ranges::any_of(tried.probabilities, [](double share) { return share < 0 || share > 1; }))
+        return false;
     }
-  }
+    tries = std::move(read);
+    return tries.size() <= kMaxTries;
+  });
 }
 
-static void describe(Fields& form, Figure& figure) {
-  form.field("window", figure.window);
-  form.field("width", figure.width, 1, kLongestSide);
-  form.field("height", figure.height, 0, kLongestSide);
-  form.field("page", figure.page, kPages);
-  form.field("scale", figure.scale, 0.25F, 16.F);
-  form.field("caption", figure.caption);
-  form.field("title", figure.title);
-  form.field("svg_text", figure.svg_text);
-  form.field("rows", figure.rows, 0, kLongestSide);
-  form.field("for", figure.target, kTargetNames);
+/// The second prompt or attention file, with how its tokens are matched.
+void describe_second(Fields& form, Session& s) {
+  if (s.model.attention.empty())
+    form.part("second", s.second, &Session::Second::text, "a text", [](const auto&) { return true; });
+  else
+    form.part("second-attention", s.second, &Session::Second::attention, kFile, system::is_file_name);
+  if (s.second) form.name("align", s.second->alignment, kAlignmentNames);
 }
 
-void describe(Fields& form, Session& s) {
+void describe_list(Fields& form, std::optional<PromptList>& list) {
+  std::string name = list ? list->name : "", lines = list ? list->lines : "";
+  form.field("over", name);
+  form.field("over-lines", lines, "the lines of a list of prompts", [&](const std::string& found) {
+    list = parse_prompt_list(found, system::path_of(name));
+    return true;
+  });
+}
+
+/// What the command line does not say, or as a path.
+void describe_rest(Fields& form, Session& s) {
+  form.field("model", s.model.name);
+  describe_hash(form, "weights", s.model.weights);
+  if (s.model.attention.empty())
+    form.part("second-model", s.second_model, &Session::Model::name, "a model's name",
+              [](const std::string& name) { return !name.empty(); });
+  if (s.second_model)
+    describe_hash(form, "second-weights", s.second_model->weights);
+  else if (s.second)
+    describe_hash(form, "second-weights", s.second->weights);
+  if (s.second) form.field("second-on", s.second->on);
+  describe_tries(form, s.tries);
+  describe_list(form, s.prompts);
+  form.number("heads-pane", s.panes.heads, 0.F, kWidestPane);
+  form.number("next-pane", s.panes.next, 0.F, kWidestPane);
+  form.number("beside-pane", s.panes.second_view, 0.F, kWidestPane);
+}
+
+/// What the command line says.
+void describe_options(Fields& form, Recipe& recipe) {
   constexpr int kMaxIndex = 1 << 24;
-  form.field("model", s.model);
-  form.field("second_model", s.second_model);
-  form.field("prompt", s.prompt);
+  Session& s = recipe.session;
+  const View* const view = recipe.figure && !recipe.figure->window ? find_view(s.view) : nullptr;
+  if (view == nullptr) form.field("beside", s.second_view, "a known view", is_view);
+  form.name("precision", s.model.precision, kPrecisionNames);
+  form.field("attention", s.model.attention, kFile, system::is_file_name);
+  form.field("prompt", s.prompt.text);
+  form.field("ids", s.prompt.ids, "a list of token ids");
+  bool added = s.prompt.start_token.value_or(s.model.adds_start_token);
+  s.model.adds_start_token &= !added;
+  form.field("bos", added);
+  form.field("no-bos", s.model.adds_start_token);
+  s.prompt.start_token = added;
   describe_edits(form, s.edits);
-  form.field("second", s.second);
-  form.field("show", s.side, kSideNames);
-  form.field("view", s.view, is_view, "a known view");
-  form.field(
-      "beside", s.second_view, [](const auto& id) { return id.empty() || is_view(id); }, "a known view");
-  form.field("layer", s.selection.layer, 0, kMaxIndex);
-  form.field("head", s.selection.head, 0, kMaxIndex);
-  form.field("query", s.selection.query, -1, kMaxIndex);
-  form.field("key", s.selection.key, -1, kMaxIndex);
-  form.field("options", s.options);
-  form.field("tries", s.tries);
-  form.field("prompts", s.prompts);
-  form.field("theme", s.look.dark, kThemeNames);
-  form.field("font_size", s.look.font_size, 6.F, 72.F);
-  form.field("heads_pane", s.panes.heads, 0.F, kWidestPane);
-  form.field("next_pane", s.panes.next, 0.F, kWidestPane);
-  form.field("beside_pane", s.panes.second_view, 0.F, kWidestPane);
-  const bool patterns = !s.model.attention.empty();
-  if (s.second_model && (patterns || s.second_model->name.empty()))
-    form.reject("second_model", patterns ? "no second model, because the first one is an attention file"
-                                         : "a model with a name");
-  if (!patterns && s.second && !s.second->attention.empty())
-    form.reject("second", "no attention file, because the model has weights");
-  if (s.tries.size() > kMaxTries) form.reject("tries", "at most " + std::to_string(kMaxTries));
+  describe_second(form, s);
+  form.name("show", s.side, kSideNames);
+  form.number("layer", s.selection.layer, 0, kMaxIndex);
+  form.number("head", s.selection.head, 0, kMaxIndex);
+  form.number("query", s.selection.query, -1, kMaxIndex);
+  form.number("key", s.selection.key, -1, kMaxIndex);
+  for (const OptionSpec* option : view != nullptr ? std::span(view->options) : all_options()) {
+    if (option->pane_only) continue;
+    std::string text = to_text(*option, s.options.value(*option));
+    form.field(std::string(view != nullptr ? option->flag_name() : option->name), text, values_of(*option),
+               [&](const std::string& found) {
+                 s.options.set(*option, parse_option(*option, found));
+                 return true;
+               });
+  }
+  form.name("theme", s.look.dark, kThemeNames);
+  form.number("font-size", s.look.font_size, 6.F, 72.F);
+  if (!recipe.figure) return;
+  Figure& figure = *recipe.figure;
+  std::string size = size_text(figure);
+  form.field("size", size, "a size, e.g. 1000x700",
+             [&](const std::string& found) { return set_size(figure, found); });
+  form.number("scale", figure.scale, 0.25F, 16.F);
+  if (view == nullptr) return;
+  form.name("for", figure.target, kTargetNames);
+  form.number("rows", figure.rows, 0, kMaxRows);
+  for (const auto& [key, part] : {std::pair("no-title", &figure.title), {"no-caption", &figure.caption}}) {
+    bool left_out = !*part;
+    form.field(key, left_out);
+    *part = !left_out;
+  }
+  form.field("svg-text", figure.svg_text);
 }
 
-static void describe(Fields& form, Settings& s) {
-  describe(form, s.session);
-  form.field("has_prompt", s.has_prompt);
-  form.field("window_width", s.window_width, kSmallestWindow, kLargestWindow);
-  form.field("window_height", s.window_height, kSmallestWindow, kLargestWindow);
-  form.field("last_model", s.last_model);
-  for (const auto& [key, recent] : {std::pair("recent_models", &s.recent_models),
-                                    {"recent_folders", &s.recent_folders},
-                                    {"recent_sessions", &s.recent_sessions}}) {
-    form.field(key, *recent);
-    for (const auto& path : std::vector(recent->rbegin(), recent->rend()))
-      remember(*recent, path);  // each once
+void describe_settings(Fields& form, Settings& s) {
+  constexpr int kSmallestWindow = 320, kLargestWindow = 16384;
+  Recipe recipe{std::move(s.session), {}};
+  form.field("view", recipe.session.view, "a known view", is_view);
+  describe_options(form, recipe);
+  describe_rest(form, recipe.session);
+  s.session = std::move(recipe.session);
+  form.field("has-prompt", s.has_prompt);
+  form.number("window-width", s.window_width, kSmallestWindow, kLargestWindow);
+  form.number("window-height", s.window_height, kSmallestWindow, kLargestWindow);
+  for (const auto& [key, path] :
+       {std::pair("last-model", &s.last_model), {"export-folder", &s.export_folder}}) {
+    std::string text = system::text_of(*path);
+    form.field(key, text);
+    *path = system::path_of(text);
   }
-  form.field("export_folder", s.export_folder);
-  form.field("export_scale", s.export_scale, 1, kMaxExportScale);
-  form.field("offer_models", s.offer_models);
-  form.field("all_controls", s.all_controls);
-  form.field("finished_tours", s.finished_tours);
-  form.field("start_token", s.start_token);
+  describe_paths(form, "recent-models", s.recent_models);
+  describe_paths(form, "recent-folders", s.recent_folders);
+  describe_paths(form, "recent-sessions", s.recent_sessions);
+  form.number("export-scale", s.export_scale, 1, kMaxExportScale);
+  form.field("offer-models", s.offer_models);
+  form.field("all-controls", s.all_controls);
+  form.field("finished-tours", s.finished_tours);
+  form.field("start-token", s.start_token);
+}
+
+/// What a command makes of no options, or a new session.
+Recipe without_options(const std::string& view, const std::optional<Figure>& figure) {
+  Recipe recipe;
+  recipe.session.view = view;
+  if (figure) recipe.figure = figure_for(figure->target, figure->window);
+  if (figure) recipe.session.look.font_size = spec_of(figure->target).font_size;
+  return recipe;
+}
+
+fs::path without_last_slash(const fs::path& path) {
+  return path.has_relative_path() && !path.has_filename() ? path.parent_path() : path;
+}
+
+}  // namespace
+
+nlohmann::ordered_json options_of(const Recipe& recipe, const Options& defaults) {
+  Recipe without = without_options(recipe.session.view, recipe.figure);
+  without.session.options = defaults;
+  if (without.figure) without.figure->target = Target::screen;
+  return Fields::written(recipe, without, describe_options);
 }
 
 std::string to_json(const Recipe& recipe) {
-  nlohmann::ordered_json json{{"program", version()}, {"version", kVersion}};
-  if (recipe.figure) json["command"] = command_of(recipe);
-  json.update(Fields::written(recipe.session));
-  if (recipe.figure) json["figure"] = Fields::written(*recipe.figure);
-  return json.dump(recipe.figure ? -1 : 1, ' ', true) + (recipe.figure ? "" : "\n");
+  const std::optional<Figure>& figure = recipe.figure;
+  nlohmann::ordered_json fields{{"program", version()}, {"version", kVersion}};
+  if (figure) fields["figure"] = name_of(kFigures, figure->window), fields["command"] = command_of(recipe);
+  fields["view"] = recipe.session.view;
+  fields.update(options_of(recipe, {}));
+  fields.update(Fields::written(recipe.session, Session{}, describe_rest));
+  return fields.dump(figure ? -1 : 1, ' ', true) + (figure ? "" : "\n");
 }
 
 Recipe recipe_of(std::string_view bytes, const std::string& file) {
@@ -226,26 +239,34 @@ Recipe recipe_of(std::string_view bytes, const std::string& file) {
   } catch (const std::runtime_error& e) {
     throw model::LoadError(file + ": " + e.what());
   }
-  if (!is_session && !note) model::reject(file, "a session, or a picture with a headscope recipe", "none");
-  const nlohmann::json object = model::parse_json(is_session ? bytes : *note, file);
-  Fields form(object, file);
-  Recipe recipe;
+  const json object = is_session || note ? model::parse_json(is_session ? bytes : *note, file) : json();
+  if (!object.is_object() || !object.contains("version")) model::reject(file, kRecipe, "none");
+  Fields form(object);
+  std::string program, command, view = Session().view;
   int format = 0;
-  form.field("version", format);
-  if (format < 1) form.reject("version", "a number from 1");
-  form.field("program", recipe.program);
+  form.number("version", format, 0, std::numeric_limits<int>::max());
+  form.field("program", program);
+  form.field("command", command);
   if (format != kVersion)
     throw model::LoadError(file + ": it was written by another version of headscope (" +
-                           model::quote(recipe.program) + ", format " + std::to_string(format) +
+                           model::quote(program) + ", format " + std::to_string(format) +
                            "); this one reads format " + std::to_string(kVersion));
-  describe(form, recipe.session);
-  form.field("figure", recipe.figure);
-  for (const auto& [name, ignored] : model::member(object, "options").items())
-    if (find_option(name) == nullptr) recipe.unknown.push_back(name);
+  // These decide which other options there are, and their defaults.
+  form.field("view", view, "a known view", is_view);
+  std::optional<Figure> figure;
+  if (object.contains("figure")) form.name("figure", figure.emplace().window, kFigures);
+  if (figure && !figure->window) form.name("for", figure->target, kTargetNames);
+  Recipe recipe = without_options(view, figure);
+  recipe.program = program;
+  describe_options(form, recipe);
+  describe_rest(form, recipe.session);
+  for (const auto& [key, expected, found] : form.problems())
+    model::reject_value(file, key + " to be " + expected, found);
+  recipe.unknown = form.unknown();
   return recipe;
 }
 
-Recipe read_recipe(const std::filesystem::path& file) {
+Recipe read_recipe(const fs::path& file) {
   constexpr std::size_t kMaxBytes = std::size_t{1} << 28;
   return recipe_of(model::read_file(file, kMaxBytes), system::text_of(file));
 }
@@ -267,40 +288,38 @@ Session figure_part(Session s, const View& view) {
   return s;
 }
 
-void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used) {
+void remember(std::vector<fs::path>& recent, const fs::path& used) {
   if (used.empty()) return;
-  const std::filesystem::path newest = without_last_slash(used);
+  const fs::path newest = without_last_slash(used);
   std::erase_if(recent, [&](const auto& path) { return without_last_slash(path) == newest; });
   recent.insert(recent.begin(), newest);
   if (recent.size() > kMaxRecent) recent.resize(kMaxRecent);
 }
 
 std::string to_json(const Settings& settings) {
-  return Fields::written(settings).dump(2) + "\n";
+  return Fields::written(settings, Settings{}, describe_settings).dump(2) + "\n";
 }
 
-LoadedSettings parse_settings(std::string_view text, const std::string& file) {
+LoadedSettings parse_settings(std::string_view text, const std::string& file) try {
+  const json object = model::parse_json(text, file);
+  if (!object.is_object()) model::reject_value(file, "a JSON object", object);
   LoadedSettings loaded;
-  try {
-    const nlohmann::json object = model::parse_json(text, file);
-    Fields form(object, file, &loaded.message);
-    describe(form, loaded.settings);
-    if (!loaded.message.empty())
-      loaded.message = file + ": invalid values were replaced by defaults: " + loaded.message;
-    return loaded;
-  } catch (const std::exception& error) {
-    return {{}, std::string(error.what()) + "; the default settings are used"};
-  }
+  Fields form(object);
+  describe_settings(form, loaded.settings);
+  for (const Fields::Problem& problem : form.problems())
+    loaded.message +=
+        (loaded.message.empty() ? file + ": invalid values were replaced by defaults: " : ", ") + problem.key;
+  return loaded;
+} catch (const std::exception& error) {
+  return {{}, std::string(error.what()) + "; the default settings are used"};
 }
 
-LoadedSettings load_settings(const std::filesystem::path& file) {
+LoadedSettings load_settings(const fs::path& file) try {
   std::error_code ignored;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) return {};
-  try {
-    return parse_settings(model::read_file(file, kMaxSettingsBytes), system::text_of(file));
-  } catch (const std::exception& error) {
-    return {{}, std::string(error.what()) + "; the default settings are used"};
-  }
+  if (!fs::exists(fs::symlink_status(file, ignored))) return {};
+  return parse_settings(model::read_file(file, kMaxSettingsBytes), system::text_of(file));
+} catch (const std::exception& error) {
+  return {{}, std::string(error.what()) + "; the default settings are used"};
 }
 
 }  // namespace headscope::app

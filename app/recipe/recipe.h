@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -108,8 +109,12 @@ struct Recipe {
   std::vector<std::string> unknown = {};  ///< options that this program does not have, ignored when reading
 };
 
-/// The recipe as ASCII JSON. A figure's has no line breaks and includes the command, for human readers.
+/// The recipe as ASCII JSON: a flat object whose keys are names of options of the command line, and a few for
+/// what the command line cannot say. A figure's has no line breaks and includes the command, for human
+/// readers.
 std::string to_json(const Recipe& recipe);
+/// The options of the command line in it that are not as a command has them by itself, or as `defaults`.
+nlohmann::ordered_json options_of(const Recipe& recipe, const Options& defaults);
 
 /// Reads the recipe of a session or of a picture. Throws model::LoadError, one sentence that begins with
 /// `file`, for anything else. The selection and the edits are valid, but a model may not have them.
@@ -126,12 +131,17 @@ std::vector<std::string> arguments_of(const Recipe& recipe);
 /// "headscope heatmap --prompt 'A robot'", quoted for a shell. What a command line cannot contain, such as a
 /// prompt with a zero byte or a model's folder, is a placeholder in capitals.
 std::string command_of(const Recipe& recipe);
-/// The size, scale and page that a target chooses.
-Figure figure_for(Target target);
+/// What a command makes by itself: the size, scale and page of a target or of the whole window.
+Figure figure_for(Target target, bool window = false);
+/// A figure's size as --size takes it: "900x600", "900x600+" if it may grow, "900" or "fit".
+std::string size_text(const Figure& figure);
+/// Returns false for a text that is none, also in another unit: see parse_figure_size.
+bool set_size(Figure& figure, std::string_view text);
 
 /// The part of a session that a view's picture depends on, for its recipe.
 Session figure_part(Session session, const View& view);
 
+constexpr int kMaxRows = 1 << 30;
 constexpr int kMaxExportScale = 4;
 constexpr float kSmallestFont = 9, kDefaultFontSize = 14, kLargestFont = 32;  // logical pixels
 

@@ -167,7 +167,7 @@ PromptList read_prompt_list(const std::filesystem::path& file) {
 PromptList parse_prompt_list(std::string_view bytes, const std::filesystem::path& file) {
   const std::string name = viz::visible(system::text_of(file));
   const bool plain = has_plain_lines(file);
-  PromptList list{viz::visible(system::text_of(file.filename())), {}};
+  PromptList list{viz::visible(system::text_of(file.filename())), {}, std::string(bytes)};
   each_prompt_line(bytes, [&](std::string_view line, int number) {
     if (list.prompts.size() == PromptList::kMaxPrompts)
       throw model::LoadError(name + ": expected at most " + std::to_string(PromptList::kMaxPrompts) +

@@ -34,6 +34,7 @@ struct PromptList {
 
   std::string name;                   ///< name of its file, for people: no path
   std::vector<ListedPrompt> prompts;  ///< text or ids each, without start token and edits
+  std::string lines = {};             ///< the bytes of its file, as sessions and figures keep it
   bool operator==(const PromptList&) const = default;
 };
 

@@ -66,12 +66,12 @@ class Locales(SurroundingsCase):
         self.expect_same_results(env)
         settings = self.folder / "headscope/settings.json"
         settings.parent.mkdir()
-        settings.write_text('{"font_size": 15.5}')
+        settings.write_text('{"font-size": 15.5}')
         with Screen() as screen:
             process = screen.start(*GIVEN, env={**env, "XDG_CONFIG_HOME": str(self.folder)})
             screen.keys("ctrl+q")
             self.assertEqual(end_of(process), (0, b"", ""))
-        self.assertIn('"font_size": 15.5', settings.read_text())
+        self.assertIn('"font-size": 15.5', settings.read_text())
 
 
 class Homes(SurroundingsCase):

@@ -32,9 +32,10 @@ Words characters() {
 
 Words recipe_words() {
   return json_and(
-      "figure version program command model name weights precision bf16 prompt text ids edits off: on second "
-      "alignment token show difference view beside options layer head query key tries prompts list begun "
-      "probabilities theme dark font_size heads_pane window width height page scale caption svg_text heatmap "
+      "figure version program command model weights precision bf16 prompt ids bos no-bos edit off: second "
+      "second-on second-model second-weights second-attention align token show difference view beside layer "
+      "head query key tries probabilities over over-lines theme dark font-size heads-pane window size "
+      "300x300+ scale no-title no-caption svg-text for column rows heatmap "
       "lines heads value-scale log zoom 0:4,all 5.1,5.3 --out "
       "--out=x -o ../../x --model out L0H1.z=0");
 }
@@ -95,10 +96,9 @@ const std::vector<Target> kTargets{
                   '|'),
      mutate_lines, 1024},
     {"settings", check_settings,
-     json_and(
-         "theme dark font_size window_width heads_pane view heatmap layer query last_model "
-         "recent_models recent_sessions export_folder export_scale has_prompt prompt options value-scale log "
-         "zoom 0:4,all dimensions 0,1,64"),
+     json_and("theme dark font-size window-width heads-pane view heatmap layer query last-model "
+              "recent-models recent-sessions export-folder export-scale has-prompt prompt value-scale log "
+              "zoom 0:4,all dimensions 0,1,64"),
      mutate_json, 2048},
     {"prompt-list", check_prompt_list,
      json_and("prompt ids second token other_token position id:7 \n \r\n {\"ids\":[1,2]}\n \"text\"\n"),

@@ -108,9 +108,7 @@ void check_shot(const CLI::App& app, const Arguments& a) {
 }  // namespace
 
 Run describe_shot(CLI::App& app, const std::shared_ptr<Arguments>& a) {
-  if (!a->figure.window)
-    a->figure = {
-        .window = true, .width = 1600, .height = 1000, .page = Page::exact, .scale = 1, .caption = true};
+  a->figure = figure_for(Target::screen, true);
   add_computing(app, *a);
   add_attention(app, *a);
   add_prompt(app, *a, false);

@@ -515,7 +515,7 @@ Run describe_view(CLI::App& app, const std::shared_ptr<Arguments>& a, const View
   app.add_option("--rows", a->figure.rows,
                  "at most N rows: the strongest, or the first ones if rows have no strength;\n0: all")
       ->type_name("N")
-      ->check(within(0, 1 << 30));
+      ->check(within(0, kMaxRows));
   add_out(app, *a, kFormatsOfViews,
           "write the table or the picture to this file (default: the table as text);\nwith --prompts, {n} in "
           "its name is the prompt's number from 1");

@@ -136,7 +136,7 @@ TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
   for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::string>>{
            {"a.headscope", "{"},
            {"b.headscope", R"({"version": 99})"},
-           {"c.headscope", R"({"version": 3, "layer": -5})"},
+           {"c.headscope", R"({"version": 4, "layer": -5})"},
            {"d.png", "\x89PNG\r\n\x1a\nxxxx"},
            {"e.svg", "<svg><metadata id=\"headscope\">&x;</metadata></svg>"},
            {"f.headscope", ""}}) {
