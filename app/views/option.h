@@ -76,7 +76,6 @@ struct OptionSpec {
   std::vector<Choice> choices = {};    ///< for an int; empty: it is a number
   double low = 0, high = 0;            ///< limits of a number, or of each number in a list
   double step = 1;                     ///< step of its control and its keys
-  double drag_step = 0;                ///< of a slider: finer steps for the mouse; 0: the same ones
   /// For a number: ascending steps instead of even ones; the default may be last.
   std::vector<double> steps = {};
   std::string_view keys = {};  ///< with Alt: a step up (or the next choice), a step down; may be empty

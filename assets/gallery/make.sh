@@ -28,7 +28,7 @@ picture qkv qkv --prompt "$she" --query 5 --size 520x420
 picture query query --prompt "$fish" --layer 2 --head 5 --size 520x420
 picture score-breakdown query --strips breakdown --prompt "$fish" --layer 2 --head 5 --query 16 --key 6 --size 560x520
 picture score-sources score_sources --prompt "$fish" --layer 2 --head 5 --query 16 --key 6 --size 640x440
-picture softmax softmax --scores-from robot --prompt "$she" --size 560x420
+picture softmax softmax --prompt "$she" --size 560x420
 picture merge merge --prompt "$she" --layer 5 --head 5 --size 520x420
 picture metrics metrics --metric induction --prompt "$fish" --size 520x420
 picture merges tokens --tokens-show merges --prompt "unbelievable daughters" --query 6 --size 520x420

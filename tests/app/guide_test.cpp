@@ -274,7 +274,7 @@ TEST_F(TheGuide, HasTheColumnsAndFactsOfEveryView) {
       {one, "query", {{"strips", "products"}}},
       {one, "query", {{"strips", "breakdown"}}},
       {one, "softmax", {{"scores-from", "ten"}}},
-      {one, "softmax", {{"scores-from", "robot"}}},
+      {one, "softmax", {{"scores-from", "ten"}}},
       {one, "search", {{"search-text", "list"}}},
       {one, "search", {{"search-for", "shape"}, {"shape-cells", "3.2"}}},
       {one, "query_key_space", {{"query-key-text", "list"}}},

@@ -194,21 +194,4 @@ ScoreSources ScoreSourcesOf::compute_difference(const PromptRun& run,
   return result;
 }
 
-ScoreSources heads_together(const ScoreSources& of) {
-  ScoreSources result = of;
-  result.sources.clear();
-  std::vector<int> place;  // of each source in the result
-  for (const ScoreSource& source : of.sources) {
-    const bool attention = source.kind == Kind::head || source.kind == Kind::attention_bias;
-    const ScoreSource merged = attention ? ScoreSource{Kind::head, source.layer, -1} : source;
-    if (result.sources.empty() || result.sources.back() != merged) result.sources.push_back(merged);
-    place.push_back(result.count() - 1);
-  }
-  result.products.assign(result.sources.size() * result.sources.size(), 0);
-  for (int i = 0; i < of.count(); ++i)
-    for (int j = 0; j < of.count(); ++j)
-      result.products[std::ptrdiff_t{place[i]} * result.count() + place[j]] += of.product(i, j);
-  return result;
-}
-
 }  // namespace headscope::app

@@ -84,7 +84,4 @@ struct ScoreSourcesOf {
   ScoreSources compute_difference(const PromptRun& run, const Computation<ScoreSources>& computation) const;
 };
 
-/// The same with the heads and the bias of each layer's attention as one part.
-ScoreSources heads_together(const ScoreSources& sources);
-
 }  // namespace headscope::app

@@ -109,13 +109,6 @@ void paint_names(viz::Scene& scene, const ViewContext& c, const Layout& layout) 
   }
 }
 
-double first_layer(const ViewContext& c) {
-  return std::min<double>(c.options[kFirstLayer], c.run->run->config.n_layer - 1);
-}
-double first_head(const ViewContext& c) {
-  return std::min<double>(c.options[kFirstHead], c.run->run->config.n_head - 1);
-}
-
 /// Room for the names of layers, and of heads.
 float names_left(const ViewContext& c) {
   const viz::Style style = style_of(c);
@@ -137,8 +130,8 @@ Layout lay_out(const ViewContext& c, viz::Rect area) {
   const auto fit = [&] {
     const viz::Rect inner{area.x + names_left(c), area.y + names_above(c), area.w - names_left(c) - bar_room,
                           area.h - names_above(c) - (has_note ? line + u : 0) - bar_room};
-    layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom], first_layer(c),
-                                  first_head(c), style);
+    layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom],
+                                  c.options[kFirstLayer], c.options[kFirstHead], style);
   };
   fit();
   if (c.in_pane &&
@@ -230,12 +223,12 @@ ViewActions on_key(const ViewContext& c, const Layout& layout, Key key) {
   return actions;
 }
 
-ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
+ViewActions on_wheel(const ViewContext& c, const viz::TileGrid& tiles, const Gesture& gesture) {
   constexpr double kRows = 0.5;  // rows per step of the wheel
   const double up = static_cast<double>(gesture.by.y), left = static_cast<double>(gesture.by.x);
   if (gesture.modifiers.ctrl) return {set(kHeadsZoom, c.options[kHeadsZoom] * std::pow(1.15, up))};
-  if (gesture.modifiers.shift) return {set(kFirstHead, first_head(c) - kRows * up)};
-  return {set(kFirstLayer, first_layer(c) - kRows * up), set(kFirstHead, first_head(c) - kRows * left)};
+  if (gesture.modifiers.shift) return {set(kFirstHead, tiles.first_col - kRows * up)};
+  return {set(kFirstLayer, tiles.first_row - kRows * up), set(kFirstHead, tiles.first_col - kRows * left)};
 }
 
 /// `which` is 0: enlarges, about the chosen head.
@@ -337,7 +330,7 @@ class Maps final : public Box {
   }
   std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::Hit*,
                                 const Gesture& gesture) const override {
-    if (gesture.kind == Gesture::Kind::wheel) return on_wheel(c, gesture);
+    if (gesture.kind == Gesture::Kind::wheel) return on_wheel(c, layout_.tiles, gesture);
     if (gesture.kind == Gesture::Kind::key) return on_key(c, layout_, gesture.key);
     return std::nullopt;
   }

@@ -1,6 +1,5 @@
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/parts.h"
-#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace heatmap {
@@ -40,22 +39,27 @@ std::shared_ptr<const Pattern> need_pattern(Content& it) {
   return need_of_heads(it, PatternOf{layer, head});
 }
 
-/// "; rows sum to 1", where they do: a query whose keys are all masked has weights of 0, and edits of
-/// weights, of a rollout in any of its layers, change the sum.
+double sum_of_row(const Pattern& pattern, int row) {
+  double sum = 0;
+  for (int col = 0; col < pattern.keys(); ++col) sum += static_cast<double>(pattern.matrix().at(row, col));
+  return sum;
+}
+
+/// "; rows sum to 1", where they do: a query whose keys are all masked has weights of 0, and edits of weights
+/// change the sum.
 std::string sum_words(const ViewContext& c, const Pattern& pattern) {
-  const bool rollout = c.options[kCells] == Cells::rollout;
-  const model::Plan* plan = c.run->run->plan.get();
+  constexpr double kTolerance = 1e-3;
+  bool all = true, zeros = false;
+  for (int query = 0; query < pattern.length; ++query) {
+    const double sum = sum_of_row(pattern, query);
+    zeros |= sum == 0;
+    all &= sum == 0 || std::abs(sum - 1) < kTolerance;
+  }
   const PatternFile* file = c.run->model->patterns.get();
-  bool even = file == nullptr || file->rows_sum_to_one();
-  if (const Heads heads = c.options[kOfHeads]; !rollout && heads != Heads::one)
-    even &= heads != Heads::layer_max && plan == nullptr;
-  for (int layer = rollout ? 0 : c.selection.layer; plan != nullptr && layer <= c.selection.layer; ++layer)
-    even &= !plan->edits({model::Site::pattern, layer}) &&
-            !(rollout && plan->edits({model::Site::attn_scores, layer}));
-  std::string words = even ? "; rows sum to 1" : "";
-  for (int query = 0; query < pattern.length; ++query)
-    if (even && pattern.masked.count_of(query) == 0) words = "; rows sum to 1 or 0";
-  return words + (file ? "; " + file->mask_words() : "");
+  return std::string(!all    ? ""
+                     : zeros ? "; rows sum to 1 or 0"
+                             : "; rows sum to 1") +
+         (file ? "; " + file->mask_words() : "");
 }
 
 Words words_of(const ViewContext& c, const Pattern& pattern) {
@@ -85,12 +89,6 @@ int rank_of(const Pattern& answer, int query, int key) {
   for (int k = 0; k < answer.masked.end_of(query); ++k)
     rank += !answer.masked(query, k) && pattern.at(query, k) > pattern.at(query, key);
   return rank;
-}
-
-double sum_of_row(const Pattern& pattern, int row) {
-  double sum = 0;
-  for (int col = 0; col < pattern.keys(); ++col) sum += static_cast<double>(pattern.matrix().at(row, col));
-  return sum;
 }
 
 /// A row for each cell that is not masked.

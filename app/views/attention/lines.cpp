@@ -57,17 +57,12 @@ bool has_head(const ViewContext& c, int number) {
   return layer < c.run->run->config.n_layer && head < c.run->run->config.n_head;
 }
 
-/// The heads of the option that the model has.
-std::vector<PatternOf> wanted_heads(const ViewContext& c) {
+/// The heads of the option that the model has, as many as are drawn; else the chosen one.
+std::vector<PatternOf> shown_heads(const ViewContext& c) {
   std::vector<PatternOf> heads;
   for (const int number : c.options[kLineHeads])
-    if (has_head(c, number)) heads.push_back({head_of_number(number).first, head_of_number(number).second});
-  return heads;
-}
-
-std::vector<PatternOf> shown_heads(const ViewContext& c) {
-  std::vector<PatternOf> heads = wanted_heads(c);
-  if (heads.size() > most_heads(c)) heads.resize(most_heads(c));
+    if (has_head(c, number) && heads.size() < most_heads(c))
+      heads.push_back({head_of_number(number).first, head_of_number(number).second});
   if (heads.empty()) heads.push_back({c.selection.layer, c.selection.head});
   return heads;
 }
@@ -157,7 +152,7 @@ std::string note_of(const ViewContext& c, const StrongestLinks& drawn) {
   const double threshold = c.options[kThreshold];
   const auto passed = static_cast<std::int64_t>(drawn.passed), shown = std::ssize(drawn.links);
   std::string words;
-  if (const std::size_t wanted = wanted_heads(c).size(), most = most_heads(c); wanted > most)
+  if (const std::size_t wanted = c.options[kLineHeads].size(), most = most_heads(c); wanted > most)
     words = "the first " + std::to_string(most) + " of " + std::to_string(wanted) + " heads; ";
   if (shown < passed) words += "the " + grouped(shown) + " strongest of ";
   return words + counted(passed, c.side == Side::difference ? "difference" : "weight") +

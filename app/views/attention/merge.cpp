@@ -139,6 +139,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list.rank_by(n.norms);
   if (c.options[kLargestFirst]) list.order_by(n.norms);
   list.table.marked = list.kept = c.selection.head;
+  list.least_rows = 5;
   list.table.vector_role = kComponent;
   return made;
 }

@@ -30,17 +30,14 @@ struct Numbers {
   int layer = 0;
   int query = 0;
   int keys = 0;  ///< number of keys in the table: up to the query, or to the last key that it sees
-  std::size_t d_head = 0;
   std::span<const float> q;
   std::vector<std::vector<float>> k;  ///< [keys]
   std::vector<std::span<const float>> v;
   std::vector<std::vector<float>> products;            ///< q[i] k[i] of each key; only if they are shown
   std::array<std::span<const float>, kStages> stages;  ///< the query's row of each, [T]
   std::vector<float> z;                                ///< sum over keys of weight x value
-  double factor = 1;                                   ///< by which edits multiply z
-  bool edited = false;                                 ///< edits make edited_z of z
-  bool set = false;                                    ///< not by a factor
-  std::vector<float> edited_z;
+  std::string edited = {};      ///< what edits make of z: "× 0.5: edited"; empty: nothing
+  std::vector<float> edited_z;  ///< z after them
   double weight_sum = 0;
 
   std::span<const float> of(Stage stage) const { return stages[static_cast<std::size_t>(stage)]; }
@@ -61,44 +58,39 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Stages> answer) {
   n.query = c.selection.query;
   n.keys = stages.masked.end_of(n.query);
   const int head = c.selection.head;
-  n.d_head = static_cast<std::size_t>(run.config.d_head());
   n.q = run.q(n.layer, head, n.query);
   const auto length = static_cast<std::size_t>(stages.values.length);
   for (int s = 0; s < kStages; ++s) {
     const viz::Matrix m = stages.matrix(static_cast<Stage>(s));
     n.stages[s] = {m.data + n.query * m.row_stride, length};
   }
-  std::vector<double> z(n.d_head, 0.0);
+  const auto d_head = static_cast<std::size_t>(run.config.d_head());
+  std::vector<double> z(d_head, 0.0);
   for (int key = 0; key < n.keys; ++key) {
     n.k.push_back(run.k(n.layer, head, key));
     n.v.push_back(run.v(n.layer, head, key));
     if (c.options[kShownOfKeys] == Shown::products) {
       n.products.push_back(n.k.back());
-      for (std::size_t i = 0; i < n.d_head; ++i) n.products.back()[i] *= n.q[i];
+      for (std::size_t i = 0; i < d_head; ++i) n.products.back()[i] *= n.q[i];
     }
     const double w = n.at(Stage::pattern, key);
     n.weight_sum += w;
-    for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * n.v.back()[i];
+    for (std::size_t i = 0; i < d_head; ++i) z[i] += w * n.v.back()[i];
   }
   n.z.assign(z.begin(), z.end());
   const auto factor = z_factor(c, n.layer, head, n.query);
-  n.factor = factor.value_or(1);
-  n.edited = factor != 1;
-  for (const float value : n.z) n.edited_z.push_back(static_cast<float>(n.factor) * value);
-  if (factor || is_difference(c)) return n;
-  // What else edits may do to it, the model has done.
-  const auto merged = c.ask(MergedHeadsOf{n.layer, n.query});
-  n.set = n.edited = merged != nullptr;
+  const auto merged = factor == 1 || is_difference(c) ? nullptr : c.ask(MergedHeadsOf{n.layer, n.query});
   if (!merged) return n;
-  const auto own = std::span(merged->of.z).subspan(static_cast<std::size_t>(head) * n.d_head, n.d_head);
+  n.edited = !factor        ? "edited"
+             : *factor == 0 ? factor_words(0) + ": this head writes nothing"
+                            : factor_words(*factor) + ": edited";
+  const auto own = std::span(merged->of.z).subspan(static_cast<std::size_t>(head) * d_head, d_head);
   n.edited_z.assign(own.begin(), own.end());
   return n;
 }
 
 float magnitude(std::span<const float> values) {
-  float largest = 0;
-  for (const float v : values) largest = std::max(largest, std::abs(v));
-  return largest;
+  return viz::value_range(viz::Matrix::row(values)).magnitude();
 }
 
 float largest_magnitude(const auto& vectors) {
@@ -146,10 +138,8 @@ void add_fixed_rows(List& list, const ViewContext& c, const Numbers& n) {
   const model::Plan* plan = c.run->run->plan.get();
   const bool is_sum = plan != nullptr && plan->edits({model::Site::z, c.selection.layer});
   add_sum(Vector::z, is_sum ? "sum" : "z", is_sum ? "sum =" : "z =", n.z);
-  if (!n.edited) return;
-  const std::string words =
-      n.set ? "edited" : factor_words(n.factor) + (n.factor == 0 ? ": this head writes nothing" : ": edited");
-  list.table.footer.push_back({list.cell(kTokenColumn, words)});
+  if (n.edited.empty()) return;
+  list.table.footer.push_back({list.cell(kTokenColumn, n.edited)});
   list.table.footer.back().front().color = c.theme->accent;
   add_sum(Vector::edited_z, "z", "z =", n.edited_z);
 }

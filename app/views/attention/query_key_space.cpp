@@ -40,6 +40,10 @@ struct Marks {
            : mark < space->length ? Ref{.query = mark}
                                   : Ref{.key = mark - space->length};
   }
+  bool is_key(int mark) const { return mark >= space->length; }
+  const ListQueryKeySpace::Place& place(int mark) const {
+    return places()[is_key(mark) ? mark - space->length : mark];
+  }
   int mark(const Ref& ref) const {
     return list ? ref.other : ref.query >= 0 ? ref.query : space->length + ref.key;
   }
@@ -107,20 +111,19 @@ viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown, const Fill&
   chart.x_title = axis_title(space, 0);
   chart.y_title = axis_title(space, 1);
   chart.role = kPlot;
-  for (const bool key : {false, true}) {
-    for (int i = 0; i < space.length; ++i) {
-      const ListQueryKeySpace::Place& place = shown.places()[i];
-      const auto [x, y] = space.at(key, i);
-      viz::ScatterChart::Mark mark;
-      mark.x = x, mark.y = y;
-      mark.kind = key ? 1 : 0;
-      mark.fill = color_of(c, fill, key, place.position);
-      // Of one prompt tokens are told apart by their positions, as they are elsewhere.
-      mark.label = (uses_list(c) ? "" : std::to_string(place.position) + " ") + label_of(c, place.id);
-      mark.chosen = place.position == (key ? c.selection.key : c.selection.query) &&
-                    (!uses_list(c) || is_shown_prompt(c, place.prompt));
-      chart.marks.push_back(std::move(mark));
-    }
+  for (int i = 0; i < 2 * space.length; ++i) {
+    const bool key = shown.is_key(i);
+    const ListQueryKeySpace::Place& place = shown.place(i);
+    const auto [x, y] = space.at(key, i % space.length);
+    viz::ScatterChart::Mark mark;
+    mark.x = x, mark.y = y;
+    mark.kind = key ? 1 : 0;
+    mark.fill = color_of(c, fill, key, place.position);
+    // Of one prompt tokens are told apart by their positions, as they are elsewhere.
+    mark.label = (uses_list(c) ? "" : std::to_string(place.position) + " ") + label_of(c, place.id);
+    mark.chosen = place.position == (key ? c.selection.key : c.selection.query) &&
+                  (!uses_list(c) || is_shown_prompt(c, place.prompt));
+    chart.marks.push_back(std::move(mark));
   }
   return chart;
 }
@@ -162,23 +165,21 @@ Table table(const ViewContext& c, const Marks& shown) {
   add_head_facts(result, c);
   for (const std::size_t i : {0, 1})
     result.fact("direction " + std::to_string(i + 1) + "'s share of the variance", space.shares[i]);
-  for (const bool key : {false, true}) {
-    for (int i = 0; i < space.length; ++i) {
-      const ListQueryKeySpace::Place& place = shown.places()[i];
-      const auto [x, y] = space.at(key, i);
-      TableRow row;
-      if (uses_list(c)) add_cells(row, place.prompt + 1);
-      add_cells(row, key ? "key" : "query", place.position, label_of(c, place.id), x, y);
-      result.add(std::move(row));
-    }
+  for (int i = 0; i < 2 * space.length; ++i) {
+    const ListQueryKeySpace::Place& place = shown.place(i);
+    const auto [x, y] = space.at(shown.is_key(i), i % space.length);
+    TableRow row;
+    if (uses_list(c)) add_cells(row, place.prompt + 1);
+    add_cells(row, shown.is_key(i) ? "key" : "query", place.position, label_of(c, place.id), x, y);
+    result.add(std::move(row));
   }
   return result;
 }
 
 /// Selects a query, or a key together with a query that sees it: the last one sees all.
 ViewActions chosen(const ViewContext& c, const Marks& shown, int mark) {
-  const bool key = mark >= shown.space->length;
-  const ListQueryKeySpace::Place& at = shown.places()[key ? mark - shown.space->length : mark];
+  const bool key = shown.is_key(mark);
+  const ListQueryKeySpace::Place& at = shown.place(mark);
   if (uses_list(c))
     return {show_prompt(
         c, at.prompt, {c.selection.layer, c.selection.head, key ? -1 : at.position, key ? at.position : -1})};
@@ -188,8 +189,8 @@ ViewActions chosen(const ViewContext& c, const Marks& shown, int mark) {
 
 /// `stages`: of the head; null: not there yet.
 void add_mark(Facts& facts, const ViewContext& c, const Marks& shown, int mark, const Stages* stages) {
-  const bool key = mark >= shown.space->length;
-  const ListQueryKeySpace::Place& at = shown.places()[key ? mark - shown.space->length : mark];
+  const bool key = shown.is_key(mark);
+  const ListQueryKeySpace::Place& at = shown.place(mark);
   const auto& [layer, head, query, selected] = c.selection;
   if (uses_list(c)) {
     facts.say((key ? "key " : "query ") + std::to_string(at.position) + " “" + label_of(c, at.id) + "”");

@@ -101,34 +101,17 @@ double value_of(const Breakdown& n, const Quantity& quantity) {
 
 // ---- the steps in words ----
 
-constexpr int kDecimals = 4;
-
-/// Decimals for which a and b, rounded, add up to the rounded sum: four if they do, else others, not more
-/// than float32 has.
-int decimals_that_add_up(double a, double b, double sum) {
-  constexpr int kFloatDigits = 7;
-  const double largest = std::max(std::abs(a), std::abs(b));
-  if (!std::isfinite(a + b + sum) || largest > 1e15) return kDecimals;
-  const int before = largest >= 1 ? static_cast<int>(std::log10(largest)) + 1 : 0;
-  for (const int decimals : {4, 5, 6, 7, 3, 2, 1}) {
-    const double unit = std::pow(10, decimals);
-    if (before + decimals <= kFloatDigits &&
-        std::llround(a * unit) + std::llround(b * unit) == std::llround(sum * unit))
-      return decimals;
-  }
-  return std::clamp(kFloatDigits - before, 0, kDecimals);
-}
-
-/// Very small numbers with significant digits.
-std::string written(double value, int decimals) {
+/// With four decimals; very small numbers with significant digits.
+std::string written(double value) {
+  constexpr int kDecimals = 4;
   if (std::isnan(value)) return "none";
-  if (value != 0 && std::abs(value) < 10 * std::pow(10, -decimals)) return viz::number(value, 4);
-  return viz::fixed_number(value, decimals);
+  if (value != 0 && std::abs(value) < 10 * std::pow(10, -kDecimals)) return viz::number(value, kDecimals);
+  return viz::fixed_number(value, kDecimals);
 }
 
 /// "− 9.8765", "+ 1.2": a second term.
-std::string added(double value, int decimals) {
-  return (value < 0 ? " − " : " + ") + written(std::abs(value), decimals);
+std::string added(double value) {
+  return (value < 0 ? " − " : " + ") + written(std::abs(value));
 }
 
 struct Step {
@@ -136,10 +119,9 @@ struct Step {
   double value = no_number();  ///< what the result is the short form of
 };
 
-Step step_of(std::string name, const std::string& computation, double value, int decimals) {
-  const double unit = std::pow(10, decimals);
-  const bool whole = !std::isfinite(value) || std::round(value * unit) / unit == value;
-  return {std::move(name), computation + (whole ? " =" : " ≈"), written(value, decimals), value};
+Step step_of(std::string name, const std::string& computation, double value) {
+  const bool whole = !std::isfinite(value) || std::round(value * 1e4) / 1e4 == value;
+  return {std::move(name), computation + (whole ? " =" : " ≈"), written(value), value};
 }
 
 /// Whether an edit replaced the weight that softmax gives.
@@ -151,37 +133,29 @@ bool is_weight_edited(const ViewContext& c, const ScoreTerms& t) {
 
 std::vector<Step> pair_steps(const ViewContext& c, const Breakdown& n) {
   const ScoreTerms& t = n.now;
-  const double score = double{t.score()}, masked = double{t.masked()}, largest = double{t.row->largest},
-               shifted = double{t.shifted()}, power = double{t.power()}, sum = double{t.row->sum};
-  const int of_score = decimals_that_add_up(t.positive, t.negative, score),
-            of_shift = decimals_that_add_up(masked, -largest, shifted),
-            of_sum = decimals_that_add_up(power, t.other_powers(), sum);
+  const std::string score = written(double{t.score()}), power = written(double{t.power()});
   std::vector<Step> steps;
-  const auto add = [&](Id id, const std::string& computation, int decimals) {
-    steps.push_back(step_of(kQuantities[id].step, computation, value_of(n, kQuantities[id]), decimals));
+  const auto add = [&](Id id, const std::string& computation) {
+    steps.push_back(step_of(kQuantities[id].step, computation, value_of(n, kQuantities[id])));
   };
-  add(kScore, written(t.positive, of_score) + added(t.negative, of_score), of_score);
-  add(kCosine,
-      written(score, of_score) + " / (" + written(t.q_norm, kDecimals) + " × " +
-          written(t.k_norm, kDecimals) + ")",
-      kDecimals);
-  add(kScaled, written(score, of_score) + " × " + scale_factor(c.run->run->config, t.layer), of_shift);
+  add(kScore, written(t.positive) + added(t.negative));
+  add(kCosine, score + " / (" + written(t.q_norm) + " × " + written(t.k_norm) + ")");
+  add(kScaled, score + " × " + scale_factor(c.run->run->config, t.layer));
   if (t.edited())
-    add(kMasked, "by an edit", of_shift);
+    add(kMasked, "by an edit");
   else
     steps.push_back({"mask",
                      "key " + std::to_string(t.key) + (t.key <= t.query ? " ≤ query " : " > query ") +
                          std::to_string(t.query) + " →",
                      "visible"});
-  if (std::isinf(largest)) {  // there is no softmax of no key: the model sets all weights to 0
-    add(kWeight, "all keys are masked", kDecimals);
+  if (std::isinf(t.row->largest)) {  // there is no softmax of no key: the model sets all weights to 0
+    add(kWeight, "all keys are masked");
     return steps;
   }
-  add(kShifted, written(masked, of_shift) + added(-largest, of_shift), of_shift);
-  add(kPower, "e" + viz::superscript(written(shifted, of_shift)), of_sum);
-  add(kSum, written(power, of_sum) + added(t.other_powers(), of_sum), of_sum);
-  add(kWeight, is_weight_edited(c, t) ? "by an edit" : written(power, of_sum) + " / " + written(sum, of_sum),
-      kDecimals);
+  add(kShifted, written(double{t.masked()}) + added(-double{t.row->largest}));
+  add(kPower, "e" + viz::superscript(written(double{t.shifted()})));
+  add(kSum, power + added(t.other_powers()));
+  add(kWeight, is_weight_edited(c, t) ? "by an edit" : power + " / " + written(double{t.row->sum}));
   return steps;
 }
 
@@ -189,17 +163,14 @@ std::vector<Step> pair_steps(const ViewContext& c, const Breakdown& n) {
 std::vector<Step> difference_steps(const Breakdown& n) {
   std::vector<Step> steps;
   for (const Id id : {kScore, kCosine, kScaled, kMasked, kShifted, kPower, kSum, kWeight}) {
-    if (id == kMasked && !is_edited_pair(n)) continue;
     const Quantity& quantity = kQuantities[id];
-    const double now = quantity.of(n.now), before = quantity.of(*n.before), value = value_of(n, quantity);
-    const int decimals = decimals_that_add_up(now, -before, value);
-    steps.push_back(step_of("Δ " + std::string(quantity.step),
-                            written(now, decimals) + added(-before, decimals), value, decimals));
-    if (id != kScore) continue;
-    const double both = n.through_q + n.through_k;
-    const int of_both = decimals_that_add_up(n.through_q, n.through_k, both);
-    steps.push_back(step_of("through q, through k",
-                            written(n.through_q, of_both) + added(n.through_k, of_both), both, of_both));
+    if (id != kMasked || is_edited_pair(n))
+      steps.push_back(step_of("Δ " + std::string(quantity.step),
+                              written(quantity.of(n.now)) + added(-quantity.of(*n.before)),
+                              value_of(n, quantity)));
+    if (id == kScore)
+      steps.push_back(step_of("through q, through k", written(n.through_q) + added(n.through_k),
+                              n.through_q + n.through_k));
   }
   return steps;
 }

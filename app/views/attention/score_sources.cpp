@@ -11,14 +11,9 @@ namespace score_sources {
 
 /// Roles of regions. cell: row: a shown part of q, col: of k; row: id: a row of the list.
 enum Role { kCell, kRow };
-enum class Parts { heads, layers };
 enum class Listed { pairs, query, key };
 using Kind = ScoreSource::Kind;
 
-const Option<Parts> kParts = choice_option<Parts>(
-    "score-parts", "Parts", "pP", "the parts that q and k are taken apart into",
-    {{"heads", "Heads", "Every head, bias and MLP of the layers before"},
-     {"layers", "Layers", "The heads and the bias of each layer's attention as one part"}});
 const Option<Listed> kList =
     choice_option<Listed>("score-list", "List", "cC", "what is listed next to the grid",
                           {{"pairs", "Pairs", "Products of a part of q with a part of k, strongest first"},
@@ -38,12 +33,12 @@ struct Product {
 
 /// What the picture shows.
 struct Numbers {
-  score_breakdown::ScoreTerms terms;       ///< of the run, also on the difference side
-  std::shared_ptr<const ScoreSources> of;  ///< with heads or layers as parts
-  std::vector<Product> listed;             ///< strongest first
-  double others = 0;                       ///< sum of the pairs that are not listed
-  std::vector<int> rows, cols;             ///< parts of q and k in the grid, in the order of the pass
-  std::vector<float> grid;                 ///< [rows, cols]
+  score_breakdown::ScoreTerms terms;  ///< of the run, also on the difference side
+  std::shared_ptr<const ScoreSources> of;
+  std::vector<Product> listed;  ///< strongest first
+  double others = 0;            ///< sum of the pairs that are not listed
+  std::vector<int> rows, cols;  ///< parts of q and k in the grid, in the order of the pass
+  std::vector<float> grid;      ///< [rows, cols]
 
   /// A product as an item.
   Ref ref(int of_query, int of_key) const {
@@ -123,15 +118,13 @@ std::optional<Numbers> numbers_of(Content& it) {
   n.terms = breakdown->now;
   n.of = it.need(ScoreSourcesOf{n.terms.layer, n.terms.head, n.terms.query, n.terms.key});
   if (!n.of) return std::nullopt;
-  if (it.c.options[kParts] == Parts::layers)
-    n.of = std::make_shared<const ScoreSources>(heads_together(*n.of));
   set_list(n, it.c.options[kList]);
   set_grid(n);
   return n;
 }
 
 /// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "ln_1 bias", "W_Q bias" (or of W_K),
-/// "edits"; for all of a layer's heads "L3 attention".
+/// "edits".
 std::string name_of(const ScoreSource& source, bool of_key) {
   const std::string layer = "L" + std::to_string(source.layer);
   switch (source.kind) {
@@ -140,7 +133,7 @@ std::string name_of(const ScoreSource& source, bool of_key) {
     case Kind::position_embedding:
       return "position embedding";
     case Kind::head:
-      return source.head < 0 ? layer + " attention" : head_name(source.layer, source.head);
+      return head_name(source.layer, source.head);
     case Kind::attention_bias:
       return layer + " bias";
     case Kind::mlp:
@@ -331,7 +324,7 @@ View score_sources_view() {
       make_view(Group::attention, "score_sources", "Score sources",
                 "what earlier heads, MLPs and embeddings, written into q and k, add to a score", declare);
   view.audience = Audience::research;
-  view.options = {&kParts, &kList, &kFirstRow};
+  view.options = {&kList, &kFirstRow};
   view.has_list = true;
   view.shows_difference = true;
   view.caption = {true, true, true};

@@ -12,18 +12,15 @@ enum Role {
 };
 
 /// The stage shown alone, counted from 1; 0: all of them.
-const Option<double> kScoreStage =
-    make_option<double>("score-stage", "Stage",
-                        "one stage in a large map: 1 scores, 2 scaled, 3 masked, 4 pattern; "
-                        "between two stages, colours are blended",
-                        {.default_value = 0.0,
-                         .default_name = "all",
-                         .low = 1,
-                         .high = kStages,
-                         .drag_step = 0.01,
-                         .keys = "dD",
-                         .kept = false,
-                         .plays = true});
+const Option<double> kScoreStage = make_option<double>(
+    "score-stage", "Stage", "one stage in a large map: 1 scores, 2 scaled, 3 masked, 4 pattern",
+    {.default_value = 0.0,
+     .default_name = "all",
+     .low = 1,
+     .high = kStages,
+     .keys = "dD",
+     .kept = false,
+     .plays = true});
 const Option<int> kFirstKey = first_row_option("first-stage-key", true, -1);
 
 constexpr std::array<Stage, kStages> kAllStages{Stage::scores, Stage::scaled, Stage::masked, Stage::pattern};
@@ -140,43 +137,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   return list;
 }
 
-/// Colours between those of two images of one size, of which masked cells are transparent.
-std::shared_ptr<const viz::Bitmap> cross_fade(const viz::Bitmap& from, const viz::Bitmap& to, float part) {
-  auto mixed = std::make_shared<viz::Bitmap>(to);
-  for (std::size_t i = 0; i < mixed->pixels.size() && i < from.pixels.size(); ++i) {
-    const viz::Color a = from.pixels[i], b = to.pixels[i];
-    const float of_a = (1 - part) * a.a, of_b = part * b.a, alpha = of_a + of_b;
-    const auto channel = [&](std::uint8_t x, std::uint8_t y) {
-      return static_cast<std::uint8_t>(alpha > 0 ? std::lround((x * of_a + y * of_b) / alpha) : 0);
-    };
-    mixed->pixels[i] = {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b),
-                        static_cast<std::uint8_t>(std::lround(alpha))};
-  }
-  return mixed;
-}
-
-/// One stage in a large map; between two stages, the nearer one in blended colours.
-std::unique_ptr<AttentionMaps> one_stage(const ViewContext& c, const Numbers& n) {
-  const double at = c.options[kScoreStage] - 1;
-  const int before = static_cast<int>(at), after = std::min(before + 1, kStages - 1);
-  const auto part = static_cast<float>(at - before);
-  const bool is_first = part < 0.5F;
-  auto map = attention_maps(kCell, {stage_map(c, n, static_cast<Stage>(is_first ? before : after))});
-  map->painted = [&c, &n, before, after, part, is_first](Picture& picture, const ViewContext& page,
-                                                         const viz::Region& grid) {
-    if (part <= 0) return;
-    const auto image = [&](int stage) {
-      return viz::heatmap_image(stage_map(c, n, static_cast<Stage>(stage)).cells, grid, style_of(page));
-    };
-    const viz::Image from = image(before), to = image(after);
-    for (viz::Item& item : picture.scene.items)
-      if (auto* shown = std::get_if<viz::Image>(&item);
-          shown != nullptr && shown->content_id == (is_first ? from : to).content_id)
-        shown->bitmap = cross_fade(*from.bitmap, *to.bitmap, part), shown->content_id = 0;
-  };
-  return map;
-}
-
 /// A row for each cell of the four matrices.
 Table table(const ViewContext& c, const Numbers& n) {
   Table result{key_column("query"), note_column("query token"), key_column("key"), note_column("key token")};
@@ -212,14 +172,10 @@ void declare(Content& it) {
                     : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)";
   it.table = [&] { return table(c, n); };
 
-  std::unique_ptr<AttentionMaps> maps;
-  if (stage >= 1) {
-    maps = one_stage(c, n);
-  } else {
-    std::vector<AttentionMap> all;
-    for (const Stage one : kAllStages) all.push_back(stage_map(c, n, one));
-    maps = attention_maps(kCell, std::move(all));
-  }
+  std::vector<AttentionMap> all;
+  for (const Stage one : kAllStages)
+    if (stage < 1 || one == kAllStages[shown]) all.push_back(stage_map(c, n, one));
+  auto maps = attention_maps(kCell, std::move(all));
   maps->cell_facts = [&](Facts& facts, int query, int key) { add_cell_facts(facts, c, n, query, key); };
   BoxPtr list;
   if (stage < 1 && !n.keys.empty()) list = may_be_left_out(list_of(c, n), "the query's numbers");
@@ -231,9 +187,9 @@ void declare(Content& it) {
 
 View scores_view() {
   using namespace scores;
-  View view = attention_matrix_view(
-      make_view(Group::attention, "scores", "Scores",
-                "the four stages of attention of one head: scores, scaled scores, masked scores, pattern", declare));
+  View view = attention_matrix_view(make_view(
+      Group::attention, "scores", "Scores",
+      "the four stages of attention of one head: scores, scaled scores, masked scores, pattern", declare));
   view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax, &kWithoutKey0,
                   &kDragAction, &kShape,   &kZoom,       &kFirstKey};
   view.has_list = true;

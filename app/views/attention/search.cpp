@@ -160,14 +160,6 @@ std::string title_of(const ViewContext& c) {
          words_of(search.to, lacks_key ? "any key (none is chosen)" : "any key");
 }
 
-/// Whether query 0 may see other keys: an edit shows them to it, or the attention has no mask.
-bool first_sees_others(const ViewContext& c) {
-  return c.run->run->plan != nullptr ||
-         (!uses_list(c) && std::ranges::any_of(all_heads(c.run->run->config), [&](model::HeadIndex head) {
-           return sees_later(*c.run, head);
-         }));
-}
-
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
   if (std::cmp_less(found.best.size(), found.count)) words += "; largest " + grouped(std::ssize(found.best));
@@ -176,8 +168,7 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
                                             : "this prompt");
   words += "; " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
-  // In every head it sees only itself, with a weight of 1, unless an edit shows it more.
-  if (!of_shape(c)) return words + (first_sees_others(c) ? "" : "; without query 0");
+  if (!of_shape(c)) return words;
   const auto cells = std::ssize(c.options[kShape]);
   return words + "; " + grouped(cells) + (cells == 1 ? " cell" : " cells") +
          (c.options[kMoves] ? " anywhere" : "");
@@ -318,9 +309,8 @@ void declare(Content& it) {
   };
   const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
   if (found.best.empty() && found.progress.done == prompts)
-    it.body = rows(boxes(std::move(list), notes({std::string("nothing found: lower the threshold or choose "
-                                                             "other tokens") +
-                                                 (first_sees_others(c) ? "" : "; query 0 is left out")})));
+    it.body =
+        rows(boxes(std::move(list), notes({"nothing found: lower the threshold or choose other tokens"})));
   else
     it.body = std::move(list);
 }

@@ -8,40 +8,32 @@ namespace headscope::app {
 namespace softmax {
 
 enum Role { kRow };  // Region::id: index of a score
-enum class Source { row, one, ten, hundred, robot };
+enum class Source { row, one, ten, hundred };
 
 const Option<Source> kSource = choice_option<Source>(
     "scores-from", "Scores", "eE",
-    "which scores go through softmax: those of the chosen query, or an example",
+    "which scores go through softmax: those of the chosen query, or three numbers",
     {{"row", "Query", "The chosen query's scores with its keys"},
      {"one", "−1, 0, 1", "Three numbers"},
      {"ten", "× 10", "The three numbers, ten times as large"},
-     {"hundred", "× 100", "A hundred times as large: values far below the largest almost vanish"},
-     {"robot", "robot must…", "A widely used four-token example"}});
+     {"hundred", "× 100", "A hundred times as large: values far below the largest almost vanish"}});
 const Option<double> kScale = make_option<double>(
     "softmax-scale", "Scale", "factor on the scores, on top of the model's own scale",
     {.default_value = 1.0, .low = 0.05, .high = 16, .step = 0.05, .keys = "xX", .kept = false});
 const Option<int> kFirst = first_row_option("first-score", true, -1);
 
-/// Scores in groups whose weights each sum to 1. On the difference side: differences, NaN without a
-/// counterpart, ±inf if the key is masked on one side only.
+/// Scores, and weights that sum to 1. On the difference side: differences, NaN without a counterpart, ±inf if
+/// the key is masked on one side only.
 struct Numbers {
   std::vector<std::string> names;
   std::vector<float> scores, scaled, weights;
-  std::vector<float> other;  ///< the same at another scale, for comparison; empty: none
-  std::string other_name;
+  std::vector<float> unscaled;  ///< weights without the model's scale, for comparison; empty: none
   std::string title, note;
   double scale = 1;
-  double entropy = 0;  ///< bits, of one group
-  int groups = 0;
+  double entropy = 0;  ///< bits
   bool is_difference = false;
   bool replaced = false;  ///< edits of the pattern act on the weights afterwards
 };
-
-/// "robot must obey orders": raw scores of each token with itself and those before it.
-constexpr std::array<const char*, 4> kRobot{"robot", "must", "obey", "orders"};
-const std::array<std::vector<float>, 4> kRobotScores{
-    {{0.11F}, {0.19F, 0.50F}, {0.53F, 0.98F, 0.95F}, {0.81F, 0.86F, 0.38F, 0.90F}}};
 
 /// In bits.
 double entropy_of(const std::vector<float>& weights) {
@@ -51,19 +43,12 @@ double entropy_of(const std::vector<float>& weights) {
   return entropy;
 }
 
-/// Adds scores whose weights sum to 1. `other`: another scale; 0: none.
-void add_group(Numbers& n, const std::vector<float>& scores, double factor, double other) {
-  const auto append = [&scores](std::vector<float>& all, double scale) {
-    const std::vector<float> weights = softmax_of(scores, static_cast<float>(scale));
-    all.insert(all.end(), weights.begin(), weights.end());
-  };
+void set_scores(Numbers& n, std::vector<float> scores, double factor) {
+  n.scores = std::move(scores);
   n.scale = factor;
-  n.scores.insert(n.scores.end(), scores.begin(), scores.end());
-  for (const float score : scores) n.scaled.push_back(static_cast<float>(factor) * score);
-  append(n.weights, factor);
-  if (other > 0) append(n.other, other);
+  for (const float score : n.scores) n.scaled.push_back(static_cast<float>(factor) * score);
+  n.weights = softmax_of(n.scores, static_cast<float>(factor));
   n.entropy = entropy_of(n.weights);
-  ++n.groups;
 }
 
 /// The numbers of a query's scores, edited or not, without names.
@@ -82,11 +67,11 @@ Numbers numbers_of_row(const ViewContext& c, const SoftmaxRow& row) {
     scores[key] = row.masked[key] / of_model;
     edited = true;
   }
-  n.other_name = "unscaled";
   n.note = std::string(edited ? "scores as edited × " : "scores × ") +
            (factor == 1 ? "" : viz::number(factor, 3) + " × ") + scale_factor(config, c.selection.layer);
   n.replaced = is_edited_at(c, model::Site::pattern, c.selection.layer, c.selection.head);
-  add_group(n, scores, factor * double{of_model}, 1);
+  n.unscaled = softmax_of(scores, 1);
+  set_scores(n, std::move(scores), factor * double{of_model});
   return n;
 }
 
@@ -95,7 +80,7 @@ Numbers difference_of_rows(Numbers now, const Numbers& before, const std::vector
                            const std::string& other) {
   now.is_difference = true;
   now.entropy -= before.entropy;
-  for (const auto values : {&Numbers::scores, &Numbers::scaled, &Numbers::weights, &Numbers::other}) {
+  for (const auto values : {&Numbers::scores, &Numbers::scaled, &Numbers::weights, &Numbers::unscaled}) {
     for (std::size_t key = 0; key < counterparts.size(); ++key) {
       float& value = (now.*values)[key];
       value = counterparts[key] < 0 ? std::numeric_limits<float>::quiet_NaN()
@@ -109,24 +94,10 @@ Numbers difference_of_rows(Numbers now, const Numbers& before, const std::vector
   return now;
 }
 
-Numbers numbers_of_robot(double factor) {
-  Numbers n;
-  n.title = "Softmax of “robot must obey orders”";
-  for (std::size_t query = 0; query < kRobot.size(); ++query) {
-    for (std::size_t key = 0; key <= query; ++key)
-      n.names.push_back(std::string(kRobot[query]) + " → " + kRobot[key]);
-    add_group(n, kRobotScores[query], factor, 0.25);
-  }
-  n.other_name = "of a quarter";
-  n.note =
-      "the weights usually given for these scores (0.48, 0.52, …) are the softmax of the scores divided by 4";
-  return n;
-}
-
 /// The numbers for scores -size, 0 and size.
 Numbers numbers_of_three(float size, double factor) {
   Numbers n;
-  add_group(n, {-size, 0, size}, factor, 0);
+  set_scores(n, {-size, 0, size}, factor);
   for (const float score : n.scores) n.names.push_back(exact(score));
   n.title = "Softmax of " + n.names[0] + ", " + n.names[1] + ", " + n.names[2];
   n.note = "float32: weights of scores 88 below the maximum lose digits; those of scores 104 below are 0";
@@ -137,7 +108,6 @@ Numbers numbers_of_three(float size, double factor) {
 std::optional<Numbers> numbers_of(Content& it) {
   const ViewContext& c = it.c;
   const Source source = c.options[kSource];
-  if (source == Source::robot) return numbers_of_robot(c.options[kScale]);
   constexpr float kSizes[]{0, 1, 10, 100};
   if (source != Source::row)
     return numbers_of_three(kSizes[static_cast<std::size_t>(source)], c.options[kScale]);
@@ -194,7 +164,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   bars(n.is_difference ? "scaled" : "× " + viz::number(n.scale, 3), "scaled", 5, n.scaled,
        {.is_signed = true, .hidden = n.scale == 1});
   weights("weight", 8, n.weights);
-  if (!n.other.empty()) weights(n.other_name, n.is_difference ? 4 : 7, n.other);
+  if (!n.unscaled.empty()) weights("unscaled", n.is_difference ? 4 : 7, n.unscaled);
   const bool sorted = row && c.options[kStrongestFirst];
   if (sorted) list.order_by([&](int at) { return std::abs(n.weights[at]); });
   list.table.row_names = sorted ? n.is_difference ? "keys that differ most" : "strongest keys"
@@ -214,7 +184,6 @@ std::string summary(const Numbers& n) {
   if (n.is_difference)
     return "entropy " + std::string(n.entropy > 0 ? "+" : "") + viz::number(n.entropy, 3) + " bits" +
            before_edits;
-  if (n.groups > 1) return "weight; sums to 1 for each query";
   const auto seen = std::ranges::count_if(
       n.scaled, [](float score) { return score > -std::numeric_limits<float>::infinity(); });
   const double most = std::log2(static_cast<double>(std::max<std::ptrdiff_t>(seen, 1)));
@@ -230,13 +199,12 @@ Table table(const ViewContext& c, const Numbers& n, const List& list) {
     add_head_facts(result, c);
     add_query_facts(result, c);
   }
-  if (n.groups > 1) return result;
   result.fact(prefix + "entropy", n.entropy, "bits");
   if (n.is_difference) return result;
   result.fact("largest weight", largest(n.weights));
-  if (n.other.empty()) return result;
-  result.fact(n.other_name + " entropy", entropy_of(n.other), "bits");
-  result.fact("largest " + n.other_name, largest(n.other));
+  if (n.unscaled.empty()) return result;
+  result.fact("unscaled entropy", entropy_of(n.unscaled), "bits");
+  result.fact("largest unscaled", largest(n.unscaled));
   return result;
 }
 
@@ -252,7 +220,7 @@ void declare(Content& it) {
   it.table = [&c, &n, &list = *list] { return table(c, n, list); };
   std::string note = n.note;
   if (c.options[kSource] == Source::row && !n.is_difference)
-    note += "; last column: without the scale, entropy " + viz::number(entropy_of(n.other), 3) + " bits";
+    note += "; last column: without the scale, entropy " + viz::number(entropy_of(n.unscaled), 3) + " bits";
   it.body = rows(boxes(std::move(list), notes({note})));
 }
 

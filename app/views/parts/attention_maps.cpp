@@ -338,7 +338,6 @@ void AttentionMaps::paint_panel(Picture& picture, const ViewContext& c, const Pa
   const viz::Region grid =
       viz::paint_heatmap(picture, map, {place.x, place.y + p.heading, place.w, place.h - p.heading}, style);
   paint_shape(picture.scene, c, grid);
-  if (painted) painted(picture, c, grid);
 }
 
 void AttentionMaps::paint(Picture& picture, const ViewContext& c) const {
@@ -357,7 +356,6 @@ void AttentionMaps::paint(Picture& picture, const ViewContext& c) const {
   if (c.in_pane || is_slide) map.stretch = 1.35F;  // the map takes the room there is
   const viz::Region grid = viz::paint_heatmap(picture, map, area_, style_of(c));
   paint_shape(picture.scene, c, grid);
-  if (painted) painted(picture, c, grid);
 }
 
 void AttentionMaps::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture,

@@ -60,9 +60,6 @@ class AttentionMaps final : public RoleBox {
 
   /// Facts about a cell; with several maps at one place they are about all of them.
   std::function<void(Facts&, int query, int key)> cell_facts;
-  /// Called for each map that was drawn.
-  std::function<void(Picture&, const ViewContext&, const viz::Region& grid)> painted;
-
   Wish width(const ViewContext& context) const override;
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;

@@ -175,8 +175,7 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
                                Tip(option.help, option.keys, 0).words() + "; double click: " + by_default);
   if (!moved) return;
   // Rounded to whole steps, whatever the slider's length.
-  const double step = option.drag_step > 0 ? option.drag_step : option.step;
-  ui.actions.emplace_back(SetOption{&option, std::round(*moved / step) * step});
+  ui.actions.emplace_back(SetOption{&option, std::round(*moved / option.step) * option.step});
 }
 
 /// A control in its row.

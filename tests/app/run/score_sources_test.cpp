@@ -104,24 +104,6 @@ TEST(ScoreSourcesOf, AreTheTextbooksAtTheFirstAndTheLastLayer) {
   }
 }
 
-TEST(ScoreSourcesOf, TogetherTheHeadsOfALayerAreOnePart) {
-  const Scenario& s = scenario(12);
-  const auto all = s.ask(ScoreSourcesOf{2, 1, 11, 3});
-  const ScoreSources layers = heads_together(*all);
-  EXPECT_EQ(layers.sources, (std::vector<ScoreSource>{{Kind::token_embedding},
-                                                      {Kind::position_embedding},
-                                                      {Kind::head, 0},
-                                                      {Kind::mlp, 0},
-                                                      {Kind::head, 1},
-                                                      {Kind::mlp, 1},
-                                                      {Kind::norm_bias},
-                                                      {Kind::own_bias}}));
-  EXPECT_NEAR(layers.sum(), all->sum(), 1e-9);
-  double attention = 0;  // of layer 0: heads 2 to 9, bias 10
-  for (int i = 2; i <= 10; ++i) attention += all->product(i, 11);
-  EXPECT_NEAR(layers.product(2, 3), attention, 1e-9);
-}
-
 /// An edit of one unit at every position, and whether it is outside the parts of layer 3.
 struct UnitEdit {
   const char* text;

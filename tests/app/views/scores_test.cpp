@@ -115,36 +115,5 @@ TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
   }
 }
 
-TEST(Scores, BetweenTwoStagesColoursAreBlendedAndNumbersAreThoseOfTheNearerOne) {
-  const Scenario s("The king and his");
-  const auto at = [&](const char* stage) {
-    return ViewFixture("scores", s, 700, 700, {{"score-stage", stage}});
-  };
-  const ViewFixture scaled = at("2"), masked = at("3"), pattern = at("4");
-  const auto numbers = [](const ViewFixture& shown) {
-    std::vector<std::string> texts;
-    for (const viz::Item& item : shown.scene().items)
-      if (const auto* run = std::get_if<viz::GlyphRun>(&item)) texts.push_back(run->text);
-    return texts;
-  };
-  for (const auto& [value, nearer] : {std::pair{"3.3", &masked}, {"3.5", &pattern}, {"3.9", &pattern}}) {
-    const ViewFixture shown = at(value);
-    SCOPED_TRACE(value);
-    EXPECT_EQ(numbers(shown), numbers(*nearer));
-    const int grid = shown.all_of(kCell).at(0);
-    const auto color = shown.color_of(grid, 3, 0);
-    ASSERT_TRUE(color);
-    EXPECT_NE(color, masked.color_of(masked.grid(2), 3, 0));
-    EXPECT_NE(color, pattern.color_of(pattern.grid(3), 3, 0));
-  }
-  // A cell that is masked fades, and what is under it appears.
-  const ViewFixture half = at("2.5");
-  const auto color = half.color_of(half.all_of(kCell).at(0), 0, 3);
-  EXPECT_TRUE(scaled.color_of(scaled.grid(1), 0, 3));
-  EXPECT_FALSE(masked.color_of(masked.grid(2), 0, 3));
-  ASSERT_TRUE(color);
-  EXPECT_NEAR(color->a, 128, 1);
-}
-
 }  // namespace
 }  // namespace headscope::app::scores_test

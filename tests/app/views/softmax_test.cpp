@@ -30,16 +30,6 @@ TEST(SoftmaxView, ThreeNumbersOfEverySize) {
   EXPECT_EQ(hundred[2], 1);
 }
 
-TEST(SoftmaxView, WhatIsPrintedOfTheRobotIsSoftmaxOfAQuarter) {
-  const Table table = ViewFixture("softmax", Scenario(kRobot), 900, 600, {{"scores-from", "robot"}}).table();
-  const std::vector<float> printed{1, 0.48F, 0.52F, 0.31F, 0.35F, 0.34F, 0.25F, 0.26F, 0.23F, 0.26F};
-  const std::vector<float> quarter = column(table, "of a quarter"), weights = column(table, "weight");
-  ASSERT_EQ(quarter.size(), printed.size());
-  for (std::size_t i = 0; i < printed.size(); ++i) EXPECT_NEAR(quarter[i], printed[i], 0.005) << i;
-  EXPECT_NEAR(weights[1], 1 / (1 + std::exp(0.31)), 1e-6);
-  EXPECT_NEAR(weights[2], 1 / (1 + std::exp(-0.31)), 1e-6);
-}
-
 TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
   Scenario s(kRobot, {1, 2, kQuery});
   const auto& head = reference_head(s);
