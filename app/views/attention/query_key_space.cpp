@@ -228,7 +228,7 @@ void declare(Content& it) {
     return chosen(now, shown, shown.mark(ref));
   };
   const auto layout = std::make_shared<viz::ScatterLayout>();
-  const Places places{
+  const DrawnPlaces places{
       .role = kPlot,
       .refers_to =
           [&shown, layout](const viz::Region& plot, int row, int col) {
