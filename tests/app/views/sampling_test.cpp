@@ -78,30 +78,39 @@ TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
   const auto table = text_rows(shown.table());
   const auto drawn = std::ranges::find_if(table, [](const auto& row) { return row.at(9) == "yes"; });
   ASSERT_NE(drawn, table.end());
-  const View& view = *find_view("sampling");
-  const ViewActions actions = view.commands.front().act(shown.context(), 0);
+  const ViewActions actions = find_view("sampling")->commands.front().act(shown.context(), 0);
   ASSERT_EQ(actions.size(), 1U);
   const auto& append = std::get<AppendToken>(actions.front());
   EXPECT_EQ(std::to_string(append.id), (*drawn)[1]);
   EXPECT_NEAR(append.probability, number((*drawn)[5]), 1e-7) << "at temperature 1 both are the same";
 }
 
+TEST(Sampling, ADrawnTokenBeyondTheRowsHasItsOwn) {
+  const Scenario s(kRobot);
+  for (int seed = 0; seed < 24; ++seed) {
+    const ViewFixture shown("sampling", s, 1000, 1500, {{"seed", std::to_string(seed)}});
+    const auto table = text_rows(shown.table());
+    const auto drawn = std::ranges::find_if(table, [](const auto& row) { return row.at(9) == "yes"; });
+    const auto rows = std::ssize(ids_of_role(shown.picture(), kRowRole));
+    DrawnPage page = shown.page();
+    EXPECT_EQ(page.place_of("drawn").has_value(), drawn - table.begin() >= rows) << "seed " << seed;
+    EXPECT_TRUE(page.place_of(with_commas(table.size() - static_cast<std::size_t>(rows)) + " others"));
+  }
+}
+
 TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {
   const ViewFixture shown("sampling", Scenario(kRobot), 1000, 700, {{"top-k", "5"}});
   const auto table = text_rows(shown.table());
-  int rows = 0, parts = 0;
+  std::array<int, 2> count{};
   for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
     const viz::Region& region = shown.picture().regions[i];
     const ViewActions actions = shown.click(static_cast<int>(i));
     ASSERT_EQ(actions.size(), 1U);
     const int id = std::get<AppendToken>(actions.front()).id;
-    const bool is_row = region.role == kRowRole;
-    EXPECT_EQ(std::to_string(id),
-              is_row ? table.at(static_cast<std::size_t>(region.id))[1] : std::to_string(region.id));
-    ++(is_row ? rows : parts);
+    EXPECT_EQ(id, region.role == kRowRole ? std::stoi(table.at(region.id)[1]) : region.id);
+    ++count.at(region.role);
   }
-  EXPECT_GT(rows, 5);
-  EXPECT_GT(parts, 5);
+  EXPECT_THAT(count, testing::Each(testing::Ge(5)));
 }
 
 }  // namespace
