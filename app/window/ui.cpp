@@ -361,16 +361,6 @@ void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool rin
   out.items.push_back({std::move(label), hidden ? rect : part, id, layer_, enabled, hidden, group_});
 }
 
-void Ui::tip(std::string_view label, const Tip& words, const std::string& unavailable) {
-  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
-  std::vector<std::string> lines;
-  for (const std::string& line : {words.words(), unavailable})
-    if (!line.empty()) lines.push_back(line);
-  if (!lines.empty()) tooltip(std::move(lines));
-  define(label);
-  if (unavailable.empty()) out.cursor = Cursor::hand;
-}
-
 bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   Color face = theme().raised, ink = theme().text;
   if (style.look == Look::primary) face = theme().accent, ink = theme().on_accent;

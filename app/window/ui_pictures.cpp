@@ -328,6 +328,16 @@ void Ui::define(std::string_view label) {
   if (tip_term_ != nullptr) out.over_term = true;
 }
 
+void Ui::tip(std::string_view label, const Tip& words, const std::string& unavailable) {
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+  std::vector<std::string> lines;
+  for (const std::string& line : {words.words(), unavailable})
+    if (!line.empty()) lines.push_back(line);
+  if (!lines.empty()) tooltip(std::move(lines));
+  define(label);
+  if (unavailable.empty()) out.cursor = Cursor::hand;
+}
+
 void Ui::finish() {
   struct Line {
     std::string words;
