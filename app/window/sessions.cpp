@@ -73,11 +73,12 @@ Session kept_part(const UiState& state) {
   s.options = {};
   for (const OptionSpec* option : all_options())
     if (option->kept) s.options.set(*option, own.value(*option));
-  ViewState view = own_view(state);
+  const auto& before = state.tour.before;
+  ViewState view = before ? before->view_state : view_state(state);
   s.view = std::move(view.view), s.second_view = std::move(view.second_view);
   s.selection = view.selection;
-  const Prompt prompt = own_prompt(state);
-  s.prompt = {prompt.text, {}, prompt.start_token};
+  s.prompt = before ? Prompt{before->document.prompt.text, {}, before->document.start_token}
+                    : Prompt{state.prompt.edit.text, {}, state.start_token};
   return s;
 }
 

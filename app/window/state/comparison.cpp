@@ -34,8 +34,6 @@ void reduce(UiState& s, const CompareWith& a, ReduceContext& w) {
                                SelectAll{});  // typing replaces the text
   if (a.on) s.second.is_file = files;
   if (s.second.on != a.on) s.side = Side::run;  // a comparison starts at the first prompt
-  // What a tour put aside is taken away, too.
-  if (!a.on && s.tour.saved_second && s.tour.second.empty()) s.tour.saved_second->on = false;
   s.second.on = a.on;
   s.second.alignment = a.alignment;
 }
@@ -47,7 +45,6 @@ void reduce(UiState& s, const CompareModel& a, ReduceContext& w) {
     return;
   }
   s.side = Side::run;
-  if (a.folder.empty() && s.tour.saved_second) s.tour.saved_second->model.clear();
   s.second.model = a.folder;
   ++s.second.request;
 }

@@ -96,7 +96,10 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
   std::vector<int> positions;
   const auto ids_of = [&](const Prompt& prompt) {
     std::vector<int> ids;
-    const PromptTokens tokens = tokenize(*snapshot.model, prompt);
+    const PromptRun* run = snapshot.run.get();
+    const bool is_shown = run && run->model == snapshot.model && run->prompt.text == prompt.text &&
+                          run->prompt.ids == prompt.ids && run->prompt.start_token == prompt.start_token;
+    const PromptTokens tokens = is_shown ? run->tokens : tokenize(*snapshot.model, prompt);
     if (tokens.was_empty) return ids;  // the token that runs for an empty prompt is not part of the prompt
     for (const model::Token& token : tokens.tokens) ids.push_back(token.id);
     return ids;

@@ -49,7 +49,6 @@ void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
   }
   if (model && !model->patterns) {
     if (!s.start_token_chosen) s.start_token = has_start_token(*model, std::nullopt);
-    if (s.tour.saved_edits) remove_unsupported(*s.tour.saved_edits, model->config());
     if (const int gone = remove_unsupported(s.edits.list, model->config()))
       reduce(s,
              ShowMessage{"Removed " + std::to_string(gone) + (gone == 1 ? " edit" : " edits") +

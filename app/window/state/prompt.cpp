@@ -206,10 +206,7 @@ const TourStop* shown_example(const PromptSlice& state) {
 
 void reduce(UiState& s, const ShowExample& a, ReduceContext& w) {
   const TourStop example = s.examples.at(static_cast<std::size_t>(a.index));
-  if (s.tour.tour >= 0) {  // its stop is about another view
-    s.tour.saved_prompt.reset(), s.tour.saved_view.reset();
-    reduce(s, CloseTour{}, w);
-  }
+  if (s.tour.tour >= 0) reduce(s, CloseTour{}, w), s.message = {};  // its stop is about another view
   replace_prompt(s, {*example.prompt, {}, s.start_token}, w);
   select_stop(s, example, w.snapshot);
   // An example is about the pattern of a head: a view that needs more than patterns shows something else.

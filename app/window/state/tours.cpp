@@ -31,23 +31,17 @@ void compare(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
     s.message = {std::string(stop.second ? "The tour has its own second prompt"
                                          : "The tour shows no second prompt or model") +
                  "; yours comes back when the tour is closed."};
-  SecondPrompt own = own_second(s);
-  if (!s.tour.saved_second && has_comparison(s)) s.tour.saved_side = s.side;
-  s.second = own;
-  s.second.on = false, s.second.model.clear();
-  s.side = Side::run;
   const bool has_text = !snapshot.model || !snapshot.model->patterns;
   s.tour.second = has_text ? stop.second.value_or("") : "";
-  if (!s.tour.second.empty())
-    s.second = {.on = true, .text = {make_text_state(s.tour.second)}, .request = s.second.request};
-  s.tour.saved_second = std::move(own);
+  s.side = Side::run;
+  s.second = {
+      .on = !s.tour.second.empty(), .text = {make_text_state(s.tour.second)}, .request = s.second.request};
 }
 
 /// Replaces all edits by the stop's, because its text is about those.
 void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   TourPlace& tour = s.tour;
-  const bool first = !tour.saved_edits, own = s.edits.list != tour.edits;
-  if (first) tour.saved_edits = s.edits.list;
+  const bool first = tour.entered.view.empty(), own = s.edits.list != tour.edits;
   EditList list;
   try {
     if (snapshot.model && !stop.edits.empty())
@@ -85,47 +79,28 @@ void select_stop(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
 }
 
 void reduce(UiState& s, const OpenTour& a, ReduceContext& w) {
-  const Prompt own = own_prompt(s);
-  const bool goes_on = a.tour >= 0 && own != typed_prompt(s);
-  const std::optional<ViewState> view = s.tour.saved_view ? std::optional(own_view(s)) : std::nullopt;
-  if (goes_on) s.tour.saved_prompt.reset();  // the next tour gives it back
-  if (a.tour >= 0) s.tour.saved_view.reset();
   reduce(s, CloseTour{}, w);
-  if (goes_on) s.tour.saved_prompt = own;
-  if (a.tour >= 0) s.tour.saved_view = view;
   s.tour.open = true;
   s.tour.tour = a.tour;
   if (a.tour >= 0) reduce(s, GoToStop{0}, w);
 }
 
-/// Restores the prompt, the edits and the comparison from before the tour, unless the user has changed them,
-/// and with the prompt the view and the selection.
 void reduce(UiState& s, const CloseTour&, ReduceContext& w) {
-  Options own = own_options(s);
-  const bool changed = own != s.options;
-  if (changed) s.playing = {};
-  s.options = std::move(own);
-  if (s.tour.saved_edits && s.edits.list == s.tour.edits) s.edits.list = *s.tour.saved_edits;
-  const ViewState view = own_view(s);
-  if (const Prompt prompt = own_prompt(s); prompt != typed_prompt(s)) {
-    replace_prompt(s, prompt, w);
-    s.selection.query = s.selection.key = -1;
-    s.message = {"Your prompt from before the tour is back; Ctrl+Z returns to the tour's."};
-  } else if (s.tour.saved_prompt && *s.tour.saved_prompt != typed_prompt(s)) {
-    s.message = {"What was typed during the tour stays; Ctrl+Z goes back."};
-  }
-  if (s.tour.saved_second) {
-    const bool compared = s.second.is_set();
-    s.second = own_second(s);
-    if (compared && !s.second.is_set()) s.side = Side::run;
+  if (Options own = own_options(s); own != s.options) s.playing = {}, s.options = std::move(own);
+  if (const auto before = std::exchange(s.tour.before, std::nullopt)) {
+    if (before->document.prompt.text != s.prompt.edit.text) {
+      w.is_other_text = true;
+      s.message = {"Your prompt from before the tour is back; Ctrl+Z returns to the tour's."};
+    }
+    restore(s, before->document, w.snapshot);
+    s.second.model = before->second_model;
     end_mixed_comparison(s, w.snapshot);  // another model may have been opened during the tour
+    s.side = has_comparison(s) ? before->side : Side::run;
+    s.view = before->view_state.view, s.second_view = before->view_state.second_view;
+    s.selection = before->view_state.selection;  // the run may be pending
   }
-  if (s.tour.saved_side && has_comparison(s)) s.side = *s.tour.saved_side;
-  const bool leaves = view != view_state(s);
-  s.view = view.view, s.second_view = view.second_view;
-  s.selection = view.selection;  // the run may be pending
   s.tour = {};
-  if (changed || leaves) show_option_text(s);
+  show_option_text(s);
 }
 
 /// Options that the tour sets, and the view's own options, are reset to their defaults unless the stop names
@@ -133,7 +108,8 @@ void reduce(UiState& s, const CloseTour&, ReduceContext& w) {
 void reduce(UiState& s, const GoToStop& a, ReduceContext& w) {
   if (s.tour.tour < 0 || s.tour.tour >= std::ssize(s.tours)) return;
   const Tour& tour = s.tours[s.tour.tour];
-  if (!s.tour.saved_view) s.tour.saved_view = view_state(s);
+  const bool opens = !s.tour.before;
+  if (opens) s.tour.before = {document_of(s), s.second.model, s.side, view_state(s)};
   const int before = s.tour.entered.view.empty() ? -1 : s.tour.stop;  // -1: the tour was just opened
   s.tour.stop = std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1);
   const bool ends = s.tour.stop + 1 == std::ssize(tour.stops);
@@ -144,9 +120,8 @@ void reduce(UiState& s, const GoToStop& a, ReduceContext& w) {
   const bool goes_on = before >= 0 && !returns && resolve_stop(tour, before).prompt == now.prompt;
   if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text) {
     const std::string& own = s.prompt.edit.text;
-    if (!s.tour.saved_prompt && !own.empty() && shown_example(s) == nullptr)
+    if (opens && !own.empty() && shown_example(s) == nullptr)
       s.message = {"The tour has its own prompt; yours comes back when the tour is closed."};
-    if (!s.tour.saved_prompt) s.tour.saved_prompt = typed_prompt(s);
     replace_prompt(s, {*now.prompt, {}, s.start_token}, w);  // an example's note stays with its own prompt
   }
   s.tour.prompt = now.prompt.value_or("");
@@ -166,28 +141,6 @@ void reduce(UiState& s, const GoToStop& a, ReduceContext& w) {
   edit(s, now, w.snapshot);
   s.tour.entered = view_state(s);
   s.tour.options = s.options;
-}
-
-Prompt own_prompt(const UiState& s) {
-  const bool is_tours = s.tour.saved_prompt && s.prompt.edit.text == s.tour.prompt;
-  return is_tours ? *s.tour.saved_prompt : typed_prompt(s);
-}
-
-ViewState own_view(const UiState& s) {
-  const bool is_tours = s.tour.saved_view && s.prompt.edit.text == s.tour.prompt;
-  return is_tours ? *s.tour.saved_view : view_state(s);
-}
-
-SecondPrompt own_second(const UiState& s) {
-  if (!s.tour.saved_second) return s.second;
-  const std::string& tours = s.tour.second;
-  const bool is_tours_text = !tours.empty() && s.second.text.edit.text == tours;
-  SecondPrompt own = *s.tour.saved_second;
-  own.request = s.second.request;
-  if (s.second.model.empty() && s.second.on == is_tours_text) return own;
-  if (!is_tours_text) return s.second;
-  own.on = false, own.model = s.second.model;  // the user has ended the tour's comparison
-  return own;
 }
 
 void reduce(UiState& s, const RevealPoint& a, ReduceContext&) {

@@ -9,8 +9,17 @@
 #include "app/tour/tour.h"
 #include "app/window/state/comparison.h"
 #include "app/window/state/slice.h"
+#include "app/window/state/undo.h"
 
 namespace headscope::app {
+
+/// What the window showed before a tour. It comes back when the tour is closed.
+struct BeforeTour {
+  Document document;
+  std::filesystem::path second_model;
+  Side side = Side::run;
+  ViewState view_state;
+};
 
 /// The tour panel and the open stop.
 struct TourPlace {
@@ -21,16 +30,10 @@ struct TourPlace {
   std::string prompt;  ///< the stop's prompt
   Options options;     ///< as the stop set them
   std::vector<std::pair<const OptionSpec*, OptionValue>>
-      saved_options;                    ///< options that the tour set, with their previous values
-  EditList edits;                       ///< as the stop made them
-  std::optional<Prompt> saved_prompt;   ///< from before the tour's first prompt; nothing: it set none
-  std::optional<ViewState> saved_view;  ///< from before the tour's first stop; nothing: none was open
-  std::optional<EditList>
-      saved_edits;     ///< the user's edits from before the tour made its own; nothing: it made none
-  std::string second;  ///< the stop's second prompt; empty: none
-  /// The user's own second prompt and model from before the tour's stop; nothing: no stop was open
-  std::optional<SecondPrompt> saved_second;
-  std::optional<Side> saved_side;  ///< the side of the user's comparison, likewise; nothing: there was none
+      saved_options;                 ///< options that the tour set, with their previous values
+  EditList edits;                    ///< as the stop made them
+  std::string second;                ///< the stop's second prompt; empty: none
+  std::optional<BeforeTour> before;  ///< nothing: no stop was open
 };
 
 struct TourSlice {
@@ -75,11 +78,4 @@ bool has_left_stop(const UiState& state);
 
 /// The user's own options, without those that an open tour set.
 Options own_options(const UiState& state);
-/// The user's own prompt: the one from before an open tour, while the text is the tour's.
-Prompt own_prompt(const UiState& state);
-/// The user's own view and selection, likewise.
-ViewState own_view(const UiState& state);
-/// The user's own second prompt and model, likewise.
-SecondPrompt own_second(const UiState& state);
-
 }  // namespace headscope::app

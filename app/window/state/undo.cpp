@@ -75,6 +75,17 @@ std::string change_words(const Document& from, const Document& to) {
   return words;
 }
 
+bool has_own_history(Field field) {
+  return field != Field::prompt && field != Field::second;
+}
+
+}  // namespace
+
+Document document_of(const UiState& s) {
+  return {s.prompt.edit,      s.ids,       s.start_token,    s.edits.list,
+          s.second.text.edit, s.second.on, s.second.is_file, s.second.alignment};
+}
+
 void restore(UiState& s, Document document, const Snapshot& snapshot) {
   if (s.second.on && !document.has_second) s.side = Side::run;
   s.prompt.edit = std::move(document.prompt);
@@ -89,17 +100,6 @@ void restore(UiState& s, Document document, const Snapshot& snapshot) {
   s.second.is_file = document.second_is_file;
   s.second.alignment = document.alignment;
   end_mixed_comparison(s, snapshot);
-}
-
-bool has_own_history(Field field) {
-  return field != Field::prompt && field != Field::second;
-}
-
-}  // namespace
-
-Document document_of(const UiState& s) {
-  return {s.prompt.edit,      s.ids,       s.start_token,    s.edits.list,
-          s.second.text.edit, s.second.on, s.second.is_file, s.second.alignment};
 }
 
 void reduce(UiState& s, const Undo& a, ReduceContext& w) {
@@ -135,12 +135,13 @@ void remember_change(UiState& s, Document before, const ReduceContext& w) {
 
 void fit_history_to_model(UiState& s, const Snapshot& snapshot) {
   const bool has_weights = snapshot.model && !snapshot.model->patterns;
-  for (auto* documents : {&s.history.before, &s.history.after}) {
-    for (Document& document : *documents) {
-      document.ids.clear();  // ids mean other tokens in another model
-      if (has_weights) remove_unsupported(document.edits, snapshot.model->config());
-    }
-  }
+  const auto fit = [&](Document& document) {
+    document.ids.clear();  // ids mean other tokens in another model
+    if (has_weights) remove_unsupported(document.edits, snapshot.model->config());
+  };
+  std::ranges::for_each(s.history.before, fit);
+  std::ranges::for_each(s.history.after, fit);
+  if (s.tour.before) fit(s.tour.before->document);
 }
 
 std::string undo_words(const UiState& s, bool forward) {
