@@ -74,25 +74,6 @@ TEST_F(MenusTest, AtTheBottomOfTheWindowItIsWholeToo) {
   }
 }
 
-TEST_F(MenusTest, EachPictureHasOneByTheKeyboard) {
-  Core core(options());
-  apply_and_show(core, ShowView{"query", true});
-  const auto count = core.window().pictures.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    press_and_draw(core, Key::f6);
-    const std::string title = keyboard_at(core);
-    SCOPED_TRACE(title);
-    press_and_draw(core, Key::f10, {.shift = true});
-    ASSERT_EQ(core.moment().menu, Menu::picture);
-    EXPECT_THAT(rows(core), IsSupersetOf(kAlways));
-    ASSERT_TRUE(tab_and_press(core, "Export picture…", Key::enter));
-    EXPECT_EQ(find_view(core.state().export_form.subject)->title, title);
-    press_and_draw(core, Key::escape);
-    for (std::size_t n = 0; n <= i; ++n) press_and_draw(core, Key::f6);  // starting at the prompt
-    ASSERT_EQ(keyboard_at(core), title);
-  }
-}
-
 TEST_F(MenusTest, EveryLineOfAPicturesMenuDoesWhatItSays) {
   for (const View& view : views()) {
     if (!view.menu) continue;

@@ -58,11 +58,6 @@ class TypingTest : public HandsTest {
   }
 };
 
-TEST_F(TypingTest, AtTheStartThePromptHasTheCaret) {
-  CoreFixture core(options("The"));
-  expect_typed(core);
-}
-
 TEST_F(TypingTest, AfterAClickOnEveryPicture) {
   Core core(options("The old king"));
   core.apply(SetOption{find_option("search-above"), 0.0});  // finds something wherever was clicked
