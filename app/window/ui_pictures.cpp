@@ -168,6 +168,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     if (press->clicks > 1 && moment.pressed_before != placed.view) return;
     MousePress& hold = moment.press.emplace();
     hold.view = placed.view;
+    hold.id = placed.id;
     hold.side = placed.context.side;
     hold.run = placed.context.run;
     hold.start = hold.last = press->at;
@@ -177,7 +178,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     compat::show_keyboard_item(true);  // the clicked picture gets the keys that move
     return;
   }
-  if (!moment.press || moment.press->view != placed.view) return;
+  if (!moment.press || !moment.press->view || moment.press->id != placed.id) return;
   if (!shows_what_was_pressed(placed, *moment.press)) return moment.press.reset();
   compat::show_keyboard_item(true);  // Dear ImGui hides the focus during a drag
   MousePress& hold = *moment.press;

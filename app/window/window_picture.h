@@ -119,6 +119,7 @@ class FieldMetrics {
 /// A mouse press on a picture or a text, until it is released.
 struct MousePress {
   const View* view = nullptr;  ///< a picture; null: a field's text
+  unsigned id = 0;             ///< of the picture's item
   Field field = Field::prompt;
   TextDrag text;
   Side side = Side::run;                 ///< of the pressed picture
