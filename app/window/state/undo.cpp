@@ -10,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-enum Part { kPrompt = 1, kEdits = 2, kSecond = 4 };
+enum DocumentPart { kPrompt = 1, kEdits = 2, kSecond = 4 };
 
 /// The parts in which two documents differ. Where their carets are does not count.
 int differing_parts(const Document& a, const Document& b) {
