@@ -183,7 +183,6 @@ class ViewFixture {
   int key_row(int key) const { return find(kKeyRole, key); }
   int strip(Vector which, int key) const { return find(kComponentRole, key, static_cast<int>(which)); }
   int fixed_strip(Vector which) const { return find(kComponentRole, {}, static_cast<int>(which)); }
-  int bar(int token_id) const { return find(kGuessRole, token_id); }
   int encoding(int which) const { return find(kEncodingRole, which); }  ///< 0 learned, 1 sinusoidal
   int curves(int which) const { return find(kCurvesRole, which); }
   const viz::Region& region(int index) const { return picture_.regions.at(static_cast<std::size_t>(index)); }

@@ -16,17 +16,6 @@ using namespace testing;
 
 const Theme kTheme = dark_theme();
 
-TEST(SpreadApart, KeepsOrderDistanceAndBounds) {
-  const std::vector<float> spread = spread_apart({50, 52, 10, 51, 99}, 12, 0, 100);
-  EXPECT_LT(spread[2], spread[0]);
-  EXPECT_LT(spread[0], spread[3]);
-  EXPECT_LT(spread[3], spread[1]);
-  EXPECT_GE(spread[3] - spread[0], 12);
-  EXPECT_GE(spread[1] - spread[3], 12);
-  EXPECT_LE(spread[4], 94);
-  EXPECT_EQ(spread[2], 10);
-}
-
 TEST(Curves, GoThroughTheirValues) {
   std::vector<float> values(100);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i) / 9);
@@ -47,7 +36,7 @@ TEST(Curves, GoThroughTheirValues) {
     EXPECT_NEAR(p.x, region.cell_rect(0, i).center().x, 0.01);
     EXPECT_NEAR(p.y, 140 - 100 * values[i], 0.01);
   }
-  EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"7", "prompt: 23"}));
+  EXPECT_THAT(texts(picture.scene), ::testing::Contains("prompt: 23"));
 }
 
 TEST(Curves, AnArrowMarksWhereACurveLeavesThePlot) {
@@ -78,7 +67,10 @@ TEST(Curves, NamesAreReadableAndCurvesKeepTheirColour) {
       chart.curves.push_back({Matrix::row(flat), "curve " + std::to_string(i), categorical(theme, i)});
     chart.count = 9;
     Picture picture{testing::blank(500, 300), {}};
-    paint_curves(picture, chart, {60, 40, 300, 240}, {theme, *fonts(), 14, 1});
+    const Style style{theme, *fonts(), 14, 1};
+    const float height = paint_curve_names(picture.scene, chart, "row", {0, 0, 300, 40}, style);
+    EXPECT_GT(height, style.line(style.small())) << "in two lines";
+    paint_curves(picture, chart, {60, 80, 300, 200}, style);
     int names = 0;
     for (const GlyphRun& run : items_of<GlyphRun>(picture.scene)) {
       if (!run.text.starts_with("curve ")) continue;

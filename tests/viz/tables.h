@@ -84,14 +84,12 @@ inline Table table_of(const Data& data) {
   product.scale_title = "score × v, sum";
   product.vector_row = kProduct;
   FixedCell own_word = cell_of(kWord, "·own"), own_vector = cell_of(kVector), sum = cell_of(kProduct);
-  own_word.size = 14;
   own_vector.vector = sum.vector = data.sum;
   own_vector.vector_id = 100;
   own_vector.vector_row = 7;
-  own_vector.after = "← its own";
-  own_vector.instead = "no room for its own";
+  own_vector.beside = "its own";
   sum.vector_id = 101;
-  sum.before = "z =";
+  sum.beside = "z";
   table.header = {{own_word, own_vector}};
   table.footer = {{cell_of(kWord, "sum"), cell_of(kScore, "12.345"), sum}};
   table.masked = "3 later rows: masked";

@@ -31,30 +31,6 @@ Color categorical(const Theme& theme, int index) {
   return colors[index % std::ssize(colors)];
 }
 
-float curve_labels_width(const CurveChart& chart, const Style& style) {
-  float widest = 0;
-  for (const Curve& curve : chart.curves)
-    widest = std::max(widest, style.width(curve.label, style.small(), FontStyle::medium));
-  return std::ceil(widest + (kDashSample + 3) * style.unit());
-}
-
-std::vector<float> spread_apart(std::vector<float> centers, float height, float top, float bottom) {
-  std::vector<int> order(centers.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](int i) { return centers[i]; });
-  float least = top + height / 2;
-  for (const int i : order) {
-    centers[i] = std::max(centers[i], least);
-    least = centers[i] + height;
-  }
-  float most = bottom - height / 2;
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    centers[*it] = std::min(centers[*it], most);
-    most = centers[*it] - height;
-  }
-  return centers;
-}
-
 namespace {
 
 /// An arrow where a curve first leaves the plot at its top, and one at its bottom: it goes on there.
@@ -77,22 +53,23 @@ void paint_exits(Scene& scene, const Curve& curve, const PlotFrame& frame, const
   }
 }
 
-/// Draws a sample of a curve's line and its name. Returns their width.
-float paint_name(Scene& scene, const Curve& curve, Point at, const Style& style) {
-  const float u = style.unit(), name = (kDashSample + 1) * u;
-  scene.add(Segments{{at, {at.x + kDashSample * u, at.y}}, curve.color, 1.5F, dashes_of(curve.dashes, u)});
-  add_label(scene, style, curve.label, {at.x + name, at.y}, style.small(),
-            word_color(curve.color, style.theme.text, style.theme.surface), FontStyle::medium);
-  return name + style.width(curve.label, style.small(), FontStyle::medium);
-}
-
 }  // namespace
 
-float paint_curve_names(Scene& scene, const CurveChart& chart, Point at, const Style& style) {
-  const float gap = 3 * style.unit();
-  float x = at.x;
-  for (const Curve& curve : chart.curves) x += paint_name(scene, curve, {x, at.y}, style) + gap;
-  return std::max(0.F, x - gap - at.x);
+float paint_curve_names(Scene& scene, const CurveChart& chart, const std::string& title, Rect area,
+                        const Style& style) {
+  const float u = style.unit(), line = style.line(style.small()), sample = (kDashSample + 1) * u;
+  Point at{area.x, area.y + line / 2};
+  add_muted(scene, style, title, at);
+  if (!title.empty()) at.x += style.width(title, style.small()) + 2 * u;
+  for (const Curve& curve : chart.curves) {
+    const float width = sample + style.width(curve.label, style.small(), FontStyle::medium);
+    if (at.x + width > area.right()) at = {area.x, at.y + line};
+    scene.add(Segments{{at, {at.x + kDashSample * u, at.y}}, curve.color, 1.5F, dashes_of(curve.dashes, u)});
+    add_label(scene, style, curve.label, {at.x + sample, at.y}, style.small(),
+              word_color(curve.color, style.theme.text, style.theme.surface), FontStyle::medium);
+    at.x += width + 3 * u;
+  }
+  return at.y + line / 2 - area.y;
 }
 
 Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const Style& style) {
@@ -139,19 +116,6 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
     }
   }
   scene.add(StrokeRect{plot, theme.line, 1});
-
-  // Names at the ends of the curves; as many as there is room for.
-  const int fit = static_cast<int>(std::max(0.F, plot.h / line));
-  std::vector<float> ends;
-  for (const Curve& curve : chart.curves) {
-    if (std::ssize(ends) == fit || curve.values.cols == 0) break;
-    const int last =
-        std::clamp(static_cast<int>(std::ceil(region.first_col + region.cols)) - 1, 0, curve.values.cols - 1);
-    ends.push_back(std::clamp(y_of(curve, last), plot.y, plot.bottom()));
-  }
-  const std::vector<float> spread = spread_apart(ends, line, plot.y, plot.bottom());
-  for (std::size_t i = 0; chart.names_beside && i < spread.size(); ++i)
-    paint_name(scene, chart.curves[i], {plot.right() + 1.5F * style.unit(), spread[i]}, style);
   return picture.regions.emplace_back(region);
 }
 

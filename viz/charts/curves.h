@@ -30,23 +30,17 @@ struct CurveChart {
   double marked_x = -1;  ///< an upright line, -1: none
   Color mark_color;
   std::string mark_label;
-  bool names_beside = true;  ///< the curves' names are right of the plot; else the caller draws them
-  int role = 0;              ///< role of the region: one row, a column for each x
+  int role = 0;  ///< role of the region: one row, a column for each x
   int id = 0;
 };
 
-/// Room to the right of the plot for the names of the curves, each after a sample of its line.
-float curve_labels_width(const CurveChart& chart, const Style& style);
+/// Draws a title and the names of the curves, each after a sample of its line, in as many lines of text as
+/// the area's width needs. Returns their height.
+float paint_curve_names(Scene& scene, const CurveChart& chart, const std::string& title, Rect area,
+                        const Style& style);
 
-/// Draws the names of the curves in a line of text, each after a sample of its line. Returns its width.
-float paint_curve_names(Scene& scene, const CurveChart& chart, Point left_middle, const Style& style);
-
-/// Curves in `plot` (the frame), with an arrow where one leaves it; y numbers go left of it, the curves'
-/// names right of it. Returns the region, also added.
+/// Curves in `plot` (the frame), with an arrow where one leaves it; y numbers go left of it. Returns the
+/// region, also added.
 Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const Style& style);
-
-/// Moves positions (centres of labels of `height`) apart as little as necessary, keeping them inside [top,
-/// bottom] if they all fit. Returns them in the given order.
-std::vector<float> spread_apart(std::vector<float> centers, float height, float top, float bottom);
 
 }  // namespace headscope::viz

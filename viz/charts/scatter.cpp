@@ -64,40 +64,12 @@ void add_mark(Scene& scene, const ScatterChart& chart, const ScatterChart::Mark&
 float distance(Point a, Point b) {
   return std::hypot(a.x - b.x, a.y - b.y);
 }
-Point nearest_in(const Rect& r, Point p) {
-  return {std::clamp(p.x, r.x, r.right()), std::clamp(p.y, r.y, r.bottom())};
-}
 float distance_to(const Rect& r, Point p) {
-  return distance(nearest_in(r, p), p);
-}
-/// The distance of a point from the line between two others.
-float distance_to_line(Point a, Point b, Point p) {
-  const float length = distance(a, b);
-  if (length <= 0) return distance(a, p);
-  const float along =
-      std::clamp(((p.x - a.x) * (b.x - a.x) + (p.y - a.y) * (b.y - a.y)) / length, 0.F, length) / length;
-  return distance({a.x + along * (b.x - a.x), a.y + along * (b.y - a.y)}, p);
-}
-/// Whether the line between two points comes into a rectangle.
-bool crosses(const Rect& r, Point a, Point b) {
-  constexpr int kSteps = 24;
-  for (int i = 0; i <= kSteps; ++i) {
-    const float t = static_cast<float>(i) / kSteps;
-    if (r.contains({a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)})) return true;
-  }
-  return false;
-}
-
-/// Whether the lines between two pairs of points cross.
-bool crosses(Point a, Point b, Point c, Point d) {
-  const auto side = [](Point from, Point to, Point p) {
-    return (to.x - from.x) * (p.y - from.y) - (to.y - from.y) * (p.x - from.x);
-  };
-  return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+  return distance({std::clamp(p.x, r.x, r.right()), std::clamp(p.y, r.y, r.bottom())}, p);
 }
 
 /// Finds room for labels such that it is clear which mark each one belongs to: it touches its mark, and no
-/// other mark is as near; or a line leads to it.
+/// other mark is as near.
 class Labels {
  public:
   Labels(const ScatterChart& chart, const ScatterLayout& layout, const Style& style)
@@ -106,140 +78,64 @@ class Labels {
     const PlotFrame plot{layout.frame, layout.x, layout.y};
     const Point zero = plot.place(0, 0);
     const Rect& f = layout.frame;
-    taken_.push_back({zero.x - 1, f.y, 2, f.h});
-    taken_.push_back({f.x, zero.y - 1, f.w, 2});
+    taken_ = {{zero.x - 1, f.y, 2, f.h}, {f.x, zero.y - 1, f.w, 2}};
   }
 
-  /// Whether there was room.
+  /// Whether there was room. A chosen mark has its label even among many others, on a ground that dims them.
   bool add(Scene& scene, std::size_t i) {
-    constexpr std::size_t kFew = 100;  // among more marks, lines would be taken for data
-    if (add_touching(scene, i)) return true;
-    const bool chosen = chart_.marks[i].chosen;
-    if ((chart_.marks.size() <= kFew || chosen) && add_with_line(scene, i)) return true;
-    return chosen && add_on_ground(scene, i);
+    const Point at = layout_.places[i];
+    const ScatterChart::Mark& mark = chart_.marks[i];
+    const FontStyle face = mark.chosen ? FontStyle::medium : FontStyle::regular;
+    const float w = style_.width(mark.label, style_.small(), face), h = 1.1F * style_.small();
+    const float away = radius_of(i) + style_.unit() / 2 + 1, x = away + w / 2, y = away + h / 2;
+    // A label at a corner seems to be of any mark that it is level with.
+    const float corner = 0.7F * away, beside_others = 0.8F * style_.font_size;
+    for (const auto& [by, clearance] : {std::pair{Point{x, 0}, 0.F},
+                                        {{-x, 0}, 0.F},
+                                        {{0, -y}, 0.F},
+                                        {{0, y}, 0.F},
+                                        {{corner + w / 2, -corner - h / 2}, beside_others},
+                                        {{corner + w / 2, corner + h / 2}, beside_others},
+                                        {{-corner - w / 2, -corner - h / 2}, beside_others},
+                                        {{-corner - w / 2, corner + h / 2}, beside_others}}) {
+      const Rect box{at.x + by.x - w / 2, at.y + by.y - h / 2, w, h};
+      const bool covers = mark.chosen && clearance == 0 && !is_free(box, i, clearance);
+      if (covers ? !has_ground(box) : !is_free(box, i, clearance)) continue;
+      if (covers) scene.add(FillRect{box.inset(-style_.unit() / 2), style_.theme.surface.with_alpha(225), 2});
+      taken_.push_back(box);
+      add_label(scene, style_, mark.label, {box.x, box.center().y}, style_.small(),
+                chart_.kinds[mark.kind].color, face);
+      return true;
+    }
+    return false;
   }
 
  private:
   float radius_of(std::size_t i) const { return (chart_.marks[i].chosen ? 1.9F : 1.2F) * r_; }
 
-  /// The box of a label's letters around a point.
-  Rect box_at(const ScatterChart::Mark& mark, Point middle) const {
-    const FontStyle face = mark.chosen ? FontStyle::medium : FontStyle::regular;
-    const float w = style_.width(mark.label, style_.small(), face), h = 1.1F * style_.small();
-    return {middle.x - w / 2, middle.y - h / 2, w, h};
+  bool has_ground(const Rect& box) const {
+    return layout_.frame.encloses(box) &&
+           std::ranges::none_of(std::span(taken_).subspan(2), [&](const Rect& r) { return r.overlaps(box); });
   }
 
-  /// Whether a label covers neither labels nor lines and no mark but its own comes near it.
+  /// Whether a label covers neither labels nor axes, and no mark but its own comes near it.
   bool is_free(const Rect& box, std::size_t own, float clearance) const {
     const float apart = 0.5F * style_.font_size, above = 0.1F * style_.font_size;
-    if (!layout_.frame.encloses(box)) return false;
     const Rect room{box.x - apart, box.y - above, box.w + 2 * apart, box.h + 2 * above};
-    if (std::ranges::any_of(labels_, [&](const Rect& other) { return room.overlaps(other); })) return false;
-    if (std::ranges::any_of(taken_, [&](const Rect& other) { return box.overlaps(other); })) return false;
-    if (std::ranges::any_of(lines_, [&](const auto& line) { return crosses(room, line.first, line.second); }))
+    if (!layout_.frame.encloses(box) ||
+        std::ranges::any_of(taken_, [&](const Rect& r) { return r.overlaps(room); }))
       return false;
-    for (std::size_t i = 0; i < layout_.places.size(); ++i) {
-      if (i == own) continue;
-      const float gap = distance_to(box, layout_.places[i]) - radius_of(i);
-      const bool alike = chart_.marks[i].kind == chart_.marks[own].kind;
-      if (gap < (alike ? clearance + 0.2F * style_.font_size : std::max(clearance, 0.15F * style_.font_size)))
-        return false;
-    }
-    return true;
-  }
-
-  bool add_touching(Scene& scene, std::size_t i) {
-    const Point at = layout_.places[i];
-    const float gap = style_.unit() / 2 + 1, away = radius_of(i) + gap;
-    const Rect size = box_at(chart_.marks[i], at);
-    const float w = size.w / 2, h = size.h / 2, slanted = 0.7F * away;
-    // A label at a corner seems to be of any mark that it is level with.
-    const float beside_others = 0.8F * style_.font_size;
-    for (const auto& [by, clearance] : {std::pair{Point{away + w, 0}, gap},
-                                        {{-away - w, 0}, gap},
-                                        {{0, -away - h}, gap},
-                                        {{0, away + h}, gap},
-                                        {{slanted + w, -slanted - h}, beside_others},
-                                        {{slanted + w, slanted + h}, beside_others},
-                                        {{-slanted - w, -slanted - h}, beside_others},
-                                        {{-slanted - w, slanted + h}, beside_others}}) {
-      const Rect box = box_at(chart_.marks[i], {at.x + by.x, at.y + by.y});
-      if (!is_free(box, i, clearance)) continue;
-      write(scene, i, box);
-      return true;
-    }
-    return false;
-  }
-
-  bool add_with_line(Scene& scene, std::size_t i) {
-    constexpr int kDirections = 16;
-    const Point at = layout_.places[i];
-    const Rect size = box_at(chart_.marks[i], at);
-    for (const float reach : {1.2F, 1.8F, 2.5F, 3.2F, 4.5F, 6.F}) {
-      for (int k = 0; k < kDirections; ++k) {
-        const float turn = 2 * std::numbers::pi_v<float> * static_cast<float>(k) / kDirections;
-        const Point out{std::cos(turn), std::sin(turn)};
-        const float away = radius_of(i) + reach * style_.font_size;
-        const Rect box =
-            box_at(chart_.marks[i], {at.x + out.x * (away + size.w / 2), at.y + out.y * (away + size.h / 2)});
-        // As near to the letters above and below them as beside them.
-        const float lead = 0.1F * style_.small();
-        const Point end = nearest_in({box.x - 1, box.y + lead, box.w + 2, box.h - 2 * lead}, at);
-        const float length = distance(end, at);
-        if (length <= radius_of(i) + style_.unit() || !is_free(box, i, 0.5F * style_.font_size)) continue;
-        const float part = radius_of(i) / length;
-        const Point start{at.x + part * (end.x - at.x), at.y + part * (end.y - at.y)};
-        if (!is_free_line(start, end, i)) continue;
-        lines_.emplace_back(start, end);
-        scene.add_line(start, end, chart_.kinds[chart_.marks[i].kind].color, style_.unit() / 5);
-        write(scene, i, box);
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /// A chosen mark has its label even among many others: above or below them, or on a ground that dims them.
-  bool add_on_ground(Scene& scene, std::size_t i) {
-    const Point at = layout_.places[i];
-    const Rect size = box_at(chart_.marks[i], at);
-    const float away = radius_of(i) + 1.2F * style_.font_size;
-    for (const float up : {-1.F, 1.F}) {
-      const Rect box = box_at(chart_.marks[i], {at.x, at.y + up * (away + size.h / 2)});
-      if (!layout_.frame.encloses(box) ||
-          std::ranges::any_of(labels_, [&](const Rect& other) { return box.overlaps(other); }))
-        continue;
-      scene.add(FillRect{box.inset(-style_.unit() / 2), style_.theme.surface.with_alpha(225), 2});
-      const Point end{at.x, up < 0 ? box.bottom() : box.y};
-      scene.add_line({at.x, at.y + up * radius_of(i)}, end, chart_.kinds[chart_.marks[i].kind].color,
-                     style_.unit() / 5);
-      write(scene, i, box);
-      return true;
-    }
-    return false;
-  }
-
-  bool is_free_line(Point a, Point b, std::size_t own) const {
     for (std::size_t i = 0; i < layout_.places.size(); ++i)
-      if (i != own && distance_to_line(a, b, layout_.places[i]) < radius_of(i) + 1.5F) return false;
-    return std::ranges::none_of(labels_, [&](const Rect& label) { return crosses(label.inset(-2), a, b); }) &&
-           std::ranges::none_of(lines_,
-                                [&](const auto& line) { return crosses(line.first, line.second, a, b); });
-  }
-
-  void write(Scene& scene, std::size_t i, const Rect& box) {
-    const ScatterChart::Mark& mark = chart_.marks[i];
-    labels_.push_back(box);
-    add_label(scene, style_, mark.label, {box.x, box.center().y}, style_.small(),
-              chart_.kinds[mark.kind].color, mark.chosen ? FontStyle::medium : FontStyle::regular);
+      if (i != own && distance_to(box, layout_.places[i]) < radius_of(i) + std::max(clearance, apart / 2))
+        return false;
+    return true;
   }
 
   const ScatterChart& chart_;
   const ScatterLayout& layout_;
   const Style& style_;
   float r_;
-  std::vector<Rect> taken_, labels_;  // what no label may cover
-  std::vector<std::pair<Point, Point>> lines_;
+  std::vector<Rect> taken_;  ///< what no label may cover: the two axes, then labels
 };
 
 /// The marks that labels are tried for, in that order: the chosen ones, then all others, or of many those

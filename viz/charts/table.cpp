@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "viz/charts/bars.h"
+#include "viz/charts/number_axis.h"
 #include "viz/charts/table_rows.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/contrast.h"
@@ -93,11 +93,6 @@ class NumberFormat {
   double scientific_below_;
 };
 
-/// Width that fits the number next to a bar, whatever the number is.
-float bar_number_width(const Style& style) {
-  return std::ceil(style.width("−000.000", style.small()));
-}
-
 float heading_width(const TableColumn& column, const Style& style) {
   return style.width(column.heading, style.small(), heading_face(column));
 }
@@ -112,18 +107,10 @@ float widest(std::span<const std::string> texts, float size, const Style& style)
   return std::ceil(width);
 }
 
-/// The end of a text that fits, after an ellipsis if that is not all of it.
-std::string end_of(const std::string& text, float room, const Style& style) {
-  if (style.width(text, style.font_size) <= room) return text;
-  const auto is_start = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };  // UTF-8
-  std::string end;
-  for (std::size_t at = text.size(); at-- > 0;) {
-    if (!is_start(text[at])) continue;
-    std::string longer = "…" + text.substr(at);
-    if (style.width(longer, style.font_size) > room) break;
-    end = std::move(longer);
-  }
-  return end;
+/// Width that fits the number next to a bar, whatever the number is.
+float bar_number_width(const TableColumn& column, const Style& style) {
+  return std::max(std::ceil(style.width("−000.000", style.small())),
+                  widest(column.texts, style.small(), style));
 }
 
 /// The width of a column of texts, at most `most` without the detail.
@@ -163,8 +150,8 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
       least = most = number_width(column, style);
       break;
     case Kind::bar:
-      least = bar_number_width(style) + kMinBar * em;
-      most = bar_number_width(style) + kMaxBar * em;
+      least = bar_number_width(column, style) + kMinBar * em;
+      most = bar_number_width(column, style) + kMaxBar * em;
       break;
     case Kind::strip: {
       // Vectors need a whole number of pixels per component.
@@ -300,7 +287,7 @@ struct Painter {
 
   /// The rectangle of a column's bars: left of its numbers.
   Rect bar_rect(const Place& place, float y) const {
-    return {place.x, y + 1.5F * u, place.w - bar_number_width(style) - u, row_h - 3 * u};
+    return {place.x, y + 1.5F * u, place.w - bar_number_width(column_of(place), style) - u, row_h - 3 * u};
   }
 
   void headings(float middle) {
@@ -342,38 +329,24 @@ struct Painter {
   }
 
   void fixed_row(const FixedRow& row, float y, float middle) {
-    float previous_end = layout.left();  // right end of the previous cell
     for (std::size_t i = 0; i < row.size(); ++i) {
       const FixedCell& cell = row[i];
       const Place* place = layout.place_of(cell.column);
-      const auto words = [&](const std::string& said, float x, FontStyle face, Align align, float room,
-                             float size) {
-        if (!said.empty()) text(said, {x, middle}, size, cell.color, face, align, room);
-      };
+      if (place == nullptr) continue;
+      const bool left = alignment(column_of(*place)) == Align::left;  // it may extend into empty cells
       const float end = end_of_words(row, i);
-      if (!place) {
-        words(cell.instead, previous_end + 3 * u, FontStyle::regular, Align::left, end - previous_end - 3 * u,
-              style.small());
-        continue;
-      }
-      if (!cell.text.empty()) {
-        const float size = cell.size > 0 ? cell.size : style.small();
-        if (alignment(column_of(*place)) == Align::left) {  // may extend into empty cells
-          const bool fits = style.width(cell.text, size, FontStyle::medium) <= end - place->x;
-          words(fits || cell.short_text.empty() ? cell.text : cell.short_text, place->x, FontStyle::medium,
-                Align::left, end - place->x, size);
-        } else {
-          text(cell.text, *place, middle, size, cell.color, FontStyle::medium);
-        }
-      }
+      if (left)
+        text(cell.text, {place->x, middle}, style.small(), cell.color, FontStyle::medium, Align::left,
+             end - place->x);
+      else
+        text(cell.text, *place, middle, style.small(), cell.color, FontStyle::medium);
       if (!cell.vector.empty())
         strip(*place, y, cell.scale.value_or(column_of(*place).scale), cell.vector, cell.vector_id,
               cell.vector_row);
-      words(cell.after, place->right() + 2 * u, FontStyle::medium, Align::left, end - place->right() - 2 * u,
-            style.small());
-      words(cell.before, place->x - 1.5F * u, FontStyle::medium, Align::right,
-            place->x - 2 * u - previous_end, style.small());
-      previous_end = place->right();
+      const float width = style.width(cell.beside, style.small(), FontStyle::medium);
+      const bool after = place->right() + 2 * u + width <= end;
+      text(cell.beside, {after ? place->right() + 2 * u : place->x - 1.5F * u, middle}, style.small(),
+           cell.color, FontStyle::medium, after ? Align::left : Align::right);
     }
   }
 
@@ -397,9 +370,10 @@ struct Painter {
              place, middle, style.small(), column.color);
         break;
       case Kind::bar:
-        bar(place, static_cast<double>(column.numbers[row]), y);
-        text(format(static_cast<double>(column.numbers[row])), {place.right(), middle}, style.small(),
-             column.color, FontStyle::regular, Align::right, bar_number_width(style) + 1);
+        bar(place, row, y);
+        text(column.texts.empty() ? format(static_cast<double>(column.numbers[row])) : column.texts[row],
+             {place.right(), middle}, style.small(), column.color, FontStyle::regular, Align::right,
+             bar_number_width(column, style) + 1);
         break;
       case Kind::strip: {
         std::vector<float> values(column.vectors[row].begin(), column.vectors[row].end());
@@ -432,19 +406,29 @@ struct Painter {
            Align::right, room);
       room -= style.width(column.details[row], style.small()) + u;
     }
-    text(column.cut_at_start ? end_of(column.texts[row], room, style) : column.texts[row], {place.x, middle},
-         style.font_size, color, FontStyle::regular, Align::left, room);
+    text(column.cut_at_start ? end_of(style, column.texts[row], style.font_size, room) : column.texts[row],
+         {place.x, middle}, style.font_size, color, FontStyle::regular, Align::left, room);
   }
 
-  void bar(const Place& place, double value, float y) {
+  /// A bar from zero to its number, with a hairline at zero.
+  void bar(const Place& place, int row, float y) {
     const TableColumn& column = column_of(place);
     const Rect rect = bar_rect(place, y);
-    if (column.axis) {
-      picture.scene.add_line({rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}, style.theme.line);
-    }
+    const auto upright = [&](float x, float reach, Color color, float width = 1) {
+      picture.scene.add_line({x, rect.y - reach}, {x, rect.bottom() + reach}, color, width);
+    };
+    if (column.axis) upright(rect.right(), 1, style.theme.line);
+    const NumberAxis axis{place.low, place.high};
+    const auto value = static_cast<double>(column.numbers[row]);
     if (std::isinf(value)) return;
+    const float zero = axis.along(0, rect.x, rect.w), end = axis.clamped(value, rect.x, rect.w);
+    const float left = std::min(zero, end), width = std::abs(end - zero);
     const Color color = column.is_signed ? sign_color(style.theme, value) : style.theme.bar;
-    paint_signed_bar(picture.scene, rect, value, place.low, place.high, color, style);
+    if (width > 0) picture.scene.add(FillRect{{left, rect.y, std::max(width, 1.F), rect.h}, color});
+    upright(zero, 1, style.theme.text_muted.with_alpha(120));
+    if (!column.marks.empty())
+      upright(axis.clamped(static_cast<double>(column.marks[row]), rect.x, rect.w), u / 2, style.theme.text,
+              std::max(1.5F, u / 2));
   }
 
   /// A pale background, with a bar at its side in case it is hardly visible.

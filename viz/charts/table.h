@@ -27,7 +27,7 @@ struct TableColumn {
   int importance = 0;
   bool hidden = false;  ///< never shown; the picture is whole nevertheless
 
-  /// For Kind::text; for number, if given, written instead of each number. Must outlive the table.
+  /// For Kind::text; for number and bar, if given, written instead of each number. Must outlive the table.
   std::span<const std::string> texts;
   /// For text: small, at the cell's right end; like `texts`; empty: none.
   std::span<const std::string> details;
@@ -36,6 +36,7 @@ struct TableColumn {
   std::vector<bool> framed;    ///< for text: which cells have a frame; empty: none
   Color frame;
   std::vector<float> numbers;   ///< for number and bar
+  std::vector<float> marks;     ///< for bar: other numbers, as upright lines; empty: none
   std::vector<bool> blank;      ///< for number, bar and strip: which rows are blank; empty: none
   int decimals = -1;            ///< decimal points are aligned; -1: as many as fit with the largest number
   double scientific_below = 0;  ///< smaller ones but 0 are written "2.1e−5"; millions are "1.23e6" always
@@ -60,16 +61,13 @@ struct TableColumn {
 struct FixedCell {
   int column = 0;
   std::string text;               ///< aligned like the column's
-  std::string short_text;         ///< instead of a text that has no room; empty: it is cut
-  float size = 0;                 ///< size of the text; 0: small
   Color color;                    ///< colour of all text in the cell
   std::span<const float> vector;  ///< for a strip; must outlive the table
   int vector_id = 0;              ///< id of the strip's region
   int vector_row = 0;
   std::optional<ColorScale> scale;  ///< the strip's own, in the legend as `scale_title`; none: the column's
   std::string scale_title;
-  std::string before, after;  ///< text next to a strip
-  std::string instead;        ///< if the column is dropped: after the previous cell of the row
+  std::string beside;  ///< next to a strip: right of it, or without room there left of it
 };
 using FixedRow = std::vector<FixedCell>;
 

@@ -137,6 +137,19 @@ std::vector<std::string> wrap(const Style& style, std::string_view text, float s
   return lines;
 }
 
+std::string end_of(const Style& style, std::string_view text, float size, float width) {
+  if (style.width(text, size) <= width) return std::string(text);
+  const auto is_start = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };  // UTF-8
+  std::string end;
+  for (std::size_t at = text.size(); at-- > 0;) {
+    if (!is_start(text[at])) continue;
+    std::string longer = "…" + std::string(text.substr(at));
+    if (style.width(longer, size) > width) break;
+    end = std::move(longer);
+  }
+  return end;
+}
+
 Color readable_on(Color background, Color a, Color b) {
   return contrast_ratio(background, a) >= contrast_ratio(background, b) ? a : b;
 }

@@ -68,6 +68,9 @@ bool add_whole_label(Scene& scene, const Style& style, std::string_view text, Po
 std::vector<std::string> wrap(const Style& style, std::string_view text, float size, FontStyle face,
                               float width);
 
+/// The end of a text that fits, after an ellipsis if that is not all of it.
+std::string end_of(const Style& style, std::string_view text, float size, float width);
+
 /// The one of two colours with the higher contrast to `background` (WCAG 2).
 Color readable_on(Color background, Color a, Color b);
 /// `top` blended over an opaque `bottom`.

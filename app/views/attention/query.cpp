@@ -114,34 +114,28 @@ constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColu
 /// Rows of the query, of sums, and of what edits that switch the head off or scale it make of them.
 void add_fixed_rows(List& list, const ViewContext& c, const Numbers& n) {
   viz::FixedCell token = list.cell(kTokenColumn, c.run->tokens.labels[n.query]);
-  token.size = c.font_size;
   token.color = c.theme->query;
   const auto strip = [&](int column, Vector which, const char* name, std::span<const float> values,
                          viz::Color color) {
     viz::FixedCell cell = list.strip_cell(column, static_cast<int>(which), name, values);
-    cell.color = color;
+    cell.color = color, cell.beside = name;
     return cell;
   };
-  viz::FixedCell vector = strip(kKeyColumn, Vector::query, "q", n.q, c.theme->query);
-  vector.after = "← query q";
-  vector.instead = "the query";
-  list.table.header = {{token, vector}};
+  list.table.header = {{token, strip(kKeyColumn, Vector::query, "q", n.q, c.theme->query)}};
   list.table.footer = {{list.sum_cell(kTokenColumn, n.k.size()),
                         list.cell(kWeightColumn, viz::fixed_number(n.weight_sum, 4))}};
-  const auto add_sum = [&](Vector which, const char* name, const char* before,
-                           std::span<const float> values) {
+  const auto add_sum = [&](Vector which, const char* name, std::span<const float> values) {
     if (c.options[kShownOfKeys] != Shown::values) return;
     list.table.footer.back().push_back(strip(kWeightedColumn, which, name, values, c.theme->value));
-    list.table.footer.back().back().before = before;
   };
   // Edits of z come after this sum.
   const model::Plan* plan = c.run->run->plan.get();
   const bool is_sum = plan != nullptr && plan->edits({model::Site::z, c.selection.layer});
-  add_sum(Vector::z, is_sum ? "sum" : "z", is_sum ? "sum =" : "z =", n.z);
+  add_sum(Vector::z, is_sum ? "sum" : "z", n.z);
   if (n.edited.empty()) return;
   list.table.footer.push_back({list.cell(kTokenColumn, n.edited)});
   list.table.footer.back().front().color = c.theme->accent;
-  add_sum(Vector::edited_z, "z", "z =", n.edited_z);
+  add_sum(Vector::edited_z, "z", n.edited_z);
 }
 
 /// Whether the difference of scores is another before the mask, or an edit, than after it.

@@ -272,9 +272,10 @@ viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
 
 void paint_chart(Picture& picture, const ViewContext& c, const viz::CurveChart& chart, viz::Rect area) {
   const viz::Style style = style_of(c);
-  const float above = 3 * style.unit(), left = style.width("0.00", style.small()) + above;
+  const float left = style.width("0.00", style.small()) + 3 * style.unit();
+  const float above = viz::paint_curve_names(picture.scene, chart, "", area, style) + style.unit();
   const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + above),
-                       std::floor(area.w - left - viz::curve_labels_width(chart, style)),
+                       std::floor(area.w - left - 2 * style.unit()),
                        std::floor(area.h - above - viz::column_numbers_height(style))};
   viz::paint_column_numbers(picture.scene, viz::paint_curves(picture, chart, plot, style),
                             "k, positions ahead", style);

@@ -7,7 +7,7 @@
 namespace headscope::app {
 namespace next {
 
-enum Role { kGuess };  // a bar: Region::id: token id
+enum Role { kGuess };  // a row of the list
 
 const auto kCount = make_option<int>("count", "Bars", "number of tokens shown",
                                      {.default_value = 10, .low = 1, .high = 1000, .keys = "nN"});
@@ -16,13 +16,13 @@ struct Guesses {
   std::shared_ptr<const NextToken> next;
   std::vector<double> probabilities;  ///< [vocabulary]
   std::vector<int> best;              ///< ids, the most probable first; ties by the smaller id
-  std::vector<int> all;               ///< these, and below them those that have bars wherever they rank
   std::vector<double> before;         ///< the baseline's probabilities; empty: no comparison
   int actual = -1;                    ///< id of the token that follows; -1: none does
   int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
   int best_before = -1;  ///< the baseline's first guess, whatever became of it; -1: no comparison
   /// Whether bars are differences of probabilities, in percentage points; else they are probabilities.
   bool is_difference = false;
+  std::vector<int> shown;  ///< ids of the list's rows
 };
 
 /// The probabilities of all tokens, at the chosen temperature.
@@ -31,8 +31,6 @@ std::vector<double> probabilities_of(const ViewContext& c, const NextToken& next
   model::softmax(next.logits, c.options[kTemperature], probabilities);
   return probabilities;
 }
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// Smaller differences of probabilities mean nothing.
 constexpr double kRoundingError = 1e-6;
@@ -69,11 +67,6 @@ Guesses guesses_of(const ViewContext& c, std::shared_ptr<const NextToken> answer
     g.actual = c.run->tokens.tokens[following].id;
     g.actual_rank = model::rank_of(next.logits, g.actual);
   }
-  g.all = g.best;
-  for (const int id : {g.actual, g.best_before})
-    if (id >= 0 && std::ranges::count(g.all, id) == 0) g.all.push_back(id);
-  std::stable_sort(g.all.begin() + std::ssize(g.best), g.all.end(),
-                   [&](int a, int b) { return g.probabilities[a] > g.probabilities[b]; });
   g.next = std::move(answer);
   return g;
 }
@@ -81,10 +74,13 @@ Guesses guesses_of(const ViewContext& c, std::shared_ptr<const NextToken> answer
 /// The end of the axis: the next round number above everything that is drawn on it.
 double axis_end(const Guesses& g) {
   double most = 0;
-  for (const int id : g.all) {
+  const auto add = [&](int id) {
     const double now = g.probabilities[id], before = g.before.empty() ? now : g.before[id];
     most = std::max(most, g.is_difference ? std::abs(now - before) : std::max(now, before));
-  }
+  };
+  for (const int id : g.best) add(id);
+  for (const int id : {g.actual, g.best_before})  // these have bars wherever they rank
+    if (id >= 0) add(id);
   if (g.is_difference && most < kRoundingError) most = 0;  // not blown up to full bars
   return std::min(100.0, viz::round_limit(100 * most));
 }
@@ -95,89 +91,84 @@ std::string signed_points(double difference) {
   return difference == 0 ? "0" : (difference < 0 ? "−" : "+") + number;
 }
 
-/// A bar without a length. `logit`: said where nothing is compared.
-viz::Bar bar_with(const Guesses& g, std::string label, double now, double before, std::string logit) {
-  viz::Bar bar;
-  bar.label = std::move(label);
-  bar.number = percent(now);
-  bar.detail = g.before.empty() ? std::move(logit) : signed_points(now - before);
-  if (g.is_difference) std::swap(bar.number, bar.detail);
-  return bar;
-}
-
-viz::Bar bar_of(const ViewContext& c, const Guesses& g, int id) {
-  const double now = g.probabilities[id], before = g.before.empty() ? kNone : g.before[id];
-  viz::Bar bar = bar_with(g, label_of(c, id), now, before,
-                          viz::fixed_number(static_cast<double>(g.next->logits[id]), 2));
-  bar.value = 100 * (g.is_difference ? now - before : now);
-  bar.before = g.is_difference ? kNone : 100 * before;
-  bar.color = g.is_difference ? viz::sign_color(*c.theme, bar.value) : c.theme->bar;
-  bar.label_color = c.theme->text;
-  bar.marked = id == g.actual;
-  bar.id = id;
-  return bar;
-}
-
-/// The tokens with a bar if there is room for so many.
-std::vector<int> shown_tokens(const Guesses& g, std::size_t room) {
-  std::vector<int> ids = g.all;
-  for (std::ptrdiff_t i = std::ssize(g.best); --i > 0 && ids.size() > room;)
-    if (ids[i] != g.actual && ids[i] != g.best_before) ids.erase(ids.begin() + i);
+/// The tokens with a row: the first ones, and below these the one that follows and the baseline's first
+/// guess, wherever they rank.
+std::vector<int> shown_tokens(const Guesses& g) {
+  std::vector<int> ids = g.best;
+  for (const int id : {g.actual, g.best_before})
+    if (id >= 0 && std::ranges::count(ids, id) == 0) ids.push_back(id);
+  std::stable_sort(ids.begin() + std::ssize(g.best), ids.end(),
+                   [&](int a, int b) { return g.probabilities[a] > g.probabilities[b]; });
   return ids;
+}
+
+/// The text of a row. The baseline's guess need not come next: its rank says how many do not have a row. A
+/// note says the rank of the token that follows.
+std::string label_in(const ViewContext& c, const Guesses& g, int row) {
+  const int id = g.shown[row], rank = model::rank_of(g.next->logits, id) + 1;
+  const bool apart = id == g.best_before && id != g.actual && rank > row + 1;
+  return (apart ? std::to_string(rank) + ". " : "") + label_of(c, id);
 }
 
 /// The probability of all other tokens.
 double rest_of(const std::vector<double>& probabilities, const std::vector<int>& ids) {
-  if (probabilities.empty()) return kNone;
   double sum = 0;
   for (const int id : ids) sum += probabilities[id];
   return sum > 1 ? 0 : 1 - sum;  // not std::max, which turns NaN into 0
 }
 
-void paint_bars(Picture& picture, const ViewContext& c, const Guesses& g, const viz::Rect& area) {
-  const viz::Style style = style_of(c);
-  viz::BarChart chart;
-  chart.role = kGuess;
-  chart.longest = axis_end(g);
-  chart.number_title = "probability";
-  chart.detail_title = g.before.empty() ? "logit" : "points";
-  chart.unit = " %";
+std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
+  auto made = std::make_unique<List>(c, kGuess, static_cast<int>(std::ssize(g.shown)));
+  List& list = *made;
+  list.refers_to = [&g](int row) { return Ref{.token = g.shown[row]}; };
+  list.may_be_cut = true;
+  list.table.row_names = "tokens", list.table.first_number = 1;
+  const auto marked = std::ranges::find(g.shown, g.actual);
+  if (marked != g.shown.end()) list.table.marked = static_cast<int>(marked - g.shown.begin());
+  const auto now = [&g](int row) { return g.probabilities[g.shown[row]]; };
+  const auto before = [&g](int row) { return g.before[g.shown[row]]; };
+  const auto points = [now, before](int row) { return signed_points(now(row) - before(row)); };
+  const auto percents = [now](int row) { return percent(now(row)); };
+  // As wide for all texts, so that bars do not move while one types.
+  list.text("token", 9, [&](int row) { return label_in(c, g, row); },
+            {.least = 4 * c.font_size, .most = 10 * c.font_size});
+  const double end = axis_end(g), low = g.is_difference ? -end : 0;
+  const ListLook look{.low = low, .high = end, .axis = true, .most = 60 * c.font_size, .tip = false};
+  const ListLook muted{.color = c.theme->text_muted, .digits = 2, .tip = false};
+  const double others = rest_of(g.probabilities, g.shown);
+  std::string rest = percent(others), detail;
+  if (!g.before.empty()) detail = signed_points(others - rest_of(g.before, g.shown));
   if (g.is_difference) {
-    chart.number_title = "difference, percentage points";
-    chart.short_number_title = "percentage points";
-    chart.detail_title = compares_different_inputs(*c.run) ? "first" : "now";
-    chart.least = -chart.longest;
-    chart.unit.clear();
+    list.bar(
+            "percentage points", 8, [=](int row) { return 100 * (now(row) - before(row)); }, look)
+        .text = points;
+    list.number(compares_different_inputs(*c.run) ? "first" : "now", 6, now, muted).text = percents;
+    std::swap(rest, detail);
+  } else {
+    ListColumn& bar = list.bar(
+        "probability, %", 8, [now](int row) { return 100 * now(row); }, look);
+    bar.text = percents;
+    if (g.before.empty()) {
+      list.number(
+          "logit", 6, [&g](int row) { return g.next->logits[g.shown[row]]; }, muted);
+    } else {
+      for (const int id : g.shown) bar.marks.push_back(static_cast<float>(100 * g.before[id]));
+      list.number("points", 6, now, muted).text = points;
+    }
   }
-  chart.widest_number = "0.0e−000 %";
-  chart.widest_detail = "−000.00";
-  chart.marks = true;
-  const float lines = (area.h + 1 - viz::bar_chart_height(0, true, style)) / viz::bar_height(style);
-  const std::vector<int> shown = shown_tokens(g, static_cast<std::size_t>(std::max(2.F, lines)) - 1);
-  if (shown.size() < g.all.size()) picture.whole = false;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    viz::Bar& bar = chart.bars.emplace_back(bar_of(c, g, shown[i]));
-    // The baseline's guess need not come next: there is no bar for those between. A note says the rank of the
-    // token that follows.
-    const int rank = model::rank_of(g.next->logits, shown[i]) + 1;
-    if (shown[i] == g.best_before && shown[i] != g.actual && rank > static_cast<int>(i) + 1)
-      bar.label = std::to_string(rank) + ". " + bar.label;
-  }
-  if (const auto others = std::ssize(g.probabilities) - std::ssize(shown); others > 0) {
-    chart.bars.push_back(bar_with(g, grouped(others) + " others", rest_of(g.probabilities, shown),
-                                  rest_of(g.before, shown), ""));
-    chart.bars.back().muted = true;
-  }
-  viz::paint_bar_chart(picture, chart, area, style);
+  if (g.shown.size() < g.probabilities.size())
+    list.table.footer = {
+        {list.cell(0, grouped(std::ssize(g.probabilities) - std::ssize(g.shown)) + " others"),
+         list.cell(1, rest), list.cell(2, detail)}};
+  return made;
 }
 
 /// What the marks on the bars mean, and the divergence of the two distributions.
 std::vector<std::string> notes_of(const ViewContext& c, const Guesses& g) {
   std::vector<std::string> lines;
   if (g.actual >= 0)
-    lines.push_back("▸ follows" + (g.actual_rank < 0 ? std::string()
-                                                     : ": rank " + grouped(g.actual_rank + 1) + " of " +
-                                                           grouped(std::ssize(g.probabilities))));
+    lines.push_back("highlighted: follows in the prompt" +
+                    (g.actual_rank < 0 ? "" : ", rank " + grouped(g.actual_rank + 1)));
   if (g.before.empty()) return lines;
   const bool second = compares_different_inputs(*c.run);
   if (!g.is_difference) lines.push_back("mark: " + (second ? second_name(*c.run) : "unedited"));
@@ -231,20 +222,16 @@ void declare(Content& it) {
   const ViewContext& c = it.c;
   auto next = it.need(NextAfter{c.chosen_query});
   if (it.lacks_counterpart() || !next) return;
-  const Guesses& g = it.keep(guesses_of(c, std::move(next)));
+  Guesses guesses = guesses_of(c, std::move(next));
+  guesses.shown = shown_tokens(guesses);
+  const Guesses& g = it.keep(std::move(guesses));
   it.title = "After “" + c.run->tokens.labels[c.selection.query] + "”";
   it.subtitle = "position " + std::to_string(c.selection.query);
   if (c.options[kTemperature] != 1) it.subtitle += "; temperature " + viz::number(c.options[kTemperature], 3);
   it.table = [&] { return table(c, g); };
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_guess(facts, c, g, ref.token); };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return continue_with(now, *g.next, ref.token); };
-  constexpr float kTitles = 2.6F, kBar = 1.8F;  // ems
-  const float all = kTitles + kBar * static_cast<float>(g.all.size() + 1);
-  const auto paint = [&](Picture& picture, const ViewContext& page, viz::Rect area) {
-    paint_bars(picture, page, g, area);
-  };
-  it.body = rows(boxes(custom({10, 40}, {kTitles + 2 * kBar, all, all}, paint, places_of_tokens(kGuess)),
-                       notes(notes_of(c, g))));
+  it.body = rows(boxes(list_of(c, g), notes(notes_of(c, g))));
 }
 
 /// Appends the guess of a digit key: the first one is the most probable.
@@ -267,12 +254,7 @@ View next_view() {
   view.commands = {{"123456789", "", "Continue after this position with guess 1 to 9", append}};
   view.shows_difference = true;
   view.caption = {true, false, true};
-  view.landmarks = {landmark("guesses", kGuess),
-                    {"guess", [](const ViewContext&, const Picture& p) {
-                       const auto first =
-                           std::ranges::find(p.regions, static_cast<int>(kGuess), &viz::Region::role);
-                       return first == p.regions.end() ? std::nullopt : std::optional(first->rect);
-                     }}};
+  view.landmarks = {landmark("guesses", kGuess), landmark("guess", kGuess, 0)};
   return view;
 }
 

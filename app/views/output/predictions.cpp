@@ -186,8 +186,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     measured = list.last();
   }
   viz::FixedRow& footer = list.table.footer.emplace_back();
-  footer.push_back(list.cell(first_guess, "shaded by probability, framed if that token follows"));
-  footer.back().short_text = "framed if it follows";
+  footer.push_back(list.cell(first_guess, "shade: probability; frame: follows"));
   footer.back().color = c.theme->text_muted;
   if (n.mean_shown().count > 0) {
     footer.push_back(list.cell(follows, "mean"));

@@ -152,10 +152,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto footer = [&](std::string name, double value) {
     list.add_footer(named, std::move(name), share, viz::fixed_number(value, 4));
   };
-  if (shows_unmatched(c, n)) {
-    footer("only in the " + second_name(*c.run), n.of->unmatched);
-    list.table.footer.back().front().short_text = "only there";
-  }
+  if (shows_unmatched(c, n)) footer("only in the " + second_name(*c.run), n.of->unmatched);
   if (c.options[kMethod] != SaliencyMethod::gradient_norm) footer("sum", n.of->sum());
   if (is_integrated(c.options)) {
     footer("exact", n.of->value - n.of->start);

@@ -12,25 +12,6 @@ namespace {
 
 constexpr const char* kColumnTitle = "position";  // what a column is
 
-/// The names of curves, after what they are: "value of dim.". In as many lines as needed; returns their
-/// height.
-float paint_names(viz::Scene& scene, const std::string& title, std::span<const int> curves, viz::Rect area,
-                  const viz::Style& style) {
-  const float line = style.line(style.small()), gap = 2 * style.unit();
-  viz::Point at{area.x, area.y + line / 2};
-  viz::add_muted(scene, style, title, at);
-  at.x += style.width(title, style.small()) + gap;
-  viz::CurveChart one;
-  for (int i = 0; i < std::ssize(curves); ++i) {
-    one.curves = {{{}, std::to_string(curves[i]), viz::categorical(style.theme, i), i}};
-    const float width = viz::curve_labels_width(one, style);
-    if (at.x + width - gap > area.right()) at = {area.x, at.y + line};
-    viz::paint_curve_names(scene, one, at, style);
-    at.x += width;
-  }
-  return at.y + line / 2 - area.y;
-}
-
 float paint_encoding_words(Picture& picture, const EncodingWords& words, Encoding encoding, viz::Rect area,
                            const viz::Style& style) {
   float y = area.y;
@@ -96,28 +77,27 @@ viz::Region region_of_map(Encoding encoding, const EncodingMaps& maps, viz::Rect
 
 void paint_curves(Picture& picture, Encoding encoding, const EncodingMaps& maps, viz::Rect area,
                   const viz::Style& style) {
-  const float names = paint_names(picture.scene, maps.curves_title, maps.curves, area, style);
-  viz::Rect plot = plot_in(maps, area, names + style.line(style.small()) + style.unit(), 0, style);
-  const viz::Region map = region_of_map(encoding, maps, plot, style);
-  plot.w = map.rect.w;
   viz::CurveChart chart;
-  chart.role = kEncodingCurves;
-  chart.id = encoding;
-  chart.count = map.col_count;
-  chart.first = map.first_col, chart.shown = map.cols;
-  chart.names_beside = false;
-  if (maps.length > 0 && maps.length < chart.count) {
-    chart.marked_x = maps.length;
-    chart.mark_color = style.theme.text_muted;
-    chart.mark_label = "prompt: " + std::to_string(maps.length);
-  }
   float magnitude = 0;
   for (int i = 0; i < std::ssize(maps.curves); ++i) {
     viz::Matrix row = maps.cells[encoding].matrix;
     row.data += maps.curves[i] * row.row_stride;
     row.rows = 1;
     magnitude = std::max(magnitude, viz::value_range(row).magnitude());
-    chart.curves.push_back({row, "", viz::categorical(style.theme, i), i});
+    chart.curves.push_back({row, std::to_string(maps.curves[i]), viz::categorical(style.theme, i), i});
+  }
+  const float names = viz::paint_curve_names(picture.scene, chart, maps.curves_title, area, style);
+  viz::Rect plot = plot_in(maps, area, names + style.line(style.small()) + style.unit(), 0, style);
+  const viz::Region map = region_of_map(encoding, maps, plot, style);
+  plot.w = map.rect.w;
+  chart.role = kEncodingCurves;
+  chart.id = encoding;
+  chart.count = map.col_count;
+  chart.first = map.first_col, chart.shown = map.cols;
+  if (maps.length > 0 && maps.length < chart.count) {
+    chart.marked_x = maps.length;
+    chart.mark_color = style.theme.text_muted;
+    chart.mark_label = "prompt: " + std::to_string(maps.length);
   }
   const bool limited = maps.high > maps.low;
   chart.high = limited ? maps.high : magnitude > 0 ? 1.05 * magnitude : 1;

@@ -117,7 +117,6 @@ viz::FixedCell List::cell(int column, std::string text) const {
 viz::FixedCell List::sum_cell(int column, std::size_t count) const {
   viz::FixedCell sum = cell(column, "sum");
   if (count < 2) return sum;
-  sum.short_text = sum.text;
   sum.text += " of all " + std::to_string(count);
   return sum;
 }
@@ -178,8 +177,9 @@ bool List::place(const ViewContext& c, viz::Rect area) {
   area_ = area;
   const int wanted = rows_ != nullptr ? c.options[rows_->first] : 0;
   table.first = std::max(0, wanted);
-  table.selects = rows_ != nullptr && !rows_->runs_on && !c.in_pane &&
-                  wanted == std::get<int>(rows_->first.default_value);
+  table.selects = rows_ == nullptr ? may_be_cut
+                                   : !rows_->runs_on && !c.in_pane &&
+                                         wanted == std::get<int>(rows_->first.default_value);
   const bool fits = lay_out(c);
   const auto shown = static_cast<int>(layout_.rows.size());
   if (!fits || wanted >= 0 || shown >= table.rows) return fits;
@@ -205,7 +205,7 @@ void List::paint(Picture& picture, const ViewContext& c) const {
   const bool whole = picture.whole;
   const viz::Style style = style_of(c);
   viz::paint_table(picture, table, layout_, style);
-  picture.whole = whole;
+  picture.whole = whole && (rows_ != nullptr || layout_.note.empty());
   for (const viz::TableLayout::Place& place : layout_.places) {
     const auto pictured = std::ranges::find_if(
         columns_,

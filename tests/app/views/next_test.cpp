@@ -1,6 +1,7 @@
 // The next token: probabilities and logits read from the picture, compared with the table and the reference.
 
 #include "app/run/analyses/predictions.h"
+#include "app/views/parts/names.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 #include "viz/charts/number_axis.h"
@@ -15,9 +16,10 @@ TEST(Next, TheBestGuessOfTheUneditedRunKeepsABar) {
   const auto best = static_cast<int>(std::ranges::max_element(before.logits) - before.logits.begin());
   for (const char* count : {"3", "10"}) {
     const ViewFixture shown("next", s, 420, 700, {{"count", count}});
-    const auto ids = ids_of_role(shown.picture(), kGuessRole);
-    EXPECT_EQ(std::to_string(ids.size()), std::to_string(std::stoi(count) + 1));
-    EXPECT_EQ(ids.back(), best);
+    const auto rows = ids_of_role(shown.picture(), kGuessRole);
+    EXPECT_EQ(std::to_string(rows.size()), std::to_string(std::stoi(count) + 1));
+    EXPECT_THAT(shown.page().take(shown.region(shown.find(kGuessRole, rows.back())).rect).front().text,
+                EndsWith(label_of(shown.context(), best)));
   }
   const ViewFixture all("next", s, 420, 3000, {{"count", "90"}});
   EXPECT_EQ(ids_of_role(all.picture(), kGuessRole).size(), 90U) << "not twice";
@@ -39,7 +41,7 @@ bool expect_guesses(int query, const std::string& temperature) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const int id = std::stoi(rows[i][1]);
     EXPECT_EQ(reference(s).rank(query, id), static_cast<int>(i) + 1);
-    const auto drawn = page.take(shown.region(shown.bar(id)).rect);
+    const auto drawn = page.take(shown.region(shown.find(kGuessRole, static_cast<int>(i))).rect);
     EXPECT_EQ(drawn.size(), 3U) << "label, probability, logit";
     EXPECT_TRUE(agree(drawn.at(1).text, rows[i][5], probabilities[id], 1e-4 * (1e-3 + probabilities[id])));
     EXPECT_TRUE(agree(drawn.at(2).text, rows[i][4], logits[id], 1e-4));
@@ -56,7 +58,8 @@ bool expect_guesses(int query, const std::string& temperature) {
   EXPECT_NEAR(fact_of(table, "following probability"), probabilities[actual], 1e-5);
   EXPECT_NEAR(fact_of(table, "following logit"), logits[actual], 1e-4);
   if (rank > 8) {
-    EXPECT_TRUE(reads_as(page.take(shown.region(shown.bar(actual)).rect).at(1).text, probabilities[actual]));
+    EXPECT_TRUE(
+        reads_as(page.take(shown.region(shown.find(kGuessRole, 8)).rect).at(1).text, probabilities[actual]));
     listed += probabilities[actual];
   }
   const std::string others = with_commas(logits.size() - (rank > 8 ? 9 : 8)) + " others";
@@ -80,13 +83,13 @@ TEST(Next, NumbersAreThoseOfTheTableAndTheReference) {
 TEST(Next, ABarContinuesFromThePositionThatIsShown) {
   Scenario s(kRobot, {1, 1, 4});
   const ViewFixture earlier("next", s, 420, 500);
-  const std::string id = std::to_string(earlier.region(0).id);
+  const std::string id = text_rows(earlier.table())[0][1];
   EXPECT_EQ(in_words(earlier.click(0)), "append " + id + " after 4");
   for (const auto& command : find_view("next")->commands)
     EXPECT_EQ(in_words(command.act(earlier.context(), 0)), "append " + id + " after 4");
   s.select({1, 1, s.length() - 1});
   const ViewFixture last("next", s, 420, 500);
-  EXPECT_EQ(in_words(last.click(0)), "append " + std::to_string(last.region(0).id) + " after -1");
+  EXPECT_EQ(in_words(last.click(0)), "append " + text_rows(last.table())[0][1] + " after -1");
 }
 
 TEST(Next, WhereTheContextIsFullNoBarContinues) {
