@@ -15,76 +15,57 @@ Scenario of_foxes() {
   return s;
 }
 
-CircuitOf question(const Scenario& s, CircuitMethod method = CircuitMethod::integrated,
-                   CircuitCut cut = CircuitCut::second) {
+CircuitOf question(const Scenario& s) {
   CircuitOf of;
   of.measured = difference_at(s.selection.query, TokenRef::best(), TokenRef::best(2));
-  of.method = method;
-  of.cut.cut = cut;
   return of;
 }
 
-/// The names of the edges in a picture's table.
-std::vector<std::string> names_in(const Table& table) {
-  std::vector<std::string> names;
+/// The table has these edges, the strongest first, and what was measured.
+void expect_edges(const Table& table, const Circuit& circuit, const EdgeList& edges) {
+  std::vector<std::string> found, expected;
   for (const auto& row : text_rows(table))
-    names.push_back(row[0] + " → " + row[1] + (row.size() > 3 ? " " + row[2] : ""));
-  std::ranges::sort(names);
-  return names;
-}
-std::vector<std::string> names_of(const Circuit& circuit, const EdgeList& edges) {
-  std::vector<std::string> names;
+    found.push_back(row[0] + " → " + row[1] + (circuit.rows > 1 ? " " + row[2] : ""));
   const int count = circuit.graph.edge_count();
   for (const int place : edges)
-    names.push_back(name_of(circuit.graph.writer(circuit.graph.writer_of(place % count))) + " → " +
-                    name_of(circuit.graph.reader(circuit.graph.reader_of(place % count))) +
-                    (circuit.rows > 1 ? " " + std::to_string(place / count) : ""));
-  std::ranges::sort(names);
-  return names;
+    expected.push_back(name_of(circuit.graph.writer(circuit.graph.writer_of(place % count))) + " → " +
+                       name_of(circuit.graph.reader(circuit.graph.reader_of(place % count))) +
+                       (circuit.rows > 1 ? " " + std::to_string(place / count) : ""));
+  EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(expected));
+  std::vector<double> scores = numbers_of(table, "score");
+  for (double& score : scores) score = std::abs(score);
+  EXPECT_TRUE(std::ranges::is_sorted(scores, std::greater()));
+  EXPECT_EQ(fact_of(table, "value"), circuit.value);
+  EXPECT_EQ(fact_of(table, "value without edges"), circuit.cut_value);
+  EXPECT_EQ(fact_of(table, "faithfulness"), faithfulness(circuit, fact_of(table, "value of circuit")));
+  EXPECT_EQ(fact_of(table, "all edges"), circuit.edge_count());
 }
 
 TEST(CircuitView, CutsEdgesToTheMeansOfTheOpenList) {
   const Scenario s(kFox);
-  CircuitOf of = question(s, CircuitMethod::integrated, CircuitCut::list_mean);
+  CircuitOf of = question(s);
   const MeansOverList means = CutOf::means_over({s.prompts, false}, s.config());
-  of.cut.mean_over = {means.over, s.ask(means)};
+  of.cut = {CircuitCut::list_mean, {means.over, s.ask(means)}};
   const ViewFixture shown("circuit_graph", s, 1000, 800,
                           {{"circuit-elsewhere", "list-mean"}, {"circuit-edges", "10"}});
-  EXPECT_EQ(names_in(shown.table()), names_of(*s.ask(of), strongest_edges(*s.ask(of), 10)));
+  expect_edges(shown.table(), *s.ask(of), strongest_edges(*s.ask(of), 10));
 }
 
 TEST(CircuitView, ShowsTheStrongestEdgesAndSaysWhatTheyKeep) {
   const Scenario s = of_foxes();
   for (const auto& [edges, rows] : {std::pair("10", 1), {"70", 1}, {"30", s.length()}}) {
+    SCOPED_TRACE(edges);
     const ViewFixture shown("circuit_graph", s, 1200, 900,
                             {{"circuit-edges", edges}, {"circuit-positions", rows > 1 ? "yes" : "no"}});
     CircuitOf of = question(s);
     of.by_position = rows > 1;
     const auto circuit = s.ask(of);
     const EdgeList expected = strongest_edges(*circuit, std::stoi(edges));
-    EXPECT_EQ(names_in(shown.table()), names_of(*circuit, expected)) << edges << " " << rows;
+    expect_edges(shown.table(), *circuit, expected);
     const double kept = s.ask(CutMetricOf{circuit->measured, {}, rows, expected, false})->value;
     EXPECT_THAT(texts(shown.scene()),
                 Contains(HasSubstr(viz::fixed_number(100 * faithfulness(*circuit, kept), 0) + " %")));
   }
-}
-
-TEST(CircuitView, TheTableHasTheScoresTheStrongestFirst) {
-  const Scenario s = of_foxes();
-  const auto circuit = s.ask(question(s));
-  const Table table = ViewFixture("circuit_graph", s, 1200, 900).table();
-  double before = INFINITY;
-  for (const double score : numbers_of(table, "score")) {
-    EXPECT_LE(std::abs(score), before);
-    before = std::abs(score);
-    EXPECT_TRUE(std::ranges::count(circuit->ranked, static_cast<float>(score), &RankedEdge::score) > 0);
-  }
-  EXPECT_EQ(texts_of(table, "from").front(), "embedding");
-  EXPECT_EQ(texts_of(table, "to").front(), "L0 H0 v");
-  EXPECT_EQ(fact_of(table, "value"), circuit->value);
-  EXPECT_EQ(fact_of(table, "value without edges"), circuit->cut_value);
-  EXPECT_EQ(fact_of(table, "faithfulness"), faithfulness(*circuit, fact_of(table, "value of circuit")));
-  EXPECT_EQ(fact_of(table, "all edges"), circuit->edge_count());
 }
 
 TEST(CircuitView, SaysHowManyEdgesHaveRoom) {
