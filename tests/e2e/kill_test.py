@@ -7,7 +7,6 @@ import signal
 import subprocess
 import time
 
-from hub import NAME, HubCase
 from program import HEADSCOPE, ON_WINDOWS, PROMPT, ProgramCase, main, only_on_linux, passed, until
 import safetensors_io
 from screen import Screen, end_of
@@ -101,30 +100,6 @@ class Kill(ProgramCase):
                 safetensors_io.read(out)
             self.only(*[out.name] * out.exists(), whole=safetensors_io.read)
 
-    def test_many_pictures(self):
-        prompts = self.folder / "prompts.jsonl"
-        prompts.write_text("".join(json.dumps(f"{PROMPT} number {n}") + "\n" for n in range(12)))
-        arguments = ("next", "--prompts", prompts, "--out")
-        whole = self.folder / "whole"
-        whole.mkdir()
-        self.succeed(*arguments, whole / "{n}.svg")
-        cut = self.folder / "cut"
-        cut.mkdir()
-        for _ in range(KILLS):
-            self.killed(STARTS + 0.3, *arguments, cut / "{n}.svg")
-            for path in cut.iterdir():
-                if path.suffix == ".svg":
-                    self.assertEqual(path.read_bytes(), (whole / path.name).read_bytes())
-        self.succeed(*arguments, cut / "{n}.svg")
-        self.assertEqual(sorted(path.name for path in cut.iterdir() if path.suffix == ".svg"),
-                         sorted(path.name for path in whole.iterdir()))
-        if nameless(self.folder):
-            figures = [path.read_bytes() for path in whole.iterdir()]
-            # A picture that takes another's place has a moment with a name of its own on every system.
-            self.remove_of_a_moment(cut, [path.name for path in whole.iterdir()],
-                                    lambda path: self.assertIn(path.read_bytes(), figures))
-            self.assertEqual(len(list(cut.iterdir())), 12)
-
 
 class EndOfAWindow(ProgramCase):
     @only_on_linux("signals")
@@ -135,7 +110,7 @@ class EndOfAWindow(ProgramCase):
             kept = folder / "headscope/window-1.headscope"
 
             def shown():
-                return json.loads(kept.read_text()).get("prompt", {}).get("text") if kept.exists() else ""
+                return json.loads(kept.read_text()).get("prompt", "") if kept.exists() else ""
 
             with Screen() as screen:
                 process = screen.start("--prompt", PROMPT, env={"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)})
@@ -146,28 +121,6 @@ class EndOfAWindow(ProgramCase):
                 process.send_signal(number)
                 self.assertEqual(end_of(process), (-number, b"", ""))
             self.assertEqual(shown(), PROMPT + "q", number.name)
-
-
-class KillOfAFetch(HubCase):
-    def test_goes_on_where_it_was(self):
-        rng = random.Random(8)
-        weights = self.snapshot / "model.safetensors"
-        for _ in range(KILLS):
-            process = subprocess.Popen([HEADSCOPE, "get", NAME], env={**os.environ, **self.env}, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL)
-            try:
-                process.wait(rng.uniform(0, STARTS + 0.15))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait(60)
-            if weights.exists():
-                self.assertEqual(weights.read_bytes(), self.server.files["model.safetensors"])
-        self.succeed("get", NAME, env=self.env, notes=True)
-        for name, content in self.server.files.items():
-            if (self.snapshot / name).exists():
-                self.assertEqual((self.snapshot / name).read_bytes(), content)
-        self.assertEqual([path.name for path in self.model.rglob("*.incomplete")], [])
-        self.json("info", "--model", NAME, env=self.env)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 
 #include <regex>
 
-#include "app/views/output/continuation.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/cli/command_runs.h"
 
@@ -40,16 +39,6 @@ TEST(Help, OfEachCommandNamesItsOptionsAndFitsTwoScreens) {
     EXPECT_THAT(reply({"--help"}), HasSubstr(command));
   }
   EXPECT_TRUE(std::regex_match(reply({"--version"}), std::regex("headscope [0-9]+\\.[0-9]+\\.[0-9]+\n")));
-}
-
-TEST(Help, OfAViewHasItsOptionsAndNoOthers) {
-  for (const View& view : views()) {
-    const std::string help = reply({std::string(view.id), "--help"});
-    for (const OptionSpec* option : view.options)
-      EXPECT_EQ(help.find("--" + std::string(option->flag_name()) + " " + values_of(*option)) == help.npos,
-                option->pane_only)
-          << view.id << " " << option->name;
-  }
 }
 
 TEST(Arguments, WithoutACommandOpenTheWindow) {
@@ -114,33 +103,6 @@ TEST(Arguments, ASwitchOfAViewMeansYesWithoutAValue) {
   EXPECT_TRUE(is_on({"--without-key0", "yes"}));
   EXPECT_FALSE(is_on({"--without-key0", "no"}));
   EXPECT_FALSE(is_on({"--without-key0=no"}));
-}
-
-TEST(Arguments, OfAViewAndItsPicture) {
-  const Arguments a = parsed(split_words(
-      "next --temperature 0.5 --layer 2 --head 3 --query -1 --key 4 --rows 7 --size 640x480 "
-      "--scale 1.5 --theme dark --font-size 12 --svg-text --no-caption --for page --show difference "
-      "--align token --out a.svg"));
-  EXPECT_EQ(a.session.view, "next");
-  EXPECT_EQ(a.session.options[kTemperature], 0.5);
-  EXPECT_EQ(a.session.selection, (Selection{2, 3, -1, 4}));
-  EXPECT_EQ(a.figure.rows, 7);
-  EXPECT_EQ(a.figure.width, 640);
-  EXPECT_EQ(a.figure.height, 480);
-  EXPECT_EQ(a.figure.page, Page::exact);
-  EXPECT_EQ(a.figure.scale, 1.5F);
-  EXPECT_EQ(a.figure.target, Target::page);
-  EXPECT_TRUE(a.session.look.dark && a.figure.svg_text && a.figure.title && !a.figure.caption);
-  EXPECT_EQ(a.session.look.font_size, 12);
-  EXPECT_EQ(a.session.side, Side::difference);
-  EXPECT_EQ(a.session.second->alignment, Alignment::subsequence);
-  EXPECT_EQ(a.out, "a.svg");
-  EXPECT_EQ(parsed({"next", "--size", "640"}).figure.page, Page::width);
-  EXPECT_EQ(parsed({"next", "--size", "fit"}).figure.page, Page::trimmed);
-}
-
-TEST(Arguments, AKnownNameIsItsView) {
-  for (const auto& [name, view] : kKnownNames) EXPECT_EQ(parsed({std::string(name)}).session.view, view);
 }
 
 }  // namespace

@@ -77,25 +77,6 @@ TEST(Background, AWorkMayTellThingsBeforeItEnds) {
   EXPECT_THAT(background.take(), ElementsAre(3, 4));
 }
 
-TEST(Background, ANewerWorkDropsWhatAnOlderOneTells) {
-  Bell bell;
-  Background<int> background([&] { bell.ring(); });
-  Gate gate, ended;
-  background.run("a", [&](const Background<int>::Report& report) {
-    report(1);
-    gate.opened.wait();
-    report(2);
-    ended.open();
-    return 3;
-  });
-  ASSERT_TRUE(bell.wait_for(1));
-  background.run("a", [] { return 9; });
-  ASSERT_TRUE(bell.wait_for(2));
-  gate.open();
-  ended.opened.wait();
-  EXPECT_THAT(background.take(), ElementsAre(9));
-}
-
 TEST(Background, ANewerWorkDropsTheOldersResultBeforeAndAfterItCame) {
   Bell bell;
   Background<int> background([&] { bell.ring(); });

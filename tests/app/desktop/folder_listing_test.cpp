@@ -1,5 +1,6 @@
 #include "app/desktop/folder_listing.h"
 
+#include "app/ascii.h"
 #include "app/recipe/recipe.h"
 #include "tests/app/desktop/listed_folders.h"
 #include "viz/players/players.h"
@@ -78,25 +79,9 @@ TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
 }
 
 TEST(NaturalOrder, TakesNumbersByValueAndLettersOfBothKindsAlike) {
-  const std::vector<std::string> ordered{"",
-                                         "1",
-                                         "1a",
-                                         "2",
-                                         "007",
-                                         "10",
-                                         "99999999999999999999998",
-                                         "99999999999999999999999",
-                                         "a",
-                                         "a0",
-                                         "a00",
-                                         "a1",
-                                         "a1b",
-                                         "A2",
-                                         "a10b2",
-                                         "a10b10",
-                                         "B",
-                                         "b",
-                                         "\xc3\xa4"};
+  const auto ordered = split(
+      ",1,1a,2,007,10,99999999999999999999998,99999999999999999999999,a,a0,a00,a1,a1b,A2,a10b2,a10b10,B,b,\xc3\xa4",
+      ",");
   for (std::size_t i = 0; i < ordered.size(); ++i)
     for (std::size_t j = 0; j < ordered.size(); ++j)
       EXPECT_EQ(natural_less(ordered[i], ordered[j]), i < j) << ordered[i] << " and " << ordered[j];

@@ -71,14 +71,6 @@ TEST_F(HubFetch, ARenamedModelIsFollowedOnTheSameHost) {
   EXPECT_EQ(hub_.hub_server().requests()[1].header("authorization"), "Bearer hf_secret");
 }
 
-TEST_F(HubFetch, WhatIsThereWholeIsNotFetchedAgain) {
-  fetch();
-  hub_.forget_requests();
-  expect_whole(fetch());
-  EXPECT_THAT(hub_.store_server().requests(), IsEmpty());
-  EXPECT_EQ(hub_.gets_of("vocab.json"), 0);
-}
-
 TEST_F(HubFetch, AWholePinnedCommitNeedsNobody) {
   fetch(FakeHub::kCommit);
   hub_.forget_requests();
@@ -86,12 +78,15 @@ TEST_F(HubFetch, AWholePinnedCommitNeedsNobody) {
   EXPECT_THAT(hub_.hub_server().requests(), IsEmpty());
 }
 
-TEST_F(HubFetch, NothingIsWrittenToAWholeCache) {
+TEST_F(HubFetch, NothingIsFetchedOrWrittenToAWholeCache) {
   fetch();
   cache_.write(folder() / "refs/main", hub_.commit + "\n");
   fs::remove_all(folder() / ".no_exist");
   cache_.write(folder() / ".no_exist", "no folder can be here");
+  hub_.forget_requests();
   expect_whole(fetch());
+  EXPECT_THAT(hub_.store_server().requests(), IsEmpty());
+  EXPECT_EQ(hub_.gets_of("vocab.json"), 0);
   EXPECT_EQ(bytes_of_file(folder() / "refs/main"), hub_.commit + "\n");
 }
 
@@ -175,7 +170,10 @@ TEST_F(HubFetch, NoByteOfAServerDisturbsTheTerminal) {
   EXPECT_TRUE(std::ranges::all_of(reported, [](char c) { return c >= 0x20 && c < 0x7f; })) << reported;
 }
 
-TEST_F(HubFetch, WaitsAsLongAsItIsAskedTo) {
+TEST_F(HubFetch, WaitsAsLongAsItIsAskedToButNotForHours) {
+  answer_all({.status = 429, .headers = {{"Retry-After", "7200"}}});
+  EXPECT_THAT(refused(), HasSubstr("7200 s"));
+  EXPECT_THAT(waits_, IsEmpty());
   std::atomic<int> left = 2;
   hub_.answer_first([&](const WebRequest&) -> std::optional<WebReply> {
     if (left-- <= 0) return std::nullopt;
@@ -186,12 +184,6 @@ TEST_F(HubFetch, WaitsAsLongAsItIsAskedTo) {
   expect_whole(fetch());
   EXPECT_THAT(waits_, ElementsAre(milliseconds(7000), milliseconds(7000)));
   EXPECT_THAT(reported, Contains(HasSubstr("retrying in 7 s")));
-}
-
-TEST_F(HubFetch, DoesNotWaitForHours) {
-  answer_all({.status = 429, .headers = {{"Retry-After", "7200"}}});
-  EXPECT_THAT(refused(), HasSubstr("7200 s"));
-  EXPECT_THAT(waits_, IsEmpty());
 }
 
 TEST_F(HubFetch, NobodyThereIsToldSoon) {
@@ -326,14 +318,6 @@ TEST_F(HubFetch, WaitsForAnotherProgramAndSaysSo) {
   };
   expect_whole(fetch());
   EXPECT_THAT(reported, Contains(HasSubstr("another program")));
-}
-
-TEST_F(HubFetch, AnErrorOfTheCallerIsItsOwn) {
-  cache_.write(lock("model.safetensors"), "");
-  const system::File other(lock("model.safetensors"), system::Open::change);
-  ASSERT_TRUE(other.try_lock());
-  options_.wait = [](milliseconds) { throw std::system_error(ENOENT, std::generic_category()); };
-  EXPECT_THROW(fetch(), std::system_error);
 }
 
 TEST_F(HubFetch, ProgressGoesUpToTheWhole) {
