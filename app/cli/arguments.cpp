@@ -1,6 +1,7 @@
 #include "app/cli/arguments.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <numeric>
 
@@ -78,6 +79,15 @@ std::size_t distance(std::string_view a, std::string_view b) {
           row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)}));
   }
   return row.back();
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  const auto is_letter = [&](std::size_t at) {
+    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (std::size_t at = 0; !word.empty() && (at = text.find(word, at)) != text.npos; ++at)
+    if (!is_letter(at - 1) && !is_letter(at + word.size())) return true;
+  return false;
 }
 
 }  // namespace
@@ -455,11 +465,23 @@ std::string list_of_views(bool (*meant)(const View&)) {
   return list;
 }
 
-std::string nearest(const std::string& typed, const std::vector<std::string>& names) {
-  if (names.empty()) return "";
-  const auto from_typed = [&](const std::string& name) { return distance(typed, name); };
-  const std::string& best = *std::ranges::min_element(names, {}, from_typed);
-  return 3 * from_typed(best) <= best.size() ? best : "";
+std::string suggestion(const std::string& typed,
+                       std::vector<std::pair<std::string, std::string>> names_and_help,
+                       const std::string& help_of) {
+  constexpr std::size_t kMost = 4;
+  const std::string word = typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
+  std::ranges::stable_sort(names_and_help, {}, [&](const auto& row) { return distance(typed, row.first); });
+  std::vector<std::string> meant;
+  for (const bool by_name : {true, false})
+    for (const auto& [name, help] : names_and_help)
+      if (meant.size() < kMost && std::ranges::count(meant, name) == 0 &&
+          (by_name ? 3 * distance(typed, name) <= name.size() : has_word(help, word)))
+        meant.push_back(name);
+  if (meant.empty()) return "; see " + help_of;
+  std::string text = "; did you mean ";
+  for (std::size_t i = 0; i < meant.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < meant.size() ? ", " : " or ") + meant[i];
+  return text + "?";
 }
 
 }  // namespace headscope::app

@@ -160,7 +160,10 @@ void require_prompt(const Arguments& arguments, bool attention = false);
 /// The ids of views, "heads, heatmap, ...": of all, or of those for which `meant` is true.
 std::string list_of_views(bool (*meant)(const View&) = nullptr);
 
-/// The name among `names` that is most like a mistyped one; empty: none is.
-std::string nearest(const std::string& typed, const std::vector<std::string>& names);
+/// What may have been meant by an unknown name: "; did you mean a, b or c?", those like it, then those whose
+/// help has it as a word; else "; see" and the command `help_of`.
+std::string suggestion(const std::string& typed,
+                       std::vector<std::pair<std::string, std::string>> names_and_help,
+                       const std::string& help_of);
 
 }  // namespace headscope::app

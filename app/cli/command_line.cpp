@@ -73,12 +73,13 @@ std::vector<std::string> for_parser(const CLI::App& app, std::span<const std::st
 void refuse_rest(const CLI::App& app) {
   for (const std::string& word : app.remaining()) {
     if (word.starts_with('-') && word.size() > 1) {
-      std::vector<std::string> names;
+      std::vector<std::pair<std::string, std::string>> options;
       for (const CLI::Option* option : app.get_options())
-        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-      const std::string meant = nearest(word.substr(0, word.find('=')), names);
-      throw UsageError("unknown option " + quote(word.substr(0, word.find('='))) +
-                       (meant.empty() ? "" : "; did you mean " + meant + "?"));
+        for (const std::string& name : option->get_lnames())
+          options.emplace_back("--" + name, option->get_description());
+      const std::string name = word.substr(0, word.find('='));
+      throw UsageError("unknown option " + quote(name) +
+                       suggestion(name, options, app.get_name() + " --help"));
     }
     throw UsageError(
         "unexpected argument " + quote(word) +

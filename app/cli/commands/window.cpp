@@ -72,17 +72,13 @@ int open_window(Arguments& a, const std::filesystem::path& file, const Streams& 
 std::string file_or_no_command(const std::string& name) {
   const std::filesystem::path file = system::path_of(name);
   if (file.empty() || file.has_extension() || file.has_parent_path()) return name;
-  std::vector<std::string> commands;
-  for (const CommandRow& row : command_rows()) commands.emplace_back(row.name);
-  for (const KnownName& known : kKnownNames) commands.emplace_back(known.name);
-  for (const View& view : views()) commands.emplace_back(view.id);
-  if (std::ranges::count(commands, name) > 0)
+  std::vector<std::pair<std::string, std::string>> commands;
+  for (const CommandRow& row : command_rows()) commands.emplace_back(row.name, row.help);
+  for (const KnownName& known : kKnownNames) commands.emplace_back(known.name, "");
+  for (const View& view : views()) commands.emplace_back(view.id, view.help);
+  if (std::ranges::any_of(commands, [&](const auto& row) { return row.first == name; }))
     throw UsageError("the command comes first: headscope " + name + " …");
-  if (name == "plot")
-    throw UsageError("plot is gone: a view is a command itself, e.g. headscope heatmap --out a.png");
-  const std::string meant = nearest(name, commands);
-  throw UsageError("unknown command " + model::quote(name) +
-                   (meant.empty() ? "" : "; did you mean " + meant + "?"));
+  throw UsageError("unknown command " + model::quote(name) + suggestion(name, commands, "headscope --help"));
 }
 
 /// Checks the arguments; the file may be a list of prompts.

@@ -9,8 +9,10 @@ namespace {
 /// ARGUMENTS => NAMED [& NAMED]: a line each; 'what has blanks' is one argument.
 constexpr const char* kWrong[] = {
     // Commands and their options.
-    "dance => dance",
+    "dance => dance & see headscope --help",
+    "score --prompt x => did you mean scores & query",
     "--nonsense => --nonsense",
+    "next --prompt x --position 3 => did you mean & --query",
     "predict => --prompt",
     "predict --prompt => --prompt & predict --help",
     "predict --prompt x --promt y => did you mean --prompt",
