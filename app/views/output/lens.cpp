@@ -47,6 +47,10 @@ TokenRef token_of(const ViewContext& c) {
 bool chooses_token(const ViewContext& c) {
   return token_of(c) != TokenRef::best();
 }
+/// Whether it is the baseline's final answer, on the difference side.
+bool names_baseline(const ViewContext& c) {
+  return c.side == Side::difference && !chooses_token(c);
+}
 /// "the final answer", "“·it”"
 std::string target_words(const ViewContext& c) {
   const TokenRef token = token_of(c);
@@ -205,16 +209,15 @@ viz::ColorScale scale_of(const ViewContext& c, const viz::Matrix& values) {
 
 std::string scale_title(const ViewContext& c) {
   const Coloring coloring = c.options[kColor];
-  const bool is_difference = c.side == Side::difference;
   if (coloring == Coloring::divergence) return delta(c) + std::string("KL(end ‖ here), bits");
   std::string of = target_words(c);
-  if (is_difference && !chooses_token(c))
+  if (names_baseline(c))
     of = (compares_different_inputs(*c.run) ? "the " + second_name(*c.run) : "the unedited run") +
          "'s final answer";
   else if (coloring == Coloring::probability && !chooses_token(c))
     of = "the best guess";
   return delta(c) + std::string(coloring == Coloring::rank ? "rank of " : "probability of ") + of +
-         (coloring == Coloring::rank && !is_difference ? ", logarithmic" : "");
+         (coloring == Coloring::rank && c.side != Side::difference ? ", logarithmic" : "");
 }
 
 // ---- the picture ----
@@ -250,6 +253,11 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Lens& lens, con
   const viz::Style style = style_of(c);
   const viz::ColorTable color(values.map.cells.scale, *c.theme);
   const std::vector<int> places = shown_places(c);
+  const int query = c.selection.query;
+  viz::Rect column = grid.cell_rect(0, query);
+  column.h = grid.rect.h;
+  if (query >= lens.first && query < lens.first + lens.count)
+    picture.scene.add(viz::StrokeRect{column, c.theme->query, column.w > 8 ? 2.F : 1.F});
   for (const int col : lens.positions()) {
     // The answer is the baseline's, which a position without a counterpart does not have.
     const LogitLens& block = *lens.block_of(col);
@@ -270,13 +278,6 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Lens& lens, con
                      room);
     }
   }
-}
-
-void paint_query(Picture& picture, const ViewContext& c, const viz::Region& grid) {
-  viz::Rect column = grid.cell_rect(0, c.selection.query);
-  column.h = grid.rect.h;
-  if (column.center().x > grid.rect.x && column.center().x < grid.rect.right())
-    picture.scene.add(viz::StrokeRect{column, c.theme->query, column.w > 8 ? 2.F : 1.F});
 }
 
 /// What is said of a cell besides its position.
@@ -346,7 +347,6 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Lens& lens, bool scrol
   grid->refers_to = [places](int row, int col) { return Ref{.query = col, .other = places[row]}; };
   grid->over = [&lens, &values = *grid](Picture& picture, const ViewContext& now, const viz::Region& cells) {
     paint_guesses(picture, now, lens, values, cells);
-    paint_query(picture, now, cells);
   };
   return grid;
 }
@@ -361,10 +361,11 @@ void declare(Content& it) {
   const auto known = std::ssize(lens.positions());
   if (known == 0) return static_cast<void>(it.need(LensOf::around(columns.first, token_of(c))));
   it.title = "Logit lens";
+  const std::string of_run = shown_run_words(c);
   it.subtitle = known < columns.shown
                     ? "computing… " + grouped(known) + " of " + grouped(columns.shown) + " positions"
-                    : "through ln_f and the unembedding" + shown_run_words(c) + "; bold: " +
-                          (c.side == Side::difference && !chooses_token(c) ? "the answer" : target_words(c));
+                    : "through ln_f and the unembedding" + (of_run.empty() ? "" : "; guesses" + of_run) +
+                          "; bold: " + (names_baseline(c) ? "the answer" : target_words(c));
   auto grid = grid_of(c, lens, columns.scrolls());
   BoxPtr scale = legend(grid->map.cells.scale, scale_title(c));
   it.body = rows(boxes(std::move(scale), std::move(grid)));
