@@ -110,7 +110,7 @@ TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {
     EXPECT_EQ(id, region.role == kRowRole ? std::stoi(table.at(region.id)[1]) : region.id);
     ++count.at(region.role);
   }
-  EXPECT_THAT(count, testing::Each(testing::Ge(5)));
+  EXPECT_THAT(count, ::testing::Each(::testing::Gt(5)));
 }
 
 }  // namespace
