@@ -376,6 +376,7 @@ struct Painter {
              bar_number_width(column, style) + 1);
         break;
       case Kind::strip: {
+        if (column.vectors[row].empty()) break;
         std::vector<float> values(column.vectors[row].begin(), column.vectors[row].end());
         if (!column.factors.empty())
           for (float& v : values) v *= column.factors[row];
