@@ -150,7 +150,7 @@ class Flow final : public Box {
   Wish width(const ViewContext& c) const override { return {16 * c.font_size, 66 * c.font_size}; }
   Wish height(const ViewContext& c, float width) const override {
     const auto edges = static_cast<float>(wanted(c, width, n_)), layers = static_cast<float>(n_.flow->layers);
-    return {15 * c.font_size, (12 + 1.25F * edges + 1.5F * layers) * c.font_size};
+    return {12 * c.font_size, (12 + 1.25F * edges + 1.5F * layers) * c.font_size};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
     wanted_ = wanted(c, area.w, n_);

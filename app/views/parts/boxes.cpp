@@ -61,7 +61,10 @@ Wish Grid::height(const ViewContext& c, float width) const {
                                         : std::min(square, good_cell(map.cells.matrix.cols) * em);
   const float most = cell ? 2 * good : map.stretch == 0 ? std::numeric_limits<float>::infinity() : square;
   const float least = std::min(rows * kCellRead, kGridLeast) * em;
-  return {around + least, around + std::max(least, rows * good), around + std::max(least, rows * most)};
+  const bool has_numbers = map.cell_values && !cell && map.stretch != 0 && square >= kNumberRead * em;
+  const float enough = has_numbers ? around + std::min(rows * kNumberRead, kGridLeast) * em : 0;
+  return {around + least, around + std::max(least, rows * good), around + std::max(least, rows * most),
+          enough};
 }
 
 bool Grid::place(const ViewContext& c, viz::Rect area) {

@@ -105,7 +105,7 @@ TEST(SweepView, MarksTheCellsThatTheRunEditsAlready) {
         }
       const auto applied =
           sweep::applied_cells(*Scenario(Prompt{kRobot, {}, false, list.active()}).run, question, grid);
-      EXPECT_THAT(applied, ::testing::IsSupersetOf(added));
+      EXPECT_THAT(applied, IsSupersetOf(added));
       for (const std::size_t cell : applied)
         EXPECT_EQ(with_joined_edit(list, question.edits(question.place_of(grid, cell)).at(0)), list);
     }
