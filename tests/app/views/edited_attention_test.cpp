@@ -2,7 +2,6 @@
 
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
-#include "app/run/analyses/search.h"
 #include "app/run/edits/edit_text.h"
 #include "tests/app/view_fixture.h"
 
@@ -172,24 +171,6 @@ TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
   EXPECT_EQ(in_words(ViewFixture("lines", back, 900, 800).press(Key::left, true)), "key 2");
 }
 
-TEST(EditedAttention, MetricsTakeLaterKeysIn) {
-  for_each_edited([](const Scenario& s, const EditedCase&, const auto& weights) {
-    double entropy = 0, distance = 0;
-    for (std::size_t q = 1; q < weights.size(); ++q) {
-      for (std::size_t k = 0; k < weights.size(); ++k) {
-        const double w = weights[q][k];
-        if (w > 0) entropy -= w * std::log2(w);
-        distance += w * std::abs(static_cast<double>(q) - static_cast<double>(k));
-      }
-    }
-    const auto thumbnails = s.ask(ThumbnailsOfHeads{});
-    const HeadMetricValues& metrics = thumbnails->of_head.at(kLayer * 8 + kHead)->metrics;
-    const auto queries = static_cast<double>(s.length() - 1);
-    EXPECT_NEAR(metrics[HeadMetric::entropy], entropy / queries, 1e-4);
-    EXPECT_NEAR(metrics[HeadMetric::distance], distance / queries, 1e-4);
-  });
-}
-
 TEST(EditedAttention, PooledMapsKeepTheMask) {
   // More tokens than a thumbnail has cells.
   std::vector<int> tokens(130, 300);
@@ -200,20 +181,6 @@ TEST(EditedAttention, PooledMapsKeepTheMask) {
   EXPECT_FALSE(open.is_masked(0, 63));
   EXPECT_TRUE(causal.is_masked(0, 63));
   EXPECT_GT(open.values.at(63), 0);
-  const auto weights = reference_model()
-                           .run(tokens,
-                                [] {
-                                  ReferenceEdits edits;
-                                  edits.sees = [](int layer, int head, std::size_t query, std::size_t key) {
-                                    return (layer == 0 && head == 0) || key <= query;
-                                  };
-                                  return edits;
-                                }())
-                           .heads[0][0]
-                           .weights;
-  double most = 0;  // over queries 0 to 2 and keys 128 and 129
-  for (std::size_t q = 0; q < 3; ++q) most = std::max({most, weights[q][128], weights[q][129]});
-  EXPECT_NEAR(static_cast<double>(open.values.at(63)), most, 1e-4);
 }
 
 // An edit at one position is about that query alone.
