@@ -225,7 +225,7 @@ void declare(Content& it) {
     shown.push_back(n.at(metric.id, head));
   const std::string note = note_of(c, n, shown);
   auto grid = grid_of_heads(c, kCell, std::move(shown), metric.heading(), std::string(metric.unit));
-  grid->missing = "none";
+  grid->unit = metric.unit_in_files();  // on the scale weights are named, too
   std::vector<std::int64_t> left_out;
   for (const HeadMetricValues* of : n.of_head)
     if (of != nullptr) left_out.push_back(of->left_out);
