@@ -151,6 +151,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n, std::size_
     list->text(heading, 9, [&c, &entries, id](int row) { return label_of(c, entries[row].*id); },
                {.file = note_column(name + " token"), .heading = color});
   };
+  list->good_width = 14;
   list->refers_to = [&entries](int row) { return Ref{.token = entries[row].id}; };
   if (side == 0) list->file(key_column("rank"), [](int row) { return row + 1; });
   if (pairs) add_token("query", "query", &Entry::query, c.theme->query);

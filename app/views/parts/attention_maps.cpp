@@ -261,9 +261,14 @@ Wish AttentionMaps::height(const ViewContext& c, float width) const {
     return {around, around + cells * std::min(cell, kMostCell * em), around + cells * cell};
   }
   const float own = panel_heading(style_of(c)) + em, labels = kLabelsAbove * em;
-  const float side = std::min((ems - kLabelsLeft) / 2, kMostCell * cells) * em;
-  const float rows = ems >= kLabelsLeft + 4 * kLeastSide ? 1 : 2, good = labels + 2 * (own + side);
-  return {std::min(good, labels + rows * (own + kLeastSide * em)), good, good};
+  constexpr float kInARow = 8;  // ems a map, whose scale is above it
+  const float most = std::max(kMostCell * cells, 14.F);
+  const auto height_of = [&](float rows, float side) {
+    return labels + rows * (own + std::min(side, most) * em);
+  };
+  const float two = height_of(2, (ems - kLabelsLeft) / 2);
+  if (ems < kLabelsLeft + 4 * kInARow) return {std::min(two, height_of(2, kLeastSide)), two, two};
+  return {height_of(1, kLeastSide), height_of(1, (ems - kLabelsLeft) / 4), two};
 }
 
 /// In a row or in two, whichever makes them larger.

@@ -127,8 +127,8 @@ class List final : public RoleBox {
   /// Unless a first row is chosen, the list begins where this row is seen, and of rows that are not sorted
   /// the one of the largest strength; -1: where it begins.
   int kept = -1;
-  float least_width = 12;  ///< ems; with less it stands below other boxes, not next to them
-  float most_width = std::numeric_limits<float>::infinity();  ///< ems that it can use
+  // Ems: with less it stands below other boxes, not next to them; all columns have room; it gains nothing.
+  float least_width = 12, good_width = 30, most_width = std::numeric_limits<float>::infinity();
   bool may_be_cut = false;  ///< without a scroll position, too, rows but the marked one may be left out
   int least_rows = 0;       ///< below which it is too low; 0: three lines are enough, whatever they are
 
