@@ -120,7 +120,7 @@ class Fields {
       return value;
     }
   }
-  /// Throws for another type, and for a number that is not kept whole.
+  /// Throws for another type, and for a number that is not kept as it is.
   template <class T>
   static T read_from(const nlohmann::json& found) {
     constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
@@ -133,7 +133,14 @@ class Fields {
       for (const nlohmann::json& text : found.get_ref<const nlohmann::json::array_t&>())
         list.push_back(read_from<std::string>(text));
       return list;
+    } else if constexpr (std::is_same_v<T, std::vector<int>>) {
+      T list;
+      for (const nlohmann::json& number : found.get_ref<const nlohmann::json::array_t&>())
+        list.push_back(read_from<int>(number));
+      return list;
     } else {
+      constexpr bool kWhole = std::is_same_v<T, int>;
+      if (kWhole && !found.is_number_integer()) throw std::invalid_argument("no whole number");
       T read = found.get<T>();
       const bool same = std::is_floating_point_v<T> ? found.is_number() : nlohmann::json(read) == found;
       if (!same) throw std::invalid_argument("another type");

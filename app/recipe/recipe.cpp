@@ -72,7 +72,7 @@ void describe_tries(Fields& form, Tries& tries) {
     Tries read;
     for (const json& one : found) {
       TriedText& tried = read.emplace_back();
-      tried.ids = one.at("ids").get<std::vector<int>>();
+      for (const json& id : one.at("ids")) tried.ids.push_back(id.is_number_integer() ? id.get<int>() : -1);
       for (const json& share : one.at("probabilities"))
         tried.probabilities.push_back(share.is_null() ? std::nan("") : share.get<double>());
       tried.start = static_cast<int>(tried.ids.size()) - static_cast<int>(tried.probabilities.size());
@@ -91,7 +91,9 @@ void describe_second(Fields& form, Session& s) {
     form.part("second", s.second, &Session::Second::text, "a text", [](const auto&) { return true; });
   else
     form.part("second-attention", s.second, &Session::Second::attention, kFile, system::is_file_name);
-  if (s.second) form.name("align", s.second->alignment, kAlignmentNames);
+  Alignment alignment = s.second.value_or(Session::Second{}).alignment;
+  form.name("align", alignment, kAlignmentNames);
+  if (s.second) s.second->alignment = alignment;
 }
 
 void describe_list(Fields& form, std::optional<PromptList>& list) {
@@ -110,11 +112,14 @@ void describe_rest(Fields& form, Session& s) {
   if (s.model.attention.empty())
     form.part("second-model", s.second_model, &Session::Model::name, "a model's name",
               [](const std::string& name) { return !name.empty(); });
-  if (s.second_model)
-    describe_hash(form, "second-weights", s.second_model->weights);
-  else if (s.second)
-    describe_hash(form, "second-weights", s.second->weights);
-  if (s.second) form.field("second-on", s.second->on);
+  std::string none;
+  bool on = s.second.value_or(Session::Second{}).on;
+  describe_hash(form, "second-weights",
+                s.second_model ? s.second_model->weights
+                : s.second     ? s.second->weights
+                               : none);
+  form.field("second-on", on);
+  if (s.second) s.second->on = on;
   describe_tries(form, s.tries);
   describe_list(form, s.prompts);
   form.number("heads-pane", s.panes.heads, 0.F, kWidestPane);
@@ -242,11 +247,10 @@ Recipe recipe_of(std::string_view bytes, const std::string& file) {
   const json object = is_session || note ? model::parse_json(is_session ? bytes : *note, file) : json();
   if (!object.is_object() || !object.contains("version")) model::reject(file, kRecipe, "none");
   Fields form(object);
-  std::string program, command, view = Session().view;
+  std::string program, view = Session().view;
   int format = 0;
   form.number("version", format, 0, std::numeric_limits<int>::max());
   form.field("program", program);
-  form.field("command", command);
   if (format != kVersion)
     throw model::LoadError(file + ": it was written by another version of headscope (" +
                            model::quote(program) + ", format " + std::to_string(format) +
@@ -263,6 +267,7 @@ Recipe recipe_of(std::string_view bytes, const std::string& file) {
   for (const auto& [key, expected, found] : form.problems())
     model::reject_value(file, key + " to be " + expected, found);
   recipe.unknown = form.unknown();
+  std::erase(recipe.unknown, "command");  // which is for people
   return recipe;
 }
 
