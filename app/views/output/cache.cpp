@@ -51,7 +51,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Passes& p) {
   const model::Config& config = c.run->run->config;
   return {"Keys and values of one position: 2 × " + counted(config.n_layer, "layer") + " × " +
               counted(config.n_head, "head") + " × " + std::to_string(config.n_embd / config.n_head) +
-              " float32 = " + bytes_words(p.bytes_a_token) + "; of all " + grouped(p.length()) + " " +
+              " float32 = " + bytes_words(p.bytes_a_token) + "; of all " + grouped(p.length()) + ": " +
               bytes_words(p.bytes_a_token * static_cast<std::size_t>(p.length())) + ".",
           "Computed with the cache: " + counted(p.computed, "position") +
               ". Without it, recomputing all in every pass: " + grouped(p.without_cache) + ".",
@@ -80,17 +80,19 @@ void paint_passes(Picture& picture, const ViewContext& c, const Passes& p, const
     };
     paint(0, pass.kept, kPale);
     paint(pass.kept, pass.computed, 255);
-    viz::Segments lines{{}, c.theme->surface, 1};
-    for (int column = 1; column < pass.length() && cell.w >= 5; ++column) {
-      const float x = grid.cell_rect(i, column).x;
-      lines.points.insert(lines.points.end(), {{x, cell.y}, {x, cell.y + 2 * half}});
-    }
-    if (!lines.points.empty()) picture.scene.add(std::move(lines));
     const viz::Color ground =
         viz::blended(c.theme->surface, c.theme->key.with_alpha(pass.kept > 0 ? kPale : std::uint8_t{255}));
-    if (half >= style.small() / 2)
-      viz::add_whole_label(picture.scene, style, pass_words(pass), {cell.x + style.unit(), cell.y + half},
-                           static_cast<float>(pass.length()) * cell.w - 2 * style.unit(), text_on(c, ground));
+    const std::string words = pass_words(pass);
+    const float room = static_cast<float>(pass.length()) * cell.w - 2 * style.unit();
+    const bool says = half >= style.small() / 2 &&
+                      viz::add_whole_label(picture.scene, style, words,
+                                           {cell.x + style.unit(), cell.y + half}, room, text_on(c, ground));
+    const float end = cell.x + (says ? style.width(words, style.small()) + style.unit() : 0);
+    viz::Segments lines{{}, c.theme->surface, 1};
+    for (int column = 1; column < pass.length() && cell.w >= 5; ++column)
+      if (const float x = grid.cell_rect(i, column).x; x > end)
+        lines.points.insert(lines.points.end(), {{x, cell.y}, {x, cell.y + 2 * half}});
+    if (!lines.points.empty()) picture.scene.add(std::move(lines));
   }
 }
 
