@@ -475,7 +475,8 @@ std::string suggestion(const std::string& typed,
   for (const bool by_name : {true, false})
     for (const auto& [name, help] : names_and_help)
       if (meant.size() < kMost && std::ranges::count(meant, name) == 0 &&
-          (by_name ? 3 * distance(typed, name) <= name.size() : has_word(help, word)))
+          (by_name ? 3 * distance(typed, name) <= name.size() - (typed.size() - word.size())
+                   : has_word(help, word)))
         meant.push_back(name);
   if (meant.empty()) return "; see " + help_of;
   std::string text = "; did you mean ";

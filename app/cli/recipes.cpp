@@ -160,7 +160,7 @@ void write_recipe(const std::filesystem::path& file, bool json, std::ostream& ou
   for (const auto& [name, value] : fields.items())
     for (const nlohmann::json one : name == "edit" ? value : nlohmann::ordered_json::array({value})) {
       const std::string text = bytes_from_json(one).value_or(one.dump());
-      out << format("%-14s %s\\n", name.c_str(), (name == "command" ? text : viz::visible(text)).c_str());
+      out << format("%-14s %s\n", name.c_str(), (name == "command" ? text : viz::visible(text)).c_str());
     }
 }
 
