@@ -365,6 +365,7 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   Color face = theme().raised, ink = theme().text;
   if (style.look == Look::primary) face = theme().accent, ink = theme().on_accent;
   if (style.look == Look::plain) face = theme().raised.with_alpha(0);
+  if (style.look == Look::primary && !style.unavailable.empty()) face = theme().raised;
   if (style.muted) ink = theme().text_muted;
   if (style.on) face = selected();
   const Color lit = mix(face.a == 0 ? theme().raised : face, theme().text, 0.08F);

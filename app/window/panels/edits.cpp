@@ -191,9 +191,11 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   if (pressed >= 0) ui.actions.emplace_back(CompareWith{true, static_cast<Alignment>(pressed)});
   ui.field(Field::second, row.rest(),
            second.is_file ? "a file of attention patterns to compare with" : "a prompt to compare with");
-  if (shows_second_tokens(ui.state, ui.snapshot))
-    ui.picture(token_strip(), {rect.x, rect.bottom() + ui.u(2), rect.w, tokens_height(ui, 1)},
-               Side::baseline);
+  if (!shows_second_tokens(ui.state, ui.snapshot)) return;
+  const Rect card{rect.x, rect.bottom() + ui.u(2), rect.w, tokens_height(ui, 1)};
+  ui.begin_pane("second tokens", card);
+  ui.picture(token_strip(), {card.x + ui.u(kGap), card.y, card.w - 2 * ui.u(kGap), card.h}, Side::baseline);
+  ui.end_pane();
 }
 
 /// A button with the second model's name, which opens the list of models.

@@ -11,12 +11,14 @@ using viz::Rect;
 
 namespace {
 
-/// The subtitle of a side pane: "12 layers × 12 heads", or of which run the next token is, if there are two.
+/// The subtitle of a side pane: of which run it is, if there are two, and "12 layers × 12 heads".
 std::string pane_subtitle(const Ui& ui, Place place) {
   if (!ui.snapshot.run) return "";
-  if (place == Place::right) return ui.snapshot.run->baseline ? side_words(ui.state) : "";
+  const std::string side = ui.snapshot.run->baseline ? side_words(ui.state) : "";
+  if (place == Place::right) return side;
   const auto& config = ui.snapshot.run->run->config;
-  return counted(config.n_layer, "layer") + " × " + counted(config.n_head, "head");
+  return side + (side.empty() ? "" : " · ") + counted(config.n_layer, "layer") + " × " +
+         counted(config.n_head, "head");
 }
 
 void draw_header_line(Ui& ui, const Rect& rect, float header) {
