@@ -68,7 +68,7 @@ TEST_F(EditsBarTest, EachIsSwitchedAndTheStepsAreUndone) {
   click_item(core, "Switch L1 H6 off");
   EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
   EXPECT_TRUE(find_item(core, "L1 H6 off")) << "it is still there";
-  click_item(core, "Undo edit");
+  click_item(core, "Undo");
   EXPECT_EQ(active(core).size(), 2U);
   press_and_draw(core, Key::u, kCtrl);
   EXPECT_TRUE(core.state().edits.list.edits.empty());
