@@ -222,22 +222,28 @@ std::string scale_title(const ViewContext& c) {
 
 // ---- the picture ----
 
-constexpr viz::Point kCellSize{3.5F, 1.8F};  // ems that a guess needs
-
 /// Legible: of fewer pixels than letters, or of more.
 float least_letters(const viz::Style& style) {
   return std::max(0.7F * style.font_size, style.smallest);
 }
 
-/// The columns, which scroll sideways: as many as have room for guesses, or as can be told apart.
-TableRows columns_of(const ViewContext& c) {
-  constexpr float kBeside = 5, kAround = 9;  // ems: labels of rows, and all above and below the grid
-  constexpr float kLeastWidth = 2, kNarrower = 0.85F;  // pixels; rather than one or two left out
+/// Whether cells have their guesses.
+bool has_words(const ViewContext& c) {
+  constexpr float kAround = 9;  // ems above and below the grid
   const auto rows = static_cast<float>(shown_places(c).size());
   const float height = c.height - kAround * c.font_size;
-  const bool has_words =
-      c.options[kWords] && (!c.in_pane || height >= rows * 1.25F * least_letters(style_of(c)));
-  const float least = has_words ? kCellSize.x * c.font_size : kLeastWidth;
+  return c.options[kWords] && (!c.in_pane || height >= rows * 1.25F * least_letters(style_of(c)));
+}
+/// What a cell wants, in ems.
+viz::Point cell_size(const ViewContext& c) {
+  return {has_words(c) ? 3.5F : 1.3F, 1.8F};
+}
+
+/// The columns, which scroll sideways: as many as have room for guesses, or as can be told apart.
+TableRows columns_of(const ViewContext& c) {
+  constexpr float kBeside = 5;                         // ems: labels of rows
+  constexpr float kLeastWidth = 2, kNarrower = 0.85F;  // pixels; rather than one or two left out
+  const float least = has_words(c) ? cell_size(c).x * c.font_size : kLeastWidth;
   const float width = below_title(c).w - kBeside * c.font_size;
   const int length = c.run->run->length();
   int shown = std::clamp(static_cast<int>(width / least), 1, length);
@@ -258,6 +264,7 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Lens& lens, con
   column.h = grid.rect.h;
   if (query >= lens.first && query < lens.first + lens.count)
     picture.scene.add(viz::StrokeRect{column, c.theme->query, column.w > 8 ? 2.F : 1.F});
+  if (!has_words(c)) return;
   for (const int col : lens.positions()) {
     // The answer is the baseline's, which a position without a counterpart does not have.
     const LogitLens& block = *lens.block_of(col);
@@ -265,7 +272,7 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Lens& lens, con
     for (int row = 0; row < grid.row_count; ++row) {
       const viz::Rect cell = grid.cell_rect(row, col);
       const float room = cell.w - 1.5F * style.unit(), least = least_letters(style);
-      if (room < 2 * c.font_size || cell.h < 1.25F * least) return;
+      if (cell.h < 1.25F * least) return;
       const int id = block.at(col, places[row]).guesses.top.front().id;
       const std::string words = label_of(c, id);
       const auto face =
@@ -335,15 +342,16 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Lens& lens, bool scrol
   map.cells.scale = scale_of(c, map.cells.matrix);
   map.show_scale = map.cell_values = map.centered = false;
   map.rows.title = "residual stream", map.rows.numbered = true;
-  map.cols.title = names_answers ? "position → answer" : "position";
+  map.cols.title = "position";
   if (scrolls)
     map.cols.title += "s " + grouped(lens.first) + " to " + grouped(lens.first + lens.count - 1) + " of " +
                       grouped(c.run->run->length());
+  if (names_answers) map.cols.title += " → answer";
   map.cols.color = c.theme->query, map.cols.emphasised = c.selection.query;
   map.cols.is_still = !c.in_pane;
   map.shown = {0, static_cast<double>(lens.first), static_cast<double>(places.size()),
                static_cast<double>(lens.count)};
-  map.stretch = 0, grid->cell = kCellSize;
+  map.stretch = 0, grid->cell = cell_size(c);
   grid->refers_to = [places](int row, int col) { return Ref{.query = col, .other = places[row]}; };
   grid->over = [&lens, &values = *grid](Picture& picture, const ViewContext& now, const viz::Region& cells) {
     paint_guesses(picture, now, lens, values, cells);
