@@ -8,7 +8,7 @@
 namespace headscope::app {
 namespace qkv {
 
-enum Role { kComponent };  // Region::id: a Row
+enum Role { kInput, kProduct, kHeads, kOwn };  // of strips: Region::id: a Row
 /// Strips, from above.
 enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead, kEnd };
 
@@ -108,9 +108,8 @@ void declare(Content& it) {
   it.same = are_zero({input->residual, input->normed, input->output});
   it.subtitle = "layer " + std::to_string(c.selection.layer);
   it.table = [&] { return table(c, strips); };
-  const auto part = [&](Row first, Row end) {
-    auto box =
-        std::make_unique<Strips>(kComponent, std::vector(strips.begin() + first, strips.begin() + end));
+  const auto part = [&](Role role, Row first, Row end) {
+    auto box = std::make_unique<Strips>(role, std::vector(strips.begin() + first, strips.begin() + end));
     box->refers_to = [&c](const NamedStrip& strip, int component) {
       const int head = head_of(c, strip.id, component);
       return head < 0 ? Ref() : Ref{c.selection.layer, head};
@@ -124,10 +123,11 @@ void declare(Content& it) {
   it.on = [](const ViewContext& now, const Picture&, const viz::Hit*, const Gesture& gesture) {
     return gesture.kind == Gesture::Kind::key ? heads_by_lines(now, gesture) : std::nullopt;
   };
-  it.body = rows(boxes(
-      may_be_left_out(part(kResidual, kOutput), "the input", 1),
-      may_be_left_out(part(kOutput, kQuery), "the product", 2), part(kQuery, kQueryHead),
-      may_be_left_out(rows(boxes(leads(), part(kQueryHead, kEnd))), "the chosen head's q, k and v", 3)));
+  it.body = rows(boxes(may_be_left_out(part(kInput, kResidual, kOutput), "the input", 1),
+                       may_be_left_out(part(kProduct, kOutput, kQuery), "the product", 2),
+                       part(kHeads, kQuery, kQueryHead),
+                       may_be_left_out(rows(boxes(leads(), part(kOwn, kQueryHead, kEnd))),
+                                       "the chosen head's q, k and v", 3)));
 }
 
 }  // namespace qkv
@@ -139,8 +139,8 @@ View qkv_view() {
       "how a token gets its query, key and value: ln_1, one matrix product, split into heads", declare);
   view.caption = {true, true, true};
   view.shows_difference = true;
-  view.landmarks = {landmark("input", kComponent, kResidual), landmark("query", kComponent, kQueryHead),
-                    landmark("key", kComponent, kKeyHead), landmark("value", kComponent, kValueHead)};
+  view.landmarks = {landmark("input", kInput, kResidual), landmark("query", kOwn, kQueryHead),
+                    landmark("key", kOwn, kKeyHead), landmark("value", kOwn, kValueHead)};
   return view;
 }
 

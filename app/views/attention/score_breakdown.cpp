@@ -1,5 +1,7 @@
 #include "app/views/attention/score_breakdown.h"
 
+#include <ranges>
+
 #include "app/views/attention/query_rows.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/plan.h"
@@ -26,32 +28,17 @@ ScoreTerms terms_of(const PromptRun& of, const Selection& selection, int query, 
   return terms;
 }
 
-/// The difference of the weight on each key; NaN without a counterpart.
-std::vector<float> weight_differences(const QueryRows& rows) {
-  std::vector<float> differences;
-  for (std::size_t key = 0; key < rows.counterparts.size(); ++key) {
-    const int on_baseline = rows.counterparts[key];
-    differences.push_back(on_baseline < 0
-                              ? std::numeric_limits<float>::quiet_NaN()
-                              : difference(rows.now->weights[key], rows.before->weights[on_baseline]));
-  }
-  return differences;
-}
-
 /// The strongest key, on the difference side the one with the largest difference; without any, the strongest
 /// that has a counterpart.
 int default_key(const QueryRows& rows) {
-  const auto& weights = rows.now->weights;
-  if (!rows.before) return static_cast<int>(std::ranges::max_element(weights) - weights.begin());
-  const std::vector<float> differences = weight_differences(rows);
-  int best = 0;
+  const std::vector<float>& weights = rows.now->weights;
   const auto rank = [&](int key) {
-    return std::isnan(differences[key]) ? std::pair(-1.F, 0.F)
-                                        : std::pair(std::abs(differences[key]), weights[key]);
+    if (!rows.before) return std::pair(weights[key], 0.F);
+    const int there = rows.counterparts[key];
+    if (there < 0) return std::pair(-1.F, 0.F);
+    return std::pair(std::abs(difference(weights[key], rows.before->weights[there])), weights[key]);
   };
-  for (int key = 1; key < std::ssize(differences); ++key)
-    if (rank(key) > rank(best)) best = key;
-  return best;
+  return *std::ranges::max_element(std::views::iota(0, static_cast<int>(weights.size())), {}, rank);
 }
 
 void set_differences(Breakdown& n) {

@@ -55,7 +55,7 @@ TEST(CompositionView, ListsTheStrongestPairsOfAllOrOfTheChosenHead) {
   Scenario s(kRobot, {2, 3, -1});
   const auto c = s.ask(CompositionOf{});
   for (const bool chosen : {false, true}) {
-    const ViewFixture shown("composition", s, 1300, 2400, {{"composition-pairs", chosen ? "chosen" : "all"}});
+    const ViewFixture shown("composition", s, 1300, 4000, {{"composition-pairs", chosen ? "chosen" : "all"}});
     const auto expected = strongest_pairs(*c, chosen ? 0 : 60, false, chosen ? 19 : -1);
     const std::vector<int> rows = shown.all_of(kListRole);
     ASSERT_EQ(rows.size(), expected.size());
