@@ -1,101 +1,10 @@
 #include "app/run/analyses/search.h"
 #include "app/run/analyses/token_pass.h"
+#include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace top_examples {
-
-/// A line of tokens around one of them, each on the colour of its number: a row of a concordance, in which
-/// that token has the same place in every row.
-struct ExcerptLine {
-  const Excerpt& excerpt;
-  int position = 0;               ///< of the token that it is about, which is framed
-  std::optional<int> other = {};  ///< of another token that is framed if it is shown
-  float place = 0.6F;             ///< where the token begins, as a part of the width; 1: it ends at the right
-  viz::Color frame, other_frame;
-};
-
-constexpr const char* kMore = "…";
-
-/// Paints an excerpt's tokens one after the other.
-class Painter {
- public:
-  Painter(viz::Scene& scene, const ViewContext& c, const ExcerptLine& line, const viz::ColorScale& scale,
-          const viz::Rect& area)
-      : scene_(scene), c_(c), style_(style_of(c)), line_(line), scale_(scale), area_(area) {}
-
-  void paint() {
-    const Excerpt& excerpt = line_.excerpt;
-    const int count = static_cast<int>(excerpt.labels.size()), at = line_.position - excerpt.first;
-    const float more = style_.width(kMore, style_.font_size);
-    const float own = std::min(width_of(at), area_.w);
-    // Rounding can make the end of a token as wide as the area less than the area's start.
-    const float left = std::max(area_.x, std::min(area_.x + line_.place * area_.w, area_.right() - own));
-    paint_token(at, left, own);
-    float x = left;
-    for (int i = at - 1; i >= -1; --i) {
-      const bool ends = i < 0;  // the rest of the prompt
-      if (ends && excerpt.first == 0) break;
-      const bool is_last = i == 0 && excerpt.first == 0;
-      if (ends || x - width_of(i) - (is_last ? 0 : more) < area_.x) {
-        if (x - more >= area_.x) muted(x, viz::Align::right);
-        break;
-      }
-      x -= width_of(i);
-      paint_token(i, x, width_of(i));
-    }
-    x = left + own;
-    for (int i = at + 1; i <= count; ++i) {
-      const bool ends = i == count;
-      if (ends && !excerpt.continues) break;
-      const bool is_last = i + 1 == count && !excerpt.continues;
-      if (ends || x + width_of(i) + (is_last ? 0 : more) > area_.right()) {
-        if (x + more <= area_.right()) muted(x, viz::Align::left);
-        break;
-      }
-      paint_token(i, x, width_of(i));
-      x += width_of(i);
-    }
-  }
-
- private:
-  viz::Scene& scene_;
-  const ViewContext& c_;
-  viz::Style style_;
-  const ExcerptLine& line_;
-  const viz::ColorScale& scale_;
-  const viz::Rect& area_;
-
-  float padding() const { return std::round(0.1F * style_.font_size); }
-  float width_of(int i) const {
-    return std::ceil(style_.width(line_.excerpt.labels[i], style_.font_size) + 2 * padding());
-  }
-  void muted(float x, viz::Align align) {
-    viz::add_label(scene_, style_, kMore, {x, area_.center().y}, style_.font_size, c_.theme->text_muted,
-                   viz::FontStyle::regular, align);
-  }
-  void paint_token(int i, float x, float width) {
-    const Excerpt& excerpt = line_.excerpt;
-    const viz::Rect box = viz::Rect{x, area_.y, width, area_.h}.inset(0.5F);
-    viz::Color text = c_.theme->text;
-    if (!excerpt.values.empty() && excerpt.values[i] > 0) {
-      const viz::Color ground = scale_.color(*c_.theme, static_cast<double>(excerpt.values[i]));
-      scene_.add(viz::FillRect{box, ground, 2});
-      text = text_on(c_, ground);
-    }
-    viz::add_label(scene_, style_, excerpt.labels[i], {x + padding(), area_.center().y}, style_.font_size,
-                   text, viz::FontStyle::regular, viz::Align::left, width - padding());
-    const int position = excerpt.first + i;
-    if (position == line_.position || position == line_.other)
-      scene_.add(viz::StrokeRect{box, position == line_.position ? line_.frame : line_.other_frame, 1.5F, 2});
-  }
-};
-
-/// Paints the tokens that fit into `area`, cut only at its ends. Numbers that are not above 0 have no colour.
-void paint_excerpt(viz::Scene& scene, const ViewContext& context, const ExcerptLine& line,
-                   const viz::ColorScale& scale, const viz::Rect& area) {
-  Painter(scene, context, line, scale, area).paint();
-}
 
 enum Role { kRow };  // Region::id: index of an example
 enum class Text { prompt, list };
@@ -144,12 +53,7 @@ std::vector<NeuronIndex> neurons_of(Content& it) {
 /// "there is no neuron 512 ...", or empty.
 std::string refuse(const ViewContext& c) {
   if (!c.run || !is_of_neurons(c.options)) return "";
-  const int count = c.run->run->config.n_inner;
-  for (const int neuron : c.options[kNeurons])
-    if (neuron >= count)
-      return "there is no neuron " + std::to_string(neuron) + ": the last one is " +
-             std::to_string(count - 1) + "; see --" + std::string(kNeurons.name);
-  return "";
+  return refuse_numbers(c, kNeurons, "neuron", c.run->run->config.n_inner);
 }
 
 /// An example: a neuron's activation at a token, or a head's weight of a query on a key.
@@ -239,7 +143,6 @@ std::string subtitle_of(const ViewContext& c, const Examples& examples) {
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "examples"};
-constexpr float kPlace = 0.6F;  // of the token in its context; those after a query have no weight
 
 int chosen_row(const ViewContext& c, const Examples& examples) {
   const auto found = std::ranges::find_if(examples.best, [&](const Example& one) {
@@ -249,16 +152,56 @@ int chosen_row(const ViewContext& c, const Examples& examples) {
   return found != examples.best.end() ? static_cast<int>(found - examples.best.begin()) : -1;
 }
 
+/// Paints the tokens of an example's context that fit into `area`, each on the colour of its number, around
+/// the example's own: a row of a concordance, in which that token has the same place in every row. A query is
+/// at the right, because what follows it has no weight.
 void paint_context(viz::Scene& scene, const ViewContext& c, const Examples& examples, const Example& one,
-                   const viz::Rect& cell) {
+                   const viz::Rect& area) {
+  constexpr float kPlace = 0.6F;  // where a neuron's token begins, as a part of the width
+  const viz::Style style = style_of(c);
+  const Excerpt& excerpt = *one.excerpt;
+  const viz::ColorScale scale = viz::linear_scale(examples.limit());
+  const int count = static_cast<int>(excerpt.labels.size()), at = one.position - excerpt.first;
+  const float padding = std::round(0.1F * style.font_size), more = style.width("…", style.font_size);
   const bool of_head = one.key >= 0;
-  const ExcerptLine line{*one.excerpt,
-                         one.position,
-                         of_head ? std::optional(one.key) : std::nullopt,
-                         of_head ? 1 : kPlace,
-                         of_head ? c.theme->query : c.theme->text,
-                         c.theme->key};
-  paint_excerpt(scene, c, line, viz::linear_scale(examples.limit()), cell);
+  const auto width_of = [&](int i) {
+    return std::ceil(style.width(excerpt.labels[i], style.font_size) + 2 * padding);
+  };
+  const auto paint = [&](int i, float x, float width) {
+    const viz::Rect box = viz::Rect{x, area.y, width, area.h}.inset(0.5F);
+    viz::Color text = c.theme->text;
+    if (!excerpt.values.empty() && excerpt.values[i] > 0) {
+      const viz::Color ground = scale.color(*c.theme, static_cast<double>(excerpt.values[i]));
+      scene.add(viz::FillRect{box, ground, 2});
+      text = text_on(c, ground);
+    }
+    viz::add_label(scene, style, excerpt.labels[i], {x + padding, area.center().y}, style.font_size, text,
+                   viz::FontStyle::regular, viz::Align::left, width - padding);
+    const int position = excerpt.first + i;
+    const bool own = position == one.position;
+    const viz::Color frame = !own ? c.theme->key : of_head ? c.theme->query : c.theme->text;
+    if (own || position == one.key) scene.add(viz::StrokeRect{box, frame, 1.5F, 2});
+  };
+  const float own = std::min(width_of(at), area.w);
+  // Rounding can make the end of a token as wide as the area less than the area's start.
+  const float left = std::max(area.x, std::min(area.x + (of_head ? 1 : kPlace) * area.w, area.right() - own));
+  paint(at, left, own);
+  for (const int by : {-1, 1}) {
+    const bool has_more = by < 0 ? excerpt.first > 0 : excerpt.continues;  // the rest of the prompt
+    float edge = by < 0 ? left : left + own;
+    const auto fits = [&](float width) {
+      return by < 0 ? edge - width >= area.x : edge + width <= area.right();
+    };
+    const auto is_end = [&](int i) { return i < 0 || i == count; };
+    int i = at + by;
+    for (; !is_end(i) && fits(width_of(i) + (is_end(i + by) && !has_more ? 0 : more)); i += by) {
+      paint(i, by < 0 ? edge - width_of(i) : edge, width_of(i));
+      edge += static_cast<float>(by) * width_of(i);
+    }
+    if ((!is_end(i) || has_more) && fits(more))
+      viz::add_label(scene, style, "…", {edge, area.center().y}, style.font_size, c.theme->text_muted,
+                     viz::FontStyle::regular, by < 0 ? viz::Align::right : viz::Align::left);
+  }
 }
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Examples& examples) {
