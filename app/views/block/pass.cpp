@@ -243,7 +243,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
            grouped(line(row).step == kUnembedding ? config.vocab_size : config.n_embd);
   };
   list->text("shape", 1, shape, {.color = muted});
-  ListColumn& strips = list->strip("value", 8, 0, n.vectors, {.least = 8 * c.font_size, .most = 1e4F});
+  ListColumn& strips =
+      list->strip("value", 8, 0, n.vectors, {.least = 8 * c.font_size, .most = 1e4F, .blank = none});
   for (const Line& of : n.lines) strips.scales.push_back(of.is_normalized() ? n.normalized : n.stream);
   list->number(c.side == Side::difference ? "norm of Δ" : "norm", 6,
                [line](int row) { return norm_of(line(row).values); }, {.color = muted, .blank = none})

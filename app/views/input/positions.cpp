@@ -270,8 +270,7 @@ viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
   return chart;
 }
 
-void paint_chart(Picture& picture, const ViewContext& c, const viz::CurveChart& chart, viz::Rect area) {
-  const viz::Style style = style_of(c);
+void paint_chart(Picture& picture, const viz::CurveChart& chart, viz::Rect area, const viz::Style& style) {
   const float left = style.width("0.00", style.small()) + 3 * style.unit();
   const float above = viz::paint_curve_names(picture.scene, chart, "", area, style) + style.unit();
   const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + above),
@@ -281,23 +280,16 @@ void paint_chart(Picture& picture, const ViewContext& c, const viz::CurveChart& 
                             "k, positions ahead", style);
 }
 
-/// What the curves are of and, one position ahead, their numbers, which the chart may not tell from 0.
+/// What the curves are of.
 std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shift, bool clipped) {
-  std::string first = "k = 1:";
-  for (const Method& method : kMethods)
-    if (shift.learned.size() > 1)
-      first += " " + std::string(method.name) + " " +
-               viz::number(static_cast<double>((shift.*method.errors)[1]), 3) + ",";
-  first.pop_back();
-  return {
-      "√(Σ |T" + viz::superscript("k") + " e(t) − e(t+k)|² / Σ |e(t+k)|²)" +
-          (clipped ? "; arrow: beyond " + viz::number(kMaxError, 2) : ""),
-      first,
-      "e(t) is the vector of position t. Sinusoidal: T turns each pair (2i, 2i+1) by 1 / 10000" +
-          viz::superscript("2i/" + std::to_string(c.run->run->config.n_embd)) + ", exact but for rounding.",
-      "Learned: T is the least-squares map from e(t) to e(t+1), fitted to " + std::to_string(shift.pairs) +
-          " pairs." + (fits_exactly(c, shift) ? " So few are fitted exactly: what grows is rounding." : ""),
-      "Unseen: fitted to even t, tested at odd t. No map: T is the identity."};
+  return {"error: √(Σ |T" + viz::superscript("k") + " e(t) − e(t+k)|² / Σ |e(t+k)|²)" +
+              (clipped ? "; arrow: beyond " + viz::number(kMaxError, 2) : ""),
+          "e(t) is the vector of position t. Sinusoidal: " + sinusoid_formula(c.run->run->config.n_embd) +
+              "; T turns each pair of dimensions, exact but for rounding.",
+          "Learned: T is the least-squares map from e(t) to e(t+1), fitted to " +
+              std::to_string(shift.pairs) + " pairs." +
+              (fits_exactly(c, shift) ? " So few are fitted exactly: what grows is rounding." : ""),
+          "Unseen: fitted to even t, tested at odd t. No map: T is the identity."};
 }
 
 Table table(const PositionShift& shift) {
@@ -332,7 +324,7 @@ void declare_shift(Content& it) {
   const viz::CurveChart& chart = it.keep(chart_of(c, shift));
   const auto height = [](float width) { return Wish{8, 0.6F * width}; };
   const auto paint = [&](Picture& picture, const ViewContext& page, viz::Rect area) {
-    paint_chart(picture, page, chart, area);
+    paint_chart(picture, chart, area, style_of(page));
   };
   it.body = rows(boxes(notes(words_of(c, shift, chart.high >= kMaxError)), custom({15, 60}, height, paint)));
   it.table = [&] { return table(shift); };
