@@ -8,7 +8,6 @@ namespace headscope::app::embedding_test {
 namespace {
 
 constexpr int kPosition = 5;
-constexpr int kNeighbourRole = 1;  // of the view's regions
 
 Scenario robot() {
   Scenario s(kRobot, {1, 2, kPosition});
@@ -50,22 +49,6 @@ TEST(Embedding, TheNearestAreThoseOfTheReferenceByCosine) {
     EXPECT_EQ(neighbour.id, expected[i].second) << i;
     EXPECT_NEAR(static_cast<double>(neighbour.cosine), expected[i].first, 1e-6) << i;
     EXPECT_FLOAT_EQ(neighbour.cosine, neighbour.dot / (neighbour.norm * nearest->norm)) << i;
-  }
-}
-
-TEST(Embedding, RowsShowTheCosinesOfTheTable) {
-  const Scenario s = robot();
-  const auto expected = nearest_in_reference(id_of(s));
-  const ViewFixture shown("embedding", s, 1200, 800);
-  const auto rows = text_rows(shown.table());
-  DrawnPage page = shown.page();
-  for (std::size_t i = 0; i < NearestTokens::kMax; ++i) {
-    const auto drawn = page.take(shown.region(shown.find(kNeighbourRole, static_cast<int>(i))).rect);
-    ASSERT_EQ(drawn.size(), 4U) << "place, token, id, cosine";
-    EXPECT_EQ(drawn[0].text, std::to_string(i + 1));
-    EXPECT_EQ(drawn[1].text, rows[3 + i][2]);
-    EXPECT_EQ(drawn[2].text, std::to_string(expected[i].second));
-    EXPECT_TRUE(agree(drawn[3].text, rows[3 + i][3], expected[i].first, 1e-6));
   }
 }
 
