@@ -13,8 +13,9 @@ constexpr float kEighthTurn = std::numbers::pi_v<float> / 4;
 constexpr float kDiagonal = std::numbers::sqrt2_v<float> / 2;
 constexpr int kMeasured = 256;  // number of labels measured to find the room they need
 
+/// Between rows with labels: letters of one do not touch those of the next.
 float row_pitch(const Style& style) {
-  return 1.2F * style.small();
+  return 1.08F * style.small();
 }
 
 /// The text of a label: with its number if others are left out.
@@ -207,27 +208,6 @@ bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& roo
 bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                          float limit, const Style& style, LabelSide side) {
   return paint_labels(scene, axis, room, {grid, false, side == LabelSide::before}, limit, style);
-}
-
-bool has_corner_for_titles(const AxisLabels& rows, const AxisLabels& cols, const LabelRoom& left,
-                           const LabelRoom& top, const Style& style) {
-  const auto fits = [&](const AxisLabels& axis) {
-    return style.width(axis.title, style.small(), FontStyle::medium) + 2 * style.unit() <= left.size;
-  };
-  return fits(rows) && fits(cols) && top.size >= 2.5F * style.line(style.small());
-}
-
-void paint_corner_titles(Scene& scene, const AxisLabels& rows, const AxisLabels& cols, const LabelRoom& top,
-                         const Region& grid, const Style& style) {
-  const float line = style.line(style.small()), right = grid.rect.x - 2 * style.unit();
-  const auto add = [&](const AxisLabels& axis, float y) {
-    add_label(scene, style, axis.title, {right, y}, style.small(), axis.title_color.value_or(axis.color),
-              FontStyle::medium, Align::right);
-  };
-  // The label of a low first row reaches above it.
-  const float above = std::max(0.F, (line - static_cast<float>(grid.rect.h / grid.rows)) / 2);
-  add(rows, grid.rect.y - above - line / 2);
-  add(cols, grid.rect.y - std::max(above + 1.5F * line, top.size / 2));
 }
 
 float column_numbers_height(const Style& style) {

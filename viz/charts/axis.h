@@ -57,14 +57,6 @@ bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& roo
 bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                          float limit, const Style& style, LabelSide side = LabelSide::before);
 
-/// Whether the titles of both axes fit into the corner between the labels left of a grid and those above it,
-/// whose rooms are without titles.
-bool has_corner_for_titles(const AxisLabels& rows, const AxisLabels& cols, const LabelRoom& left,
-                           const LabelRoom& top, const Style& style);
-/// Draws the titles there.
-void paint_corner_titles(Scene& scene, const AxisLabels& rows, const AxisLabels& cols, const LabelRoom& top,
-                         const Region& grid, const Style& style);
-
 /// Plain numbers with small ticks: under a grid for its columns; left of it for its rows, the first row on
 /// top.
 void paint_column_numbers(Scene& scene, const Region& grid, const std::string& title, const Style& style);

@@ -239,7 +239,6 @@ float flat_scale_height(const Heatmap& map, Rect area, const Style& style) {
 
 Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Style& style) {
   const Matrix& m = map.cells.matrix;
-  AxisLabels rows = map.rows, cols = map.cols;
   const float u = style.unit();
   const std::optional<Outside> outside = outside_of(map, style);
   const float scale_width = upright_scale_width(map, area, style);
@@ -253,23 +252,15 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   const float most_top = std::min(0.24F * area.h, 7.5F * style.font_size);
   double height = 0.75 * area.h, width = 0.75 * (area.w - scale_room);
   LabelRoom left, top;
-  const bool may_use_corner = map.titles_in_corner && !map.row_room && !map.col_room;
-  bool corner = false;
   for (int pass = 0; pass < 2; ++pass) {
     double cw = width / m.cols, ch = height / m.rows;
     limit_stretch(cw, ch, static_cast<double>(map.stretch));
     height = ch * m.rows;
     width = cw * m.cols;
-    const auto reserve = [&] {
-      left = map.row_room.value_or(
-          row_label_room(rows, static_cast<float>(height / shown_rows), most_left, style));
-      top = map.col_room.value_or(
-          column_label_room(cols, static_cast<float>(width / shown_cols), most_top, style));
-    };
-    rows.title.clear(), cols.title.clear();
-    reserve();
-    corner = may_use_corner && has_corner_for_titles(map.rows, map.cols, left, top, style);
-    if (!corner) rows.title = map.rows.title, cols.title = map.cols.title, reserve();
+    left = map.row_room.value_or(
+        row_label_room(map.rows, static_cast<float>(height / shown_rows), most_left, style));
+    top = map.col_room.value_or(
+        column_label_room(map.cols, static_cast<float>(width / shown_cols), most_top, style));
     height = 0.98 * std::max(1.F, area.h - top.size);
     width = 0.98 * std::max(1.F, area.w - left.size - scale_room);
   }
@@ -303,11 +294,10 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   Scene& scene = picture.scene;
   paint_cells(scene, map.cells, grid, style);
   if (map.cell_values) paint_cell_values(scene, map.cells, grid, style);
-  bool whole = paint_row_labels(scene, rows, left, grid, style);
+  bool whole = paint_row_labels(scene, map.rows, left, grid, style);
   whole &= paint_column_labels(
-      scene, cols, top, grid,
+      scene, map.cols, top, grid,
       std::min(area.right(), grid.rect.right() + scale_room + overhang + (inner.w - grid.rect.w) / 2), style);
-  if (corner) paint_corner_titles(scene, map.rows, map.cols, top, grid, style);
   if (map.framed_row >= 0) {
     Rect row = grid.cell_rect(map.framed_row, 0);
     row.x = grid.rect.x;

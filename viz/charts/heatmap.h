@@ -12,10 +12,8 @@
 namespace headscope::viz {
 
 /// How several cells under one pixel are combined: the one of largest magnitude, so that nothing rare is
-/// lost; their area-weighted mean, where otherwise signs would decide at random; or, where neighbouring rows
-/// are different things, such as the sines and cosines of an encoding, the mean along the row, of rows that
-/// are left out in whole pairs (2i, 2i + 1), so that no row is mixed with another.
-enum class Pooling { strongest, mean, row_pairs };
+/// lost; or their area-weighted mean, where otherwise signs would decide at random.
+enum class Pooling { strongest, mean };
 
 /// A matrix and how its values become colours.
 struct HeatmapCells {
@@ -48,13 +46,11 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
 struct PooledCells {
   double rows = 1;
   double cols = 1;
-  const char* row_names = "rows";  ///< in `pooling_words` for row_pairs
-  const char* col_names = "columns";
 };
 PooledCells pooled_cells(const Region& grid, const Style& style);
 
 /// "each cell: the largest of 4 × 4", or without its beginning if `width` is too small; empty if no cells are
-/// pooled. For row_pairs "room for 50 % of the rows; neighbouring columns averaged".
+/// pooled.
 std::string pooling_words(Pooling pooling, const PooledCells& cells, float width, const Style& style);
 
 /// Draws hatching, image, thin gaps between large cells, and a frame, inside grid.rect.
@@ -83,9 +79,8 @@ struct Heatmap {
   AxisLabels cols;
   std::string scale_title;
   bool show_scale = true;
-  bool saves_width = false;  ///< the scale is a line under the grid where that makes the grid much larger
-  bool titles_in_corner = false;  ///< the axes' titles are in the corner between the labels, if it is free
-  float least_scale_width = 0;    ///< so that maps side by side are aligned
+  bool saves_width = false;     ///< the scale is a line under the grid where that makes the grid much larger
+  float least_scale_width = 0;  ///< so that maps side by side are aligned
   /// Room for labels shared by several maps, already reserved for the scale, too; none: as needed.
   std::optional<LabelRoom> row_room, col_room;
   std::string outside_text;  ///< legend of `outside_column`

@@ -17,32 +17,22 @@ struct Bins {
   float size = 0;
   double low = 0;
   double step = 1;
-  bool pairs = false;  ///< a bin is a single cell: those of bins 2i and 2i + 1 are a pair (2k, 2k + 1)
   int count() const { return static_cast<int>(edges.size()) - 1; }
   /// The cells that a bin touches: [first, end).
   int first_of(int bin) const {
-    if (pairs) return std::min(edges.back() - 1, pair_of(bin) + bin % 2);
     return std::max(edges.front(), static_cast<int>(std::floor(low + bin * step + kSlack)));
   }
   int end_of(int bin) const {
-    if (pairs) return first_of(bin) + 1;
     return std::min(edges.back(), static_cast<int>(std::ceil(low + (bin + 1) * step - kSlack)));
   }
   /// The fraction of a cell inside a bin.
   float overlap(int bin, int cell) const {
-    if (pairs) return 1;
     const double begin = std::max<double>(cell, low + bin * step);
     return static_cast<float>(std::max(0.0, std::min<double>(cell + 1, low + (bin + 1) * step) - begin));
   }
-  double size_of_bin() const { return pairs ? 1 : step; }
 
  private:
   static constexpr double kSlack = 1e-9;
-  /// The first cell of the pair in the middle of those under bins 2i and 2i + 1.
-  int pair_of(int bin) const {
-    const double under = low + (2.0 * (bin / 2) + 1) * step - 1;  // NOLINT(bugprone-integer-division)
-    return 2 * static_cast<int>(std::floor(std::max(0.0, under) / 2 + kSlack));
-  }
 };
 
 Bins make_bins(double first, double shown, int total, float start, float size, float device_scale) {
@@ -137,14 +127,14 @@ void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const V
   }
 }
 
-/// The same with the means of the bins' cells, in single rows of pairs.
+/// The same with the means of the bins' cells.
 template <class Visit>
 void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const Visit& visit) {
   const Matrix& m = cells.matrix;
   const int first = cols.edges.front(), last = cols.edges.back();
   std::vector<float> sums(last - first), parts(sums.size());
   // A pixel that shows hardly more than masked cells is masked: the stairs keep their shape.
-  const float least = static_cast<float>(0.25 * rows.size_of_bin() * cols.size_of_bin());
+  const float least = static_cast<float>(0.25 * rows.step * cols.step);
   for (int i = 0; i < rows.count(); ++i) {
     std::ranges::fill(sums, 0.F);
     std::ranges::fill(parts, 0.F);
@@ -195,8 +185,8 @@ std::string pooled_count(double cells, Pooling pooling) {
 
 Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& style) {
   const Matrix& m = cells.matrix;
-  Bins rows = make_bins(grid.first_row, grid.rows, m.rows, grid.rect.y, grid.rect.h, style.device_scale);
-  rows.pairs = cells.pooling == Pooling::row_pairs && rows.step > 1;
+  const Bins rows =
+      make_bins(grid.first_row, grid.rows, m.rows, grid.rect.y, grid.rect.h, style.device_scale);
   const Bins cols =
       make_bins(grid.first_col, grid.cols, m.cols, grid.rect.x, grid.rect.w, style.device_scale);
   const auto bitmap = std::make_shared<Bitmap>(Bitmap::filled(cols.count(), rows.count(), {0, 0, 0, 0}));
@@ -236,19 +226,6 @@ std::string pooling_words(Pooling pooling, const PooledCells& cells, float width
   if (cells.rows <= one && cells.cols <= one) return "";
   const std::string rows = pooled_count(cells.rows, pooling), cols = pooled_count(cells.cols, pooling);
   const auto fits = [&](const std::string& text) { return style.width(text, style.small()) <= width; };
-  if (pooling == Pooling::row_pairs) {
-    const bool left_out = cells.rows > one, averaged = cells.cols > one;
-    const std::string share = number(100 / cells.rows, 2) + " % of ", names = cells.row_names,
-                      means = cells.col_names + std::string(" averaged");
-    const auto joined = [&](const std::string& rows_words, const std::string& col_words) {
-      return (left_out ? rows_words : "") + (left_out && averaged ? "; " : "") + (averaged ? col_words : "");
-    };
-    for (const std::string& text :
-         {joined("room for " + share + "the " + names, "neighbouring " + means),
-          joined("drawn: " + share + names, means), left_out ? share + names : means})
-      if (fits(text)) return text;
-    return "";
-  }
   const auto whole = [](double count) { return std::abs(count - std::round(count)) < 0.005; };
   const bool all = pooling == Pooling::mean || (whole(cells.rows) && whole(cells.cols));
   const std::string words = std::string(pooling == Pooling::mean ? "mean" : "largest") +

@@ -182,7 +182,7 @@ class PdfWriter : public CairoPlayer {
     cairo_fill(now());
   }
 
-  /// Null for a box, and for a font that FreeType cannot open.
+  /// Null for a font that FreeType cannot open.
   cairo_font_face_t* face_of(const Glyph& glyph) {
     const auto [at, added] = faces_.try_emplace(glyph.font);
     if (!added) return at->second.get();

@@ -49,7 +49,7 @@ struct SvgOptions {
 std::string to_svg(const Scene& scene, const Fonts& fonts, const SvgOptions& options = {});
 
 /// A PDF with one page, where a logical pixel is 1/96 inch: shapes as shapes, text as text with embedded
-/// subsets of its fonts (boxes are shapes), and unsmoothed images. The same input gives the same bytes.
+/// subsets of its fonts, and unsmoothed images. The same input gives the same bytes.
 /// Throws std::runtime_error if a side is 0 or above 19200.
 /// The description becomes the document's title and subject.
 std::string to_pdf(const Scene& scene, const Fonts& fonts, std::span<const Note> notes = {},

@@ -81,35 +81,30 @@ class LabelsIn3d {
     return true;
   }
 
-  /// Paints words next to a point, where they cover the fewest points of a path, with a line to the point if
-  /// they are not right next to it; false: no room.
+  /// Paints words next to a point, where they cover no point of a path if they can, with a line to the point
+  /// if they are not right next to it; false: no room.
   bool add_around(std::string_view words, Point point, std::span<const Point> path, Color color) {
     const float w = style_.width(words, style_.small()) + 2, h = style_.line(style_.small());
     constexpr float kNext = 0.4F;  // ems
-    Rect best;
-    float best_gap = kNext;
-    std::ptrdiff_t fewest = std::ssize(path) + 1;
-    for (const float gap : {kNext, 1.F, 1.8F, 2.6F}) {
-      if (fewest == 0) break;
-      for (const auto& [dx, dy] :
-           {Point{0, -1}, {1, 0}, {-1, 0}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}}) {
-        const float away = gap * style_.font_size;
-        const Rect box{point.x + dx * (away + w / 2) - w / 2, point.y + dy * (away + h / 2) - h / 2, w, h};
-        if (!area_.encloses(box) || !is_free(box)) continue;
-        const Rect wide = box.inset(-2);
-        const auto covered = std::ranges::count_if(path, [&](Point p) { return wide.contains(p); });
-        if (covered < fewest) fewest = covered, best = box, best_gap = gap;
+    for (const bool covers : {false, true}) {
+      for (const float gap : {kNext, 1.F, 1.8F, 2.6F}) {
+        for (const auto& [dx, dy] :
+             {Point{0, -1}, {1, 0}, {-1, 0}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}}) {
+          const float away = gap * style_.font_size;
+          const Rect box{point.x + dx * (away + w / 2) - w / 2, point.y + dy * (away + h / 2) - h / 2, w, h};
+          const auto is_covered = [wide = box.inset(-2)](Point p) { return wide.contains(p); };
+          if (!area_.encloses(box) || !is_free(box) || (!covers && std::ranges::any_of(path, is_covered)))
+            continue;
+          const Point end{std::clamp(point.x, box.x, box.right()),
+                          std::clamp(point.y, box.y + h / 4, box.bottom() - h / 4)};
+          if (gap > kNext) scene_.add_line(point, end, style_.theme.text_muted);
+          if (covers) scene_.add(FillRect{box, style_.theme.surface.with_alpha(200), 2});
+          write(words, box, color, FontStyle::regular);
+          return true;
+        }
       }
     }
-    if (fewest > std::ssize(path)) return false;
-    if (best_gap > kNext) {
-      const Point end{std::clamp(point.x, best.x, best.right()),
-                      std::clamp(point.y, best.y + h / 4, best.bottom() - h / 4)};
-      scene_.add_line(point, end, style_.theme.text_muted);
-    }
-    if (fewest > 0) scene_.add(FillRect{best, style_.theme.surface.with_alpha(200), 2});
-    write(words, best, color, FontStyle::regular);
-    return true;
+    return false;
   }
 
  private:

@@ -78,11 +78,10 @@ struct Image {
 /// A hash of size and pixels, at least as good as FNV-1a.
 std::uint64_t content_hash(const Bitmap& bitmap);
 
-/// One glyph of a text. `font` indexes Fonts; a box with the code point, for characters that no font has, is
-/// a glyph, too.
+/// One glyph of a text. `font` indexes Fonts.
 struct Glyph {
   std::uint16_t font = 0;
-  std::uint32_t index = 0;  ///< index in its font, or the code point in a box
+  std::uint32_t index = 0;  ///< in its font
   float x = 0;              ///< from the run's origin along its baseline
   bool operator==(const Glyph&) const = default;
 };

@@ -151,57 +151,8 @@ class FontFace {
   float em_ = 0;  ///< ems per font unit
 };
 
-/// A box with the code point in hexadecimal, for characters that no font has.
-namespace missing_glyph {
-constexpr float kTop = -0.80F, kBottom = 0.10F, kLine = 0.045F, kSide = 0.06F, kPad = 0.07F;
-constexpr float kDigit = 0.36F;  ///< em size of the digits
-constexpr float kDigitWidth = 0.22F;
-
-int columns(char32_t code) {
-  return code > 0xFFFF ? 3 : 2;
-}
-float width(char32_t code) {
-  return static_cast<float>(columns(code)) * kDigitWidth + 2 * kPad;
-}
-float advance(char32_t code) {
-  return width(code) + 2 * kSide;
-}
-
-void add_rect(Outline& outline, Rect r, bool clockwise) {
-  const Point tl{r.x, r.y}, tr{r.right(), r.y}, br{r.right(), r.bottom()}, bl{r.x, r.bottom()};
-  outline.push_back({OutlinePoint::Kind::move, tl, {}, {}});
-  for (const Point p : {clockwise ? tr : bl, br, clockwise ? bl : tr, tl}) {
-    outline.push_back({OutlinePoint::Kind::line, p, {}, {}});
-  }
-}
-
-Outline outline(char32_t code, const FontFace& digits) {
-  Outline result;
-  const Rect frame{kSide, kTop, width(code), kBottom - kTop};
-  add_rect(result, frame, true);
-  add_rect(result, frame.inset(kLine), false);
-  const int count = 2 * columns(code);
-  const float row_height = frame.h / 2;
-  for (int i = 0; i < count; ++i) {
-    const char32_t nibble = code >> 4 * (count - 1 - i) & 0xF;
-    const std::uint32_t glyph = digits.glyph(nibble < 10 ? '0' + nibble : 'A' + nibble - 10);
-    const int row = i / columns(code), column = i % columns(code);
-    const float centre = kSide + kPad + (static_cast<float>(column) + 0.5F) * kDigitWidth;
-    // Slightly off the middle, so that the space between the rows equals that to the frame.
-    const float middle = kTop + row_height * (static_cast<float>(row) + (row == 0 ? 0.54F : 0.46F));
-    const Point origin{centre - digits.advance(glyph) * kDigit / 2,
-                       middle + digits.cap_height() * kDigit / 2};
-    const auto place = [&](Point p) { return Point{origin.x + p.x * kDigit, origin.y + p.y * kDigit}; };
-    for (const OutlinePoint& p : digits.outline(glyph)) {
-      result.push_back({p.kind, place(p.to), place(p.c1), place(p.c2)});
-    }
-  }
-  return result;
-}
-}  // namespace missing_glyph
-
-/// Glyphs of this font index are boxes, and their index is the code point.
-constexpr std::uint16_t kBoxFont = 0xFFFF;
+/// The font of characters that no font has, in place of which their labels are drawn.
+constexpr std::uint16_t kNoFont = 0xFFFF;
 
 }  // namespace
 
@@ -256,7 +207,7 @@ struct Fonts::Impl {
         return {font, glyph, 0, candidate->advance(glyph)};
       }
     }
-    return {kBoxFont, static_cast<std::uint32_t>(code), 0, missing_glyph::advance(code)};
+    return {kNoFont, 0, 0, 0};
   }
 
   const AsciiTable& ascii_table(FontStyle style) const {
@@ -280,7 +231,7 @@ struct Fonts::Impl {
       for (char32_t b = kFirstPrintable; b < kAscii; ++b) {
         if (is_digit(a) || is_digit(b)) continue;
         const Metrics &l = table.metrics[a], &r = table.metrics[b];
-        if (l.font == r.font && l.font != kBoxFont) {
+        if (l.font == r.font && l.font != kNoFont) {
           table.kerning[a][b] = face(l.font)->kerning(l.glyph, r.glyph);
         }
       }
@@ -317,7 +268,7 @@ double Fonts::Impl::walk(std::string_view text, FontStyle style, OnGlyph&& on_gl
     if (previous == 0) return;
     if (previous < kAscii && code < kAscii) {
       x += table.kerning[previous][code];
-    } else if (style != FontStyle::mono && m.font == previous_metrics.font && m.font != kBoxFont) {
+    } else if (style != FontStyle::mono && m.font == previous_metrics.font && m.font != kNoFont) {
       x += face(m.font)->kerning(previous_metrics.glyph, m.glyph);
     }
   };
@@ -336,24 +287,25 @@ double Fonts::Impl::walk(std::string_view text, FontStyle style, OnGlyph&& on_gl
   for (std::size_t at = 0; at < text.size();) {
     const Decoded c = decode_utf8(text, at);
     const bool plain = c.valid && !is_control(c.code) && !is_drawn_as_label(c.code) && !is_invisible(c.code);
-    if (plain) {
+    const bool is_known = plain && metrics(c.code, style, table).font != kNoFont;
+    if (is_known) {
       kern(c.code, metrics(c.code, style, table));
     } else {
       previous = 0;
     }
     if (open.end > 0) on_cluster(open.start, open.end, open.x, x);
     open = {at, at + c.length, x};
-    if (plain) {
+    if (is_known) {
       put(c.code);
     } else if (!c.valid) {
       put_label(byte_label(static_cast<unsigned char>(c.code)));
     } else if (c.code == '\t') {
       x += kTabSpaces * table.metrics[' '].advance;
-    } else if (is_drawn_as_label(c.code)) {
+    } else if (plain || is_drawn_as_label(c.code)) {
       put_label(code_point_label(c.code));
     } else if (is_control(c.code)) {
       const char32_t picture = c.code == 0x7F ? U'\u2421' : 0x2400 + c.code;
-      if (metrics(picture, style, table).font == kBoxFont) {
+      if (metrics(picture, style, table).font == kNoFont) {
         put_label(byte_label(static_cast<unsigned char>(c.code)));
       } else {
         put(picture);
@@ -439,7 +391,6 @@ float Fonts::cap_height(FontStyle style, float size) const {
 }
 
 Outline Fonts::outline(const Glyph& glyph) const {
-  if (glyph.font == kBoxFont) return missing_glyph::outline(glyph.index, impl_->primary(FontStyle::mono));
   const FontFace* face = glyph.font < impl_->files.size() ? impl_->face(glyph.font) : nullptr;
   return face != nullptr ? face->outline(glyph.index) : Outline{};
 }

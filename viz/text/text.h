@@ -48,8 +48,8 @@ class Fonts {
   ~Fonts();
 
   /// Lays out one line, without shaping. Bytes that are not UTF-8 become `<E2>`, control characters their
-  /// pictures (U+2400 block) or `<0A>`, noncharacters `<U+FFFE>`, and characters that no font has become a
-  /// box with the code point; tabs are four spaces wide, and joiners and direction marks have no width. A
+  /// pictures (U+2400 block) or `<0A>`, noncharacters `<U+FFFE>`, and characters that no font has their
+  /// code point, `<U+1F600>`; tabs are four spaces wide, and joiners and direction marks have no width. A
   /// cluster's advance includes the kerning with its successor, so that the advances add up to the width. All
   /// digits are equally wide.
   TextLayout layout(std::string_view text, FontStyle style, float size) const;
@@ -67,8 +67,8 @@ class Fonts {
   std::filesystem::path file(
       FontStyle style) const;  ///< for Dear ImGui, so that the interface uses the same face
   std::filesystem::path file(
-      const Glyph& glyph) const;  ///< path of its font, whose first face is used; empty for a box
-  std::string family(const Glyph& glyph) const;  ///< for SVG text; empty for a box
+      const Glyph& glyph) const;  ///< path of its font, whose first face is used; empty if no font has it
+  std::string family(const Glyph& glyph) const;  ///< for SVG text; empty if no font has it
   int weight(const Glyph& glyph) const;          ///< as in CSS: 400 is regular
 
  private:

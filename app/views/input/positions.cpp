@@ -75,7 +75,7 @@ void fill_encodings(Content& it, EncodingMaps& maps) {
   // A few dimensions have values far above all others, which would leave the rest without colour.
   learned.scale = viz::robust_scale(learned.matrix, kOutliers, viz::value_range(learned.matrix));
   sinusoidal.scale = viz::diverging_scale(1);
-  learned.pooling = sinusoidal.pooling = viz::Pooling::row_pairs;
+  learned.pooling = sinusoidal.pooling = viz::Pooling::mean;
   maps.words.formula = sinusoid_formula(config.n_embd);
   maps.row_title = "dimension", maps.value_title = "value", maps.curves_title = "value of dim.";
 }

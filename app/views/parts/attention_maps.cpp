@@ -81,7 +81,6 @@ viz::Heatmap attention_map(const ViewContext& c, viz::HeatmapCells cells, int ro
   map.shown = {zoom.row, zoom.col, zoom.rows, zoom.cols};
   map.role = role;
   map.saves_width = c.printed;
-  map.titles_in_corner = c.printed && is_column_wide(c);
   return map;
 }
 
@@ -317,7 +316,7 @@ void AttentionMaps::paint_panel(Picture& picture, const ViewContext& c, const Pa
   const int row = index / p.across, col = index % p.across;
   viz::Heatmap map = attention_map(c, one.cells, role_);
   map.id = one.id;
-  map.show_scale = map.saves_width = map.centered = map.titles_in_corner = false;
+  map.show_scale = map.saves_width = map.centered = false;
   map.says_pooling = p.foot > 0;
   map.row_room = col == 0 ? p.left : viz::LabelRoom{};
   map.col_room = row == 0 ? p.top : viz::LabelRoom{};

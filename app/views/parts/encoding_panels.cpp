@@ -106,13 +106,10 @@ void paint_curves(Picture& picture, Encoding encoding, const EncodingMaps& maps,
   viz::paint_curves(picture, chart, plot, style);
 }
 
-/// What of a map's cells is drawn, where a pixel has several.
+/// What a pixel shows of several cells.
 std::string pooled_words(const EncodingMaps& maps, const viz::Region& map, float room,
                          const viz::Style& style) {
-  const std::string rows = maps.row_title + "s", cols = std::string(kColumnTitle) + "s";
-  viz::PooledCells pooled = viz::pooled_cells(map, style);
-  pooled.row_names = rows.c_str(), pooled.col_names = cols.c_str();
-  return viz::pooling_words(maps.cells[0].pooling, pooled, room, style);
+  return viz::pooling_words(maps.cells[0].pooling, viz::pooled_cells(map, style), room, style);
 }
 
 void paint_map(Picture& picture, Encoding encoding, const EncodingMaps& maps, viz::Rect area,

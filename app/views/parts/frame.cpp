@@ -25,10 +25,6 @@ float margin(const ViewContext& c) {
   return c.in_pane || c.width < 25 * c.font_size ? 2 * unit : 4 * unit;
 }
 
-bool is_column_wide(const ViewContext& c) {
-  return c.width < 45 * c.font_size;
-}
-
 Picture blank(const ViewContext& c) {
   Picture picture;
   picture.scene.width = c.width;

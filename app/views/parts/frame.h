@@ -7,8 +7,6 @@ namespace headscope::app {
 viz::Style style_of(const ViewContext& context);
 /// Space between a picture's edge and its contents.
 float margin(const ViewContext& context);
-/// Whether a printed picture is as narrow as one of a paper's two columns, rather than as wide as its page.
-bool is_column_wide(const ViewContext& context);
 /// An empty picture of the context's size.
 Picture blank(const ViewContext& context);
 /// A picture that consists of a message in the middle.
