@@ -7,6 +7,7 @@
 
 #include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
+#include "model/pass/edits.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
@@ -120,13 +121,32 @@ std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Work
   return run.model->transformer->forward(run.run->tokens, workspace, options);
 }
 
-void copy_activation(model::Hooks& hooks, model::HookPoint point, std::span<float> values, int cols) {
-  hooks.watch(point, [values, cols](const model::ConstActivation2d& piece) {
-    const auto positions = static_cast<int>(std::ssize(values) / cols);
-    for (int i = 0; i < piece.rows && piece.first_pos + i < positions; ++i)
-      std::ranges::copy(piece.row(i),
-                        values.begin() + std::ptrdiff_t{piece.first_pos + i} * cols + piece.first_col);
+void Recording::add(model::HookPoint point) {
+  const int heads = model::has_heads(point.site) ? config_.n_head : 1;
+  Rows& rows = points_.emplace_back(Rows{point, heads * model::unit_count(config_, point.site), {}});
+  rows.values.resize(static_cast<std::size_t>(count_ * rows.columns));
+  hooks_.watch(point, [&rows, first = first_, all = count_ == 0](const model::ConstActivation2d& piece) {
+    const int end = piece.first_pos + piece.rows;
+    if (all) rows.values.resize(static_cast<std::size_t>(end * rows.columns));
+    const auto room = static_cast<int>(std::ssize(rows.values) / rows.columns);
+    for (int at = std::max(first, piece.first_pos); at < std::min(end, first + room); ++at)
+      std::ranges::copy(piece.row(at - piece.first_pos), rows.values.begin() + (at - first) * rows.columns +
+                                                             piece.head * piece.cols + piece.first_col);
   });
+}
+
+void Recording::read(const PromptRun& run, model::Workspace& workspace, const std::stop_token& stop) {
+  recompute(run, first_, first_ + count_, hooks_, workspace, stop);
+}
+
+std::span<const float> Recording::rows(model::HookPoint point) const {
+  const auto found = std::ranges::find(points_, point, &Rows::point);
+  return found != points_.end() ? std::span<const float>(found->values) : std::span<const float>();
+}
+
+std::span<const float> Recording::row(model::HookPoint point, int position) const {
+  const Rows& of = *std::ranges::find(points_, point, &Rows::point);
+  return std::span(of.values).subspan((position - first_) * of.columns, of.columns);
 }
 
 std::span<const float> row_of(const model::ConstActivation2d& piece, int position) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -70,9 +72,32 @@ void recompute(const PromptRun& run, int first, int end, const model::Hooks& hoo
 std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Workspace& workspace,
                                                const std::stop_token& stop);
 
-/// Has hooks copy what they see at a point into `values`, [positions, cols] row-major: positions from 0, as
-/// far as there is room.
-void copy_activation(model::Hooks& hooks, model::HookPoint point, std::span<float> values, int cols);
+/// What passes with its hooks compute at some points, none of which has cells.
+class Recording {
+ public:
+  /// Of positions [first, first + count); 0: of all positions of the last pass. `config` must outlive it.
+  explicit Recording(const model::Config& config, int first = 0, int count = 0)
+      : config_(config), first_(first), count_(count) {}
+  void add(model::HookPoint point);
+  bool empty() const { return points_.empty(); }
+  const model::Hooks& hooks() const { return hooks_; }
+  /// Records a run, of which it recomputes the positions; there are some. Throws model::Stopped.
+  void read(const PromptRun& run, model::Workspace& workspace, const std::stop_token& stop);
+  /// [positions, columns], with the columns of all heads; empty: the point was not added.
+  std::span<const float> rows(model::HookPoint point) const;
+  std::span<const float> row(model::HookPoint point, int position) const;
+
+ private:
+  struct Rows {
+    model::HookPoint point;
+    std::ptrdiff_t columns = 0;
+    std::vector<float> values;
+  };
+  const model::Config& config_;
+  int first_, count_;
+  std::deque<Rows> points_;  // hooks refer to them
+  model::Hooks hooks_;
+};
 
 /// The row of a position in part of an activation; empty if the part has other positions.
 std::span<const float> row_of(const model::ConstActivation2d& piece, int position);

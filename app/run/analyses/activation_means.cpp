@@ -17,46 +17,6 @@ int heads_of(const model::Config& config, model::Site site) {
   return model::has_heads(site) ? config.n_head : 1;
 }
 
-/// The activations of one prompt's pass at some points, [pos, heads * units] each.
-class WatchedPoints {
- public:
-  WatchedPoints(std::span<const model::HookPoint> points, const model::Config& config)
-      : points_(points), rows_(points.size()) {
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      check(config, model::SetMean{{points[i], {}, {}, {}}});
-      const model::Site site = points[i].site;
-      widths_.push_back(static_cast<std::size_t>(heads_of(config, site)) * model::unit_count(config, site));
-      hooks_.watch(
-          points[i], [&values = rows_[i], width = widths_[i]](const model::ConstActivation2d& piece) {
-            const auto first = static_cast<std::size_t>(piece.first_pos);
-            values.resize((first + static_cast<std::size_t>(piece.rows)) * width);
-            // Most sites come with all heads at once.
-            const std::size_t column = std::size_t(piece.cols) == width ? 0 : piece.head * piece.cols;
-            for (int row = 0; row < piece.rows; ++row)
-              std::ranges::copy(piece.row(row),
-                                values.begin() + static_cast<std::ptrdiff_t>((first + row) * width + column));
-          });
-    }
-  }
-
-  const model::Hooks& hooks() const { return hooks_; }
-  std::size_t width(std::size_t point) const { return widths_[point]; }
-  std::span<const float> rows(std::size_t point) const { return rows_[point]; }
-
-  /// Throws RunError for values that are not finite, which have no mean.
-  void require_finite() const {
-    for (std::size_t i = 0; i < points_.size(); ++i)
-      if (!std::ranges::all_of(rows_[i], [](float value) { return std::isfinite(value); }))
-        throw model::RunError("it has values that are not finite in " + model::hook_name(points_[i]));
-  }
-
- private:
-  std::span<const model::HookPoint> points_;
-  std::vector<std::vector<float>> rows_;
-  std::vector<std::size_t> widths_;
-  model::Hooks hooks_;
-};
-
 }  // namespace
 
 const PointMeans& ActivationMeans::at(model::HookPoint point) const {
@@ -87,20 +47,26 @@ std::size_t ActivationMeans::bytes() const {
 ActivationMeans MeansOverList::compute(const PromptRun& run,
                                        const Computation<ActivationMeans>& computation) const {
   const model::Config& config = run.model->transformer->config();
-  const WatchedPoints watched(points, config);
+  Recording recording(config);
+  for (const model::HookPoint point : points) {
+    check(config, model::SetMean{{point, {}, {}, {}}});
+    recording.add(point);
+  }
   const auto add = [&](const PromptRun& one, std::size_t, ActivationMeans& answer) {
-    watched.require_finite();
-    if (answer.sums.empty())
-      for (std::size_t i = 0; i < points.size(); ++i) answer.sums.emplace_back(watched.width(i));
+    for (const model::HookPoint point : points)
+      if (!std::ranges::all_of(recording.rows(point), [](float value) { return std::isfinite(value); }))
+        throw model::RunError("it has values that are not finite in " + model::hook_name(point));
+    answer.sums.resize(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
       std::vector<double>& sums = answer.sums[i];
-      const std::span<const float> rows = watched.rows(i);
+      const std::span<const float> rows = recording.rows(points[i]);
+      sums.resize(rows.size() / one.run->tokens.size());
       for (std::size_t first = 0; first < rows.size(); first += sums.size())
         for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += static_cast<double>(rows[first + j]);
     }
     answer.tokens += one.run->length();
   };
-  ActivationMeans answer = over_prompts(over, run, computation, add, {.hooks = &watched.hooks()});
+  ActivationMeans answer = over_prompts(over, run, computation, add, {.hooks = &recording.hooks()});
   if (answer.tokens == 0)
     throw model::RunError("no prompt of " + over.list->name +
                           " has activations whose mean could be taken: " + answer.progress.problem);

@@ -26,18 +26,18 @@ bool edits_outside_parts(const PromptRun& run) {
 }
 
 /// Requests ln_f's scale if edits act there.
-void want_edited_scale(WatchedRows& seen, const PromptRun& run) {
+void want_edited_scale(Recording& seen, const PromptRun& run) {
   if (run.run->plan != nullptr && run.run->plan->edits({Site::ln_final_scale, 0}))
-    seen.want({Site::ln_final_scale, 0});
+    seen.add({Site::ln_final_scale, 0});
 }
 
 /// What edits added outside the parts, except those of logits, which come after the unembedding.
 double edits_before_logits(const PromptRun& run, int position, const StreamParts& parts,
-                           const LogitDirection& direction, const WatchedRows& seen) {
+                           const LogitDirection& direction, const Recording& seen) {
   double sum = 0;
   for (std::size_t i = 0; i < parts.edits.size(); ++i) sum += direction.along[i] * parts.edits[i];
   if (run.run->plan->edits({Site::ln_final_normalized, 0}))
-    sum += product(direction.read, seen.at(Site::ln_final_normalized)) -
+    sum += product(direction.read, seen.rows({Site::ln_final_normalized})) -
            product(direction.along, run.run->resid(parts.layers, position));
   return sum;
 }
@@ -102,12 +102,12 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   if (!result.measured.other.empty()) result.logit -= logit_of(result.measured.other);
   const model::Plan* plan = run.run->plan.get();
   result.edited = edits_outside_parts(run);
-  WatchedRows seen;
+  Recording seen(run.run->config, position, 1);
   want_stream(seen, run, result.layers);
   want_edited_scale(seen, run);
-  if (result.edited) seen.want({Site::ln_final_normalized, 0});
-  seen.watch(run, position, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, result.measured, seen.at(Site::ln_final_scale));
+  if (result.edited) seen.add({Site::ln_final_normalized, 0});
+  seen.read(run, computation.workspace, computation.stop);
+  const LogitDirection direction = logit_direction(run, result.measured, seen.rows({Site::ln_final_scale}));
   const StreamParts parts =
       stream_parts(run, position, result.layers, seen, computation.workspace, computation.stop);
   const auto part = [&](std::span<const float> vector) { return product(direction.along, vector); };
@@ -125,7 +125,7 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   result.edits = edits_before_logits(run, position, parts, direction, seen);
   if (plan->edits({Site::logits, 0}))
     result.edits +=
-        result.logit - direction.bias - product(direction.read, seen.at(Site::ln_final_normalized));
+        result.logit - direction.bias - product(direction.read, seen.rows({Site::ln_final_normalized}));
   return result;
 }
 
@@ -133,10 +133,10 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourcePar
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const int position = measured.position;
-  WatchedRows seen;
+  Recording seen(run.run->config, position, 1);
   want_edited_scale(seen, run);
-  if (!seen.empty()) seen.watch(run, position, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, measured, seen.at(Site::ln_final_scale));
+  if (!seen.empty()) seen.read(run, computation.workspace, computation.stop);
+  const LogitDirection direction = logit_direction(run, measured, seen.rows({Site::ln_final_scale}));
   const ParameterRows rows =
       layer_rows(transformer, layer, "attn.c_proj.weight", head * config.d_head(), config.d_head());
   std::vector<double> along(config.d_head());  // direction of the head's values
@@ -172,13 +172,13 @@ NeuronParts NeuronsOf::compute(const PromptRun& run, const Computation<NeuronPar
   const model::Transformer& transformer = *run.model->transformer;
   NeuronParts result;
   result.edited = run.run->plan != nullptr && run.run->plan->edits({Site::mlp_out, layer});
-  WatchedRows seen;
+  Recording seen(run.run->config, measured.position, 1);
   want_edited_scale(seen, run);
-  seen.want({Site::mlp_post, layer});
-  if (result.edited) seen.want({Site::mlp_out, layer});
-  seen.watch(run, measured.position, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, measured, seen.at(Site::ln_final_scale));
-  result.activations = vector_of(seen.at(Site::mlp_post, layer));
+  seen.add({Site::mlp_post, layer});
+  if (result.edited) seen.add({Site::mlp_out, layer});
+  seen.read(run, computation.workspace, computation.stop);
+  const LogitDirection direction = logit_direction(run, measured, seen.rows({Site::ln_final_scale}));
+  result.activations = vector_of(seen.rows({Site::mlp_post, layer}));
   const int neurons = static_cast<int>(result.activations.size());
   for (int first = 0; first < neurons; first += kRows) {
     if (computation.stop.stop_requested()) throw model::Stopped();
@@ -189,7 +189,8 @@ NeuronParts NeuronsOf::compute(const PromptRun& run, const Computation<NeuronPar
                              product(direction.along, rows.row(i)));
   }
   result.bias = product(direction.along, layer_rows(transformer, layer, "mlp.c_proj.bias").row(0));
-  if (result.edited) result.edits = product(direction.along, seen.at(Site::mlp_out, layer)) - result.sum();
+  if (result.edited)
+    result.edits = product(direction.along, seen.rows({Site::mlp_out, layer})) - result.sum();
   return result;
 }
 

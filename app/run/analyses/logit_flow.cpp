@@ -13,7 +13,6 @@
 #include "app/run/run_prompt.h"
 #include "model/files/error.h"
 #include "model/maths/double_product.h"
-#include "model/pass/hooks.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
@@ -40,16 +39,6 @@ class DoubleMatrix {
  private:
   int rows_, cols_;
   std::vector<double> values_;
-};
-
-/// The activations of all positions at one point, [positions, cols].
-struct Watched {
-  HookPoint point;
-  int cols = 0;
-  std::vector<float> values;
-  std::span<const float> row(int position) const {
-    return std::span(values).subspan(std::ptrdiff_t{position} * cols, cols);
-  }
 };
 
 /// The edits at a point as what they are, an affine map of each value: factor * value + constant. Empty
@@ -111,7 +100,8 @@ class BackwardPass {
         computation_(computation),
         positions_(kept_.plan != nullptr && kept_.plan->needs_whole_run() ? kept_.length()
                                                                           : question.measured.position + 1),
-        along_(positions_, config_.n_embd) {}
+        along_(positions_, config_.n_embd),
+        recorded_(kept_.config, 0, positions_) {}
 
   LogitFlow run() {
     begin();
@@ -124,9 +114,9 @@ class BackwardPass {
       go_back_through_attention(layer);
     }
     for (int position = 0; position < positions_; ++position) {
-      flow_.token_embedding.push_back(product(along_.row(position), watched({Site::embed}).row(position)));
+      flow_.token_embedding.push_back(product(along_.row(position), recorded_.row({Site::embed}, position)));
       flow_.position_embedding.push_back(
-          product(along_.row(position), watched({Site::pos_embed}).row(position)));
+          product(along_.row(position), recorded_.row({Site::pos_embed}, position)));
     }
     flow_.edges = strongest_.best();
     flow_.edge_count = strongest_.count();
@@ -155,26 +145,20 @@ class BackwardPass {
 
   /// Records what the run does not keep.
   void watch() {
-    const int d = config_.n_embd;
-    watched_ = {{{Site::embed}, d, {}}, {{Site::pos_embed}, d, {}}};
+    for (const Site site : {Site::embed, Site::pos_embed}) recorded_.add({site});
     for (int layer = 0; layer < config_.n_layer; ++layer) {
-      watched_.push_back({{Site::mlp_out, layer}, d, {}});
-      if (edits({Site::ln1_scale, layer})) watched_.push_back({{Site::ln1_scale, layer}, 1, {}});
+      recorded_.add({Site::mlp_out, layer});
+      if (edits({Site::ln1_scale, layer})) recorded_.add({Site::ln1_scale, layer});
     }
-    if (edits({Site::ln_final_scale})) watched_.push_back({{Site::ln_final_scale}, 1, {}});
-    if (edits({Site::ln_final_normalized})) watched_.push_back({{Site::ln_final_normalized}, d, {}});
-    model::Hooks hooks;
-    for (Watched& at : watched_) {
-      at.values.resize(static_cast<std::size_t>(positions_) * static_cast<std::size_t>(at.cols));
-      copy_activation(hooks, at.point, at.values, at.cols);
-    }
-    recompute(run_, 0, positions_, hooks, computation_.workspace, computation_.stop);
+    for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized})
+      if (edits({site})) recorded_.add({site});
+    recorded_.read(run_, computation_.workspace, computation_.stop);
   }
 
   void start_at_logit() {
     const int position = question_.measured.position;
     std::span<const float> scale;
-    if (edits({Site::ln_final_scale})) scale = watched({Site::ln_final_scale}).row(position);
+    if (edits({Site::ln_final_scale})) scale = recorded_.row({Site::ln_final_scale}, position);
     const LogitDirection direction = logit_direction(run_, flow_.measured, scale);
     flow_.scale = direction.scale;
     flow_.final_bias = direction.bias;
@@ -185,7 +169,7 @@ class BackwardPass {
     const double carried = flow_.stream[flow_.at(config_.n_layer, position)];
     double read = carried;
     if (edits({Site::ln_final_normalized})) {
-      read = product(direction.read, watched({Site::ln_final_normalized}).row(position));
+      read = product(direction.read, recorded_.row({Site::ln_final_normalized}, position));
       flow_.final_edits += read - carried;
     }
     if (edits({Site::logits})) flow_.final_edits += flow_.logit - direction.bias - read;
@@ -211,10 +195,10 @@ class BackwardPass {
 
   void go_back_through_mlp(int layer) {
     go_back_through_edit({Site::resid_post, layer}, along_, flow_.query_edits);
-    const Watched& out = watched({Site::mlp_out, layer});
+    const auto out = [&](int position) { return recorded_.row({Site::mlp_out, layer}, position); };
     for (int position = 0; position < positions_; ++position)
-      flow_.mlps[flow_.at(layer, position)] = product(along_.row(position), out.row(position));
-    flow_.direct_mlps[layer] = product(direct_, out.row(question_.measured.position));
+      flow_.mlps[flow_.at(layer, position)] = product(along_.row(position), out(position));
+    flow_.direct_mlps[layer] = product(direct_, out(question_.measured.position));
     go_back_through_edit({Site::resid_mid, layer}, along_, flow_.query_edits);
   }
 
@@ -337,16 +321,13 @@ class BackwardPass {
       const std::span<double> row = on_input.row(position);
       if (is_zero(row)) continue;
       const double scale = edits({Site::ln1_scale, layer})
-                               ? static_cast<double>(watched({Site::ln1_scale, layer}).row(position)[0])
+                               ? static_cast<double>(recorded_.row({Site::ln1_scale, layer}, position)[0])
                                : layer_norm_scale(kept_.resid(layer, position), config_.layer_norm_epsilon);
       const double mean = std::accumulate(row.begin(), row.end(), 0.0) / d;
       for (int i = 0; i < d; ++i) along_.row(position)[i] += (row[i] - mean) / scale;
     }
   }
 
-  const Watched& watched(HookPoint point) const {
-    return *std::ranges::find(watched_, point, &Watched::point);
-  }
   bool edits(HookPoint point) const { return kept_.plan != nullptr && kept_.plan->edits(point); }
 
   const LogitFlowOf& question_;
@@ -358,7 +339,7 @@ class BackwardPass {
   int positions_;
   DoubleMatrix along_;          ///< the direction on the stream at each position, at the place reached so far
   std::vector<double> direct_;  ///< the direction at the logit's position, at the end of the pass
-  std::vector<Watched> watched_;
+  Recording recorded_;
   BestFound<FlowEdge> strongest_{LogitFlow::kMaxEdges};
   LogitFlow flow_;
 };

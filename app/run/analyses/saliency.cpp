@@ -16,14 +16,6 @@ namespace {
 
 constexpr model::HookPoint kEmbed{model::Site::embed, 0};
 
-/// Callbacks that copy what is seen at the embedding.
-model::Hooks copying(ParameterRows& rows, int length, int cols) {
-  rows = zeros(length, cols);
-  model::Hooks hooks;
-  copy_activation(hooks, kEmbed, rows.values, cols);
-  return hooks;
-}
-
 /// What the passes of one answer have in common.
 struct Passes {
   const PromptRun& run;
@@ -35,19 +27,22 @@ struct Passes {
 
   /// The tokens' embeddings as edits left them.
   ParameterRows embeddings() const {
-    ParameterRows rows;
-    recompute(run, 0, length, copying(rows, length, cols), computation.workspace, computation.stop);
-    return rows;
+    Recording embeddings(run.run->config, 0, length);
+    embeddings.add(kEmbed);
+    embeddings.read(run, computation.workspace, computation.stop);
+    return {vector_of(embeddings.rows(kEmbed)), length, cols};
   }
 
   /// The metric in a run, and if wanted its derivatives with respect to the embeddings.
   double differentiate(const model::Run& at, ParameterRows* gradient) const {
-    model::Hooks hooks;
-    if (gradient != nullptr) hooks = copying(*gradient, length, cols);
+    Recording slopes(run.run->config, 0, length);
+    if (gradient != nullptr) slopes.add(kEmbed);
     model::GradientOptions options;
-    options.hooks = &hooks;
+    options.hooks = &slopes.hooks();
     options.stop = computation.stop;
-    return transformer().gradients(at, metric, computation.workspace, options);
+    const double value = transformer().gradients(at, metric, computation.workspace, options);
+    if (gradient != nullptr) *gradient = {vector_of(slopes.rows(kEmbed)), length, cols};
+    return value;
   }
 };
 

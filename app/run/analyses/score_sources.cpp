@@ -99,17 +99,17 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool e
   const model::Plan* plan = run.run->plan.get();
   const int position = side == Site::q ? of.query : of.key;
   const auto edits = [&](Site site) { return plan != nullptr && plan->edits({site, of.layer}); };
-  WatchedRows seen;
+  Recording seen(run.run->config, position, 1);
   want_stream(seen, run, of.layer);
   for (const Site site : {Site::ln1_scale, Site::ln1_normalized})
-    if (edits(site)) seen.want({site, of.layer});
-  seen.watch(run, position, computation.workspace, computation.stop);
+    if (edits(site)) seen.add({site, of.layer});
+  seen.read(run, computation.workspace, computation.stop);
   const StreamParts stream =
       stream_parts(run, position, of.layer, seen, computation.workspace, computation.stop);
   const Reading reading = reading_of(transformer, of, side);
   const std::span<const float> resid = run.run->resid(of.layer, position);
   Parts parts;
-  parts.scale = edits(Site::ln1_scale) ? static_cast<double>(seen.at(Site::ln1_scale, of.layer).front())
+  parts.scale = edits(Site::ln1_scale) ? static_cast<double>(seen.rows({Site::ln1_scale, of.layer}).front())
                                        : layer_norm_scale(resid, config.layer_norm_epsilon);
   const auto add = [&](const Vector& part) { parts.rows.insert(parts.rows.end(), part.begin(), part.end()); };
   const auto on_stream = [&](const auto& vector) {
@@ -133,7 +133,7 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool e
   if (!stream.edits.empty()) part = on_stream(stream.edits);
   Vector normalized = on_stream(resid);
   if (edits(Site::ln1_normalized)) {
-    const Vector there = reading.read(reading.weights, seen.at(Site::ln1_normalized, of.layer), 1);
+    const Vector there = reading.read(reading.weights, seen.rows({Site::ln1_normalized, of.layer}), 1);
     add_difference(there, normalized);
     normalized = there;
   }

@@ -7,7 +7,6 @@
 
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vectors.h"
-#include "app/run/run_prompt.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
 
@@ -26,7 +25,7 @@ void for_each_point(const PromptRun& run, int layers, const Visit& visit) {
 }
 
 /// What edits added outside the parts: at each point, the activation minus what arrived there.
-std::vector<double> edits_of(const PromptRun& run, const StreamParts& parts, const WatchedRows& rows) {
+std::vector<double> edits_of(const PromptRun& run, const StreamParts& parts, const Recording& rows) {
   const std::size_t d_model = parts.token_embedding.size();
   const model::Plan& plan = *run.run->plan;
   std::vector<double> edits(d_model), stream(d_model), arrived(d_model);
@@ -36,14 +35,14 @@ std::vector<double> edits_of(const PromptRun& run, const StreamParts& parts, con
   add(arrived, parts.token_embedding);
   add(arrived, parts.position_embedding);
   for_each_point(run, parts.layers, [&](model::HookPoint point) {
-    const std::span<const float> values = rows.at(point.site, point.layer);
+    const std::span<const float> values = rows.rows(point);
     if (point.site == Site::attn_out) {
       arrived.assign(d_model, 0);
       for (int head = 0; head < run.run->config.n_head; ++head) add(arrived, parts.head(point.layer, head));
       add(arrived, parts.attention_bias[point.layer]);
     } else if (point.site == Site::resid_mid) {
       arrived = stream;
-      add(arrived, rows.at(Site::attn_out, point.layer));
+      add(arrived, rows.rows({Site::attn_out, point.layer}));
     } else if (point.site == Site::resid_post) {
       arrived = stream;
       add(arrived, parts.mlps[point.layer]);
@@ -59,24 +58,6 @@ std::vector<double> edits_of(const PromptRun& run, const StreamParts& parts, con
 
 }  // namespace
 
-void WatchedRows::watch(const PromptRun& run, int position, model::Workspace& workspace,
-                        const std::stop_token& stop) {
-  model::Hooks hooks;
-  for (auto& [point, values] : rows_) {
-    hooks.watch(point, [position, &values = values](const model::ConstActivation2d& activation) {
-      const auto row = row_of(activation, position);
-      values.insert(values.end(), row.begin(), row.end());
-    });
-  }
-  recompute(run, position, position + 1, hooks, workspace, stop);
-}
-
-std::span<const float> WatchedRows::at(model::Site site, int layer) const {
-  const auto found = std::ranges::find(rows_, model::HookPoint{site, layer},
-                                       &std::pair<model::HookPoint, std::vector<float>>::first);
-  return found != rows_.end() ? std::span<const float>(found->second) : std::span<const float>();
-}
-
 bool edits_stream(const PromptRun& run, int layers) {
   bool edited = false;
   const model::Plan* plan = run.run->plan.get();
@@ -84,20 +65,20 @@ bool edits_stream(const PromptRun& run, int layers) {
   return edited;
 }
 
-void want_stream(WatchedRows& rows, const PromptRun& run, int layers) {
-  rows.want({Site::embed, 0});
-  rows.want({Site::pos_embed, 0});
-  for (int layer = 0; layer < layers; ++layer) rows.want({Site::mlp_out, layer});
+void want_stream(Recording& rows, const PromptRun& run, int layers) {
+  rows.add({Site::embed, 0});
+  rows.add({Site::pos_embed, 0});
+  for (int layer = 0; layer < layers; ++layer) rows.add({Site::mlp_out, layer});
   if (edits_stream(run, layers))
-    for_each_point(run, layers, [&](model::HookPoint point) { rows.want(point); });
+    for_each_point(run, layers, [&](model::HookPoint point) { rows.add(point); });
 }
 
-StreamParts stream_parts(const PromptRun& run, int position, int layers, const WatchedRows& rows,
+StreamParts stream_parts(const PromptRun& run, int position, int layers, const Recording& rows,
                          model::Workspace& workspace, const std::stop_token& stop) {
   const model::Transformer& transformer = *run.model->transformer;
   StreamParts parts;
   parts.layers = layers;
-  const auto copy = [&](Site site, int layer) { return vector_of(rows.at(site, layer)); };
+  const auto copy = [&](Site site, int layer) { return vector_of(rows.rows({site, layer})); };
   parts.token_embedding = copy(Site::embed, 0);
   parts.position_embedding = copy(Site::pos_embed, 0);
   for (int layer = 0; layer < layers; ++layer) {

@@ -1,27 +1,12 @@
 #pragma once
 #include <span>
 #include <stop_token>
-#include <utility>
 #include <vector>
 
 #include "app/run/analyses/measured.h"
-#include "model/pass/hooks.h"
+#include "app/run/run_prompt.h"
 
 namespace headscope::app {
-
-/// Activations of a forward pass at one position, at the points that were requested.
-class WatchedRows {
- public:
-  void want(model::HookPoint point) { rows_.push_back({point, {}}); }
-  bool empty() const { return rows_.empty(); }
-  /// Recomputes the position. Throws model::Stopped.
-  void watch(const PromptRun& run, int position, model::Workspace& workspace, const std::stop_token& stop);
-  /// Empty if the point was not requested.
-  std::span<const float> at(model::Site site, int layer = 0) const;
-
- private:
-  std::vector<std::pair<model::HookPoint, std::vector<float>>> rows_;
-};
 
 /// What a run wrote into the residual stream of one position before some layer: vectors [d_model] that add up
 /// to the stream there, but for float32 rounding. The parts are as edits left them.
@@ -44,9 +29,9 @@ struct StreamParts {
 /// Whether edits act on the stream before a layer (n_layer: before ln_f), not on what one part writes.
 bool edits_stream(const PromptRun& run, int layers);
 /// Requests what `stream_parts` needs.
-void want_stream(WatchedRows& rows, const PromptRun& run, int layers);
-/// `rows`: watched at the position. Throws model::Stopped.
-StreamParts stream_parts(const PromptRun& run, int position, int layers, const WatchedRows& rows,
+void want_stream(Recording& rows, const PromptRun& run, int layers);
+/// `rows`: of the position alone. Throws model::Stopped.
+StreamParts stream_parts(const PromptRun& run, int position, int layers, const Recording& rows,
                          model::Workspace& workspace, const std::stop_token& stop);
 
 /// A vector on the residual stream at a position adds its product with `along` to a logit, or to the

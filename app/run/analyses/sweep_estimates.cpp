@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/run/analyses/vectors.h"
 #include "app/run/run_prompt.h"
 #include "model/pass/hooks.h"
 
@@ -77,14 +78,11 @@ class Changes {
  private:
   /// rows_ = the run's activations, as its edits left them.
   void read_values(model::Workspace& workspace, const std::stop_token& stop) {
-    model::Hooks hooks;
-    rows_.resize(static_cast<std::size_t>(layers_.end - layers_.first));
-    for (int layer = layers_.first; layer < layers_.end; ++layer) {
-      std::vector<float>& rows = rows_[layer - layers_.first];
-      rows.resize(static_cast<std::size_t>(length_) * columns_);
-      copy_activation(hooks, {site_, layer}, rows, columns_);
-    }
-    recompute(run_, 0, length_, hooks, workspace, stop);
+    Recording values(run_.run->config, 0, length_);
+    for (int layer = layers_.first; layer < layers_.end; ++layer) values.add({site_, layer});
+    values.read(run_, workspace, stop);
+    for (int layer = layers_.first; layer < layers_.end; ++layer)
+      rows_.push_back(vector_of(values.rows({site_, layer})));
   }
 
   /// Patterns are computed one head at a time: together they may be larger than all else of a run.
