@@ -148,15 +148,6 @@ TEST_F(Forward, AWorkspaceServesModelsAndLengthsInAnyOrder) {
 
 // --- reuse ---
 
-TEST_F(Forward, APrefixSharesTheBasesPages) {
-  const std::vector<int> ids = tokens(150);
-  const auto base = run(ids);
-  const auto prefix = run(std::span(ids).first(70), base.get());
-  EXPECT_EQ(prefix->computed_positions, 0);
-  EXPECT_THAT(prefix->pages, ElementsAre(base->pages[0], base->pages[1]));
-  expect_same_results(*run(std::span(ids).first(70)), *prefix);
-}
-
 TEST_F(Forward, AChangedTokenComputesThePositionsFromItOn) {
   for (const int changed : {0, 1, 63, 64, 65, 100, 149}) {
     SCOPED_TRACE(changed);
@@ -353,28 +344,6 @@ TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
 }
 
 // --- attention on demand ---
-
-TEST_F(Forward, StagesAreWhatTheirNamesSay) {
-  const auto found = run(tokens(70));
-  const AttentionStages stages = transformer_->attention(*found, 1, 2);
-  ASSERT_EQ(stages.length, 70);
-  const float scale = transformer_->config().attention_scale(1);
-  for (int query = 0; query < 70; ++query) {
-    double total = 0;
-    for (int key = 0; key < 70; ++key) {
-      const auto cell = static_cast<std::size_t>(query * 70 + key);
-      double dot = 0;
-      for (std::size_t i = 0; i < 4; ++i)
-        dot += static_cast<double>(found->q(1, 2, query)[i]) * found->k(1, 2, key)[i];
-      EXPECT_NEAR(stages.scores[cell], dot, 1e-5 * std::max(1.0, std::abs(dot)));
-      EXPECT_EQ(stages.scaled[cell], stages.scores[cell] * scale);
-      EXPECT_EQ(stages.masked[cell], key <= query ? stages.scaled[cell] : -INFINITY);
-      EXPECT_EQ(stages.pattern[cell] > 0.0F, key <= query);
-      total += stages.pattern[cell];
-    }
-    EXPECT_NEAR(total, 1, 1e-6);
-  }
-}
 
 }  // namespace
 }  // namespace headscope::model::forward_test

@@ -92,11 +92,6 @@ TEST_F(GradientsTest, OfEveryMetricAreTheReferences) {
   }
 }
 
-TEST_F(GradientsTest, OfOneTokenAreTheReferences) {
-  const auto of = run(tokens_of(1));
-  for (const Metric& metric : every_metric(kVocabulary, 1)) expect_reference(*of, metric);
-}
-
 TEST_F(GradientsTest, OfSeveralPagesAndChunksAreTheReferences) {
   const auto of = run(tokens_of(132));
   expect_reference(*of, LogProbability{7});

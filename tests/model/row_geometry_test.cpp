@@ -37,46 +37,11 @@ TEST(RowGeometry, CosinesAreThoseOfTheAnglesBetweenRows) {
                                            -1.F, -root, 0.F, 1.F}));
 }
 
-TEST(RowGeometry, CosinesLieBetweenMinusOneAndOne) {
-  constexpr int kRows = 200, kCols = 37;
-  std::vector<float> values;
-  for (int i = 0; i < kRows * kCols; ++i) values.push_back(static_cast<float>((i * 7919) % 1013 - 506) / 311);
-  Workspace workspace(1);
-  for (const float cosine : cosines({values.data(), kRows, kCols, kCols}, workspace)) {
-    EXPECT_LE(cosine, 1);
-    EXPECT_GE(cosine, -1);
-  }
-}
-
-TEST(RowGeometry, CosinesAreTheSameToTheBitForAnyNumberOfThreads) {
-  constexpr int kRows = 150, kCols = 70;
-  const std::vector<float> x = noise(kRows * kCols, 5);
-  Workspace one(1), three(3);
-  EXPECT_EQ(cosines(rows_of(x, kCols), one), cosines(rows_of(x, kCols), three));
-}
-
 TEST(RowGeometry, ARowOfZerosHasNoCosine) {
   Workspace workspace(1);
   const auto of_zeros = cosines(rows_of({1, 2, 0, 0}, 2), workspace);
   EXPECT_FLOAT_EQ(of_zeros[0], 1);
   EXPECT_TRUE(std::isnan(of_zeros[1]) && std::isnan(of_zeros[2]) && std::isnan(of_zeros[3]));
-}
-
-TEST(RowGeometry, PrincipalDirectionsOfALineAndItsWidth) {
-  // Along (4, 3) / 5 by ±10, perpendicular to it by ±1, around (7, -2).
-  const auto at = [](float along, float across) {
-    return std::vector<float>{7 + 0.8F * along - 0.6F * across, -2 + 0.6F * along + 0.8F * across};
-  };
-  std::vector<float> x;
-  for (const auto& point : {at(10, 1), at(10, -1), at(-10, 1), at(-10, -1)})
-    x.insert(x.end(), point.begin(), point.end());
-  const auto found = principal_directions(rows_of(x, 2), 5, {});
-  EXPECT_EQ(found.count, 2);
-  EXPECT_THAT(found.directions, Pointwise(FloatNear(1e-5F), {0.8F, 0.6F, -0.6F, 0.8F}));
-  EXPECT_THAT(found.coordinates,
-              Pointwise(FloatNear(1e-4F), {10.F, 1.F, 10.F, -1.F, -10.F, 1.F, -10.F, -1.F}));
-  EXPECT_NEAR(found.shares[0], 100.0 / 101, 1e-6);
-  EXPECT_NEAR(found.shares[1], 1.0 / 101, 1e-6);
 }
 
 TEST(RowGeometry, PrincipalDirectionsAreThoseOfTheCovarianceOfWideAndHighMatrices) {
@@ -116,18 +81,6 @@ TEST(RowGeometry, WhatDoesNotVaryHasNoShares) {
   const auto found = principal_directions(rows_of({1, 2, 1, 2}, 2), 2, {});
   EXPECT_EQ(found.shares, (std::vector<double>{0, 0}));
   EXPECT_EQ(found.coordinates, std::vector<float>(4, 0.F));
-}
-
-TEST(RowGeometry, TheBestMapOfATurnIsTheTurn) {
-  std::vector<float> x;
-  for (int t = 0; t < 20; ++t) {
-    x.push_back(std::sin(0.3F * static_cast<float>(t)));
-    x.push_back(std::cos(0.3F * static_cast<float>(t)));
-  }
-  const auto map = best_linear_map({x.data(), 19, 2, 2}, {x.data() + 2, 19, 2, 2}, {});
-  // (sin, cos) of t + 1: sin t cos 1 + cos t sin 1, cos t cos 1 - sin t sin 1.
-  EXPECT_THAT(map, Pointwise(::testing::DoubleNear(1e-6),
-                             {std::cos(0.3), -std::sin(0.3), std::sin(0.3), std::cos(0.3)}));
 }
 
 TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {

@@ -149,12 +149,6 @@ TEST(Candidates, AreTheDistributionByTheBook) {
   }
 }
 
-TEST(Candidates, AreNoMoreThanReachTopP) {
-  const std::vector<float> even(4, 1.5F);
-  for (const auto& [top_p, kept] : {std::pair{0.25, 1}, {0.5, 2}, {0.51, 3}, {0.75, 3}})
-    EXPECT_EQ(Candidates(even, {.top_p = top_p}).kept(), kept) << top_p;
-}
-
 TEST(Candidates, StandInTheirOrderWhicheverIsAskedFirst) {
   const std::vector<float> logits = random_logits(300, 8);
   std::vector<int> order(logits.size());
@@ -191,13 +185,6 @@ TEST(Draw, IsGivenBySeedAndPosition) {
     const int id = static_cast<int>(generator() >> 62);
     EXPECT_EQ(draw_token(std::vector<float>{0, 0, 0, 0}, {}, 1, position), id);
   }
-}
-
-TEST(Draw, TiesGoToTheSmallerIds) {
-  const std::vector<float> equal(10, 0.5F);
-  EXPECT_THAT(drawn(equal, {.top_k = 3}), ElementsAre(0, 1, 2));
-  EXPECT_THAT(drawn(equal, {.top_p = 0.35}), ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(drawn(equal, {}).size(), 10);
 }
 
 TEST(Draw, EveryOptionHasAMeaning) {

@@ -184,20 +184,6 @@ void expect_same_bits(const PositionStatistics& a, const PositionStatistics& b) 
   }
 }
 
-TEST_F(Sweeps, AreTheSameToTheBitForAnyNumberOfThreads) {
-  for (const int count : {1, 12, 130}) {
-    std::vector<PositionStatistics> expected;
-    for (const int threads : {1, 2, 5}) {
-      SCOPED_TRACE(std::to_string(count) + " positions, " + std::to_string(threads) + " threads");
-      Workspace workspace(threads);
-      const auto found = transformer_->statistics(*run_, kLength - count, count, 12, workspace);
-      if (threads == 1) expected = found;
-      ASSERT_EQ(found.size(), expected.size());
-      for (std::size_t i = 0; i < found.size(); ++i) expect_same_bits(found[i], expected[i]);
-    }
-  }
-}
-
 // ---- the logit lens ----
 
 /// The rows of the stream at positions [first, first + count): [count * (n_layer + 1), d_model].
@@ -346,17 +332,6 @@ TEST_F(Sweeps, LensCanBeStopped) {
   const std::vector<float> rows = ten_rows_of(*run_, 1);
   EXPECT_THROW(transformer_->lens(rows, 10, std::vector{1}, 5, workspace, source.get_token()), Stopped);
   EXPECT_TRUE(transformer_->lens({}, 10, {}, 5, workspace).empty());
-}
-
-TEST(Statistics, CanBeStopped) {
-  const auto transformer = Transformer::load(testing::golden_folder("full_context"));
-  Workspace workspace(1);
-  const std::vector<int> ids = {1, 2, 3};
-  const auto run = transformer->forward(ids, workspace);
-  std::stop_source source;
-  source.request_stop();
-  EXPECT_THROW(transformer->statistics(*run, 0, 3, 1, workspace, source.get_token()), Stopped);
-  EXPECT_TRUE(transformer->statistics(*run, 0, 0, 1, workspace).empty());
 }
 
 }  // namespace

@@ -115,31 +115,6 @@ TEST_F(AttentionWindow, ToursSayNothingAboutItThatHoldsOnlyForModels) {
   EXPECT_FALSE(says(core, "One."));
 }
 
-TEST_F(AttentionWindow, OpensOnAViewThatItCanShow) {
-  CoreOptions own = options();
-  own.settings.session.view = "mlp";
-  own.settings.session.second_view = "lens";
-  CoreFixture core(std::move(own));
-  ASSERT_EQ(core.state().view, "mlp");
-  apply_and_show(core, OpenModel{file({2, 3, 7, 7})});
-  EXPECT_TRUE(find_view(core.state().view)->can_be_made_of(Capability::patterns)) << core.state().view;
-  EXPECT_EQ(core.state().second_view, "");
-  core.apply(ShowView{"mlp"});
-  EXPECT_EQ(core.state().view, "mlp") << "which says what it needs";
-}
-
-TEST_F(AttentionWindow, WhatIsComparedWithIsNotLeftToTheNextModel) {
-  CoreOptions own = options();
-  own.window.model = file({2, 3, 7, 7}, "a.safetensors");
-  own.window.second = file({2, 3, 6, 6}, "b.safetensors").string();
-  own.window.second_is_file = true;
-  Core core(std::move(own));
-  apply_and_show(core, SetSide{Side::baseline});
-  EXPECT_TRUE(says(core, "6 tokens")) << "of the one that is shown";
-  apply_and_show(core, SetSide{Side::difference}, OpenModel{bundled_folder()});
-  EXPECT_EQ(core.state().side, Side::run);
-}
-
 TEST_F(AttentionWindow, ComparesWithASecondFile) {
   CoreOptions own = options();
   own.window.model = file({2, 3, 7, 7}, "a.safetensors");
@@ -240,30 +215,6 @@ TEST_F(AttentionWindow, SessionsWhoseFileIsGoneLeaveAllAsItIs) {
               AllOf(HasSubstr("a.safetensors"), HasSubstr("open that file first")));
   EXPECT_EQ(session_of(core.state(), core.snapshot()), before);
   EXPECT_FALSE(core.snapshot().model->patterns);
-}
-
-TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
-  const std::filesystem::path first = file({2, 3, 5, 12}, "a.safetensors");
-  const std::filesystem::path figure = folder_.path() / "figure.png";
-  {
-    CoreFixture core(with_model(first));
-    core.apply(SelectHead{1, 0});
-    core.apply(ShowDialog{Dialog::export_, "heatmap"});
-    core.apply(TypeInField{Field::export_path, Replace{figure.string()}});
-    core.apply(DoExport{});
-    wait_until(core, [&] { return std::filesystem::exists(figure); });
-  }
-  EXPECT_THAT(command_of(read_recipe(figure)),
-              HasSubstr("headscope heatmap --attention a.safetensors --layer 1"));
-  CoreFixture core(options());
-  const std::string typed = prompt(core);
-  core.handle(FilesDropped{{figure}});
-  wait_until(core, [&] { return core.snapshot().model->patterns != nullptr; });
-  shown(core);
-  EXPECT_EQ(core.state().selection.layer, 1);
-  EXPECT_EQ(core.state().view, "heatmap");
-  apply_and_show(core, OpenModel{bundled_folder()});
-  EXPECT_EQ(prompt(core), typed);
 }
 
 }  // namespace

@@ -137,18 +137,6 @@ TEST_F(PatternFiles, HaveKeysOfTheirOwn) {
   EXPECT_THAT(open(tensors)->keys().labels, ElementsAre("#7", "#8", "#9", "#7"));
 }
 
-TEST_F(PatternFiles, ShowTextsThatCannotBePrinted) {
-  const auto patterns =
-      open(pattern_tensors({1, 1, 3, 3}, causal_weight),
-           R"({"tokens":"[\"\",\"\\u0000\\u001b[2J\",\"\\u202e\\n\"]","model":"a\u001bb c"})");
-  for (const std::string& label : patterns->queries().labels) {
-    EXPECT_FALSE(label.empty());
-    EXPECT_EQ(std::ranges::count_if(label, [](char c) { return static_cast<unsigned char>(c) < ' '; }), 0)
-        << label;
-  }
-  EXPECT_THAT(patterns->model(), ::testing::AllOf(HasSubstr("b c"), ::testing::Not(HasSubstr("\x1b"))));
-}
-
 TEST_F(PatternFiles, SayWhatIsOddAboutTheirWeights) {
   EXPECT_THAT(open(pattern_tensors({2, 2, 4, 4}, causal_weight))->notes(), IsEmpty());
   EXPECT_THAT(open(pattern_tensors({1, 2, 4, 4}, even_rows(4), "BF16"))->notes(), IsEmpty());
@@ -228,15 +216,6 @@ TEST_F(PatternFiles, WrittenToWhileOpenAreNotMixedWithWhatTheyWere) {
   }
 }
 
-TEST_F(PatternFiles, StopWhileTheyAreRead) {
-  const auto path = file(safetensors_bytes(pattern_tensors({2, 2, 4, 4}, causal_weight)));
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_THROW(
-      static_cast<void>(PatternFile::open(path, {.precision = {}, .stop = stop.get_token(), .progress = {}})),
-      model::Stopped);
-}
-
 // ---- questions about patterns ----
 
 TEST_F(PatternFiles, AnswerWhatIsAskedOfPatterns) {
@@ -293,30 +272,6 @@ TEST_F(PatternFiles, HaveHeadMetrics) {
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::distance]));
 }
 
-TEST_F(PatternFiles, RollOutWhereKeysAreTheQueriesTokens) {
-  const auto of = run(pattern_tensors({2, 2, 4, 4}, even_rows(4)));
-  DirectAnswers answers(of, workspace_);
-  const auto rollout = ask(answers, RolloutOf{1});
-  // Computed by hand: the product of both layers' matrices, each averaged with the identity.
-  std::array<std::array<std::array<double, 4>, 4>, 2> step{};
-  for (int layer = 0; layer < 2; ++layer)
-    for (int q = 0; q < 4; ++q)
-      for (int k = 0; k < 4; ++k) {
-        double mean = 0;
-        for (int head = 0; head < 2; ++head) mean += static_cast<double>(even_rows(4)(layer, head, q, k)) / 2;
-        step[layer][q][k] = 0.5 * mean + (q == k ? 0.5 : 0);
-      }
-  for (std::size_t q = 0; q < 4; ++q)
-    for (std::size_t k = 0; k < 4; ++k) {
-      double sum = 0;
-      for (std::size_t i = 0; i < 4; ++i) sum += step[1][q][i] * step[0][i][k];
-      EXPECT_NEAR(static_cast<double>(rollout->matrix().at(static_cast<int>(q), static_cast<int>(k))), sum,
-                  1e-6);
-    }
-  DirectAnswers cross(run(pattern_tensors({2, 2, 4, 8}, even_rows(8))), workspace_);
-  EXPECT_THROW(static_cast<void>(ask(cross, RolloutOf{1})), model::RunError);
-}
-
 TEST_F(PatternFiles, SayThatTheRestNeedsWeights) {
   const auto of = run(pattern_tensors({2, 2, 4, 4}, causal_weight));
   for (const Question& question :
@@ -327,25 +282,6 @@ TEST_F(PatternFiles, SayThatTheRestNeedsWeights) {
     EXPECT_EQ(answer.failure,
               "this needs a model's weights; \"some.safetensors\" holds only attention patterns");
   }
-}
-
-TEST_F(PatternFiles, AreComparedByWhatTheirTokensAreCalled) {
-  const auto texts = [](const std::vector<std::string>& words) {
-    return R"({"tokens":")" + text_list(words) + "\"}";
-  };
-  PromptRun first =
-      *run(pattern_tensors({1, 1, 3, 3}, causal_weight), texts({"the", "black", "cat"}), "a.safetensors");
-  const auto second =
-      run(pattern_tensors({1, 1, 2, 2}, even_rows(2)), texts({"black", "cat"}), "b.safetensors");
-  compare_with(first, second, Alignment::subsequence);
-  EXPECT_THAT(first.aligned, ElementsAre(-1, 0, 1));
-  EXPECT_TRUE(compares_different_inputs(first));
-  DirectAnswers answers(std::make_shared<const PromptRun>(first), workspace_);
-  const auto known = answers.ask(Question(PatternOf{0, 0}).difference());
-  const auto& change = *std::static_pointer_cast<const Pattern>(known->value);
-  EXPECT_FLOAT_EQ(change.matrix().at(2, 1), 1.F / 3 - even_rows(2)(0, 0, 1, 0));
-  EXPECT_TRUE(change.masked(1, 0)) << "nothing stands for the first token";
-  EXPECT_FALSE(change.masked(1, 2)) << "seen by one of both";
 }
 
 TEST_F(PatternFiles, HaveTheirKeysComparedByWhatTheyAreCalledToo) {

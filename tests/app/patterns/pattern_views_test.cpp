@@ -62,20 +62,6 @@ TEST_F(PatternViews, TheMapOfARectangleHasARowForEachQueryAndAColumnForEachKey) 
   EXPECT_EQ(in_words(shown.click(shown.grid(), 1, 11)), "query 1, key 11");
 }
 
-TEST_F(PatternViews, LinesJoinTwoTextsOfDifferentLengths) {
-  const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
-  const ViewFixture shown("lines", s, 900, 600, {{"threshold", "0.5"}, {"all-queries", "yes"}});
-  ASSERT_EQ(shown.picture().regions.size(), 2U);
-  EXPECT_EQ(shown.region(0).row_count, 5);
-  EXPECT_EQ(shown.region(1).row_count, 12);
-  const auto rows = text_rows(shown.table());
-  ASSERT_EQ(rows.size(), 5U);
-  EXPECT_THAT(rows[0], ElementsAre("L1 H2", "0", "le", "5", "sleep", plain(even_rows(12)(1, 2, 0, 5))));
-  const ViewFixture arcs("lines", s, 900, 600, {{"arrangement", "arcs"}});
-  EXPECT_THAT(words_in(arcs.scene()), HasSubstr("the keys are other tokens"));
-  EXPECT_THAT(find_view("lines")->refuse(arcs.context()), HasSubstr("the keys are other tokens"));
-}
-
 TEST_F(PatternViews, DifferencesAreBetweenTwoFiles) {
   PromptRun first = run({2, 3, 8, 8}, even_rows(8));
   compare_with(first,
@@ -181,14 +167,6 @@ TEST_F(PatternViews, SearchFindsTheHeadsOfTheFile) {
   EXPECT_TRUE(std::ranges::is_sorted(numbers_of(table, "weight"), std::greater{}));
   EXPECT_EQ(found({{"search-above", "0"}, {"search-heads", "chosen"}}).rows(), 4U);
   EXPECT_EQ(found({{"search-text", "list"}}).rows(), 0U);
-}
-
-TEST_F(PatternViews, SearchOfTwoTextsTakesKeysFromTheSecond) {
-  Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
-  s.select({1, 2, 1, 3});
-  const Table table = ViewFixture("search", s, 1000, 600, {{"search-above", "0"}}).table();
-  EXPECT_EQ(texts_of(table, "query token"), std::vector<std::string>(6, "chat"));  // in six heads
-  EXPECT_EQ(texts_of(table, "key token"), std::vector<std::string>(6, "is"));
 }
 
 TEST_F(PatternViews, OffersNoEdits) {

@@ -132,32 +132,6 @@ TEST_F(ActivationMeansTest, AreTheReferencesAtEverySite) {
   }
 }
 
-TEST_F(ActivationMeansTest, ContinueAPart) {
-  const MeansOverList question{list(kThree), {{Site::z, 1}, {Site::mlp_post, 0}, {Site::resid_pre, 0}}};
-  ActivationMeans part;
-  part.progress.done = 1;
-  part.tokens = static_cast<std::int64_t>(kThree[0].size());
-  model::Hooks hooks;
-  for (const HookPoint point : question.points) {
-    const bool heads = model::has_heads(point.site);
-    part.sums.emplace_back(model::unit_count(model_->transformer->config(), point.site) *
-                           (heads ? kHeads : 1));
-  }
-  for (std::size_t i = 0; i < question.points.size(); ++i)
-    hooks.watch(question.points[i], [&sums = part.sums[i]](const model::ConstActivation2d& piece) {
-      for (int row = 0; row < piece.rows; ++row)
-        for (int col = 0; col < piece.cols; ++col) sums[col] += double{piece.row(row)[col]};
-    });
-  model::ForwardOptions options;
-  options.hooks = &hooks;
-  model_->transformer->forward(kThree[0], workspace_, options);
-  const ActivationMeans continued = question.compute(run_of({0}), {workspace_, {}, &part}),
-                        at_once = means_over(question);
-  EXPECT_EQ(continued.tokens, at_once.tokens);
-  for (const HookPoint point : question.points)
-    EXPECT_EQ(continued.at(point).values, at_once.at(point).values) << hook_name(point);
-}
-
 TEST_F(ActivationMeansTest, BecomeEditsOfThePlace) {
   const ActivationMeans means = means_over({list(kThree), {{Site::z, 1}, {Site::mlp_post, 0}}});
   const std::vector<float>&z = means.at({Site::z, 1}).values, &post = means.at({Site::mlp_post, 0}).values;

@@ -3,7 +3,6 @@
 #include "app/run/analyses/search.h"
 
 #include <algorithm>
-#include <random>
 
 #include "app/run/analyses/token_pass.h"
 #include "model/files/error.h"
@@ -90,35 +89,6 @@ TEST(ActivationsOverList, HaveTheTokensAroundWithTheirActivations) {
       EXPECT_NEAR(excerpt.values[position - first], activation(run, f.layer, f.neuron, position), 1e-5);
     }
     EXPECT_EQ(excerpt.values[f.position - first], f.activation);
-  }
-}
-
-TEST(ActivationSearch, DoesNotDependOnTheOrderOfPrompts) {
-  const ActivationSearch search{{{4, 537}, {4, 706}}, {}, 0, {1, 1}};
-  const WatchedNeurons watched(search.neurons, *bundled());
-  const auto add = [&](FoundActivations& found, const std::pair<int, Scenario>& one, std::size_t most) {
-    model::Workspace workspace(1);
-    model::ForwardOptions options;
-    options.hooks = &watched.hooks();
-    bundled()->transformer->forward(one.second.run->tokens.ids(), workspace, options);
-    add_activations(*one.second.run, search, watched, one.first, most, found);
-    EXPECT_LE(found.best.size(), most);
-  };
-  FoundActivations all;
-  for (const auto& one : each()) add(all, one, 1000);
-  ASSERT_GT(all.best.size(), 12U);
-  std::mt19937 random(1);
-  std::vector<std::size_t> order{0, 1, 2};
-  for (const std::size_t most : {1U, 2U, 5U, 12U}) {
-    for (int i = 0; i < 6; ++i) {
-      FoundActivations found;
-      for (const std::size_t index : order) add(found, each()[index], most);
-      EXPECT_EQ(found.count, all.count);
-      EXPECT_EQ(found.best, std::vector(all.best.begin(), all.best.begin() + static_cast<int>(most)));
-      EXPECT_EQ(found.excerpts,
-                std::vector(all.excerpts.begin(), all.excerpts.begin() + static_cast<int>(most)));
-      std::ranges::shuffle(order, random);
-    }
   }
 }
 

@@ -2,10 +2,8 @@
 #include "app/run/analyses/attribution.h"
 
 #include "app/run/analyses/best_found.h"
-#include "app/run/analyses/predictions.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
-#include "model/pass/statistics.h"
 #include "tests/app/run/run_of_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
@@ -83,6 +81,8 @@ void expect_textbook(const Scenario& s, const Attribution& a) {
   const double slack = 1e-4 * std::max(1.0, std::abs(expected.logit));
   EXPECT_NEAR(a.scale, expected.scale, 1e-5 * expected.scale);
   EXPECT_NEAR(a.logit, expected.logit, slack);
+  EXPECT_NEAR(a.sum(), expected.logit, slack);
+  EXPECT_LT(std::abs(a.rounding_error()), 3e-6 * std::max(10.0, std::abs(a.logit))) << "float32 rounds";
   EXPECT_NEAR(a.token_embedding, expected.token_embedding(), slack);
   EXPECT_NEAR(a.position_embedding, expected.position_embedding(), slack);
   EXPECT_NEAR(a.final_bias, expected.final_bias(), slack);
@@ -103,31 +103,6 @@ TEST(AttributionOf, IsTheTextbooksPartByPart) {
     SCOPED_TRACE(position);
     expect_textbook(s, *s.ask(AttributionOf{logit_at(position, TokenRef::best())}));
     expect_textbook(s, *s.ask(AttributionOf{difference_at(position, TokenRef::of(11), TokenRef::best(3))}));
-  }
-}
-
-TEST(AttributionOf, AddsUpToTheModelsOwnLogit) {
-  const Scenario& s = scenario(100);
-  for (const int position : {0, 1, 50, 99}) {
-    const auto next = s.ask(NextAfter{position});
-    const auto best = model::largest_logits(next->logits, 3);
-    const auto logit = [&](std::size_t rank) { return static_cast<double>(best[rank].logit); };
-    const auto one = s.ask(AttributionOf{logit_at(position, TokenRef::best(2))});
-    EXPECT_EQ(one->measured.token.id(), best[1].id);
-    EXPECT_EQ(one->measured.other.id(), -1);
-    EXPECT_EQ(one->logit, logit(1));
-    const auto two = s.ask(AttributionOf{difference_at(position, TokenRef::best(), TokenRef::best(3))});
-    EXPECT_EQ(two->measured.other.id(), best[2].id);
-    EXPECT_EQ(two->logit, logit(0) - logit(2));
-    for (const auto& a : {one, two}) {
-      double sum = a->token_embedding + a->position_embedding + a->final_bias;
-      for (const auto* parts : {&a->heads, &a->attention_bias, &a->mlps})
-        for (const double part : *parts) sum += part;
-      EXPECT_NEAR(sum, a->sum(), 1e-12 * std::abs(sum));
-      EXPECT_EQ(a->rounding_error(), a->logit - a->sum());
-      EXPECT_LT(std::abs(a->rounding_error()), 3e-6 * std::max(10.0, std::abs(logit(0))))
-          << "float32 rounds, no more";
-    }
   }
 }
 

@@ -1,7 +1,5 @@
-// Composition of heads: against whole matrices in double precision, and random matrices against the baseline.
+// Composition of heads against whole matrices in double precision.
 #include "app/run/analyses/head_circuit.h"
-
-#include <random>
 
 #include "model/files/error.h"
 #include "tests/app/run/run_of_model.h"
@@ -154,60 +152,6 @@ TEST(CompositionOf, HasNoNumberForAHeadWithoutWeights) {
   EXPECT_TRUE(std::isnan(c.value(0, 2)) && std::isnan(c.value(0, 3)));
   EXPECT_TRUE(std::isfinite(c.value(1, 2)) && std::isfinite(c.value(1, 3)));
   EXPECT_EQ(strongest_pairs(c, 0).size(), 2U);
-}
-
-TEST(CompositionOf, ShowsReceiversLayerByLayerAndStops) {
-  WeightsOf model(kBundledModel);
-  std::vector<double> done;
-  std::stop_source stop;
-  const auto shown = [&](const Composition& part, double fraction) {
-    done.push_back(fraction);
-    const int layer = static_cast<int>(done.size());
-    EXPECT_TRUE(std::isfinite(part.value(0, layer * 8)));
-    EXPECT_TRUE(std::isnan(part.value(0, (layer + 1) * 8)));
-    EXPECT_EQ(part.done, layer + 1);
-    EXPECT_FALSE(part.complete());
-    if (done.size() == 3) stop.request_stop();
-  };
-  EXPECT_THROW(
-      CompositionOf{}.compute(model.run, {model.workspace, stop.get_token(), nullptr, nullptr, shown}),
-      model::Stopped);
-  EXPECT_THAT(done, ElementsAre(::testing::DoubleEq(2.0 / 30), ::testing::DoubleEq(6.0 / 30),
-                                ::testing::DoubleEq(12.0 / 30)));
-}
-
-/// Normally distributed factors of the shapes of a model with d_model = 40 + 1, d_head = 8, without a mean.
-TEST(RandomComposition, IsTheRootMeanSquareOfRandomMatrices) {
-  model::Config config;
-  config.n_embd = 41, config.n_head = 1;
-  const double baseline = random_composition(config);
-  std::mt19937_64 random(7);
-  const auto uniform = [&] { return (static_cast<double>(random() >> 11U) + 0.5) / 9007199254740992.0; };
-  const auto normal = [&] {
-    return std::sqrt(-2 * std::log(uniform())) * std::cos(6.283185307179586 * uniform());
-  };
-  const auto matrix = [&](int rows, int cols, bool steep) {
-    Matrix m(rows, cols);
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < cols; ++j)
-        m.at(i, j) = normal() * (steep ? std::pow(0.3, std::min(rows, cols) == rows ? i : j) : 1);
-    return m;
-  };
-  constexpr int kSamples = 400, kWidth = 40, kHead = 8;
-  for (const bool steep : {false, true}) {  // whatever the singular values are
-    double squares = 0, sum = 0;
-    for (int i = 0; i < kSamples; ++i) {
-      const double c = composed(matrix(kWidth, kHead, false) * matrix(kHead, kWidth, steep),
-                                matrix(kWidth, kHead, steep) * matrix(kHead, kWidth, false));
-      sum += c / kSamples, squares += c * c / kSamples;
-    }
-    EXPECT_NEAR(std::sqrt(squares), baseline, (steep ? 0.05 : 0.01) * baseline);
-    EXPECT_LE(sum, std::sqrt(squares));
-    if (steep) continue;
-    EXPECT_NEAR(sum, baseline * (1 - 1 / (4.0 * kHead * kHead)), 0.01 * baseline);
-  }
-  config.n_embd = 1;
-  EXPECT_TRUE(std::isnan(random_composition(config)));
 }
 
 TEST(StrongestPairs, AreSortedAndOfAHead) {

@@ -145,15 +145,5 @@ TEST(MetricsOnRepeated, AreTheReferencesForEveryHead) {
   }
 }
 
-TEST(MetricsOnRepeated, GoOnWhereTheyWereStopped) {
-  const Scenario s("A robot must");
-  const MetricsOnRepeated question{{8, 4, 0}};
-  const HeadMetricsOf part =
-      part_of(question, *s.run, [](const HeadMetricsOf& shown) { return shown.sequences == 2; });
-  int parts = 0;
-  EXPECT_EQ(gone_on(question, *s.run, part, &parts).sums, s.ask(question)->sums);
-  EXPECT_EQ(parts, 1) << "of four sequences one is shown, and the last is the whole";
-}
-
 }  // namespace
 }  // namespace headscope::app::head_metrics_test

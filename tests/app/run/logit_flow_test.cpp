@@ -223,17 +223,6 @@ TEST(LogitFlowOf, HoldsForAModelOfAnotherShapeWithItsOwnUnembedding) {
   }
 }
 
-TEST(LogitFlowOf, AddsUpForManyTokens) {
-  const Scenario& s = scenario(100);
-  for (const int position : {0, 63, 64, 99}) {
-    SCOPED_TRACE(position);
-    const auto f = s.ask(LogitFlowOf{logit_at(position)});
-    expect_conserved(*f, s.config().n_layer);
-    EXPECT_NEAR(f->sum(), f->logit, 1e-5 * std::max(1.0, std::abs(f->logit)));
-    EXPECT_EQ(std::ssize(f->edges), std::min<std::int64_t>(f->edge_count, LogitFlow::kMaxEdges));
-  }
-}
-
 TEST(LogitFlowOf, CanLeaveOutWhatAllLogitsShare) {
   const Scenario& s = scenario(12);
   const auto f = s.ask(LogitFlowOf{difference_at(11, TokenRef::best(), TokenRef::mean())});
@@ -275,18 +264,6 @@ TEST(LogitFlowOf, IsConservedWithEdits) {
       expect_edges_add_up(f);
     }
   }
-}
-
-TEST(LogitFlowOf, IsTheSameForAnyNumberOfThreads) {
-  const Scenario& s = scenario(100);
-  std::vector<LogitFlow> flows;
-  for (const int threads : {1, 3}) {
-    model::Workspace workspace(threads);
-    flows.push_back(LogitFlowOf{logit_at(99)}.compute(*s.run, {workspace}));
-  }
-  EXPECT_EQ(flows[0].edges, flows[1].edges);
-  EXPECT_EQ(flows[0].stream, flows[1].stream);
-  EXPECT_EQ(flows[0].key_biases, flows[1].key_biases);
 }
 
 TEST(FlowLensOf, ReadsTheTokenAtTheInputOfEachBlock) {

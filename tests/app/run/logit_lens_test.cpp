@@ -111,22 +111,5 @@ TEST(LensOf, TakesTheSameTokensFromThePreviousRun) {
               *longer.ask(LensOf{0}));
 }
 
-TEST(LensOf, KeepsWithoutWorkWhatIsTheSame) {
-  const Scenario &longer = scenario(60), &shorter = scenario(35);
-  const auto previous = shorter.ask(LensOf{1});
-  const auto kept = LensOf{1}.reusable_part(*previous, *longer.run);
-  ASSERT_TRUE(kept);
-  EXPECT_EQ(kept->positions(), 3);
-  EXPECT_EQ(kept->tokens, longer.run->tokens.ids()) << "of the new run: the rest is added to it";
-  // An edit in an earlier block affects all later ones.
-  std::vector<int> ids = longer.run->tokens.ids();
-  ids[5] = ids[5] == 7 ? 8 : 7;
-  const Scenario other(Prompt{{}, ids, false});
-  EXPECT_FALSE(LensOf{1}.reusable_part(*previous, *other.run));
-  EXPECT_EQ(LensOf{0}.reusable_part(*shorter.ask(LensOf{0}), *other.run)->positions(), 5);
-  // A block that the run no longer has.
-  EXPECT_FALSE(LensOf{1}.reusable_part(*previous, *scenario(12).run));
-}
-
 }  // namespace
 }  // namespace headscope::app::logit_lens_test

@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "tests/app/run/parts.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/textbook.h"
@@ -63,21 +62,6 @@ TEST(PositionShift, SinusoidsAreCarriedOnExactlyAndSoIsAModelThatLearnedThem) {
       sum += 1 - std::cos(k / std::pow(10000.0, static_cast<double>(i) / kWidth));
     EXPECT_NEAR(static_cast<double>(shift->stay[k]), std::sqrt(2 * sum / (kWidth / 2)), 1e-5);
   }
-}
-
-TEST(PositionGeometry, PartsAreShownAndItGoesOnFromTheLastAfterAStop) {
-  const Scenario& s = scenario(12);
-  const PositionShift part = part_of(ShiftOfPositions{}, *s.run, [](const PositionShift&) { return true; });
-  EXPECT_GT(part.learned.size(), 1U);
-  PositionShift marked = part;
-  marked.stay[1] = 7;  // differs from what a fresh start would find
-  const PositionShift whole = gone_on(ShiftOfPositions{}, *s.run, marked);
-  const auto at_once = s.ask(ShiftOfPositions{});
-  EXPECT_EQ(whole.stay[1], 7);
-  EXPECT_EQ(whole.learned, at_once->learned) << "to the bit";
-  EXPECT_EQ(whole.unseen, at_once->unseen);
-  EXPECT_EQ(whole.sinusoidal, at_once->sinusoidal);
-  EXPECT_GT(part.bytes(), whole.bytes()) << "what it goes on from counts, and goes";
 }
 
 }  // namespace

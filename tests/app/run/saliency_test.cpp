@@ -140,17 +140,6 @@ TEST_F(SaliencyTest, ByIntegratedGradientsIsTheReferences) {
   }
 }
 
-TEST_F(SaliencyTest, IsCompleteAtTheDefaultStepsForManyTokens) {
-  for (const int length : {1, 12, 130}) {
-    const PromptRun of = prompt_run(tokens_of(length));
-    for (const SaliencyBaseline baseline : {SaliencyBaseline::zero, SaliencyBaseline::mean}) {
-      const Saliency found =
-          saliency({.measured = {}, .method = SaliencyMethod::integrated, .baseline = baseline}, of);
-      EXPECT_LT(std::abs(found.error()), 1e-3 * std::abs(found.value - found.start)) << length;
-    }
-  }
-}
-
 TEST_F(SaliencyTest, ReachesTheMeasuredPositionAndWithEditsLaterOnes) {
   const PromptRun plain = prompt_run(tokens_of(7));
   const Saliency found = saliency({.measured = {.position = 3}}, plain);

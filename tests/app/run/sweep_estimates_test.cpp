@@ -241,25 +241,5 @@ TEST_F(SweepEstimates, ComeFirstAndThenTheCellsWithTheLargest) {
   }
 }
 
-TEST_F(SweepEstimates, AreComparedWithTheCellsThatAreKnown) {
-  const PromptRun run = run_of(tokens_of(6));
-  const Sweep sweep = SweepOf{.measured = difference_at(5), .estimates = true}.compute(run, {workspace_});
-  std::vector<double> estimated, exact;
-  for (int layer = 0; layer < kLayers; ++layer)
-    for (int head = 0; head < kHeads; ++head) {
-      estimated.push_back(sweep.estimate(Metric::logit, layer, head));
-      exact.push_back(sweep.difference(Metric::logit, layer, head));
-    }
-  EXPECT_EQ(sweep.estimate_correlation(Metric::logit), rank_correlation(estimated, exact));
-  EXPECT_TRUE(std::isnan(sweep.estimate_correlation(Metric::divergence)));
-  Sweep part = sweep;
-  part.known.assign(part.known.size(), false);
-  EXPECT_TRUE(std::isnan(part.estimate_correlation(Metric::logit)));
-  part.known[0] = part.known[1] = true;
-  part.estimates[0].logit = 1, part.estimates[1].logit = 2;
-  part.readings[0].logit = 5, part.readings[1].logit = 4;
-  EXPECT_EQ(part.estimate_correlation(Metric::logit), -1);
-}
-
 }  // namespace
 }  // namespace headscope::app::sweep_estimates_test

@@ -285,26 +285,6 @@ TEST_F(SweepTest, OverSendersIsTheReferencesWithAllElseHeld) {
       }
 }
 
-/// Paths into the run's edits: each cell is measured on top of a path that is applied already.
-TEST_F(SweepTest, OverSendersAddsToAPathThatIsThere) {
-  const SweepOf question{.over = SweepOver::senders,
-                         .receiver = {{{Site::q, 2}, 1, {}, {}}, kHeads},
-                         .measured = difference_at(7)};
-  const auto run_with = [&](const model::Edits& edits) {
-    PromptRun run = run_of(tokens_of(8));
-    model::ForwardOptions options;
-    options.plan = model_->transformer->plan(edits, workspace_, {}, {nullptr, run.run->tokens});
-    run.run = model_->transformer->forward(tokens_of(8), workspace_, options);
-    return run;
-  };
-  const model::Edits first = question.edits(0, 1), second = question.edits(1, kHeads);
-  const Sweep on_top = sweep(question, run_with(first)),
-              both = sweep(question, run_with({first.front(), second.front()}));
-  EXPECT_EQ(on_top.at(1, kHeads).logit, both.before.logit);
-  EXPECT_EQ(on_top.at(0, 1).logit, on_top.before.logit) << "it is off already";
-  EXPECT_NE(on_top.before.logit, both.before.logit);
-}
-
 TEST_F(SweepTest, TokensAreTakenByRankInTheRunOrById) {
   const PromptRun run = run_of(tokens_of(7));
   const Sweep best = sweep({.measured = difference_at(6)}, run);

@@ -62,22 +62,5 @@ TEST(PassOfToken, IsToTheBitThatOfTheRun) {
   }
 }
 
-TEST(PassOfToken, ShowsItsBlocksAsTheyCome) {
-  const Scenario s(kRobot);
-  model::Workspace workspace(1);
-  std::vector<std::size_t> blocks;
-  std::vector<double> done;
-  const auto show = [&](const TokenPass& part, double fraction) {
-    blocks.push_back(part.blocks.size());
-    done.push_back(fraction);
-    EXPECT_TRUE(part.ln_f.empty());
-    EXPECT_GT(part.bytes(), part.blocks.size() * 4 * 256 * sizeof(float));
-  };
-  PassOfToken{}.compute(*s.run, {workspace, {}, nullptr, nullptr, show});
-  EXPECT_THAT(blocks, ElementsAre(1, 2, 3, 4, 5));
-  EXPECT_TRUE(std::ranges::is_sorted(done));
-  EXPECT_LT(done.back(), 1);
-}
-
 }  // namespace
 }  // namespace headscope::app::token_pass_test

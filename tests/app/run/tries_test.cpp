@@ -58,15 +58,6 @@ TEST(Tries, SeveralTokensAtOnceHaveTheProbabilitiesOfTheLast) {
   EXPECT_THAT(tries[0].probabilities, ElementsAre(IsNan(), 0.5, 0.25));
 }
 
-TEST(Tries, GoingOnInsideThePromptBeginsThere) {
-  Tries tries = step({}, {1, 2, 3}, {1, 2, 3, 4}, {0.5});
-  tries = step(std::move(tries), {1, 2, 3, 4}, {1, 8}, {0.25});
-  ASSERT_EQ(tries.size(), 2U);
-  EXPECT_THAT(tries[1].ids, ElementsAre(1, 8));
-  EXPECT_EQ(tries[1].start, 1);
-  EXPECT_EQ(tries_of(tries, Ids{1, 8}).size(), 2U) << "what was left can be gone back to";
-}
-
 TEST(Tries, StepsBackBehindWhereItBeganLoseNothing) {
   Tries tries = step({}, {1, 2, 3}, {1, 2, 3, 4}, {0.5});
   tries = step(std::move(tries), {1, 2, 3, 4}, {1, 2, 3});
@@ -79,16 +70,6 @@ TEST(Tries, StepsBackBehindWhereItBeganLoseNothing) {
   // All in one step gives the same.
   tries = step(step({}, {1, 2, 3}, {1, 2, 3, 4}, {0.5}), {1, 2, 3, 4}, {1});
   ASSERT_EQ(tries_of(tries, Ids{1}).size(), 1U);
-}
-
-TEST(Tries, AreShownWithThePromptsThatTheyWentOnFrom) {
-  Tries tries = step({}, {1, 2}, {1, 2, 3}, {0.5});
-  tries = step(std::move(tries), {7, 8}, {7, 8, 9}, {0.5});
-  ASSERT_EQ(tries_of(tries, Ids{1, 2}).size(), 1U);
-  EXPECT_EQ(tries_of(tries, Ids{1, 2})[0]->ids, (Ids{1, 2, 3}));
-  EXPECT_EQ(tries_of(tries, Ids{1, 2, 6}).size(), 1U);
-  EXPECT_TRUE(tries_of(tries, Ids{1}).empty());
-  EXPECT_TRUE(tries_of(tries, Ids{2}).empty());
 }
 
 TEST(Tries, TheOldestAreForgotten) {

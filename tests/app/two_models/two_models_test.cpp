@@ -83,24 +83,6 @@ TEST(TwoModels, HaveTokensThatMeanTheSame) {
             EndsWith(R"( is "A" in the first, "B" in the second)")));
 }
 
-TEST(TwoModels, AreSubtractedCellByCell) {
-  const Scenario s = of_two_models();
-  ASSERT_TRUE(compares_models(*s.run));
-  ASSERT_TRUE(compares_different_inputs(*s.run));
-  const ViewContext c = on_side(Side::difference, *find_view("heatmap"), s.context(800, 600));
-  const auto change = c.ask(PatternOf{2, 1});
-  const auto length = static_cast<std::size_t>(s.length());
-  std::vector<float> here(length * length), there(length * length);
-  bundled()->transformer->pattern(*s.run->run, 2, 1, here);
-  second()->transformer->pattern(*s.run->baseline->run, 2, 1, there);
-  bool any = false;
-  for (std::size_t i = 0; i < here.size(); ++i) {
-    EXPECT_EQ(change->values[i], here[i] - there[i]);
-    any |= change->values[i] != 0;
-  }
-  EXPECT_TRUE(any);
-}
-
 TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
   const Scenario s = of_two_models();
   const Scenario alone(Prompt{kRobot, {}, false}, {2, 1, 3}, second());
@@ -189,25 +171,6 @@ TEST(TwoModels, NeuronsPushWithTheWeightsOfTheirOwnModel) {
     EXPECT_NEAR(std::stod(row[6]), expected, 1e-4 * std::max(1.0, std::abs(expected))) << neuron;
   }
   EXPECT_THAT(texts(view.build(c).scene), Contains(HasSubstr("its own model's weights")));
-}
-
-TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
-  const Scenario s = of_two_models();
-  const View& view = *find_view("metrics");
-  const auto table_of = [&](Side side, const char* text) {
-    ViewContext c = on_side(side, view, s.context(1200, 900));
-    testing::set(c, "metrics-text", text);
-    return view.table(c);
-  };
-  const auto first = text_rows(table_of(Side::run, "repeated")),
-             there = text_rows(table_of(Side::baseline, "repeated")),
-             change = text_rows(table_of(Side::difference, "repeated"));
-  ASSERT_EQ(change.size(), 48U);
-  EXPECT_NE(first, there);
-  for (std::size_t row = 0; row < change.size(); ++row)
-    for (std::size_t col = 2; col < 2 + kHeadMetrics; ++col)
-      EXPECT_NEAR(std::stof(change[row][col]), std::stof(first[row][col]) - std::stof(there[row][col]), 1e-5F)
-          << row << " " << col;
 }
 
 TEST(TwoModels, TextsThatMayFollowArePatchedToTheirEnds) {
@@ -313,16 +276,6 @@ TEST_F(WorkerOfTwoModels, KeepsNothingOfAPreviousSecondModel) {
   expect_as_afresh();
 }
 
-TEST_F(WorkerOfTwoModels, TheFirstChangesBesideTheSecond) {
-  const SecondModelFolder third("third", 2);
-  const auto before = settled();
-  want_.model = third.path();
-  ++want_.load_request;
-  const auto after = settled();
-  EXPECT_EQ(after->second_model, before->second_model) << "which stays loaded";
-  expect_as_afresh();
-}
-
 TEST_F(WorkerOfTwoModels, OneThatIsNotThereIsSaidAsLongAsItIsWantedAndTheRestGoesOn) {
   compare_in(second_folder() / "nowhere");
   auto shown = settled();
@@ -340,21 +293,6 @@ TEST_F(WorkerOfTwoModels, OneThatIsNotThereIsSaidAsLongAsItIsWantedAndTheRestGoe
   EXPECT_EQ(shown->run->baseline->model, shown->model);
   compare_in(second_folder());
   EXPECT_EQ(settled()->error, "");
-}
-
-TEST_F(WorkerOfTwoModels, APromptDoesNotWaitForIt) {
-  bool alone = false;
-  std::atomic<Worker*> watched = nullptr;
-  Worker worker({.threads = 2, .wake = [&] {
-                   Worker* const at = watched;
-                   const auto shown = at ? at->snapshot() : nullptr;
-                   alone |= shown && shown->run && !shown->run->baseline;
-                 }});
-  watched = &worker;
-  worker.want(want_);
-  const auto settled = worker.settle();
-  EXPECT_TRUE(alone) << "what the first makes of it is shown before";
-  EXPECT_TRUE(settled->run->baseline);
 }
 
 TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
@@ -378,18 +316,6 @@ TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
     ASSERT_TRUE(shown->run);
     EXPECT_EQ(shown->run->baseline == nullptr, closes);
   }
-}
-
-TEST_F(WorkerOfTwoModels, AFormerPromptIsNotRunAgainInEither) {
-  const auto first = settled();
-  want_.prompt.text = "The old king";
-  compare_in(second_folder());
-  settled();
-  want_.prompt.text = kRobot;
-  compare_in(second_folder());
-  const auto again = settled();
-  EXPECT_EQ(again->run->baseline->run->pages, first->run->baseline->run->pages);
-  EXPECT_EQ(again->run->run->pages, first->run->run->pages);
 }
 
 TEST_F(WorkerOfTwoModels, TheSecondGetsTheFirstsTokens) {
@@ -440,15 +366,6 @@ TEST_F(WorkerOfTwoModels, PatchesOfItsOwnRunFollowThePrompt) {
     EXPECT_EQ(answer_of<NextAfter>(*shown, NextAfter{-1})->logits,
               answer_of<NextAfter>(*named.settle(), NextAfter{-1})->logits);
   }
-}
-
-TEST(TwoModels, ANeuronThatIsNoNumberIsOneQuestion) {
-  const float none = std::numeric_limits<float>::quiet_NaN();
-  const Question neuron = TokensOfNeuron{1, 2, none, 0.5F};
-  EXPECT_TRUE(neuron == Question(TokensOfNeuron{1, 2, none, 0.5F}));
-  EXPECT_FALSE(neuron == Question(TokensOfNeuron{1, 2, none, 0.25F}));
-  EXPECT_EQ(Scenario(kRobot).ask_difference(TokensOfNeuron{1, 2})->norm, 0)
-      << "alone it is compared with itself";
 }
 
 TEST_F(WorkerOfTwoModels, AShorterContextLeavesTheRestWithoutACounterpart) {

@@ -148,25 +148,6 @@ TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
                                                    HasSubstr("“Second model…” in the ⋯ menu")));
 }
 
-TEST_F(TwoModelsWindow, AFolderIsFoundAgainWhileItIsOpenAndAfterIt) {
-  CoreOptions o = own();
-  o.find_models = nullptr;
-  Core core(std::move(o));
-  compare(core);
-  const std::filesystem::path session = folder_.path() / "b.headscope";
-  core.apply(SaveSession{session});
-  wait_until(core, [&] { return !core.state().session.empty(); });
-  for (const bool open : {true, false}) {
-    if (!open) core.apply(CompareModel{});
-    apply_and_show(core, ShowMessage{}, TypeInField{Field::prompt, Replace{"else"}});
-    core.apply(OpenFile{session});
-    wait_until(core, [&] { return prompt(core) == "The old king had a daughter"; });
-    shown(core);
-    EXPECT_EQ(core.state().second.model, second()) << open;
-    EXPECT_EQ(core.state().message.text, "") << open;
-  }
-}
-
 TEST_F(TwoModelsWindow, FiguresNameTheOneThatTheyShow) {
   Core core(own());
   compare(core);
@@ -235,20 +216,6 @@ TEST_F(TwoModelsWindow, PatchesAloneCompareNothing) {
   const auto* side = find_item(core, "Show Difference");
   ASSERT_NE(side, nullptr);
   EXPECT_FALSE(side->enabled);
-}
-
-TEST_F(TwoModelsWindow, WhereItIsRefusedItsPatchesAreLeftOut) {
-  const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
-  Core core(own());
-  compare(core);
-  apply_and_show(core, ToggleEdit{model::PatchFrom{{{model::Site::z, 1}, {}, {}, {}}, {}, {}, true}});
-  ASSERT_TRUE(core.snapshot().run->run->plan);
-  core.apply(CompareModel{small.path()});
-  type_and_show(core, "s");
-  EXPECT_EQ(core.snapshot().run->prompt.text, "The old king had a daughters")
-      << "the prompt runs all the same";
-  EXPECT_FALSE(core.snapshot().run->run->plan);
-  EXPECT_TRUE(says(core, "cannot be compared"));
 }
 
 TEST_F(TwoModelsWindow, ATourThatNeedsTheUneditedRunRestoresTheComparison) {
