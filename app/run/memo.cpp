@@ -57,7 +57,7 @@ std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {
   return kept != nullptr ? kept->answer : nullptr;
 }
 
-void AnswerList::replace(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used) {
+void AnswerList::set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used) {
   std::shared_ptr<const Part>& part = parts_[part_of(question)];
   auto next = part != nullptr ? std::make_shared<Part>(*part) : std::make_shared<Part>();
   if (const Entry* known = find_entry(question)) {
@@ -82,7 +82,7 @@ void AnswerList::erase_if(const std::function<bool(const Entry&)>& condition) {
   for_each([&](const Entry& kept) {
     if (condition(kept)) gone.push_back(kept.question);
   });
-  for (const Question& question : gone) erase(question);
+  for (const Question& question : gone) set(question, nullptr);
 }
 
 std::size_t Memo::budget(const model::Config& config) {
@@ -226,7 +226,7 @@ bool Memo::forget_one(const model::Run* base, const QuestionSet& wanted) {
     answers.for_each([&](const AnswerList::Entry& kept) {
       if (kept.used >= oldest || (may_be_wanted && wanted.contains(kept.question))) return;
       oldest = kept.used;
-      forget = [&answers, &kept] { answers.erase(Question(kept.question)); };
+      forget = [&answers, &kept] { answers.set(Question(kept.question), nullptr); };
     });
   };
   offer_answers(model_answers_, true);

@@ -27,12 +27,8 @@ class AnswerList {
   /// Null: not known.
   std::shared_ptr<const Answer> find(const Question& question) const;
   const Entry* find_entry(const Question& question) const;
-  void set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used = 0) {
-    replace(question, std::move(answer), used);
-  }
-  void erase(const Question& question) {
-    if (find_entry(question) != nullptr) replace(question, nullptr, 0);
-  }
+  /// Replaces the answer to a question; null: removes it.
+  void set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used = 0);
   void erase_if(const std::function<bool(const Entry&)>& condition);
   void for_each(const std::function<void(const Entry&)>& visit) const;
   std::size_t size() const { return size_; }
@@ -40,8 +36,6 @@ class AnswerList {
 
  private:
   using Part = std::vector<Entry>;
-  /// Replaces the answer to a question; null: removes it.
-  void replace(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used);
   static std::size_t part_of(const Question& question) { return question.hash() % kParts; }
 
   static constexpr std::size_t kParts = 61;

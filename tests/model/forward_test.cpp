@@ -15,13 +15,10 @@
 namespace headscope::model::forward_test {
 namespace {
 
-using testing::Activations;
 using testing::all_logits;
-using ::testing::ElementsAre;
 using testing::kept_values;
 using testing::largest_difference;
 using testing::message_of;
-using testing::record;
 using testing::same_bits;
 using ::testing::UnorderedElementsAreArray;
 

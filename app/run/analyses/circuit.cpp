@@ -242,8 +242,8 @@ model::StreamWrites CutOf::writes(const PromptRun& run, const model::StreamWrite
 }
 
 float Circuit::score(int place) const {
-  const auto found = std::ranges::lower_bound(by_place, place, {}, [&](int i) { return ranked[i].place; });
-  return found != by_place.end() && ranked[*found].place == place ? ranked[*found].score : 0;
+  const auto found = std::ranges::find(ranked, place, &RankedEdge::place);
+  return found != ranked.end() ? found->score : 0;
 }
 
 Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& computation) const {
@@ -310,9 +310,6 @@ void rank_edges(Circuit& circuit, std::span<const float> scores, const std::stop
   for (std::size_t i = 0; i < places.size(); ++i)
     if (needed[i] <= most) circuit.ranked.push_back({places[i], scores[places[i]], needed[i]});
   std::ranges::stable_sort(circuit.ranked, {}, &RankedEdge::needed);
-  circuit.by_place.resize(circuit.ranked.size());
-  std::iota(circuit.by_place.begin(), circuit.by_place.end(), 0);
-  std::ranges::sort(circuit.by_place, {}, [&](int i) { return circuit.ranked[i].place; });
 }
 
 EdgeList strongest_edges(const Circuit& circuit, int most) {

@@ -49,7 +49,6 @@ struct Circuit {
   model::StreamGraph graph{0, 0};
   int rows = 1;                    ///< 1: positions together; T: by position
   std::vector<RankedEdge> ranked;  ///< ordered by `needed`
-  std::vector<int> by_place;       ///< their indices in the order of their places
   Measured measured = {};
   double value = 0;      ///< the metric in the run
   double cut_value = 0;  ///< with no edge kept
@@ -57,7 +56,7 @@ struct Circuit {
 
   int edge_count() const { return rows * graph.edge_count(); }
   float score(int place) const;  ///< of a ranked edge; 0 of others
-  std::size_t bytes() const { return bytes_of(ranked, by_place) + sizeof(float) * graph.reader_count(); }
+  std::size_t bytes() const { return bytes_of(ranked) + sizeof(float) * graph.reader_count(); }
 };
 
 /// What the pass with edges cut needs besides the run.

@@ -61,7 +61,7 @@ float error_of(std::span<const double> guess, model::ConstFloatRows truth) {
 class MappedRows {
  public:
   /// Rows `first`, first + step, ... of x.
-  MappedRows(model::ConstFloatRows x, int first, int step, std::shared_ptr<const std::vector<double>> map)
+  MappedRows(model::ConstFloatRows x, int first, int step, std::vector<double> map)
       : x_(x),
         first_(first),
         step_(step),
@@ -74,18 +74,15 @@ class MappedRows {
     ++steps_;
     const model::ConstFloatRows truth = every(x_, first_ + steps_, step_, 0);
     const std::size_t values = static_cast<std::size_t>(truth.rows) * x_.cols;
-    model::map_rows(std::span(now_).first(values), *map_, x_.cols, std::span(next_).first(values));
+    model::map_rows(std::span(now_).first(values), map_, x_.cols, std::span(next_).first(values));
     now_.swap(next_);
     return error_of(now_, truth);
   }
 
-  /// Memory of the map and the rows.
-  std::size_t bytes() const { return (map_->size() + 2 * now_.size()) * sizeof(double); }
-
  private:
   model::ConstFloatRows x_;
   int first_, step_;
-  std::shared_ptr<const std::vector<double>> map_;  // [d, d]
+  std::vector<double> map_;  // [d, d]
   int steps_ = 0;
   std::vector<double> now_, next_;
 };
@@ -189,30 +186,15 @@ std::vector<int> readable_dimensions(std::span<const float> learned, int positio
 }
 
 std::vector<float> sinusoidal_encoding(int positions, int dimensions) {
-  const auto d = static_cast<std::size_t>(dimensions);
-  std::vector<float> encoding(static_cast<std::size_t>(positions) * d);
-  // Each frequency is a rotation from position to position; in double its error stays below 1e-12 over any
-  // context.
-  struct Rotation {
-    double step_cos, step_sin, cos = 1, sin = 0;
-  };
-  std::vector<Rotation> rotations;
-  rotations.reserve((d + 1) / 2);
-  for (int even = 0; even < dimensions; even += 2) {
-    const double angle = sinusoidal_frequency(even, dimensions);
-    rotations.push_back({std::cos(angle), std::sin(angle)});
-  }
-  float* out = encoding.data();
-  for (int position = 0; position < positions; ++position, out += d) {
-    for (std::size_t i = 0; i < rotations.size(); ++i) {
-      Rotation& r = rotations[i];
-      out[2 * i] = static_cast<float>(r.sin);
-      if (2 * i + 1 < d) out[2 * i + 1] = static_cast<float>(r.cos);
-      const double sin = r.sin * r.step_cos + r.cos * r.step_sin;
-      r.cos = r.cos * r.step_cos - r.sin * r.step_sin;
-      r.sin = sin;
+  std::vector<double> frequencies;
+  for (int dimension = 0; dimension < dimensions; ++dimension)
+    frequencies.push_back(sinusoidal_frequency(dimension, dimensions));
+  std::vector<float> encoding;
+  for (int position = 0; position < positions; ++position)
+    for (int dimension = 0; dimension < dimensions; ++dimension) {
+      const double angle = position * frequencies[dimension];
+      encoding.push_back(static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle)));
     }
-  }
   return encoding;
 }
 
@@ -237,16 +219,6 @@ PositionPath PathOfPositions::compute(const PromptRun& run,
   return {found.count, std::move(found.coordinates), std::move(found.shares)};
 }
 
-/// All positions under the first map, odd positions under the map of the even ones.
-struct ShiftInProgress {
-  MappedRows all, odd;
-};
-
-std::size_t PositionShift::bytes() const {
-  return bytes_of(sinusoidal, learned, unseen, stay) +
-         (in_progress ? in_progress->all.bytes() + in_progress->odd.bytes() : 0);
-}
-
 PositionShift ShiftOfPositions::compute(const PromptRun& run,
                                         const Computation<PositionShift>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
@@ -254,34 +226,26 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run,
   const model::ConstFloatRows learned = rows_of(transformer.position_embedding(), config);
   const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
   const model::ConstFloatRows sinusoidal = rows_of(encoding, config);
-  const auto carried = [&](int first, int step) {
-    auto map = std::make_shared<const std::vector<double>>(
-        model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), computation.stop));
-    return MappedRows(learned, first, step, std::move(map));
-  };
   PositionShift result;
-  if (computation.partial != nullptr) {
-    result = *computation.partial;
-  } else {
-    result.steps = std::min(PositionShift::kMax, config.n_ctx / 2);
-    result.pairs = config.n_ctx - 1;
-    result.sinusoidal = result.learned = result.unseen = result.stay = {0.F};
-    if (result.steps == 0) return result;
-    result.in_progress = std::make_shared<const ShiftInProgress>(carried(0, 1), carried(1, 2));
-  }
-  ShiftInProgress now = *result.in_progress;
-  result.in_progress.reset();
+  result.steps = std::min(PositionShift::kMax, config.n_ctx / 2);
+  result.pairs = config.n_ctx - 1;
+  result.sinusoidal = result.learned = result.unseen = result.stay = {0.F};
+  if (result.steps == 0) return result;
+  const auto mapped = [&](int first, int step) {
+    return MappedRows(
+        learned, first, step,
+        model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), computation.stop));
+  };
+  MappedRows all = mapped(0, 1), odd = mapped(1, 2);  // odd positions under the map of the even ones
   constexpr int kShownAtOnce = 8;
-  for (int k = static_cast<int>(result.learned.size()); k <= result.steps; ++k) {
+  for (int k = 1; k <= result.steps; ++k) {
     if (computation.stop.stop_requested()) throw model::Stopped();
-    result.learned.push_back(now.all.error_after_step());
-    result.unseen.push_back(now.odd.error_after_step());
+    result.learned.push_back(all.error_after_step());
+    result.unseen.push_back(odd.error_after_step());
     result.stay.push_back(error_of(doubles(every(learned, 0, 1, k)), every(learned, k, 1, 0)));
     result.sinusoidal.push_back(turned_error(sinusoidal, k));
-    if (k % kShownAtOnce != 0 || k == result.steps) continue;
-    PositionShift part = result;
-    part.in_progress = std::make_shared<const ShiftInProgress>(now);
-    computation.show(std::move(part), static_cast<double>(k) / result.steps);
+    if (k % kShownAtOnce == 0 && k < result.steps)
+      computation.show(result, static_cast<double>(k) / result.steps);
   }
   return result;
 }

@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -64,8 +63,6 @@ struct PathOfPositions : PositionsQuestion {
   PositionPath compute(const PromptRun& run, const Computation<PositionPath>& computation) const;
 };
 
-struct ShiftInProgress;
-
 /// How far e(t) T^k is from e(t + k): the length of the residual divided by that of the target, both over all
 /// t of one k.
 struct PositionShift {
@@ -76,8 +73,7 @@ struct PositionShift {
   std::vector<float> unseen;      ///< [steps + 1], T fitted to even t alone; its error at odd t
   std::vector<float> stay;        ///< [steps + 1], with e(t) instead of e(t) T^k
   int pairs = 0;                  ///< pairs of positions that `learned` is fitted to
-  std::shared_ptr<const ShiftInProgress> in_progress;  ///< state to resume from; null: complete
-  std::size_t bytes() const;
+  std::size_t bytes() const { return bytes_of(sinusoidal, learned, unseen, stay); }
 };
 
 struct ShiftOfPositions : PositionsQuestion {

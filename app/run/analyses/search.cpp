@@ -231,6 +231,53 @@ void add_weights(const PromptRun& run, const WeightSearch& search, int prompt,
   });
 }
 
+/// Keeps the activations of neurons at all positions of the last pass that had its hooks.
+class WatchedNeurons {
+ public:
+  /// Throws model::RunError for a neuron that the model does not have.
+  WatchedNeurons(std::vector<NeuronIndex> neurons, const LoadedModel& model)
+      : neurons_(std::move(neurons)), values_(neurons_.size()) {
+    for (std::size_t i = 0; i < neurons_.size(); ++i) {
+      const auto [layer, neuron] = neurons_[i];
+      check_neuron(model, layer, neuron);
+      hooks_.watch({model::Site::mlp_post, layer},
+                   [&values = values_[i], neuron = neuron](const model::ConstActivation2d& piece) {
+                     values.resize(static_cast<std::size_t>(piece.first_pos) + piece.rows);
+                     for (int row = 0; row < piece.rows; ++row)
+                       values[piece.first_pos + row] = piece.row(row)[neuron];
+                   });
+    }
+  }
+  WatchedNeurons(const WatchedNeurons&) = delete;
+  WatchedNeurons& operator=(const WatchedNeurons&) = delete;
+  const model::Hooks& hooks() const { return hooks_; }
+
+  /// Adds the largest activations in a run to those that are kept.
+  void add(const PromptRun& run, const ActivationSearch& search, int prompt, FoundActivations& found) const {
+    const std::vector<int>& ids = run.run->tokens;
+    BestFound<FoundActivation> best(ActivationsOfRun::kMax);
+    for (int position = 0; position < run.run->length(); ++position) {
+      const std::string token = run.model->tokenizer->text(ids[position]);
+      if (!search.at.matches(token, position, run.run->length(), position)) continue;
+      for (std::size_t i = 0; i < neurons_.size(); ++i) {
+        const float activation = values_[i][position];
+        if (static_cast<double>(activation) > search.above)  // not NaN
+          best.add({prompt, neurons_[i].layer, neurons_[i].neuron, position, ids[position], activation});
+      }
+    }
+    join_found(found, best, prompt, ActivationsOfRun::kMax, [&](const FoundActivation& one) {
+      const auto index = std::ranges::find(neurons_, NeuronIndex{one.layer, one.neuron}) - neurons_.begin();
+      return excerpt_of(run, one.position, search.excerpt,
+                        [&](int position) { return values_[index][position]; });
+    });
+  }
+
+ private:
+  std::vector<NeuronIndex> neurons_;
+  std::vector<std::vector<float>> values_;  // [neurons][T]
+  model::Hooks hooks_;
+};
+
 }  // namespace
 
 std::string Excerpt::text() const {
@@ -267,48 +314,12 @@ FoundWeights WeightsOverList::compute(const PromptRun& run,
                       });
 }
 
-WatchedNeurons::WatchedNeurons(std::vector<NeuronIndex> neurons, const LoadedModel& model)
-    : neurons_(std::move(neurons)), values_(neurons_.size()) {
-  for (std::size_t i = 0; i < neurons_.size(); ++i) {
-    const auto [layer, neuron] = neurons_[i];
-    check_neuron(model, layer, neuron);
-    hooks_.watch({model::Site::mlp_post, layer},
-                 [&values = values_[i], neuron = neuron](const model::ConstActivation2d& piece) {
-                   values.resize(static_cast<std::size_t>(piece.first_pos) + piece.rows);
-                   for (int row = 0; row < piece.rows; ++row)
-                     values[piece.first_pos + row] = piece.row(row)[neuron];
-                 });
-  }
-}
-
-void add_activations(const PromptRun& run, const ActivationSearch& search, const WatchedNeurons& watched,
-                     int prompt, std::size_t most, FoundActivations& found) {
-  const std::vector<int>& ids = run.run->tokens;
-  const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  BestFound<FoundActivation> best(most);
-  for (int position = 0; position < run.run->length(); ++position) {
-    if (!search.at.matches(tokenizer.text(ids[position]), position, run.run->length(), position)) continue;
-    for (std::size_t i = 0; i < watched.neurons().size(); ++i) {
-      const auto [layer, neuron] = watched.neurons()[i];
-      const float activation = watched.of(i)[position];
-      if (static_cast<double>(activation) > search.above)  // not NaN
-        best.add({prompt, layer, neuron, position, ids[position], activation});
-    }
-  }
-  join_found(found, best, prompt, most, [&](const FoundActivation& one) {
-    const auto index =
-        std::ranges::find(watched.neurons(), NeuronIndex{one.layer, one.neuron}) - watched.neurons().begin();
-    const std::span<const float> activations = watched.of(static_cast<std::size_t>(index));
-    return excerpt_of(run, one.position, search.excerpt, [&](int position) { return activations[position]; });
-  });
-}
-
 FoundActivations ActivationsOfRun::compute(const PromptRun& run,
                                            const Computation<FoundActivations>& computation) const {
   const WatchedNeurons watched(search.neurons, *run.model);
   recompute(run, 0, run.run->length(), watched.hooks(), computation.workspace, computation.stop);
   FoundActivations found;
-  add_activations(run, search, watched, 1, kMax, found);
+  watched.add(run, search, 1, found);
   return found;
 }
 
@@ -317,8 +328,7 @@ FoundActivations ActivationsOverList::compute(const PromptRun& run,
   const WatchedNeurons watched(search.neurons, *run.model);
   return over_prompts(over, run, computation,
                       [&](const PromptRun& one, std::size_t index, FoundActivations& found) {
-                        add_activations(one, search, watched, static_cast<int>(index) + 1,
-                                        ActivationsOfRun::kMax, found);
+                        watched.add(one, search, static_cast<int>(index) + 1, found);
                       },
                       {.hooks = &watched.hooks()});
 }

@@ -10,7 +10,6 @@
 #include "app/run/named.h"
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
-#include "model/pass/hooks.h"
 
 // Searches for the largest attention weights between chosen tokens, and for the largest activations of
 // neurons.
@@ -127,30 +126,7 @@ struct ActivationSearch {
   bool operator==(const ActivationSearch&) const = default;
 };
 
-/// Keeps the activations of neurons (mlp.hook_post, after edits) at all positions of the last pass that had
-/// its hooks.
-class WatchedNeurons {
- public:
-  /// Throws model::RunError for a neuron that the model does not have.
-  WatchedNeurons(std::vector<NeuronIndex> neurons, const LoadedModel& model);
-  WatchedNeurons(const WatchedNeurons&) = delete;
-  WatchedNeurons& operator=(const WatchedNeurons&) = delete;
-  const model::Hooks& hooks() const { return hooks_; }
-  const std::vector<NeuronIndex>& neurons() const { return neurons_; }
-  /// [T]: the activations of the neuron with this index in neurons().
-  std::span<const float> of(std::size_t index) const { return values_[index]; }
-
- private:
-  std::vector<NeuronIndex> neurons_;
-  std::vector<std::vector<float>> values_;
-  model::Hooks hooks_;
-};
-
-/// Adds the activations in a run that `watched` saw to the `most` that are kept: the largest, ties by prompt,
-/// layer, neuron and position.
-void add_activations(const PromptRun& run, const ActivationSearch& search, const WatchedNeurons& watched,
-                     int prompt, std::size_t most, FoundActivations& found);
-
+/// The largest activations (mlp.hook_post, after edits), ties by prompt, layer, neuron and position.
 struct ActivationsOfRun {
   static constexpr std::string_view kName = "activations of neurons";
   static constexpr Capability kNeeds = Capability::weights | Capability::mlp;
