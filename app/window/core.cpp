@@ -154,6 +154,10 @@ Core::~Core() {
 void Core::handle(const Event& event) {
   Meaning meaning = meaning_of(event, state_, *snapshot_, window_, memory_.moment, memory_.metrics);
   for (const Action& action : meaning.actions) apply(action);
+  if (memory_.moment.focus != 0) {  // the toolkit gets no key, with which it would move the focus itself
+    run_frame(nullptr);
+    return run_frame(nullptr);
+  }
   if (!meaning.to_toolkit) return;
   // First move the mouse there, because it presses what it hovers.
   const std::optional<viz::Point> at = place_of(event);

@@ -205,8 +205,7 @@ class Keys {
   void go_to(unsigned id) {
     for (const PlacedField& field : window_.fields)
       if (field.id == id) return focus(field.field);
-    moment_.focus = id;
-    to_toolkit();
+    moment_.focus = id;  // in the next frame
   }
 
   bool field_key(const PlacedField& placed, const KeyDown& e) {

@@ -70,9 +70,9 @@ TEST_F(EditsBarTest, EachIsSwitchedAndTheStepsAreUndone) {
   EXPECT_TRUE(find_item(core, "L1 H6 off")) << "it is still there";
   click_item(core, "Undo");
   EXPECT_EQ(active(core).size(), 2U);
-  press_and_draw(core, Key::u, kCtrl);
+  press_and_draw(core, Key::z, kCtrl);
   EXPECT_TRUE(core.state().edits.list.edits.empty());
-  press_and_draw(core, Key::u, kCtrlShift);
+  press_and_draw(core, Key::z, kCtrlShift);
   EXPECT_EQ(active(core).size(), 2U);
 }
 
