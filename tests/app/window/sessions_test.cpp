@@ -115,7 +115,7 @@ TEST_F(Sessions, AreWrittenAtOnceAndTheirHashLater) {
   Core core(own());
   shown(core);
   core.apply(SaveSession{file("b.headscope")});
-  core.apply(TypeInField{Field::prompt, Replace{"typed after it was saved"}});
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"typed after it was saved"}});
   const std::string hash = weights_hash(bundled_folder());
   wait_until(core, [&] {
     return fs::exists(file("b.headscope")) && read_recipe(file("b.headscope")).session.model.weights == hash;
