@@ -129,14 +129,19 @@ std::unique_ptr<B> may_be_left_out(std::unique_ptr<B> box, std::string name, int
 BoxPtr notes(std::vector<std::string> lines);
 /// A scale of colours with its title.
 BoxPtr legend(viz::ColorScale scale, std::string title);
-/// What a look stands for: a filled or framed patch, or a line of such a width.
+/// What a look stands for: a filled or framed patch, a line of such a width, or a scale; of none of these
+/// there are only words.
 struct Swatch {
   std::string words;
   viz::Color fill{0, 0, 0, 0}, outline{0, 0, 0, 0};
   float line = 0;
+  std::vector<float> dashes = {};
+  std::optional<viz::ColorScale> scale = {};
 };
 /// Such looks next to each other, in as many lines as they need.
 BoxPtr swatches(std::vector<Swatch> looks);
+/// The same of looks that depend on how other boxes were placed, on a page at least so high, in ems.
+BoxPtr swatches(std::function<std::vector<Swatch>(const ViewContext&)> looks, float least_height = 0);
 /// Drawn by a function, in an area of the size that it got. Wishes are in ems.
 using Paint = std::function<void(Picture&, const ViewContext&, viz::Rect)>;
 /// What the cells of its regions are about; see RoleBox.

@@ -198,25 +198,26 @@ std::string chosen_words(const ViewContext& c, const Numbers& n) {
          viz::number(n.circuit->value, 4) + " with it, " + viz::number(*n.without, 4) + " without";
 }
 
-std::vector<layered::Sample> samples_of(const ViewContext& c, bool of_flow, const Graph& graph) {
+std::vector<Swatch> looks_of(const ViewContext& c, bool of_flow, const Graph& graph) {
   const float u = style_of(c).unit(), usual = 0.8F * u;
   const viz::Color color = c.theme->text_muted;
   const std::vector<Link>& links = graph.links;
   const auto strongest = std::abs(static_cast<double>(links.back().score));
-  std::vector<layered::Sample> samples{
-      {of_flow ? percent(strongest) + " of the flow" : viz::number(strongest, 2) + " in the metric", color,
-       kThickest * u}};
+  std::vector<Swatch> looks{layered::line_swatch(
+      of_flow ? percent(strongest) + " of the flow" : viz::number(strongest, 2) + " in the metric", color,
+      kThickest * u)};
   if (std::ranges::any_of(links, [](const Link& link) { return link.score < 0; }))
-    samples.push_back({"lowers it", color, usual, layered::dashes_of_negative(usual, u)});
+    looks.push_back(layered::line_swatch("lowers it", color, usual, layered::dashes_of_negative(usual, u)));
   for (const auto& [reads, words] : {std::pair(StreamReader::Kind::q, "to queries"),
                                      {StreamReader::Kind::k, "to keys"},
                                      {StreamReader::Kind::v, "to values"},
                                      {StreamReader::Kind::logits, "to MLPs, logits"}})
     if (std::ranges::find(links, reads, &Link::reads) != links.end())
-      samples.push_back({words, color_of(*c.theme, reads), usual});
+      looks.push_back(layered::line_swatch(words, color_of(*c.theme, reads), usual));
   if (!graph.passages.empty())
-    samples.push_back({"attention, from key to query", color, 0.4F * u, {0.4F * u, 0.75F * u}});
-  return samples;
+    looks.push_back(
+        layered::line_swatch("attention, from key to query", color, 0.4F * u, {0.4F * u, 0.75F * u}));
+  return looks;
 }
 
 /// The drawing of as many of the strongest edges as have room, and below it in a line how many these are and
@@ -383,8 +384,8 @@ void declare(Content& it) {
   };
   auto drawing = std::make_unique<Circuits>(n, c);
   constexpr float kWithLegend = 26;  // ems that a page is high in which the drawing can spare its room
-  auto legend = layered::samples(
-      [&c, &all = drawing->all()](const ViewContext& page) { return samples_of(page, is_flow(c), all); },
+  auto legend = swatches(
+      [&c, &all = drawing->all()](const ViewContext& page) { return looks_of(page, is_flow(c), all); },
       kWithLegend);
   it.body = rows(boxes(std::move(drawing), may_be_left_out(std::move(legend), "the legend", 2),
                        notes({kept_words(c, n)})));

@@ -178,25 +178,27 @@ class Flow final : public Box {
     return automatic_ || drawn == wanted_ ? "" : "room for " + counted(drawn, "edge");
   }
 
-  std::vector<layered::Sample> samples(const ViewContext& c) const {
+  std::vector<Swatch> looks(const ViewContext& c) const {
     const float u = style_of(c).unit(), thin = 0.4F * u;
     const viz::Theme& theme = *c.theme;
     const double scale = drawing_ ? drawing_->scale() : 1;
     double part = 0.01;
     for (const double step : {0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0})
       if (scale * step <= static_cast<double>(2.5F * u)) part = step;
-    std::vector<layered::Sample> samples{
-        {"this thick: " + plain(part) + " in the logit", theme.bar, static_cast<float>(scale * part)},
-        {"adds", edge_color(theme, false), thin},
-        {"takes away", edge_color(theme, true), thin, layered::dashes_of_negative(thin, u)},
-        {"MLP (hatched: takes away)", mlp_color(theme, false), 2 * u},
-        {"rest: not drawn (width: sum of sizes; number: net)", theme.field_line, u}};
-    const auto add = [&](std::string words) { samples.push_back({.words = std::move(words)}); };
+    using layered::line_swatch;
+    std::vector<Swatch> looks{
+        line_swatch("this thick: " + plain(part) + " in the logit", theme.bar,
+                    static_cast<float>(scale * part)),
+        line_swatch("adds", edge_color(theme, false), thin),
+        line_swatch("takes away", edge_color(theme, true), thin, layered::dashes_of_negative(thin, u)),
+        line_swatch("MLP (hatched: takes away)", mlp_color(theme, false), 2 * u),
+        line_swatch("rest: not drawn (width: sum of sizes; number: net)", theme.field_line, u)};
+    const auto add = [&](std::string words) { looks.push_back({.words = std::move(words)}); };
     if (c.least_line > 0)
       add("thinnest lines: " + viz::number(static_cast<double>(c.least_line) / scale, 2) + " or less");
     if (std::ranges::any_of(n_.edges, is_stub)) add("stubs: attention to the first token");
     add("probability of “" + label_of(c_, n_.flow->measured.token.id()) + "” by the logit lens");
-    samples.back().scale = colors_;
+    looks.back().scale = colors_;
     const Graph& graph = drawing_ ? drawing_->graph() : all_;
     add(grouped(std::ssize(graph.edges)) + " of " + grouped(n_.flow->edge_count) + " edges" +
         (n_.flow->edge_magnitude > 0
@@ -204,7 +206,7 @@ class Flow final : public Box {
              : ""));
     if (!drawing_ || drawing_->numbers_tokens()) add("below tokens: their embeddings and MLPs");
     if (!c.note_in_caption) std::ranges::for_each(kReading, add);
-    return samples;
+    return looks;
   }
 
   std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
@@ -356,8 +358,7 @@ void declare(Content& it) {
     return layers_by_lines(now, gesture);
   };
   auto drawing = std::make_unique<Flow>(n, there, c);
-  auto legend =
-      layered::samples([&drawn = *drawing](const ViewContext& page) { return drawn.samples(page); });
+  auto legend = swatches([&drawn = *drawing](const ViewContext& page) { return drawn.looks(page); });
   it.place_facts = [&c](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_choice_of_key(facts.commands, c, ref.other, c.selection.query);
   };

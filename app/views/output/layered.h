@@ -4,7 +4,7 @@
 #include "app/views/content.h"
 
 // What drawings of the model's layers share, which begin at the bottom: lines as wide as what they stand for,
-// what is at a point, and a legend of lines.
+// and what is at a point.
 namespace headscope::app::layered {
 
 struct Line {
@@ -13,6 +13,10 @@ struct Line {
   bool negative = false;  ///< dashed: takes away
 };
 std::vector<float> dashes_of_negative(float width, float unit);
+/// What a line stands for.
+inline Swatch line_swatch(std::string words, viz::Color color, float width, std::vector<float> dashes = {}) {
+  return {std::move(words), color, {0, 0, 0, 0}, width, std::move(dashes)};
+}
 
 /// What has a place in a drawing: lines, or a rectangle.
 struct Shape {
@@ -36,16 +40,5 @@ int shape_at(const Shapes& shapes, viz::Point at, float reach) {
 /// A region of cells so small that a cell is a point of the drawing.
 viz::Region region_of_points(int role, viz::Rect area);
 viz::Point point_of(const Picture& picture, const viz::Hit& hit);
-
-/// An entry of a legend: a line with words, only words, or a scale.
-struct Sample {
-  std::string words;
-  viz::Color color = {};
-  float width = 0;
-  std::vector<float> dashes = {};
-  std::optional<viz::ColorScale> scale = {};
-};
-/// The samples in lines of text, on a page that is at least so high, in ems.
-BoxPtr samples(std::function<std::vector<Sample>(const ViewContext&)> samples, float least_height = 0);
 
 }  // namespace headscope::app::layered

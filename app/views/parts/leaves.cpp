@@ -1,0 +1,169 @@
+#include "app/views/content.h"
+#include "app/views/parts/parts.h"
+
+// Boxes without boxes in them: notes, legends, and what a view draws itself.
+namespace headscope::app {
+
+namespace {
+
+class Notes final : public Box {
+ public:
+  explicit Notes(std::vector<std::string> lines) : lines_(std::move(lines)) {}
+
+  Wish width(const ViewContext&) const override { return {0, 0}; }
+  Wish height(const ViewContext& c, float width) const override {
+    const float all = line(c) * static_cast<float>(wrapped(c, width, lines_).size());
+    return {0, all, all};
+  }
+  bool place(const ViewContext& c, viz::Rect area) override {
+    area_ = area;
+    constexpr float kSnapped = 1;
+    std::span<const std::string> whole = lines_;  // half of a sentence would say nothing
+    for (;; whole = whole.first(whole.size() - 1)) {
+      shown_ = wrapped(c, area.w, whole);
+      if (whole.empty() || line(c) * static_cast<float>(shown_.size()) <= area.h + kSnapped) return true;
+    }
+  }
+  void paint(Picture& picture, const ViewContext& c) const override {
+    paint_small_lines(picture, c, shown_, {area_.x, area_.y}, area_.w);
+  }
+
+ private:
+  static float line(const ViewContext& c) { return style_of(c).line(style_of(c).small()); }
+  static std::vector<std::string> wrapped(const ViewContext& c, float width,
+                                          std::span<const std::string> lines) {
+    std::vector<std::string> all;
+    const viz::Style style = style_of(c);
+    for (const std::string& words : lines)
+      std::ranges::move(viz::wrap(style, words, style.small(), viz::FontStyle::regular, std::max(1.F, width)),
+                        std::back_inserter(all));
+    return all;
+  }
+
+  std::vector<std::string> lines_, shown_;
+  viz::Rect area_;
+};
+
+class Swatches final : public Box {
+ public:
+  using Looks = std::function<std::vector<Swatch>(const ViewContext&)>;
+  Swatches(Looks looks, float least_height) : looks_(std::move(looks)), least_height_(least_height) {}
+
+  Wish width(const ViewContext&) const override { return {0, 0}; }
+  Wish height(const ViewContext& c, float width) const override {
+    const float all = lay_out(c, {0, 0, width, 0}, nullptr);
+    return {name.empty() ? style_of(c).line(style_of(c).small()) : all, all, all};
+  }
+  bool place(const ViewContext& c, viz::Rect area) override {
+    area_ = area;
+    return c.height >= least_height_ * c.font_size;
+  }
+  void paint(Picture& picture, const ViewContext& c) const override { lay_out(c, area_, &picture); }
+
+ private:
+  /// Draws the lines that have room, or without a picture measures all of them. Returns their height.
+  float lay_out(const ViewContext& c, viz::Rect area, Picture* picture) const {
+    const viz::Style style = style_of(c);
+    const float u = style.unit(), line = style.line(style.small());
+    float x = area.x, y = area.y;
+    for (const Swatch& look : looks_(c)) {
+      viz::Scene scene;
+      const float patch = look.line > 0 ? 6 * u : look.fill.a > 0 || look.outline.a > 0 ? 4 * u : 0;
+      const float before = patch > 0 ? patch + u : 0;
+      const float width = look.scale ? viz::paint_color_scale_line(scene, *look.scale, look.words, {}, style)
+                                     : before + style.width(look.words, style.small());
+      if (x > area.x && x + width > area.right()) x = area.x, y += line;
+      const viz::Point at{x, y + line / 2};
+      x += width + 4 * u;
+      if (picture == nullptr || y + line > area.bottom() + 1) continue;
+      if (look.scale) {
+        picture->whole &= viz::paint_color_scale_in(picture->scene, *look.scale, look.words, {}, at,
+                                                    area.right() - at.x, style);
+        continue;
+      }
+      const viz::Rect rect{at.x, at.y - 1.25F * u, patch, 2.5F * u};
+      if (look.line > 0)
+        picture->scene.add(viz::Polyline{{at, {at.x + patch, at.y}}, look.fill, look.line, look.dashes});
+      else if (look.fill.a > 0)
+        picture->scene.add(viz::FillRect{rect, look.fill, u / 2});
+      if (look.outline.a > 0) picture->scene.add(viz::StrokeRect{rect, look.outline, 1, u / 2});
+      picture->whole &= viz::add_whole_label(picture->scene, style, look.words, {at.x + before, at.y},
+                                             area.right() - at.x - before, c.theme->text_muted);
+    }
+    return y + line - area.y;
+  }
+
+  Looks looks_;
+  float least_height_;
+  viz::Rect area_;
+};
+
+class Custom final : public RoleBox {
+ public:
+  Custom(Wish width, std::function<Wish(float)> height, Paint paint, DrawnPlaces places)
+      : RoleBox(places.refers_to ? places.role : -1),
+        width_(width),
+        height_(std::move(height)),
+        paint_(std::move(paint)),
+        places_(std::move(places)) {}
+
+  Wish width(const ViewContext& c) const override { return in_pixels(width_, c); }
+  Wish height(const ViewContext& c, float width) const override {
+    return in_pixels(height_(width / c.font_size), c);
+  }
+  bool place(const ViewContext& c, viz::Rect area) override {
+    constexpr float kSnapped = 0.5F;
+    area_ = area;
+    return area.w + kSnapped >= width_.least * c.font_size && (!places_.place || places_.place(c, area));
+  }
+  void paint(Picture& picture, const ViewContext& c) const override { paint_(picture, c, area_); }
+  void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
+    if (places_.frame) return places_.frame(scene, c, picture, ref);
+    if (places_.refers_to) RoleBox::frame(scene, c, picture, ref);
+  }
+
+ private:
+  Ref ref_of(const viz::Region& region, int row, int col) const override {
+    return places_.refers_to(region, row, col);
+  }
+  static Wish in_pixels(const Wish& ems, const ViewContext& c) {
+    return {ems.least * c.font_size, ems.good * c.font_size, ems.most * c.font_size,
+            ems.enough * c.font_size};
+  }
+
+  Wish width_;
+  std::function<Wish(float)> height_;
+  Paint paint_;
+  DrawnPlaces places_;
+};
+
+}  // namespace
+
+BoxPtr notes(std::vector<std::string> lines) {
+  std::erase(lines, "");
+  return lines.empty() ? nullptr : std::make_unique<Notes>(std::move(lines));
+}
+BoxPtr swatches(std::function<std::vector<Swatch>(const ViewContext&)> looks, float least_height) {
+  return std::make_unique<Swatches>(std::move(looks), least_height);
+}
+BoxPtr swatches(std::vector<Swatch> looks) {
+  return swatches([looks = std::move(looks)](const ViewContext&) { return looks; });
+}
+BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, DrawnPlaces places) {
+  return std::make_unique<Custom>(width, std::move(height), std::move(paint), std::move(places));
+}
+BoxPtr custom(Wish width, Wish height, Paint paint, DrawnPlaces places) {
+  const auto any_width = [height](float) { return height; };
+  return custom(width, any_width, std::move(paint), std::move(places));
+}
+BoxPtr legend(viz::ColorScale scale, std::string title) {
+  constexpr float kLine = 1.1F;  // ems
+  return custom({0, 20}, {kLine, kLine, kLine},
+                [scale = std::move(scale), title = std::move(title)](Picture& picture, const ViewContext& c,
+                                                                     viz::Rect area) {
+                  viz::paint_color_scale_in(picture.scene, scale, title, std::nullopt,
+                                            {area.x, area.y + area.h / 2}, area.w, style_of(c));
+                });
+}
+
+}  // namespace headscope::app
