@@ -131,10 +131,16 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   const auto percents = [now](int row) { return percent(now(row)); };
   // As wide for all texts, so that bars do not move while one types.
   list.text("token", 9, [&](int row) { return label_in(c, g, row); },
-            {.least = 4 * c.font_size, .most = 10 * c.font_size});
+            {.least = 4 * c.font_size, .most = 9 * c.font_size});
   const double end = axis_end(g), low = g.is_difference ? -end : 0;
-  const ListLook look{.low = low, .high = end, .axis = true, .most = 60 * c.font_size, .tip = false};
-  const ListLook muted{.color = c.theme->text_muted, .digits = 2, .tip = false};
+  const ListLook look{.low = low,
+                      .high = end,
+                      .axis = true,
+                      .least = 8 * c.font_size,
+                      .most = 60 * c.font_size,
+                      .tip = false};
+  // A readable bar is more important than the logit.
+  const ListLook muted{.color = c.theme->text_muted, .digits = 2, .least = 5 * c.font_size, .tip = false};
   const double others = rest_of(g.probabilities, g.shown);
   std::string rest = percent(others), detail;
   if (!g.before.empty()) detail = signed_points(others - rest_of(g.before, g.shown));
@@ -146,14 +152,14 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
     std::swap(rest, detail);
   } else {
     ListColumn& bar = list.bar(
-        "probability, %", 8, [now](int row) { return 100 * now(row); }, look);
+        "probability", 8, [now](int row) { return 100 * now(row); }, look);
     bar.text = percents;
     if (g.before.empty()) {
       list.number(
           "logit", 6, [&g](int row) { return g.next->logits[g.shown[row]]; }, muted);
     } else {
       for (const int id : g.shown) bar.marks.push_back(static_cast<float>(100 * g.before[id]));
-      list.number("points", 6, now, muted).text = points;
+      list.number("points", 0, now, muted).text = points;
     }
   }
   if (g.shown.size() < g.probabilities.size())

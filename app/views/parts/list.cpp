@@ -194,7 +194,8 @@ std::string List::note() const {
   int count = 0;
   for (int i = 0; i < static_cast<int>(table.columns.size()); ++i) {
     const viz::TableColumn& column = table.columns[i];
-    count += !column.hidden && !column.heading.empty() && layout_.place_of(i) == nullptr;
+    count +=
+        !column.hidden && column.importance > 0 && !column.heading.empty() && layout_.place_of(i) == nullptr;
   }
   const std::string rows = layout_.note_below ? "" : layout_.note,
                     columns = count == 0 ? "" : counted(count, "column") + " not shown";

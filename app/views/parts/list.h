@@ -211,7 +211,7 @@ class List final : public RoleBox {
   bool place(const ViewContext& context, viz::Rect area) override;
   /// Scrolled rows and dropped columns do not make the picture incomplete: `picture.whole` stays.
   void paint(Picture& picture, const ViewContext& context) const override;
-  /// Which rows are shown, and how many columns are not.
+  /// Which rows are shown, and how many columns are not, but for those without importance.
   std::string note() const override;
   std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
   void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
