@@ -349,7 +349,7 @@ void say_node(Facts& facts, const ViewContext& c, const Tree& tree, int node) {
   for (const int i : std::span(path).subspan(left_out)) text += label_of(c, tree.nodes[i].id);
   facts.say(words_of(tree.nodes[node].source));
   facts.say(text, Fact::Location::tooltip);
-  if (const double p = tree.nodes[node].probability; !std::isnan(p)) facts.value("probability", plain(p));
+  if (const double p = tree.nodes[node].probability; !std::isnan(p)) facts.number("probability", p);
   if (const ViewActions actions = go_to(c, tree, node); !actions.empty()) {
     facts.commands.push_back({"End the prompt here", actions});
     facts.say("click to end the prompt here", Fact::Location::tooltip);
