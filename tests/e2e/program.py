@@ -21,7 +21,6 @@ sys.path.insert(0, str(ROOT / "tests" / "model" / "reference"))
 # The program for Windows, run by Wine: HEADSCOPE is a script that becomes the process of Wine.
 ON_WINDOWS = os.environ.get("HEADSCOPE_SYSTEM") == "windows"
 
-END_OF_TEXT = "<|endoftext|>"
 PROMPT = "Once upon a time there was a little girl, and the little girl"
 
 
@@ -110,11 +109,6 @@ class ProgramCase(unittest.TestCase):
         for part in [contains] if isinstance(contains, str) else contains:
             self.assertIn(part, message)
         return message
-
-
-def text_of(tokens):
-    """The bytes of a prompt whose tokens `headscope tokens` has answered."""
-    return b"".join(map(bytes.fromhex, tokens["columns"]["bytes"]))
 
 
 def png_size(data):

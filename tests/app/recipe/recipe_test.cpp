@@ -34,8 +34,13 @@ Session everything() {
   s.side = Side::difference;
   s.view = views().back().id;
   s.second_view = views().front().id;
-  for (const OptionSpec* option : all_options())
-    s.options.set(*option, stepped(*option, option->default_value, 1));
+  for (const OptionSpec* option : all_options()) {
+    OptionValue value = stepped(*option, option->default_value, 1);
+    if (value == option->default_value) value = stepped(*option, option->default_value, -1);
+    if (std::holds_alternative<std::vector<int>>(value)) value = std::vector{2, 5};
+    if (std::holds_alternative<Zoom>(value)) value = Zoom{1, 2, 5, 6.5};
+    s.options.set(*option, value);
+  }
   s.selection = {3, 2, 7, 5};
   s.tries = {{{1, 2, 3}, 1, {0.1, 1e-7}}};
   s.prompts = parse_prompt_list(
