@@ -6,17 +6,11 @@
 
 #include "app/views/view.h"
 #include "app/window/state.h"
-#include "viz/scene/easing.h"
 
 namespace headscope::app {
 namespace {
 
-constexpr double kRest = 0.9, kMove = 0.7;  // seconds at a value, and between two
-
-double duration(const OptionSpec& option) {
-  const double steps = option.high - option.low;
-  return steps * (kRest + kMove) + kRest;
-}
+constexpr double kRest = 1.6;  // seconds at a value
 
 bool is_shown(const OptionSpec* option, const ViewSlice& s) {
   return std::ranges::any_of(shown_tabs(s),
@@ -37,20 +31,15 @@ bool is_undisturbed(const UiState& s) {
 
 double played_value(const Playing& playing) {
   const OptionSpec& option = *playing.option;
-  const double step = std::floor(std::max(0.0, playing.seconds) / (kRest + kMove));
-  const double within = playing.seconds - step * (kRest + kMove);
-  const double moved = viz::eased(std::clamp((within - kRest) / kMove, 0.0, 1.0));
-  return std::min(option.low + step + moved, option.high);
+  return std::min(option.low + std::floor(playing.seconds / kRest), option.high);
 }
 
 double seconds_until_change(const Playing& playing) {
-  const double within = std::fmod(playing.seconds, kRest + kMove);
-  const double left = std::max(0.0, duration(*playing.option) - playing.seconds);
-  return within < kRest ? std::min(kRest - within, left) : 0;
+  return kRest - std::fmod(playing.seconds, kRest);
 }
 
 bool has_ended(const Playing& playing) {
-  return playing.seconds >= duration(*playing.option);
+  return playing.seconds >= (playing.option->high - playing.option->low + 1) * kRest;
 }
 
 void reduce(UiState& s, const PlayOption& a, ReduceContext&) {

@@ -10,8 +10,7 @@
 
 namespace headscope::app {
 
-/// An option that runs through its whole values from its lowest one on: it rests at each, and moves on to the
-/// next.
+/// An option that runs through its whole values from its lowest one on, and rests at each.
 struct Playing {
   const OptionSpec* option = nullptr;  ///< null: none
   double seconds = 0;                  ///< since its start
@@ -19,7 +18,7 @@ struct Playing {
 
 /// The option's value at that time; the highest one from the end on.
 double played_value(const Playing& playing);
-/// Seconds until the value changes: 0 while it moves. At the end too, so that playing ends.
+/// Seconds until the value changes, or playing ends.
 double seconds_until_change(const Playing& playing);
 bool has_ended(const Playing& playing);
 
