@@ -150,7 +150,7 @@ class Flow final : public Box {
   Wish width(const ViewContext& c) const override { return {16 * c.font_size, 66 * c.font_size}; }
   Wish height(const ViewContext& c, float width) const override {
     const auto edges = static_cast<float>(wanted(c, width, n_)), layers = static_cast<float>(n_.flow->layers);
-    return {12 * c.font_size, (12 + 1.25F * edges + 1.5F * layers) * c.font_size};
+    return {14 * c.font_size, (12 + 1.25F * edges + 1.5F * layers) * c.font_size};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
     wanted_ = wanted(c, area.w, n_);
@@ -192,21 +192,25 @@ class Flow final : public Box {
         line_swatch("adds", edge_color(theme, false), thin),
         line_swatch("takes away", edge_color(theme, true), thin, layered::dashes_of_negative(thin, u)),
         line_swatch("MLP (hatched: takes away)", mlp_color(theme, false), 2 * u),
-        line_swatch("rest: not drawn (width: sum of sizes; number: net)", theme.field_line, u)};
+        line_swatch("rest: not drawn", theme.field_line, u)};
     const auto add = [&](std::string words) { looks.push_back({.words = std::move(words)}); };
     if (c.least_line > 0)
       add("thinnest lines: " + viz::number(static_cast<double>(c.least_line) / scale, 2) + " or less");
     if (std::ranges::any_of(n_.edges, is_stub)) add("stubs: attention to the first token");
     add("probability of “" + label_of(c_, n_.flow->measured.token.id()) + "” by the logit lens");
     looks.back().scale = colors_;
-    const Graph& graph = drawing_ ? drawing_->graph() : all_;
-    add(grouped(std::ssize(graph.edges)) + " of " + grouped(n_.flow->edge_count) + " edges" +
-        (n_.flow->edge_magnitude > 0
-             ? ", " + percent(graph.magnitude / n_.flow->edge_magnitude) + " of their width"
-             : ""));
-    if (!drawing_ || drawing_->numbers_tokens()) add("below tokens: their embeddings and MLPs");
-    if (!c.note_in_caption) std::ranges::for_each(kReading, add);
+    add(grouped(std::ssize(graph().edges)) + " of " + grouped(n_.flow->edge_count) + " edges");
     return looks;
+  }
+  /// What a legend says besides, where there is room.
+  std::vector<Swatch> words(const ViewContext& c) const {
+    std::vector<Swatch> words;
+    if (n_.flow->edge_magnitude > 0)
+      words.push_back({percent(graph().magnitude / n_.flow->edge_magnitude) + " of the width of all edges"});
+    if (!drawing_ || drawing_->numbers_tokens()) words.push_back({"below tokens: their embeddings and MLPs"});
+    for (const char* const reading : kReading)
+      if (!c.note_in_caption) words.push_back({reading});
+    return words;
   }
 
   std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
@@ -245,6 +249,7 @@ class Flow final : public Box {
   }
 
  private:
+  const Graph& graph() const { return drawing_ ? drawing_->graph() : all_; }
   static bool is_narrow(const ViewContext& c, float width) { return width < 40 * c.font_size; }
   /// Edges that are drawn if they have room.
   int wanted(const ViewContext& c, float width, const Numbers& n) const {
@@ -358,11 +363,14 @@ void declare(Content& it) {
     return layers_by_lines(now, gesture);
   };
   auto drawing = std::make_unique<Flow>(n, there, c);
-  auto legend = swatches([&drawn = *drawing](const ViewContext& page) { return drawn.looks(page); });
+  const Flow& drawn = *drawing;
+  auto legend = swatches([&drawn](const ViewContext& page) { return drawn.looks(page); });
+  auto words = swatches([&drawn](const ViewContext& page) { return drawn.words(page); });
   it.place_facts = [&c](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_choice_of_key(facts.commands, c, ref.other, c.selection.query);
   };
-  it.body = rows(boxes(std::move(drawing), may_be_left_out(std::move(legend), "the legend", 2)));
+  it.body = rows(boxes(std::move(drawing), may_be_left_out(std::move(legend), "the legend", 2),
+                       may_be_left_out(std::move(words), "the notes")));
 }
 
 }  // namespace flow
