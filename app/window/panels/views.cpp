@@ -11,14 +11,13 @@ using viz::Rect;
 
 namespace {
 
-/// The subtitle of a side pane: of which run it is, if there are two, and "12 layers × 12 heads".
+/// The subtitle of a side pane: which run it shows, if there are two, or "12 layers × 12 heads".
 std::string pane_subtitle(const Ui& ui, Place place) {
   if (!ui.snapshot.run) return "";
-  const std::string side = ui.snapshot.run->baseline ? side_words(ui.state) : "";
-  if (place == Place::right) return side;
+  if (ui.snapshot.run->baseline) return side_words(ui.state);
   const auto& config = ui.snapshot.run->run->config;
-  return side + (side.empty() ? "" : " · ") + counted(config.n_layer, "layer") + " × " +
-         counted(config.n_head, "head");
+  return place == Place::left ? counted(config.n_layer, "layer") + " × " + counted(config.n_head, "head")
+                              : "";
 }
 
 void draw_header_line(Ui& ui, const Rect& rect, float header) {
