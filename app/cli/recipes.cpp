@@ -5,7 +5,6 @@
 #include <ostream>
 #include <utility>
 
-#include "app/counted.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
@@ -13,7 +12,6 @@
 #include "app/run/sources/weights_hash.h"
 #include "app/text/json_text.h"
 #include "app/views/chosen_options.h"
-#include "app/views/parts/names.h"
 #include "model/files/quote.h"
 #include "system/path_text.h"
 #include "viz/text/text.h"
@@ -155,8 +153,7 @@ void write_recipe(const std::filesystem::path& file, bool json, std::ostream& ou
     out << json_line(fields) << '\n';
     return;
   }
-  if (const auto& list = recipe.session.prompts)
-    fields["over-lines"] = counted(std::ssize(list->prompts), "prompt");
+  if (const auto& list = recipe.session.prompts) fields["over-lines"] = list->prompts.size();  // how many
   for (const auto& [name, value] : fields.items())
     for (const nlohmann::json one : name == "edit" ? value : nlohmann::ordered_json::array({value})) {
       const std::string text = bytes_from_json(one).value_or(one.dump());
