@@ -91,7 +91,7 @@ TEST(AttributionView, NumbersAndNamesAreReadInSmallPanes) {
   write_other_model(folder, {.layers = 4, .heads = 4, .width = 24, .positions = 64, .vocabulary = 4096});
   const Scenario s(Prompt{kRobot, {}, false}, {2, 1, -1}, load_model(folder.path(), {}));
   const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
-  for (const auto& [width, height] : {std::pair{463.F, 317.F}, {668.F, 420.F}}) {
+  for (const auto& [width, height] : {std::pair{463.F, 317.F}, {668.F, 800.F}}) {
     ViewContext pane = s.context(width, height);
     pane.in_pane = true;
     const auto words = texts(ViewFixture("attribution", pane).scene());
@@ -118,7 +118,7 @@ TEST(AttributionView, AClickSelectsTheHeadOrListsNeurons) {
 
 /// The contributions in the rows of a list, from the top.
 std::vector<double> listed(const Scenario& s, const std::string& list) {
-  const ViewFixture shown("attribution", s, 1000, 1800, {{"attribution-list", list}});
+  const ViewFixture shown("attribution", s, 1000, 2600, {{"attribution-list", list}});
   std::vector<double> values;
   for (const int row : shown.all_of(kListRole))
     values.push_back(number_after(shown.tooltip(row), "logit ")->value);
@@ -140,7 +140,7 @@ TEST(AttributionView, ListsPartsSourcesAndNeuronsStrongestFirst) {
   EXPECT_NEAR(std::accumulate(sources.begin(), sources.end(), 0.0), a->head(3, 1), 1e-4);
   EXPECT_TRUE(std::ranges::is_sorted(listed(s, "neurons"), std::greater<>(), magnitude));
   // The table has them, too.
-  const ViewFixture shown("attribution", s, 1000, 1800, {{"attribution-list", "sources"}});
+  const ViewFixture shown("attribution", s, 1000, 2600, {{"attribution-list", "sources"}});
   EXPECT_NEAR(sum_of(shown.table(), "source"), a->head(3, 1), 1e-4);
   EXPECT_THAT(in_words(shown.click(shown.find(kListRole))), HasSubstr("key "));
   const Table table = ViewFixture("attribution", s, 1000, 600, {{"attribution-list", "neurons"}}).table();

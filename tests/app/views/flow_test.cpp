@@ -42,7 +42,8 @@ void expect_balanced(const Graph& graph) {
 }
 
 TEST(FlowGraph, WhatIsDrawnAndTheRestAreTheLogit) {
-  for (const char* edits : {"", "L2.resid_mid[*][3]+=2", "L4H1.z=0", "L3.resid_pre*=0.5", "mask=none"}) {
+  for (const char* edits :
+       {"L0.attn_out=0", "L2.resid_mid[*][3]+=2", "L4H1.z=0", "L3.resid_pre*=0.5", "mask=none"}) {
     SCOPED_TRACE(edits);
     const Scenario s = with_edits(edits, {2, 1, 7}, kMary);
     const auto flow = s.ask(LogitFlowOf{logit_at(7)});
