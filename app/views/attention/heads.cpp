@@ -410,9 +410,15 @@ void declare(Content& it) {
   it.table = [&] { return table(c, thumbnails); };
   const viz::ColorScale scale = common_scale(c, thumbnails);
   const bool per_row = c.options[kValueScale] == ValueScale::per_row && c.side != Side::difference;
-  auto colors = legend(scale, per_row ? "row max = 1" : std::string(difference_prefix(c)) + "weight");
-  colors->name = "the scale";
-  it.body = rows(boxes(std::make_unique<Maps>(thumbnails, scale), std::move(colors)));
+  BoxPtr key0;
+  if (c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMax)
+    key0 = may_be_left_out(
+        swatches(std::vector<Swatch>{{.words = "key 0", .fill = viz::outside_color(*c.theme)}}), "key 0");
+  it.body = rows(boxes(
+      std::make_unique<Maps>(thumbnails, scale),
+      may_be_left_out(legend(scale, per_row ? "row max = 1" : std::string(difference_prefix(c)) + "weight"),
+                      "the scale"),
+      std::move(key0)));
 }
 
 }  // namespace heads

@@ -133,7 +133,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto chosen = std::ranges::find(n.keys, c.selection.key);
   list->table.marked = list->kept = chosen == n.keys.end() ? -1 : static_cast<int>(chosen - n.keys.begin());
   list->table.mark = c.theme->key;
-  list->least_width = 18, list->good_width = 22, list->most_width = 26;
+  list->least_width = 21, list->good_width = 23, list->most_width = 26;
   return list;
 }
 
