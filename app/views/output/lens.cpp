@@ -222,12 +222,12 @@ std::string scale_title(const ViewContext& c) {
 
 // ---- the picture ----
 
-/// Legible: of fewer pixels than letters, or of more.
+/// The smallest letters of guesses.
 float least_letters(const viz::Style& style) {
   return std::max(0.7F * style.font_size, style.smallest);
 }
 
-/// Whether cells have their guesses.
+/// Whether cells have the words of their guesses: in low rows nobody could read them.
 bool has_words(const ViewContext& c) {
   constexpr float kAround = 9;  // ems above and below the grid
   const auto rows = static_cast<float>(shown_places(c).size());
@@ -239,7 +239,7 @@ viz::Point cell_size(const ViewContext& c) {
   return {has_words(c) ? 3.5F : 1.3F, 1.8F};
 }
 
-/// The columns, which scroll sideways: as many as have room for guesses, or as can be told apart.
+/// The columns, which scroll sideways: as many as have room for words, or without these as can be told apart.
 TableRows columns_of(const ViewContext& c) {
   constexpr float kBeside = 5;                         // ems: labels of rows
   constexpr float kLeastWidth = 2, kNarrower = 0.85F;  // pixels; rather than one or two left out
