@@ -77,10 +77,6 @@ std::uint64_t seed_of(const Options& options) {
   return static_cast<std::uint64_t>(options[kSeed]);
 }
 
-ContinuationsOf continuations_of(const Options& options, int texts) {
-  return {texts, options[kAhead], options[kTemperature], options[kTopK], options[kTopP], seed_of(options)};
-}
-
 int next_seed(int seed) {
   return seed < static_cast<int>(kSeed.high) ? seed + 1 : static_cast<int>(kSeed.low);
 }

@@ -35,9 +35,6 @@ extern const Option<int> kAhead;  ///< number of tokens that the model draws ahe
 model::SamplingOptions sampling_of(const Options& options);
 std::uint64_t seed_of(const Options& options);
 
-/// The question for texts that the model draws ahead.
-ContinuationsOf continuations_of(const Options& options, int texts);
-
 /// The next seed; after the last one the first.
 int next_seed(int seed);
 

@@ -49,22 +49,6 @@ struct Tree {
   }
 };
 
-/// Adds texts to a tree's nodes.
-struct TreeBuilder {
-  std::vector<Node>& nodes;
-  std::map<std::pair<int, int>, int> children = {};  ///< (node, token) -> child
-
-  /// A node's child with a token, added if missing; merges probability and source.
-  int step(int from, int id, double probability, Source source) {
-    const auto [at, is_new] = children.try_emplace({from, id}, static_cast<int>(nodes.size()));
-    if (is_new) nodes.push_back({id, from, probability, source});
-    Node& node = nodes[at->second];
-    node.source = std::min(node.source, source);
-    if (std::isnan(node.probability)) node.probability = probability;
-    return at->second;
-  }
-};
-
 /// Sorts depth-first, for drawing: the most probable text first.
 Tree in_order(Tree tree) {
   std::vector<std::vector<int>> children(tree.nodes.size());
@@ -102,28 +86,37 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
   for (const TriedText* tried : tries) tree.root_tokens = std::min(tree.root_tokens, tried->start);
   tree.nodes.push_back(
       {prompt[static_cast<std::size_t>(tree.root_tokens) - 1], -1, kUnknown, Source::prompt});
-  TreeBuilder builder{tree.nodes};
+  std::map<std::pair<int, int>, int> children;  // (node, token) -> child
+  // A node's child with a token, added if missing; merges probability and source.
+  const auto step = [&](int from, int id, double probability, Source source) {
+    const auto [at, is_new] = children.try_emplace({from, id}, static_cast<int>(tree.nodes.size()));
+    if (is_new) tree.nodes.push_back({id, from, probability, source});
+    Node& node = tree.nodes[at->second];
+    node.source = std::min(node.source, source);
+    if (std::isnan(node.probability)) node.probability = probability;
+    return at->second;
+  };
   const auto first = static_cast<std::size_t>(tree.root_tokens);
   for (std::size_t i = first; i < prompt.size(); ++i)
-    tree.end = builder.step(tree.end, prompt[i], kUnknown, Source::prompt);
+    tree.end = step(tree.end, prompt[i], kUnknown, Source::prompt);
   for (auto it = tries.rbegin(); it != tries.rend() && tree.nodes.size() < kMaxNodes; ++it) {
     const TriedText* tried = *it;
     int at = 0;
     for (std::size_t i = first; i < tried->ids.size(); ++i) {
       const auto known = static_cast<std::ptrdiff_t>(i) - tried->start;
       const double p = known >= 0 ? tried->probabilities[known] : kUnknown;
-      at = builder.step(at, tried->ids[i], p, Source::tried);
+      at = step(at, tried->ids[i], p, Source::tried);
     }
   }
   if (tree.full) return in_order(std::move(tree));
   std::vector<double> probabilities(next.logits.size());
   model::softmax(next.logits, 1, probabilities);
   for (const model::Guess& guess : model::largest_logits(next.logits, kGuesses))
-    builder.step(tree.end, guess.id, probabilities[guess.id], Source::guess);
+    step(tree.end, guess.id, probabilities[guess.id], Source::guess);
   if (drawn != nullptr) {
     for (const auto& text : drawn->texts) {
       int at = tree.end;
-      for (const DrawnToken& token : text) at = builder.step(at, token.id, token.probability, Source::drawn);
+      for (const DrawnToken& token : text) at = step(at, token.id, token.probability, Source::drawn);
     }
     tree.drawn = static_cast<int>(drawn->texts.size());
   }
@@ -359,7 +352,8 @@ void say_node(Facts& facts, const ViewContext& c, const Tree& tree, int node) {
 
 void declare(Content& it) {
   const ViewContext& c = it.c;
-  const ContinuationsOf question = continuations_of(c.options, c.options[kTexts]);
+  const ContinuationsOf question{c.options[kTexts], c.options[kAhead], c.options[kTemperature],
+                                 c.options[kTopK],  c.options[kTopP],  seed_of(c.options)};
   const auto drawn = c.options[kTexts] > 0 ? c.ask(question) : nullptr;
   const auto next = it.need(NextAfter{-1});
   if (!next) return;
