@@ -332,7 +332,9 @@ void Core::apply_given_edits() {
   const auto given = std::exchange(options_.window.edits, nullptr);
   if (!given) return;
   try {
+    auto history = state_.history;  // what the program was started with is nothing to undo
     apply(AddEdits{given(*snapshot_->model)});
+    state_.history = std::move(history);
   } catch (const std::exception& e) {
     apply(ShowMessage{e.what(), true});
   }
