@@ -28,7 +28,7 @@ class OptionsInTheWindow : public CoreTest {
     if (std::holds_alternative<std::vector<int>>(option.default_value)) return {"value"};
     if (std::holds_alternative<TokenRef>(option.default_value)) return {label + " −", label + " +", "value"};
     constexpr std::size_t kMaxSideBySide = 5;
-    if (option.choices.size() > kMaxSideBySide) return {label};  // shown as a list
+    if (option.choices.size() > kMaxSideBySide || option.control == Control::list) return {label};
     std::vector<std::string> found;
     for (const Choice& choice : option.choices) found.push_back(label + " " + std::string(choice.label));
     const bool stepper = std::holds_alternative<int>(option.default_value) || !option.steps.empty();

@@ -31,7 +31,8 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     SCOPED_TRACE(view.id);
     if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});
     shown(core);
-    const PlacedPicture placed = picture(core.window(), view.id);
+    const PlacedPicture placed =  // not the strip of tokens, which has the id of a tab
+        *std::ranges::find(core.window().pictures, &view, &PlacedPicture::view);
     open_by_mouse(core, placed);
     ASSERT_EQ(core.moment().menu, Menu::picture);
     EXPECT_THAT(rows(core), IsSupersetOf(kAlways));
