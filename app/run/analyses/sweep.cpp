@@ -82,33 +82,6 @@ void check_receiver(const SweepOf& question, const model::Config& config) {
   check(config, model::PatchFrom{question.receiver.at, {}, {}, false, {first}, true});
 }
 
-/// Throws for what SweepOf::compute says.
-void check_question(const SweepOf& question, const PromptRun& run) {
-  const std::span<const model::Site> sites = sites_of(question.over);
-  if (std::ranges::find(sites, question.site) == sites.end())
-    throw model::RunError("a sweep does not edit " + model::hook_name({question.site, 0}) +
-                          " of each of these places: choose another site");
-  const bool sets_mean = question.edit == SweepEdit::mean || question.edit == SweepEdit::list_mean;
-  if (sets_mean && model::has_cells(question.site))
-    throw model::RunError("patterns have no mean over positions: zero or patch them");
-  if (question.over == SweepOver::neurons && question.measured.metric == Metric::divergence)
-    throw model::RunError(kNoNeuronsByDivergence);
-  check_receiver(question, run.model->transformer->config());
-  if (question.edit == SweepEdit::list_mean && question.mean_over.means == nullptr)
-    throw model::RunError("there are no means of a list of prompts to set");
-  if (question.edit != SweepEdit::patch) return;
-  const auto length = static_cast<std::size_t>(run.run->length());
-  if (question.from.tokens.empty())
-    throw model::RunError(
-        "there is nothing to patch this run from: set a second prompt or model, or edit it");
-  check_keys(question);
-  if (question.from.aligned.size() == length) return;
-  if (question.from.aligned.empty() && question.from.tokens.size() == length) return;
-  throw model::RunError("the prompt to patch from has " + std::to_string(question.from.tokens.size()) +
-                        " tokens, but the prompt has " + std::to_string(length) +
-                        ", and no alignment between them is given");
-}
-
 /// The columns of a sweep; of neurons as long as none are chosen.
 int columns_of(const SweepOf& question, const model::Config& config) {
   const int positions = question.edited_positions();
@@ -301,6 +274,32 @@ double Sweep::estimate_correlation(Metric metric) const {
   return rank_correlation(estimated, exact);
 }
 
+void SweepOf::check(const PromptRun& run) const {
+  const std::span<const model::Site> sites = sites_of(over);
+  if (std::ranges::find(sites, site) == sites.end())
+    throw model::RunError("a sweep does not edit " + model::hook_name({site, 0}) +
+                          " of each of these places: choose another site");
+  const bool sets_mean = edit == SweepEdit::mean || edit == SweepEdit::list_mean;
+  if (sets_mean && model::has_cells(site))
+    throw model::RunError("patterns have no mean over positions: zero or patch them");
+  if (over == SweepOver::neurons && measured.metric == Metric::divergence)
+    throw model::RunError(kNoNeuronsByDivergence);
+  check_receiver(*this, run.model->transformer->config());
+  if (edit == SweepEdit::list_mean && mean_over.means == nullptr)
+    throw model::RunError("there are no means of a list of prompts to set");
+  if (edit != SweepEdit::patch) return;
+  const auto length = static_cast<std::size_t>(run.run->length());
+  if (from.tokens.empty())
+    throw model::RunError(
+        "there is nothing to patch this run from: set a second prompt or model, or edit it");
+  check_keys(*this);
+  if (from.aligned.size() == length) return;
+  if (from.aligned.empty() && from.tokens.size() == length) return;
+  throw model::RunError("the prompt to patch from has " + std::to_string(from.tokens.size()) +
+                        " tokens, but the prompt has " + std::to_string(length) +
+                        ", and no alignment between them is given");
+}
+
 SweepPlace SweepOf::place_of(int layer, int column) const {
   SweepPlace place{.layer = layer};
   if (column < 0) return place;
@@ -380,7 +379,7 @@ static std::vector<std::size_t> take_last(std::vector<std::size_t>& list, std::s
 
 Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  check_question(*this, run);
+  check(run);
   const std::vector<float> logits = logits_after(run, measured.position, computation.workspace);
   Sweep sweep = computation.partial != nullptr ? *computation.partial : begin(*this, run, logits);
   const Meter meter(sweep, logits);

@@ -179,8 +179,9 @@ struct SweepOf {
   /// Whether there are any.
   bool has_edits(const SweepPlace& place) const;
 
-  /// Throws RunError for an id outside the vocabulary, and for edits that this run cannot have: see
-  /// check_question in sweep.cpp.
+  /// Throws RunError for edits that this run cannot have.
+  void check(const PromptRun& run) const;
+  /// The same, and for an id outside the vocabulary.
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 

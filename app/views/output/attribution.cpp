@@ -269,7 +269,7 @@ void declare(Content& it) {
   const Numbers& n = it.keep(numbers_of(c, of));
   it.title = capitalized(metric_words(c, of->measured));
   it.subtitle = "after " + token_name(c.run->tokens, c.selection.query);
-  if (c.side != Side::difference) it.subtitle += ", with ln_f's scale fixed at " + viz::number(of->scale, 4);
+  if (c.side != Side::difference) it.subtitle += "; ln_f scale " + viz::number(of->scale, 4) + " held fixed";
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_part(facts, c, n, ref); };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return choose(now, n, ref); };
   it.table = [&] { return table(c, n); };

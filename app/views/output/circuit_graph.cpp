@@ -363,7 +363,8 @@ void declare(Content& it) {
   const ViewContext& c = it.c;
   const auto question = question_of(c);
   if (c.run && cut_of(c) == CircuitCut::list_mean && !has_list_means(it, means_of(c))) return;
-  const auto circuit = it.need(question);
+  if (c.run && question) it.message = question->cut.problem(*c.run);
+  const auto circuit = it.message.empty() ? it.need(question) : nullptr;
   if (!circuit) return;
   if (!circuit->whole) it.message = kComputing;
   const Numbers& n = it.keep(numbers_of(c, *question, circuit));

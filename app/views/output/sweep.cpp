@@ -4,6 +4,7 @@
 #include "app/views/output/logit_options.h"
 #include "app/views/output/sweep_question.h"
 #include "app/views/parts/parts.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 namespace sweep {
@@ -309,11 +310,22 @@ Table table(const ViewContext& c, const Swept& swept) {
   return result;
 }
 
+/// Why the run has no such sweep; empty: it has one.
+std::string problem_of(const SweepOf& question, const PromptRun& run) {
+  try {
+    question.check(run);
+  } catch (const model::RunError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 void declare(Content& it) {
   const ViewContext& c = it.c;
   const SweepOf question = sweep_question(c);
   if (c.run && question.edit == SweepEdit::list_mean && !has_list_means(it, means_of(c, question))) return;
-  if (c.run && question.measured.token.empty()) it.message = kComputing;
+  if (c.run) it.message = problem_of(question, *c.run);
+  if (c.run && it.message.empty() && question.measured.token.empty()) it.message = kComputing;
   const auto sweep = it.message.empty() ? it.need(question) : nullptr;
   if (!sweep) return;
   const Swept& swept = it.keep(swept_of(c, question, sweep));
