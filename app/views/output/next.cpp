@@ -125,6 +125,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   list.table.row_names = "tokens", list.table.first_number = 1;
   const auto marked = std::ranges::find(g.shown, g.actual);
   if (marked != g.shown.end()) list.table.marked = static_cast<int>(marked - g.shown.begin());
+  if (g.best_before >= 0)  // it is seen, too, where there is room for few
+    list.rank_by(
+        [&g](int row) { return g.shown[row] == g.best_before ? g.shown.size() : g.shown.size() - row - 1; });
   const auto now = [&g](int row) { return g.probabilities[g.shown[row]]; };
   const auto before = [&g](int row) { return g.before[g.shown[row]]; };
   const auto points = [now, before](int row) { return signed_points(now(row) - before(row)); };
