@@ -359,11 +359,17 @@ Table table(const ViewContext& c, const Numbers& n) {
   return result;
 }
 
+/// Why the run has no such circuit; empty: it has one, as far as it is known.
+std::string refuse(const ViewContext& c) {
+  const auto question = c.run ? question_of(c) : std::nullopt;
+  return question ? question->cut.problem(*c.run) : "";
+}
+
 void declare(Content& it) {
   const ViewContext& c = it.c;
   const auto question = question_of(c);
   if (c.run && cut_of(c) == CircuitCut::list_mean && !has_list_means(it, means_of(c))) return;
-  if (c.run && question) it.message = question->cut.problem(*c.run);
+  it.message = refuse(c);
   const auto circuit = it.message.empty() ? it.need(question) : nullptr;
   if (!circuit) return;
   if (!circuit->whole) it.message = kComputing;
@@ -405,6 +411,7 @@ View circuit_graph_view() {
   view.named_tokens = named_tokens;
   view.with_other_token = &kMetric;
   view.with_other_token_value = static_cast<int>(Metric::difference);
+  view.refuse = refuse;
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
   view.caption = {.prompt = true, .query = true};
   view.list_mean = &kElsewhere;

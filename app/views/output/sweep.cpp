@@ -311,9 +311,11 @@ Table table(const ViewContext& c, const Swept& swept) {
 }
 
 /// Why the run has no such sweep; empty: it has one.
-std::string problem_of(const SweepOf& question, const PromptRun& run) {
+std::string refuse(const ViewContext& c) {
+  if (c.run && c.max_rows > 0 && !is_listed(c.options[kSweptOver]))
+    return "--rows applies only to lists, --sweep-over mlps and neurons";
   try {
-    question.check(run);
+    if (c.run) sweep_question(c).check(*c.run);
   } catch (const model::RunError& error) {
     return error.what();
   }
@@ -324,7 +326,7 @@ void declare(Content& it) {
   const ViewContext& c = it.c;
   const SweepOf question = sweep_question(c);
   if (c.run && question.edit == SweepEdit::list_mean && !has_list_means(it, means_of(c, question))) return;
-  if (c.run) it.message = problem_of(question, *c.run);
+  it.message = refuse(c);
   if (c.run && it.message.empty() && question.measured.token.empty()) it.message = kComputing;
   const auto sweep = it.message.empty() ? it.need(question) : nullptr;
   if (!sweep) return;
@@ -364,11 +366,7 @@ View sweep_view() {
   view.with_second_value = static_cast<int>(SweepEdit::patch);
   view.has_list = true;
   view.shows_parts = true;
-  view.refuse = [](const ViewContext& c) -> std::string {
-    return c.max_rows > 0 && !is_listed(c.options[kSweptOver])
-               ? "--rows applies only to lists, --sweep-over mlps and neurons"
-               : "";
-  };
+  view.refuse = refuse;
   view.caption = {true, false, true};
   view.on_baseline = [](const ViewContext& c) { return c.options[kSweptEdit] == SweepEdit::patch; };
   view.list_mean = &kSweptEdit;
