@@ -280,7 +280,12 @@ class Stack final : public Box {
 
   bool place_all(const ViewContext& c, const viz::Rect& area) {
     std::vector<Division> ways{divided(true, c, area)};
-    if (may_be_beside_) ways.push_back(divided(false, c, area));
+    if (may_be_beside_) {
+      ways.push_back(divided(false, c, area));
+      const bool is_whole = area.h + 1 >= height(c, area.w).good;  // as high as it was asked to be
+      if (is_whole && !is_narrow(c, area.w, placed_))
+        ways.back().loss = -std::numeric_limits<float>::infinity();
+    }
     std::ranges::stable_sort(ways, {}, &Division::loss);
     return std::ranges::any_of(ways, [&](const Division& way) { return place_in(way, c); });
   }
@@ -308,7 +313,8 @@ class Stack final : public Box {
     Division made{{}, 0};
     float at = down ? area.y : area.x;
     for (std::size_t i = 0; i < placed_.size(); ++i) {
-      const float size = std::floor(sizes[i] + kSnapped);
+      const float whole = std::floor(sizes[i] + kSnapped),
+                  size = down ? whole : std::min(whole, area.right() - at);
       const viz::Rect place =
           down ? viz::Rect{area.x, at, area.w, size} : viz::Rect{at, area.y, size, area.h};
       made.areas.push_back(place);
