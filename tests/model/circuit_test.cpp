@@ -149,23 +149,6 @@ TEST_F(CircuitTest, NumbersEveryPartAndEveryEdgeBetweenAWriterAndALaterReader) {
             graph_.index(StreamWriter{StreamWriter::Kind::mlp, 1, 0}));
 }
 
-TEST_F(CircuitTest, WhatTheWritersWroteIsTheReferences) {
-  const std::vector<int> tokens = tokens_of(9);
-  const StreamWrites found = transformer_->stream_writes(*run(tokens), workspace_);
-  const auto expected = of_.reference.run(tokens);
-  const auto expect_rows = [&](const std::vector<float>& rows, const ReferenceCircuit::Rows& reference) {
-    for (std::size_t pos = 0; pos < reference.size(); ++pos)
-      for (std::size_t i = 0; i < kWidth; ++i)
-        ASSERT_NEAR(static_cast<double>(rows[pos * kWidth + i]), reference[pos][i], 1e-5);
-  };
-  expect_rows(found.embedding, expected.written[0]);
-  for (int layer = 0; layer < kLayers; ++layer) {
-    expect_rows(found.z[layer], expected.z[layer]);
-    expect_rows(found.mlp[layer],
-                expected.written[graph_.index(StreamWriter{StreamWriter::Kind::mlp, layer, 0})]);
-  }
-}
-
 TEST_F(CircuitTest, WithAllEdgesItIsTheRunAndWithNoneTheOtherRun) {
   const std::vector<int> tokens = tokens_of(70), cut = tokens_of(70, 3);
   const Metric metric = LogitDifference{5, 17, 69};

@@ -23,6 +23,18 @@ using namespace headscope::testing;
 
 // --- products ---
 
+/// Compares y with the sums over j of x(i, j) times w(k, j) from a corner of w on.
+void expect_product(const Surrounded& y, const NumberMatrix& x, const PackedWeights& w, MatrixCorner at,
+                    int rows, int depth, int cols) {
+  for (int i = 0; i < rows; ++i)
+    for (int k = 0; k < depth; ++k) {
+      DoubleSum expected;
+      for (int j = 0; j < cols; ++j) expected.add(static_cast<double>(x(i, j)) * w(at.row + k, at.col + j));
+      ASSERT_NEAR(y(i, k), expected.sum, expected.tolerance(cols)) << i << ", " << k;
+    }
+  ASSERT_TRUE(y.surroundings_untouched());
+}
+
 class TransposedProduct : public ::testing::TestWithParam<Precision> {
  protected:
   std::mt19937 generator_{7};
@@ -44,14 +56,7 @@ TEST_P(TransposedProduct, IsThatOfDoublesForAnyShape) {
         const NumberMatrix x(rows, cols, Precision::f32, generator_, 7);
         Surrounded y(rows, depth);
         product_with_transposed(x.view(), w.matrix(), {}, workers, turned_, y.view());
-        for (int i = 0; i < rows; ++i)
-          for (int k = 0; k < depth; ++k) {
-            DoubleSum expected;
-            for (int j = 0; j < cols; ++j) expected.add(static_cast<double>(x(i, j)) * w(k, j));
-            ASSERT_NEAR(y(i, k), expected.sum, expected.tolerance(cols))
-                << kernels.name << " " << i << ", " << k;
-          }
-        ASSERT_TRUE(y.surroundings_untouched());
+        expect_product(y, x, w, {}, rows, depth, cols);
       }
     }
   }
@@ -67,14 +72,7 @@ TEST_P(TransposedProduct, OfAPartOfTheMatrixIsThatOfDoubles) {
       const NumberMatrix x(kRows, cols, Precision::f32, generator_, 1);
       Surrounded y(kRows, depth);
       product_with_transposed(x.view(), w.matrix(), at, workers, turned_, y.view());
-      for (int i = 0; i < kRows; ++i)
-        for (int k = 0; k < depth; ++k) {
-          DoubleSum expected;
-          for (int j = 0; j < cols; ++j)
-            expected.add(static_cast<double>(x(i, j)) * w(at.row + k, at.col + j));
-          ASSERT_NEAR(y(i, k), expected.sum, expected.tolerance(cols)) << at.row << ", " << at.col;
-        }
-      ASSERT_TRUE(y.surroundings_untouched());
+      expect_product(y, x, w, at, kRows, depth, cols);
     }
 }
 
@@ -129,19 +127,13 @@ TEST(ActivationSlopes, AreThatOfAStraightLineFarOut) {
          {Activation::gelu_new, Activation::gelu, Activation::quick_gelu, Activation::relu, Activation::silu,
           Activation::mish, Activation::tanh, Activation::sigmoid}) {
       const float right = activation == Activation::tanh || activation == Activation::sigmoid ? 0 : 1;
-      std::vector<float> row{30, 150, 1e6F, 3e38F, kInfinity, -150, -1e6F, -3e38F, -kInfinity};
+      std::vector<float> row{30,   150,   1e6F,   3e38F,      kInfinity,
+                             -150, -1e6F, -3e38F, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
       activation_slopes(kernels.rows, activation, row);
-      for (std::size_t i = 0; i < row.size(); ++i)
+      for (std::size_t i = 0; i + 1 < row.size(); ++i)
         EXPECT_NEAR(row[i], i < 5 ? right : 0, 1e-12) << function_of(activation).name << " " << i;
+      EXPECT_TRUE(std::isnan(row.back())) << function_of(activation).name;
     }
-}
-
-TEST(ActivationSlopes, KeepNaN) {
-  for (const Activation activation : testing::kActivations) {
-    std::vector<float> nan{std::numeric_limits<float>::quiet_NaN()};
-    activation_slopes(fastest_kernels().rows, activation, nan);
-    EXPECT_TRUE(std::isnan(nan[0])) << function_of(activation).name;
-  }
 }
 
 TEST(SoftmaxGradient, IsZeroWhereNothingIsSeen) {

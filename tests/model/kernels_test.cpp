@@ -179,10 +179,6 @@ TEST_P(Rows, SoftmaxIsThatOfTheScaledRow) {
       for (float& x : in_steps) x *= scale;
       softmax(in_steps);
       EXPECT_EQ(found, in_steps) << n;  // bit-identical: hooks see the values of the pass
-
-      std::vector<float> nothing(n, -kInfinity);
-      softmax(nothing, scale);
-      EXPECT_EQ(nothing, std::vector<float>(n, 0.0F)) << n;
     }
   }
 }

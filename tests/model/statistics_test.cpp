@@ -158,16 +158,6 @@ TEST_F(Sweeps, AreThoseOfTheWholeVocabularyForAnyPositions) {
   }
 }
 
-TEST_F(Sweeps, GuessesAreAsManyAsThereAreIdsAtMost) {
-  Workspace workspace(2);
-  EXPECT_TRUE(transformer_->statistics(*run_, 3, 1, 0, workspace)[0].top.empty());
-  EXPECT_TRUE(transformer_->statistics(*run_, 3, 1, -1, workspace)[0].top.empty());
-  for (const int top : {kVocabulary, std::numeric_limits<int>::max()}) {
-    expect_statistics(logits(3), run_->tokens[4], top,
-                      transformer_->statistics(*run_, 3, 1, top, workspace)[0]);
-  }
-}
-
 bool same_bits(double a, double b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
@@ -287,27 +277,6 @@ TEST_F(Sweeps, LensEndsInTheStatisticsOfThePosition) {
     EXPECT_EQ(end.divergence, 0);
     expect_same_bits(end.guesses, expected[pos]);
     EXPECT_GT(found[10 * pos].divergence, 0);
-  }
-}
-
-TEST_F(Sweeps, LensIsTheSameToTheBitForAnyNumberOfThreadsAndPositions) {
-  constexpr int kPositions = 30;
-  const std::vector<float> rows = ten_rows_of(*run_, kPositions);
-  const std::vector<int> targets(kPositions, 17);
-  Workspace one(1), two(2);
-  const auto expected = transformer_->lens(rows, 10, targets, 3, one),
-             found = transformer_->lens(rows, 10, targets, 3, two);
-  for (std::size_t pos = 0; pos < kPositions; ++pos) {
-    const auto alone = transformer_->lens(std::span(rows).subspan(pos * rows.size() / kPositions), 10,
-                                          std::span(targets).first(1), 3, two);
-    ASSERT_EQ(alone.size(), 10U);
-    for (std::size_t i = 0; i < 10; ++i) {
-      const LensReading& a = expected[10 * pos + i];
-      for (const LensReading* b : {&found[10 * pos + i], &alone[i]}) {
-        EXPECT_TRUE(same_bits(a.divergence, b->divergence)) << pos << " " << i;
-        expect_same_bits(a.guesses, b->guesses);
-      }
-    }
   }
 }
 

@@ -134,18 +134,6 @@ TEST_F(WideVariantsTest, AreToTheBitWhatEachIsAlone) {
   expect_same(tokens_of(70), plans, 10, 20);
 }
 
-TEST_F(VariantsTest, PlansMadeTogetherAreThoseMadeAlone) {
-  std::vector<Edits> lists;
-  for (const EditCase& what : edit_cases()) lists.push_back(edits_from(what, transformer_->config()));
-  const Plans made = transformer_->plans(lists, workspace_);
-  ASSERT_EQ(made.size(), lists.size());
-  const auto clean = run(tokens_of(8));
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    EXPECT_EQ(made[i]->edits(), lists[i]);
-    EXPECT_EQ(alone(*clean, made[i], 7, 1), alone(*clean, plan(lists[i]), 7, 1)) << i;
-  }
-}
-
 TEST_F(VariantsTest, StopBetweenLayersAndVariants) {
   const auto clean = run(tokens_of(100));
   const Plans plans(60, plan({ScaleValues{{{Site::resid_pre, 0}, {}, {}, {}}, 0.5F}}));

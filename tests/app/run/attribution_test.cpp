@@ -4,105 +4,69 @@
 #include "app/run/analyses/best_found.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
+#include "tests/app/run/frozen_pass.h"
 #include "tests/app/run/run_of_model.h"
-#include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
-#include "tests/support/textbook.h"
 
 namespace headscope::app::attribution_test {
 namespace {
 
 using Vector = std::vector<double>;
 
-/// The reference's parts by the textbook definition: a vector on the stream minus its mean, divided by ln_f's
-/// scale, times its gain and the tokens' rows.
-class Textbook {
- public:
-  Textbook(const Scenario& s, int position, int token, int against)
-      : of_(reference(s)),
-        config_(s.config()),
-        id_(s.run->tokens.ids()[at(position)]),
-        position_(at(position)) {
-    scale = norm_scale(of_.blocks.back().resid_post[position_], config_.layer_norm_epsilon);
-    u_ = row("wte.weight", token);
-    if (against >= 0) {
-      const Vector other = row("wte.weight", against);
-      for (std::size_t i = 0; i < u_.size(); ++i) u_[i] -= other[i];
-    }
-    const Vector& logits = of_.logits[position_];
-    logit = logits[at(token)] - (against >= 0 ? logits[at(against)] : 0);
+/// A reference pass, and what a vector on its stream after all layers adds to a measured logit.
+struct Textbook {
+  explicit Textbook(const Scenario& s)
+      : pass(reference_model(), s.config(), s.run->tokens.ids()), layers(s.config().n_layer) {}
+
+  double part(const Vector& written, const Measured& of) const {
+    return pass.reach(written, layers, of.position, of.position, of.token.id(), of.other.id());
+  }
+  const ReferenceGpt2::Block& block(int layer) const {
+    return pass.result().blocks[static_cast<std::size_t>(layer)];
   }
 
-  double scale = 0;
-  double logit = 0;
-  double token_embedding() const { return part(row("wte.weight", id_)); }
-  double position_embedding() const { return part(row("wpe.weight", static_cast<int>(position_))); }
-  double mlp(int layer) const { return part(of_.blocks[at(layer)].mlp_out[position_]); }
-  double attention_bias(int layer) const { return part(row(projection(layer) + "bias")); }
-  double final_bias() const { return dot(row("ln_f.bias"), u_); }
-  double head(int layer, int head) const {
-    return part(head_output(reference_model(), layer, head, of(layer, head).z[position_]));
-  }
-  double neuron(int layer, int neuron) const {
-    Vector v = row(mlp_output(layer) + "weight", neuron);
-    for (double& x : v) x *= of_.blocks[at(layer)].mlp_post[position_][at(neuron)];
-    return part(v);
-  }
-  double mlp_bias(int layer) const { return part(row(mlp_output(layer) + "bias")); }
-  double source(int layer, int head, int key) const {
-    Vector v = of(layer, head).v[at(key)];
-    for (double& x : v) x *= of(layer, head).weights[position_][at(key)];
-    return part(head_output(reference_model(), layer, head, v));
-  }
-
- private:
-  const ReferenceGpt2::Result& of_;
-  const model::Config& config_;
-  int id_;
-  std::size_t position_;
-  Vector u_;
-
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  static std::string projection(int layer) { return "h." + std::to_string(layer) + ".attn.c_proj."; }
-  static std::string mlp_output(int layer) { return "h." + std::to_string(layer) + ".mlp.c_proj."; }
-  const ReferenceGpt2::Head& of(int layer, int head) const { return of_.heads[at(layer)][at(head)]; }
-  static Vector row(const std::string& name, int index = 0) { return row_of(reference_model(), name, index); }
-  double part(const Vector& written) const {
-    Vector normalized = centered(written);
-    const Vector gain = row("ln_f.weight");
-    for (std::size_t i = 0; i < gain.size(); ++i) normalized[i] *= gain[i] / scale;
-    return dot(normalized, u_);
-  }
+  FrozenPass pass;
+  int layers;
 };
 
 /// Parts are computed from float32 activations: within 1e-4 of the logit's magnitude.
-void expect_textbook(const Scenario& s, const Attribution& a) {
-  const Textbook expected(s, a.measured.position, a.measured.token.id(), a.measured.other.id());
-  const double slack = 1e-4 * std::max(1.0, std::abs(expected.logit));
-  EXPECT_NEAR(a.scale, expected.scale, 1e-5 * expected.scale);
-  EXPECT_NEAR(a.logit, expected.logit, slack);
-  EXPECT_NEAR(a.sum(), expected.logit, slack);
+void expect_textbook(const Scenario& s, const Textbook& textbook, const Attribution& a) {
+  const FrozenPass& pass = textbook.pass;
+  const int position = a.measured.position, token = a.measured.token.id(), other = a.measured.other.id();
+  const auto part = [&](const Vector& written) { return textbook.part(written, a.measured); };
+  const double logit = pass.logit(position, token, other), slack = 1e-4 * std::max(1.0, std::abs(logit)),
+               scale = norm_scale(pass.result().blocks.back().resid_post[position],
+                                  static_cast<double>(s.config().layer_norm_epsilon));
+  EXPECT_NEAR(a.scale, scale, 1e-5 * scale);
+  EXPECT_NEAR(a.logit, logit, slack);
+  EXPECT_NEAR(a.sum(), logit, slack);
   EXPECT_LT(std::abs(a.rounding_error()), 3e-6 * std::max(10.0, std::abs(a.logit))) << "float32 rounds";
-  EXPECT_NEAR(a.token_embedding, expected.token_embedding(), slack);
-  EXPECT_NEAR(a.position_embedding, expected.position_embedding(), slack);
-  EXPECT_NEAR(a.final_bias, expected.final_bias(), slack);
+  EXPECT_NEAR(a.token_embedding, part(pass.row("wte.weight", s.run->tokens.ids()[position])), slack);
+  EXPECT_NEAR(a.position_embedding, part(pass.row("wpe.weight", position)), slack);
+  EXPECT_NEAR(a.final_bias, pass.final_bias(token, other), slack);
   ASSERT_EQ(a.layers, s.config().n_layer);
   ASSERT_EQ(a.n_head(), s.config().n_head);
   for (int layer = 0; layer < a.layers; ++layer) {
     const auto l = static_cast<std::size_t>(layer);
-    EXPECT_NEAR(a.mlps[l], expected.mlp(layer), slack) << layer;
-    EXPECT_NEAR(a.attention_bias[l], expected.attention_bias(layer), slack) << layer;
-    for (int head = 0; head < a.n_head(); ++head)
-      EXPECT_NEAR(a.head(layer, head), expected.head(layer, head), slack) << layer << "." << head;
+    const Vector bias = pass.row("h." + std::to_string(layer) + ".attn.c_proj.bias");
+    EXPECT_NEAR(a.mlps[l], part(textbook.block(layer).mlp_out[position]), slack) << layer;
+    EXPECT_NEAR(a.attention_bias[l], part(bias), slack) << layer;
+    for (int head = 0; head < a.n_head(); ++head) {
+      const Vector& z = pass.result().heads[l][head].z[position];
+      EXPECT_NEAR(a.head(layer, head), part(head_output(reference_model(), layer, head, z)), slack)
+          << layer << "." << head;
+    }
   }
 }
 
 TEST(AttributionOf, IsTheTextbooksPartByPart) {
   const Scenario& s = scenario(40);
+  const Textbook textbook(s);
   for (const int position : {0, 11, 39}) {
     SCOPED_TRACE(position);
-    expect_textbook(s, *s.ask(AttributionOf{logit_at(position, TokenRef::best())}));
-    expect_textbook(s, *s.ask(AttributionOf{difference_at(position, TokenRef::of(11), TokenRef::best(3))}));
+    expect_textbook(s, textbook, *s.ask(AttributionOf{logit_at(position, TokenRef::best())}));
+    expect_textbook(s, textbook,
+                    *s.ask(AttributionOf{difference_at(position, TokenRef::of(11), TokenRef::best(3))}));
   }
 }
 
@@ -209,9 +173,9 @@ TEST(AttributionOf, EditsBesideThePartsHaveARowOfTheirOwn) {
 
 TEST(SourcesOf, AddUpToTheHeadsPart) {
   const Scenario& s = scenario(40);
+  const Textbook textbook(s);
   for (const int position : {0, 39}) {
     const auto a = s.ask(AttributionOf{difference_at(position, TokenRef::best(), TokenRef::best(2))});
-    const Textbook expected(s, position, a->measured.token.id(), a->measured.other.id());
     for (int layer = 0; layer < a->layers; ++layer) {
       for (int head = 0; head < a->n_head(); ++head) {
         SCOPED_TRACE(head_name(layer, head));
@@ -219,7 +183,9 @@ TEST(SourcesOf, AddUpToTheHeadsPart) {
         ASSERT_EQ(std::ssize(sources->parts), position + 1);
         EXPECT_NEAR(sources->sum(), a->head(layer, head), 2e-5);
         for (int key = 0; key <= position; ++key)
-          EXPECT_NEAR(sources->parts[key], expected.source(layer, head, key), 1e-4) << key;
+          EXPECT_NEAR(sources->parts[key],
+                      textbook.part(textbook.pass.written(layer, head, position, key), a->measured), 1e-4)
+              << key;
       }
     }
   }
@@ -260,20 +226,23 @@ TEST(SourcesOf, AddUpToThePartOfAnEditedHead) {
 
 TEST(NeuronsOf, AreTheTextbooksAndAddUpToTheMlpsPart) {
   const Scenario& s = scenario(40);
+  const Textbook textbook(s);
   for (const int position : {0, 39}) {
     const auto a = s.ask(AttributionOf{difference_at(position, TokenRef::best(), TokenRef::best(2))});
-    const Textbook expected(s, position, a->measured.token.id(), a->measured.other.id());
     for (int layer = 0; layer < a->layers; ++layer) {
       SCOPED_TRACE(layer);
       const auto neurons = s.ask(NeuronsOf{layer, a->measured});
       ASSERT_EQ(std::ssize(neurons->parts), s.config().n_inner);
       ASSERT_EQ(neurons->activations.size(), neurons->parts.size());
-      const Vector& post = reference(s).blocks[static_cast<std::size_t>(layer)].mlp_post[position];
+      const Vector& post = textbook.block(layer).mlp_post[position];
+      const std::string output = "h." + std::to_string(layer) + ".mlp.c_proj.";
       for (int neuron = 0; neuron < s.config().n_inner; ++neuron) {
         EXPECT_NEAR(neurons->activations[neuron], post[neuron], 1e-4) << neuron;
-        EXPECT_NEAR(neurons->parts[neuron], expected.neuron(layer, neuron), 1e-4) << neuron;
+        Vector written = textbook.pass.row(output + "weight", neuron);
+        for (double& x : written) x *= post[neuron];
+        EXPECT_NEAR(neurons->parts[neuron], textbook.part(written, a->measured), 1e-4) << neuron;
       }
-      EXPECT_NEAR(neurons->bias, expected.mlp_bias(layer), 1e-5);
+      EXPECT_NEAR(neurons->bias, textbook.part(textbook.pass.row(output + "bias"), a->measured), 1e-5);
       EXPECT_FALSE(neurons->edited);
       EXPECT_NEAR(neurons->sum(), a->mlps[layer], 2e-5);
     }

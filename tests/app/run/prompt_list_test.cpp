@@ -250,20 +250,12 @@ TEST(ListsOfPrompts, LeaveOutPromptsBeyondTheContextAndCountThem) {
   const Scenario s("x");
   const Prompt longest{.text = "", .ids = std::vector<int>(s.config().n_ctx, 7)},
       too_long{.text = "", .ids = std::vector<int>(s.config().n_ctx + 1, 7)};
-  const auto check = [&](const auto& question) {
-    auto with_long = question;
-    with_long.over = over({longest, too_long, kPrompts[2]});
-    const auto found = s.ask(with_long);
-    EXPECT_EQ(found->progress.done, 3U);
-    EXPECT_EQ(found->progress.skipped, 1U);
-    EXPECT_THAT(found->progress.problem, AllOf(StartsWith("prompt 2: the prompt has "), EndsWith("(n_ctx)")));
-    return found;
-  };
-  check(MetricsOnList{});
-  check(WeightsOverList{});
-  check(ActivationsOverList{{}, {{{4, 463}}, {}, 0}});
-  EXPECT_EQ(check(QueryKeySpaceOverList{{}, 1, 3})->space.length,
-            s.config().n_ctx + Scenario(kPrompts[2]).length())
+  const QueryKeySpaceOverList question{over({longest, too_long, kPrompts[2]}), 1, 3};
+  const auto found = s.ask(question);
+  EXPECT_EQ(found->progress.done, 3U);
+  EXPECT_EQ(found->progress.skipped, 1U);
+  EXPECT_THAT(found->progress.problem, AllOf(StartsWith("prompt 2: the prompt has "), EndsWith("(n_ctx)")));
+  EXPECT_EQ(found->space.length, s.config().n_ctx + Scenario(kPrompts[2]).length())
       << "which has no room for it";
 }
 

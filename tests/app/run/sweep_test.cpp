@@ -31,7 +31,7 @@ class SweepTest : public model::SmallModel {
     SmallModel::TearDownTestSuite();
   }
 
-  PromptRun run_of(const std::vector<int>& ids, const model::Edits& edits = {}, bool with_clean = true) {
+  PromptRun run_of(const std::vector<int>& ids, const model::Edits& edits = {}) {
     PromptRun run;
     run.model = model_;
     run.run = model_->transformer->forward(ids, workspace_);
@@ -40,7 +40,7 @@ class SweepTest : public model::SmallModel {
     model::ForwardOptions options;
     options.plan = model_->transformer->plan(edits, workspace_);
     run.run = model_->transformer->forward(ids, workspace_, options);
-    if (with_clean) compare_with_unedited(run, clean);
+    compare_with_unedited(run, clean);
     return run;
   }
 
@@ -222,16 +222,6 @@ TEST_F(SweepTest, OfAnEditedRun) {
   expect_reference({.measured = difference_at(7)}, tokens_of(8), base);
   expect_reference({.over = SweepOver::positions, .site = Site::mlp_out, .measured = difference_at(7)},
                    tokens_of(8), base);
-}
-
-TEST_F(SweepTest, BeginsWithItsOwnRunWhateverItIsComparedWith) {
-  const model::Edits base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}};
-  PromptRun compared = run_of(tokens_of(8), base, false);
-  compared.baseline = std::make_shared<const PromptRun>(run_of(tokens_of(8, 1)));
-  const Sweep alone = sweep({.measured = difference_at(7)}, run_of(tokens_of(8), base, false)),
-              beside = sweep({.measured = difference_at(7)}, compared);
-  for (std::size_t i = 0; i < alone.readings.size(); ++i)
-    EXPECT_EQ(beside.readings[i].logit, alone.readings[i].logit);
 }
 
 TEST_F(SweepTest, OverSendersIsTheReferencesWithAllElseHeld) {
