@@ -284,7 +284,6 @@ TEST_F(TheGuide, HasTheColumnsAndFactsOfEveryView) {
       {one, "circuits", {{"circuit", "pairs"}}},
       {one, "circuits", {{"circuit", "copying"}}},
       {one, "top_examples", {{"examples-text", "list"}}},
-      {one, "top_examples", {{"examples-of", "head"}}},
       {one, "attribution", {{"attribution-list", "sources"}, {"against", "rank:2"}}},
       {one, "attribution", {{"attribution-list", "neurons"}}},
       {one, "flow", {{"against", "rank:2"}}},

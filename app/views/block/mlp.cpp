@@ -133,10 +133,6 @@ LogitEffect logit_effect_of(const ViewContext& c, const Numbers& n, int neuron) 
   return logit_effect(c, TokensOfNeuron{layer, neuron, after->mlp_post[neuron], before->mlp_post[neuron]}, 1);
 }
 
-int listed(const ViewContext& c) {
-  return std::min(c.options[kNeurons], c.run->run->config.n_inner);
-}
-
 const ListRows kRows{.role = kNeuron, .first = kFirstNeuron, .names = "strongest neurons"};
 
 std::string signed_number(double value) {
@@ -199,11 +195,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     for (std::size_t place = 0; place < kTokens; ++place) add_pushed(list, c, n, up, place);
   if (c.side == Side::difference) list.table.row_names = "neurons that differ most";
   return made;
-}
-
-std::string push_formula(const ViewContext& c) {
-  if (is_between_models(c)) return "Δ(after × W_out[neuron] · W_U[token]), each with its own model's weights";
-  return std::string(delta(c)) + "after × W_out[neuron] · W_U[token]";
 }
 
 /// A row for each listed neuron, the strongest first.
@@ -304,7 +295,7 @@ void declare(Content& it) {
     it.message = kComputing;
     return;
   }
-  Numbers made = numbers_of(block, listed(c));
+  Numbers made = numbers_of(block, std::min(c.options[kNeurons], c.run->run->config.n_inner));
   for (const int neuron : made.order) made.effects.push_back(logit_effect_of(c, made, neuron));
   const Numbers& n = it.keep(std::move(made));
   const model::Config& config = c.run->run->config;
@@ -333,8 +324,9 @@ void declare(Content& it) {
     };
   }
   it.body = rows(boxes(BoxPtr(strips_of(c, n)), beside(boxes(std::move(curve), BoxPtr(std::move(list)))),
-                       notes({"pushes: a neuron's direct contribution to a token's logit, " +
-                              push_formula(c) + ", without ln_f"})));
+                       notes({"pushes: a neuron's direct contribution to a token's logit, without ln_f: " +
+                              std::string(delta(c)) + "(after × W_out[neuron] · W_U[token])" +
+                              (is_between_models(c) ? ", each with its own model's weights" : "")})));
 }
 
 }  // namespace mlp

@@ -5,8 +5,6 @@
 namespace headscope::app {
 namespace pass {
 
-using pass_charts::column_of;
-
 /// Roles of regions, besides that of the charts. id: index of the line, col: dimension.
 enum Role { kStep, kStrip };
 /// In the order of the pass; kBefore and kAfter stand for all blocks before and after the one shown in full.
@@ -255,17 +253,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 
 // ---- what is said ----
 
-/// The first column that does not come before a step.
-int first_column_after(const ViewContext& c, Step step) {
-  const int layer = c.selection.layer;
-  if (step == kEmbedding) return 0;
-  if (step == kBefore) return column_of(layer - 1, true);
-  if (step < kAddAttention) return column_of(layer, false);
-  if (step < kAddMlp) return column_of(layer, true);
-  if (step == kAddMlp) return column_of(layer + 1, false);
-  return column_of(c.run->run->config.n_layer, false);
-}
-
 /// The summands of an addition's component.
 void add_summands(Facts& facts, const Numbers& n, const Line& line, int dimension) {
   if (!line.name.empty()) return;
@@ -346,12 +333,11 @@ void declare(Content& it) {
   it.facts = [&, layers, &steps = *list](Facts& facts, const ViewContext&, const Picture& picture,
                                          const viz::Hit& hit) {
     const viz::Region& region = region_of(picture, hit);
-    const bool charted = region.role == pass_charts::kRole;
     Step fed = kEmbedding;
-    if (charted) {
+    if (region.role == pass_charts::kRole) {
       const int layer = pass_charts::layer_of(hit.col), shown = c.selection.layer;
       if (layer >= layers) return;
-      pass_charts::add_facts(facts, c, pass, hit.col);
+      pass_charts::add_facts(facts, c, pass, picture, hit.col);
       if (layer >= 0)
         fed = layer < shown ? kBefore : layer > shown ? kAfter : hit.col % 2 == 1 ? kMlp : kAttention;
     } else {
@@ -359,8 +345,6 @@ void declare(Content& it) {
       fed = line.step;
       if (region.role == kStrip) add_summands(facts, n, line, hit.col);
     }
-    pass_charts::mark_columns(facts.overlay, c, picture, charted ? hit.col : first_column_after(c, fed),
-                              charted);
     const viz::TableLayout& layout = steps.layout();
     if (const auto* place = layout.place_of(0))
       paint_steps(facts.overlay, c, n,

@@ -150,20 +150,16 @@ BoxPtr charts_of(const ViewContext& c, const TokenPass& pass) {
             })));
 }
 
-void mark_columns(viz::Scene& overlay, const ViewContext& c, const Picture& picture, int before,
-                  bool framed) {
+void add_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, const Picture& picture,
+               int column) {
+  const Addition a = addition_of(pass, column);
   for (const viz::Region& region : picture.regions) {
     if (region.role != kRole) continue;
-    const viz::Rect &plot = region.rect, cell = region.cell_rect(0, before);
-    overlay.add(
-        viz::FillRect{{plot.x, plot.y, std::max(0.F, std::min(cell.x, plot.right()) - plot.x), plot.h},
-                      c.theme->accent.with_alpha(36)});
-    if (framed) overlay.add(viz::StrokeRect{{cell.x, plot.y, cell.w, plot.h}, c.theme->text, 1});
+    const viz::Rect &plot = region.rect, cell = region.cell_rect(0, column);
+    facts.overlay.add(
+        viz::FillRect{{plot.x, plot.y, cell.x - plot.x, plot.h}, c.theme->accent.with_alpha(36)});
+    facts.overlay.add(viz::StrokeRect{{cell.x, plot.y, cell.w, plot.h}, c.theme->text, 1});
   }
-}
-
-void add_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, int column) {
-  const Addition a = addition_of(pass, column);
   const std::string of = difference_prefix(c), stream = "norm of the " + of + "residual stream ";
   if (a.layer < 0) return facts.say({"embed", stream + viz::number(pass.embedded_norm, 5)});
   facts.say("block " + std::to_string(a.layer) + (a.mlp ? ", MLP" : ", attention"));

@@ -19,10 +19,8 @@ inline int layer_of(int column) {
 
 viz::Color color_of(const ViewContext& context, bool mlp);
 BoxPtr charts_of(const ViewContext& context, const TokenPass& pass);
-/// Marks the columns that feed a step, and frames its own column if it has one.
-void mark_columns(viz::Scene& overlay, const ViewContext& context, const Picture& picture, int before,
-                  bool framed);
-/// What is said of a column.
-void add_facts(Facts& facts, const ViewContext& context, const TokenPass& pass, int column);
+/// What is said of a column; frames it, and marks those that feed it.
+void add_facts(Facts& facts, const ViewContext& context, const TokenPass& pass, const Picture& picture,
+               int column);
 
 }  // namespace headscope::app::pass_charts

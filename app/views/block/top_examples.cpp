@@ -8,29 +8,14 @@ namespace top_examples {
 
 enum Role { kRow };  // Region::id: index of an example
 enum class Text { prompt, list };
-enum class Subject { neurons, head };
 
 const Option<Text> kText = choice_option<Text>(
     "examples-text", "In", "tT", "where to look for examples",
     {{"prompt", "Prompt", "In the prompt"}, {"list", "List", "In all prompts of the open list"}},
     {.kept = false});
-const Option<Subject> kSubject = choice_option<Subject>(
-    "examples-of", "Of", "oO", "what the examples are of",
-    {{"neurons", "Neurons", "The tokens at which neurons of the chosen layer's MLP are most active"},
-     {"head", "Head", "The queries and keys between which the chosen head has the largest weights"}});
-bool is_of_neurons(const Options& options) {
-  return options[kSubject] == Subject::neurons;
-}
-bool is_of_head(const Options& options) {
-  return options[kSubject] == Subject::head;
-}
-const Option<std::vector<int>> kNeurons =
-    list_option("example-neurons", "Neurons",
-                "neurons of the chosen layer; auto: the most active one at the chosen token", "auto",
-                {.kept = false, .applies = is_of_neurons});
-const Option<bool> kKey0 =
-    switch_option("example-key0", "Key 0", "cC", "also weights on key 0, on which many heads of GPT-2 rest",
-                  false, {.applies = is_of_head});
+const Option<std::vector<int>> kNeurons = list_option(
+    "example-neurons", "Neurons",
+    "neurons of the chosen layer; auto: the most active one at the chosen token", "auto", {.kept = false});
 const Option<int> kFirstRow = first_row_option("first-example");
 
 bool uses_list(const ViewContext& c) {
@@ -52,77 +37,36 @@ std::vector<NeuronIndex> neurons_of(Content& it) {
 
 /// "there is no neuron 512 ...", or empty.
 std::string refuse(const ViewContext& c) {
-  if (!c.run || !is_of_neurons(c.options)) return "";
+  if (!c.run) return "";
   return refuse_numbers(c, kNeurons, "neuron", c.run->run->config.n_inner);
 }
 
-/// An example: a neuron's activation at a token, or a head's weight of a query on a key.
-struct Example {
-  int prompt = 1;
-  int neuron = -1;
-  int position = 0;  ///< of the query
-  int id = 0;        ///< of its token
-  int key = -1, key_id = 0;
-  float value = 0;
-  const Excerpt* excerpt = nullptr;
-};
-
 struct Examples {
-  std::shared_ptr<const void> answer;  ///< what the excerpts are in
-  std::vector<NeuronIndex> neurons;    ///< none: of a head
-  std::vector<Example> best;
-  std::int64_t count = 0;
-  ListProgress progress;
+  std::shared_ptr<const Found<FoundActivation>> found;
+  std::vector<NeuronIndex> neurons;
 
+  const FoundActivation& of(int row) const { return found->best[row]; }
   /// The ends of the bars; colours begin at 0.
-  double limit() const { return best.empty() ? 1 : std::max(0.0, static_cast<double>(best.front().value)); }
-  double low() const { return best.empty() ? 0 : std::min(0.0, static_cast<double>(best.back().value)); }
+  double limit() const {
+    return found->best.empty() ? 1 : std::max(0.0, static_cast<double>(found->best.front().activation));
+  }
+  double low() const {
+    return found->best.empty() ? 0 : std::min(0.0, static_cast<double>(found->best.back().activation));
+  }
 };
 
 /// Nothing while there is no answer.
-template <class Q, class MakeExample>
-std::optional<Examples> examples_for(Content& it, const Q& question, const MakeExample& example) {
-  const auto found = it.need(question);
-  if (!found) return std::nullopt;
-  Examples examples{found, {}, {}, found->count, found->progress};
-  for (std::size_t i = 0; i < found->best.size(); ++i) {
-    examples.best.push_back(example(found->best[i]));
-    examples.best.back().excerpt = &found->excerpts[i];
-  }
-  return examples;
-}
-
 std::optional<Examples> examples_of(Content& it) {
-  const ViewContext& c = it.c;
-  if (is_of_head(c.options)) {
-    WeightSearch search;
-    search.heads = {{c.selection.layer, c.selection.head}};
-    if (!c.options[kKey0]) search.to = {TokenSelector::Kind::from_position, "", 1};
-    const auto example = [](const FoundWeight& f) {
-      return Example{f.prompt, -1, f.query, f.query_id, f.key, f.key_id, f.weight};
-    };
-    return uses_list(c) ? examples_for(it, WeightsOverList{over_list(c), search}, example)
-                        : examples_for(it, WeightsOfRun{search}, example);
-  }
   ActivationSearch search;
   search.neurons = neurons_of(it);
   if (search.neurons.empty()) return std::nullopt;
-  const auto example = [](const FoundActivation& f) {
-    return Example{f.prompt, f.neuron, f.position, f.id, -1, 0, f.activation};
-  };
-  auto examples = uses_list(c) ? examples_for(it, ActivationsOverList{over_list(c), search}, example)
-                               : examples_for(it, ActivationsOfRun{search}, example);
-  if (examples) examples->neurons = search.neurons;
-  return examples;
-}
-
-const char* quantity(const ViewContext& c) {
-  return is_of_head(c.options) ? "weight" : "activation";
+  auto found = uses_list(it.c) ? it.need(ActivationsOverList{over_list(it.c), search})
+                               : it.need(ActivationsOfRun{search});
+  if (!found) return std::nullopt;
+  return Examples{std::move(found), std::move(search.neurons)};
 }
 
 std::string title_of(const ViewContext& c, const Examples& examples) {
-  if (is_of_head(c.options))
-    return "Largest weights of " + head_title(c, c.selection.layer, c.selection.head);
   std::string words = "Largest activations of L" + std::to_string(c.selection.layer) +
                       (examples.neurons.size() == 1 ? " neuron" : " neurons");
   for (std::size_t i = 0; i < examples.neurons.size(); ++i)
@@ -131,39 +75,33 @@ std::string title_of(const ViewContext& c, const Examples& examples) {
 }
 
 std::string subtitle_of(const ViewContext& c, const Examples& examples) {
-  std::string words = grouped(examples.count) + (is_of_head(c.options)         ? " above 0"
-                                                 : examples.neurons.size() > 1 ? " activations"
-                                                 : examples.count == 1         ? " token"
-                                                                               : " tokens");
-  if (std::cmp_less(examples.best.size(), examples.count))
-    words += "; largest " + grouped(std::ssize(examples.best));
-  words += "; " + (uses_list(c) ? list_words(c, examples.progress) : std::string("this prompt"));
-  if (is_of_head(c.options) && !c.options[kKey0]) words += "; without key 0";
-  return words;
+  const auto& found = *examples.found;
+  std::string words = counted(found.count, examples.neurons.size() > 1 ? "activation" : "token");
+  if (std::cmp_less(found.best.size(), found.count)) words += "; largest " + grouped(std::ssize(found.best));
+  return words + "; " + (uses_list(c) ? list_words(c, found.progress) : std::string("this prompt"));
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "examples"};
 
 int chosen_row(const ViewContext& c, const Examples& examples) {
-  const auto found = std::ranges::find_if(examples.best, [&](const Example& one) {
-    return one.position == c.selection.query && (one.key < 0 || one.key == c.selection.key) &&
+  const auto& best = examples.found->best;
+  const auto chosen = std::ranges::find_if(best, [&](const FoundActivation& one) {
+    return one.position == c.selection.query &&
            (!uses_list(c) || is_shown_prompt(c, static_cast<std::size_t>(one.prompt) - 1));
   });
-  return found != examples.best.end() ? static_cast<int>(found - examples.best.begin()) : -1;
+  return chosen != best.end() ? static_cast<int>(chosen - best.begin()) : -1;
 }
 
 /// Paints the tokens of an example's context that fit into `area`, each on the colour of its number, around
-/// the example's own: a row of a concordance, in which that token has the same place in every row. A query is
-/// at the right, because what follows it has no weight.
-void paint_context(viz::Scene& scene, const ViewContext& c, const Examples& examples, const Example& one,
+/// the example's own: a row of a concordance, in which that token has the same place in every row.
+void paint_context(viz::Scene& scene, const ViewContext& c, const Examples& examples, int row,
                    const viz::Rect& area) {
-  constexpr float kPlace = 0.6F;  // where a neuron's token begins, as a part of the width
+  constexpr float kPlace = 0.6F;  // where the token begins, as a part of the width
   const viz::Style style = style_of(c);
-  const Excerpt& excerpt = *one.excerpt;
+  const Excerpt& excerpt = examples.found->excerpts[row];
   const viz::ColorScale scale = viz::linear_scale(examples.limit());
-  const int count = static_cast<int>(excerpt.labels.size()), at = one.position - excerpt.first;
+  const int count = static_cast<int>(excerpt.labels.size()), at = examples.of(row).position - excerpt.first;
   const float padding = std::round(0.1F * style.font_size), more = style.width("…", style.font_size);
-  const bool of_head = one.key >= 0;
   const auto width_of = [&](int i) {
     return std::ceil(style.width(excerpt.labels[i], style.font_size) + 2 * padding);
   };
@@ -177,14 +115,11 @@ void paint_context(viz::Scene& scene, const ViewContext& c, const Examples& exam
     }
     viz::add_label(scene, style, excerpt.labels[i], {x + padding, area.center().y}, style.font_size, text,
                    viz::FontStyle::regular, viz::Align::left, width - padding);
-    const int position = excerpt.first + i;
-    const bool own = position == one.position;
-    const viz::Color frame = !own ? c.theme->key : of_head ? c.theme->query : c.theme->text;
-    if (own || position == one.key) scene.add(viz::StrokeRect{box, frame, 1.5F, 2});
+    if (i == at) scene.add(viz::StrokeRect{box, c.theme->text, 1.5F, 2});
   };
   const float own = std::min(width_of(at), area.w);
   // Rounding can make the end of a token as wide as the area less than the area's start.
-  const float left = std::max(area.x, std::min(area.x + (of_head ? 1 : kPlace) * area.w, area.right() - own));
+  const float left = std::max(area.x, std::min(area.x + kPlace * area.w, area.right() - own));
   paint(at, left, own);
   for (const int by : {-1, 1}) {
     const bool has_more = by < 0 ? excerpt.first > 0 : excerpt.continues;  // the rest of the prompt
@@ -205,93 +140,67 @@ void paint_context(viz::Scene& scene, const ViewContext& c, const Examples& exam
 }
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Examples& examples) {
-  const viz::Theme& theme = *c.theme;
-  const bool of_head = is_of_head(c.options);
   const auto of = [&examples](auto field) {
-    return [&examples, field](int row) { return examples.best[row].*field; };
+    return [&examples, field](int row) { return examples.of(row).*field; };
   };
-  const auto token = [&](int Example::*id) {
-    return [&c, id_of = of(id)](int row) { return label_of(c, id_of(row)); };
+  const auto place = [&](const std::string& name) {
+    return ListLook{.file = key_column(name), .color = c.theme->text_muted, .digits = 0};
   };
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(examples.best.size()));
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(examples.found->best.size()));
   List& list = *made;
-  if (!of_head && examples.neurons.size() > 1)
-    list.number("neuron", 7, of(&Example::neuron), {.file = key_column("neuron"), .digits = 0});
-  else if (!of_head)
-    list.file(key_column("neuron"), of(&Example::neuron));
-  list.bar(quantity(c), 10, of(&Example::value),
-           {.file = quantity(c),
+  list.number("neuron", 7, of(&FoundActivation::neuron),
+              {.file = key_column("neuron"), .digits = 0, .hidden = examples.neurons.size() < 2});
+  list.bar("activation", 10, of(&FoundActivation::activation),
+           {.file = "activation",
             .digits = 4,
             .low = examples.low(),
             .high = examples.limit(),
             .axis = true,
             .most = 9 * c.font_size});
-  const auto number = [&](const char* heading, int importance, int Example::*field, const char* file) {
-    list.number(heading, importance, of(field),
-                {.file = key_column(file), .color = theme.text_muted, .digits = 0});
-  };
-  if (uses_list(c)) number("prompt", 4, &Example::prompt, "prompt");
-  number("position", 3, &Example::position, of_head ? "query" : "position");
-  // The context has the token, too, of a head often not the key.
-  list.text(of_head ? "query" : "token", 5, token(&Example::id),
-            {.file = note_column(of_head ? "query token" : "token"),
-             .heading = of_head ? theme.query : theme.text_muted});
-  list.file(note_column(of_head ? "query id" : "token id"), of(&Example::id));
-  if (of_head) {
-    number("position", 2, &Example::key, "key");
-    list.text("key", 6, token(&Example::key_id), {.file = note_column("key token"), .heading = theme.key});
-    list.file(note_column("key id"), of(&Example::key_id));
-  }
+  if (uses_list(c)) list.number("prompt", 4, of(&FoundActivation::prompt), place("prompt"));
+  list.number("position", 3, of(&FoundActivation::position), place("position"));
+  list.text("token", 5, [&](int row) { return label_of(c, examples.of(row).id); },
+            {.file = note_column("token")});  // the context has it, too
+  list.file(note_column("token id"), of(&FoundActivation::id));
   list.file(note_column("context"), [&examples](int row) {
-    const Example& one = examples.best[row];
-    return one.excerpt->text() + (one.excerpt->continues && one.key < 0 ? "…" : "");
+    const Excerpt& excerpt = examples.found->excerpts[row];
+    return excerpt.text() + (excerpt.continues ? "…" : "");
   });
   list.text("context", 9, [](int) { return std::string(); },
             {.least = 16 * c.font_size, .most = 64 * c.font_size})
       .draw = [&examples](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {
-    paint_context(scene, now, examples, examples.best[row], cell);
+    paint_context(scene, now, examples, row, cell);
   };
   list.table.marked = chosen_row(c, examples);
   return made;
 }
 
 /// Shows the place of an example. The neurons stay, whichever is the most active there.
-ViewActions go_to(const ViewContext& c, const Examples& examples, const Example& one) {
+ViewActions go_to(const ViewContext& c, const Examples& examples, const FoundActivation& one) {
   ViewActions actions;
-  if (!examples.neurons.empty() && c.options[kNeurons].empty()) {
+  if (c.options[kNeurons].empty()) {
     std::vector<int> neurons;
     for (const NeuronIndex& neuron : examples.neurons) neurons.push_back(neuron.neuron);
     actions.emplace_back(SetOption{&kNeurons, neurons});
   }
-  if (uses_list(c)) {
+  if (uses_list(c))
     actions.emplace_back(show_prompt(c, static_cast<std::size_t>(one.prompt) - 1,
-                                     {c.selection.layer, c.selection.head, one.position, one.key}));
-  } else {
+                                     {c.selection.layer, c.selection.head, one.position}));
+  else
     actions.emplace_back(SelectQuery{one.position});
-    if (one.key >= 0) actions.emplace_back(SelectKey{one.key});
-  }
   return actions;
 }
 
-void add_example(Facts& facts, const ViewContext& c, const Examples& examples, const Example& one) {
-  const auto token = [&](int position, int id) {
-    return std::to_string(position) + " “" + label_of(c, id) + "”";
-  };
-  const int layer = c.selection.layer;
-  if (one.key >= 0) {
-    facts.say(head_name(layer, c.selection.head));
-    facts.say("query " + token(one.position, one.id) + " → key " + token(one.key, one.key_id));
-  } else {
-    facts.say(neuron_name(layer, one.neuron));
-    facts.say(token(one.position, one.id));
-  }
+void add_example(Facts& facts, const ViewContext& c, const Examples& examples, int row) {
+  const FoundActivation& one = examples.of(row);
+  facts.say(neuron_name(c.selection.layer, one.neuron));
+  facts.say(std::to_string(one.position) + " “" + label_of(c, one.id) + "”");
   if (uses_list(c)) facts.say("prompt " + grouped(one.prompt));
-  facts.copy("context", one.excerpt->text());
-  facts.commands.push_back({uses_list(c)   ? "Show prompt " + grouped(one.prompt)
-                            : one.key >= 0 ? std::string("Go to this cell")
-                                           : "Choose token " + std::to_string(one.position),
-                            go_to(c, examples, one)});
-  if (one.key < 0) add_neuron_edit(facts.commands, c, layer, one.neuron);
+  facts.copy("context", examples.found->excerpts[row].text());
+  facts.commands.push_back(
+      {uses_list(c) ? "Show prompt " + grouped(one.prompt) : "Choose token " + std::to_string(one.position),
+       go_to(c, examples, one)});
+  add_neuron_edit(facts.commands, c, c.selection.layer, one.neuron);
 }
 
 void declare(Content& it) {
@@ -300,7 +209,7 @@ void declare(Content& it) {
   if (uses_list(c) && !c.prompts) it.message = no_list_words(c);
   if (!it.message.empty()) return;
   if (!c.run) {
-    if (!is_of_head(c.options)) static_cast<void>(neurons_of(it));  // asks for what they depend on
+    static_cast<void>(neurons_of(it));  // asks for what they depend on
     return;
   }
   auto found = examples_of(it);
@@ -308,38 +217,34 @@ void declare(Content& it) {
   const Examples& examples = it.keep(*std::move(found));
   it.title = title_of(c, examples), it.subtitle = subtitle_of(c, examples), it.says_difference = true;
   auto list = list_of(c, examples);
-  list->row_facts = [&](Facts& facts, int row) { add_example(facts, c, examples, examples.best[row]); };
+  list->row_facts = [&](Facts& facts, int row) { add_example(facts, c, examples, row); };
   list->on_click = [&examples](const ViewContext& now, int row) {
-    return go_to(now, examples, examples.best[row]);
+    return go_to(now, examples, examples.of(row));
   };
   it.table = [&c, &examples, &rows = *list] {
     Table result = rows.exported();
-    result.ranked_by = quantity(c);
-    result.fact("found", examples.count);
+    result.ranked_by = "activation";
+    result.fact("found", examples.found->count);
     result.about("layer", c.selection.layer);
-    if (is_of_head(c.options)) result.about("head", c.selection.head);
     return result;
   };
-  const std::string of = is_of_head(c.options) ? " of the query on each token" : " at each token";
-  it.body =
-      rows(boxes(BoxPtr(std::move(list)),
-                 examples.best.empty() ? notes({"no example: nothing is above 0"})
-                                       : legend(viz::linear_scale(examples.limit()), quantity(c) + of)));
+  it.body = rows(boxes(BoxPtr(std::move(list)),
+                       examples.found->best.empty()
+                           ? notes({"no example: nothing is above 0"})
+                           : legend(viz::linear_scale(examples.limit()), "activation at each token")));
 }
 
 }  // namespace top_examples
 
 View top_examples_view() {
   using namespace top_examples;
-  View view =
-      make_view(Group::block, "top_examples", "Top examples",
-                "the tokens of a prompt or a list at which neurons are most active, or between which a "
-                "head has its largest weights, in their context",
-                declare);
+  View view = make_view(Group::block, "top_examples", "Top examples",
+                        "the tokens of a prompt or a list at which neurons are most active, in their context",
+                        declare);
   view.audience = Audience::research;
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
-  view.options = {&kText, &kSubject, &kNeurons, &kKey0, &kFirstRow};
+  view.options = {&kText, &kNeurons, &kFirstRow};
   view.has_list = true;
   view.shows_parts = true;
   view.refuse = refuse;

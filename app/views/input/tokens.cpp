@@ -211,13 +211,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   return list;
 }
 
-Table table(const ViewContext& c, const Numbers& n) {
-  Table result = list_of(c, n)->exported();
-  add_head_facts(result, c);
-  add_query_facts(result, c);
-  return result;
-}
-
 std::unique_ptr<ShadedPrompt> text_of(const ViewContext& c, const Numbers& n) {
   auto prompt = std::make_unique<ShadedPrompt>(c, kChip, std::span<const float>(), viz::ColorScale(), "");
   for (int i = 0; i < std::ssize(prompt->flow.chips); ++i) color_chip(prompt->flow.chips[i], c, n, i);
@@ -237,7 +230,12 @@ const Numbers* begin(Content& it) {
     if (now.run == it.c.run && region.role == kChip)
       add_facts(facts, now, n, statistics_of(now).get(), region.id);  // asked for at the mouse only
   };
-  it.table = [&] { return table(it.c, n); };
+  it.table = [&] {
+    Table table = list_of(it.c, n)->exported();
+    add_head_facts(table, it.c);
+    add_query_facts(table, it.c);
+    return table;
+  };
   return &n;
 }
 

@@ -1,5 +1,3 @@
-#include <tuple>
-
 #include "app/run/analyses/parameters.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/transformer.h"
@@ -110,6 +108,8 @@ int choice_of(const model::Parameter& parameter) {
 
 // ---- the chart of sizes ----
 
+constexpr std::int64_t kGpt2Small = 124'439'808;
+
 /// The size of a model, for comparison with others.
 struct ModelSize {
   std::string name;
@@ -119,40 +119,21 @@ struct ModelSize {
   bool loaded = false;     ///< whether it is the model that is shown
 };
 
-ModelSize size_of(const std::string& name, const model::Config& config) {
-  ModelSize size{name, config.n_layer, config.n_embd};
-  for (const model::Parameter& parameter : model::parameters_of(config)) size.count += value_count(parameter);
-  return size;
-}
-
-/// The four sizes of GPT-2 (Radford et al. 2019) from small to large, counted from their configurations, and
-/// the shown model if it is none of them.
+/// The four sizes of GPT-2 (Radford et al. 2019) from small to large, and the shown model if it is none of
+/// them.
 std::vector<ModelSize> sizes_of(const ViewContext& c) {
-  std::vector<ModelSize> sizes;
-  for (const auto& [name, layers, width] : {std::tuple{"GPT-2 small", 12, 768},
-                                            {"GPT-2 medium", 24, 1024},
-                                            {"GPT-2 large", 36, 1280},
-                                            {"GPT-2 XL", 48, 1600}}) {
-    model::Config config;
-    config.n_layer = layers, config.n_embd = width, config.n_inner = 4 * width;
-    config.n_ctx = 1024, config.vocab_size = 50257;
-    sizes.push_back(size_of(name, config));
-  }
-  ModelSize own = size_of(c.run->model->name, c.run->run->config);
-  own.loaded = true;
-  const auto place = std::ranges::lower_bound(sizes, own.count, {}, &ModelSize::count);
-  const bool is_known = place != sizes.end() && place->count == own.count && place->layers == own.layers;
-  if (is_known)
+  std::vector<ModelSize> sizes{{"GPT-2 small", 12, 768, kGpt2Small},
+                               {"GPT-2 medium", 24, 1024, 354'823'168},
+                               {"GPT-2 large", 36, 1280, 774'030'080},
+                               {"GPT-2 XL", 48, 1600, 1'557'611'200}};
+  const model::Config& config = c.run->run->config;
+  const std::int64_t count = c.run->model->transformer->parameter_count();
+  const auto place = std::ranges::lower_bound(sizes, count, {}, &ModelSize::count);
+  if (place != sizes.end() && place->count == count && place->layers == config.n_layer)
     place->loaded = true;
   else
-    sizes.insert(place, own);
+    sizes.insert(place, ModelSize{c.run->model->name, config.n_layer, config.n_embd, count, true});
   return sizes;
-}
-
-/// A number often quoted for GPT-2 small instead of its own; empty for other models.
-std::string other_count(const ModelSize& size) {
-  if (size.count != 124'439'808) return "";
-  return "The often quoted 124,410,624 counts 768 biases per c_fc instead of 3,072 and omits ln_f.";
 }
 
 /// The sizes as a list, with the shown model marked.
@@ -172,7 +153,8 @@ std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSiz
   list->row_facts = [&sizes](Facts& facts, int row) {
     const ModelSize& size = sizes[row];
     facts.say({size.name, grouped(size.count) + " values"});
-    facts.say(other_count(size));
+    if (size.count == kGpt2Small)
+      facts.say("The often quoted 124,410,624 counts 768 biases per c_fc instead of 3,072 and omits ln_f.");
   };
   return list;
 }

@@ -46,32 +46,5 @@ TEST(TopExamplesView, ByDefaultAreOfTheMostActiveNeuron) {
   EXPECT_EQ(shown.choose("Turn off neuron " + most, shown.find(0, 0)).size(), 1U);
 }
 
-TEST(TopExamplesView, OfAHeadLeaveOutKey0UnlessAskedForIt) {
-  const Scenario s = kings();
-  for (const bool key0 : {false, true}) {
-    const ViewFixture shown("top_examples", s, 1400, 900,
-                            {{"examples-of", "head"}, {"example-key0", key0 ? "yes" : "no"}});
-    WeightSearch search;
-    search.heads = {{2, 1}};
-    if (!key0) search.to = {TokenSelector::Kind::from_position, "", 1};
-    const auto found = s.ask(WeightsOfRun{search});
-    const auto rows = text_rows(shown.table());
-    ASSERT_EQ(rows.size(), found->best.size());
-    bool of_first = false;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const FoundWeight& f = found->best[i];
-      of_first |= f.key == 0;
-      EXPECT_EQ(rows[i][0], plain(f.weight));
-      EXPECT_EQ(rows[i][1], std::to_string(f.query));
-      EXPECT_EQ(rows[i][4], std::to_string(f.key));
-      EXPECT_EQ(f.weight, s.weight(f.query, f.key));
-    }
-    EXPECT_EQ(of_first, key0);
-    const FoundWeight& first = found->best.front();
-    EXPECT_EQ(in_words(shown.click(shown.find(0, 0))),
-              "query " + std::to_string(first.query) + ", key " + std::to_string(first.key));
-  }
-}
-
 }  // namespace
 }  // namespace headscope::app::top_examples_test
