@@ -362,9 +362,7 @@ void declare(Content& it) {
   };
   const std::string value = c.side == Side::difference ? "difference" : "value";
   BoxPtr steps = rows(boxes(
-      std::move(list),
-      may_be_left_out(beside(boxes(legend(n.stream, value), legend(n.normalized, value + ", normalized"))),
-                      "the legend")));
+      std::move(list), beside(boxes(legend(n.stream, value), legend(n.normalized, value + ", normalized")))));
   it.body = beside(boxes(std::move(steps), may_be_left_out(pass_charts::charts_of(c, pass), "the charts")));
 }
 
