@@ -18,18 +18,6 @@ using namespace testing;
 
 const Theme kTheme = light_theme();
 
-TEST(HeatmapImage, APixelForEachCell) {
-  const std::vector<float> values{0, 0.5F, 1, 0.25F, 0.75F, 0.1F};
-  const Image image =
-      heatmap_image(cells_of(values, 2, 3), whole_grid({10, 20, 300, 200}, 2, 3), grid_style());
-  EXPECT_EQ(image.dest, (Rect{10, 20, 300, 200}));
-  ASSERT_EQ(image.bitmap->width, 3);
-  ASSERT_EQ(image.bitmap->height, 2);
-  EXPECT_LE(testing::channel_difference(image.bitmap->at(1, 0), sequential(kTheme, 0.5)), 2);
-  EXPECT_LE(testing::channel_difference(image.bitmap->at(0, 1), sequential(kTheme, 0.25)), 2);
-  EXPECT_EQ(image.content_id, content_hash(*image.bitmap));
-}
-
 std::vector<std::string> cell_texts(const std::vector<float>& values, double scale = 1000,
                                     float width = 400) {
   Scene scene;
@@ -85,14 +73,6 @@ TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
       }
     }
   }
-}
-
-TEST(HeatmapImage, NanShowsEvenBesideLargeValues) {
-  std::vector<float> values(100 * 100, 5.F);
-  values[1234] = std::numeric_limits<float>::quiet_NaN();
-  const Image image =
-      heatmap_image(cells_of(values, 100, 100), whole_grid({0, 0, 10, 10}, 100, 100), grid_style());
-  EXPECT_EQ(image.bitmap->at(3, 1), sequential(kTheme, std::nan("")));
 }
 
 TEST(HeatmapImage, ZoomedItCoversTheCellsInSight) {
@@ -165,20 +145,6 @@ TEST(Heatmaps, LabelsStandUprightSlantedOrLevelAndNeverTouch) {
       EXPECT_GE(picture.regions[0].rect.h, 0.4F * std::min(w, h)) << n << " in " << w << " x " << h;
     }
   }
-}
-
-TEST(VectorStrips, AreAColumnForEachComponent) {
-  const std::vector<float> values{-1, 0, 1, 0.5F};
-  Picture picture{testing::blank(200, 50), {}};
-  paint_vector_strip(picture, {values, diverging_scale(1), 4, 9, 2}, {10, 10, 160, 20}, grid_style());
-  ASSERT_EQ(picture.regions.size(), 1U);
-  const auto hit = hit_test(picture.regions, {130, 20});
-  ASSERT_TRUE(hit);
-  EXPECT_EQ(hit->row, 2);
-  EXPECT_EQ(hit->col, 3);
-  const auto images = items_of<Image>(picture.scene);
-  EXPECT_EQ(images[0].bitmap->at(0, 0), diverging(kTheme, -1));
-  EXPECT_EQ(images[0].bitmap->at(2, 0), diverging(kTheme, 1));
 }
 
 TEST(SmallMultiples, FitZoomAndScroll) {

@@ -122,19 +122,6 @@ TEST_F(ImguiPlayerTest, ThinBarsAreAsDarkAsInTheFile) {
   }
 }
 
-TEST_F(ImguiPlayerTest, PaintsNothingOutsideTheScene) {
-  Scene scene = blank(50, 40);
-  append(scene, testing::everything(light_theme()), {-20, -20});
-  const Bitmap b = shown({scene, {10, 10}, 1}, 1, 100, 80);
-  for (int y = 0; y < 80; ++y) {
-    for (int x = 0; x < 100; ++x) {
-      if (x < 10 || x >= 60 || y < 10 || y >= 50) {
-        ASSERT_EQ(b.at(x, y), (Color{0, 0, 0, 255}));
-      }
-    }
-  }
-}
-
 TEST_F(ImguiPlayerTest, KeepsIndicesWithin16BitsInLargeScenes) {
   Scene scene = blank(1900, 1400);
   std::string line;

@@ -41,16 +41,6 @@ TEST(FillRectPixels, AreCoveredInPart) {
   EXPECT_NEAR(ink(b), 9, 0.05);
 }
 
-TEST(FillRectPixels, BlendOverWhatIsThere) {
-  Scene scene = blank(4, 4, {100, 100, 100, 255});
-  scene.add(FillRect{{0, 0, 4, 4}, {200, 0, 100, 128}});
-  const Color c = drawn(scene).at(1, 1);
-  EXPECT_NEAR(c.r, 150, 1);
-  EXPECT_NEAR(c.g, 50, 1);
-  EXPECT_EQ(c.b, 100);
-  EXPECT_EQ(c.a, 255);
-}
-
 TEST(FillRectPixels, KeepTheirColourOverNothing) {
   Scene scene = blank(4, 4, {0, 0, 0, 0});
   scene.add(FillRect{{0, 0, 4, 4}, {200, 60, 100, 128}});
@@ -59,20 +49,6 @@ TEST(FillRectPixels, KeepTheirColourOverNothing) {
   scene.add(FillRect{{0, 0, 4, 4}, {200, 60, 100, 128}});  // 1 - (1 - 128/255)^2 = 0.752
   EXPECT_NEAR(drawn(scene).at(1, 1).a, 192, 1);
   EXPECT_NEAR(drawn(scene).at(1, 1).r, 200, 1);
-}
-
-TEST(FillRectPixels, OfARoundRectAreSymmetricalAndOfItsArea) {
-  const float radius = 9;
-  const Bitmap b = drawn_alone(FillRect{{5, 5, 30, 26}, kBlack, radius});
-  for (int y = 5; y < 31; ++y) {
-    for (int x = 5; x < 35; ++x) {
-      EXPECT_NEAR(b.at(x, y).g, b.at(39 - x, y).g, 4);
-      EXPECT_NEAR(b.at(x, y).g, b.at(x, 35 - y).g, 4);
-    }
-  }
-  EXPECT_EQ(b.at(5, 5), kWhite);
-  EXPECT_EQ(b.at(20, 5), kBlack);
-  EXPECT_NEAR(ink(b), 30 * 26 - (4 - std::numbers::pi) * radius * radius, 0.5);
 }
 
 TEST(StrokeRectPixels, LieOnBothSidesOfTheEdge) {
@@ -87,11 +63,6 @@ TEST(StrokeRectPixels, LieOnBothSidesOfTheEdge) {
   EXPECT_NEAR(ink(b), 22 * 22 - 18 * 18, 0.01);
 }
 
-TEST(StrokeRectPixels, OfATranslucentLineAreNoDarkerAtCorners) {
-  const Bitmap b = drawn_alone(StrokeRect{{10, 10, 20, 20}, {0, 0, 0, 100}, 2});
-  EXPECT_EQ(b.at(9, 9), b.at(20, 9));
-}
-
 TEST(PolygonPixels, CoverItsArea) {
   for (const float angle : {0.0F, 0.2F, 0.7F, 1.1F}) {
     FillPolygon square{{}, kBlack};
@@ -101,12 +72,6 @@ TEST(PolygonPixels, CoverItsArea) {
     }
     EXPECT_NEAR(ink(drawn_alone(square)), 2 * 14 * 14, 0.5) << angle;
   }
-}
-
-TEST(PolygonPixels, CoverWhatLiesInsideThePictureOnly) {
-  const FillPolygon triangle{{{-100, -100}, {300, -100}, {-100, 300}},
-                             kBlack};  // its long side is x + y = 200
-  EXPECT_NEAR(ink(drawn_alone(triangle, 150, 150)), 150 * 150 - 100 * 100 / 2.0, 1);
 }
 
 TEST(LinePixels, CoverLengthTimesWidth) {
@@ -124,39 +89,6 @@ TEST(LinePixels, DoNotDarkenWhereTranslucentLinesJoin) {
   const Bitmap b = drawn_alone(Polyline{{{5, 20}, {20, 20}, {20, 35}, {20, 20}, {35, 20}}, half, 6});
   for (const Color c : b.pixels) EXPECT_GE(c.g, 126);
   EXPECT_NEAR(b.at(20, 20).g, 127, 1);
-}
-
-TEST(LinePixels, OfOneLineAreNotDrawnWithTheNext) {
-  // The second touches fewer tiles than the first, and others; the third the same ones.
-  const auto level = [](float x0, float x1, float y, Color color) {
-    return Segments{{{x0, y}, {x1, y}}, color, 2};
-  };
-  Scene scene = blank(100, 100);
-  scene.add(level(0, 100, 70, kRed));
-  scene.add(level(40, 60, 10, kBlack));
-  scene.add(level(0, 100, 80, kBlack));
-  expect_pixels(drawn(scene), [](int x, int y) {
-    if (y == 69 || y == 70) return kRed;
-    const bool black = y == 79 || y == 80 || ((y == 9 || y == 10) && x >= 40 && x < 60);
-    return black ? kBlack : kWhite;
-  });
-}
-
-TEST(LinePixels, OfADenseCurveAreNoBolderThanOfALongLine) {
-  Polyline dense{{}, kBlack, 1.5F};
-  for (int i = 0; i <= 300; ++i)
-    dense.points.push_back({5 + static_cast<float>(i) / 10, 7 + static_cast<float>(i) / 15});
-  const Polyline sparse{{dense.points.front(), dense.points.back()}, kBlack, 1.5F};
-  EXPECT_NEAR(ink(drawn_alone(dense)) / ink(drawn_alone(sparse)), 1, 0.01);
-}
-
-TEST(LinePixels, SkipPointsThatAreNoNumbers) {
-  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
-  const Bitmap b = drawn_alone(
-      Polyline{{{5, 10.5F}, {15, 10.5F}, {nan, 3}, {inf, inf}, {25, 10.5F}, {35, 10.5F}}, kBlack, 1});
-  EXPECT_EQ(b.at(10, 10), kBlack);
-  EXPECT_EQ(b.at(20, 10), kWhite);
-  EXPECT_EQ(b.at(30, 10), kBlack);
 }
 
 TEST(Rasterize, PassesOverShapesWithoutAPlace) {
@@ -184,13 +116,6 @@ TEST(ImagePixels, TakeTheCellUnderTheirMiddle) {
   Scene scene = blank(5, 1);
   scene.add(testing::image({0, 0, 5, 1}, std::make_shared<Bitmap>(Bitmap{3, 1, {a, b, c}})));
   EXPECT_EQ(drawn(scene, 1).pixels, (std::vector<Color>{a, a, b, c, c}));
-}
-
-TEST(ImagePixels, LetThroughWhereTheyAreTransparent) {
-  auto bitmap = std::make_shared<Bitmap>(Bitmap{2, 1, {kRed, {0, 0, 0, 0}}});
-  const Bitmap b = drawn_alone(testing::image({0, 0, 40, 40}, bitmap));
-  EXPECT_EQ(b.at(10, 10), kRed);
-  EXPECT_EQ(b.at(30, 10), kWhite);
 }
 
 TEST(ClipPixels, AreThoseOfAllClipsInForce) {
@@ -254,16 +179,6 @@ TEST(GlyphPixels, OfTurnedTextAreThoseOfLevelTextTurned) {
   for (int y = 0; y < 60; ++y) {
     for (int x = 0; x < 60; ++x) EXPECT_NEAR(turned.at(y, 59 - x).g, level.at(x, y).g, 16) << x << " " << y;
   }
-}
-
-TEST(Rasterize, AtTwiceTheScaleIsThePictureOfASceneTwiceTheSize) {
-  Scene once = blank(30, 30);
-  once.add(FillRect{{3.25F, 4, 10, 12}, kRed, 3});
-  once.add(Polyline{{{4, 25}, {15, 18}, {26, 27}}, kBlack, 1.5F});
-  Scene twice = blank(60, 60);
-  twice.add(FillRect{{6.5F, 8, 20, 24}, kRed, 6});
-  twice.add(Polyline{{{8, 50}, {30, 36}, {52, 54}}, kBlack, 3});
-  EXPECT_EQ(testing::differing(drawn(once, 2), drawn(twice, 1), 1), 0);
 }
 
 }  // namespace

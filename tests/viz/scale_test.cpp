@@ -134,15 +134,6 @@ TEST(Legend, SaysWhereValuesLieBeyondIt) {
   EXPECT_THAT(texts(scene), ::testing::Contains(::testing::HasSubstr("≤")));
 }
 
-TEST(RobustScale, IsOfAllThereIsWhereMostIsZero) {
-  std::vector<float> values(1000, 0.F);
-  values[3] = -2, values[7] = 0.5F;
-  const ColorScale scale = robust_scale(Matrix::row(values), 0.01);
-  EXPECT_EQ(scale.high, 2);
-  EXPECT_EQ(scale.low, -2);
-  EXPECT_FALSE(scale.values_above || scale.values_below);
-}
-
 TEST(RobustScale, SaysWhereValuesGoFurther) {
   std::vector<float> values(1000, 1.F);
   values[3] = -50;

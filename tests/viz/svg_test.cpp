@@ -73,18 +73,6 @@ TEST(Svg, TwoPicturesInAPageShareNoIdButForTheSameShape) {
   EXPECT_EQ(shared, 1) << "the letter c";
 }
 
-TEST(XmlCheck, FindsFaults) {
-  const std::string head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-  EXPECT_EQ(xml_error(head + "<a b=\"1\"><c/></a>\n"), "");
-  EXPECT_NE(xml_error(head + "<a>"), "");
-  EXPECT_NE(xml_error(head + "<a></b>"), "");
-  EXPECT_NE(xml_error(head + "<a b=1/>"), "");
-  EXPECT_NE(xml_error(head + "<a b=\"1\" b=\"2\"/>"), "");
-  EXPECT_NE(xml_error(head + "<a>&nbsp;</a>"), "");
-  EXPECT_NE(xml_error(head + "<a xlink:href=\"#x\"/>"), "");
-  EXPECT_NE(xml_error(head + "<a>\x01</a>"), "");
-}
-
 TEST(Svg, IsWellFormed) {
   for (const bool dark : {false, true}) {
     for (const bool text : {false, true}) {
@@ -120,30 +108,6 @@ TEST(Svg, ShowsWhatXmlCannotHold) {
   EXPECT_EQ(xml_error(svg), "");
   for (const char* shown : {"␀", "&lt;U+FFFE&gt;", "&lt;U+10FFFF&gt;", "&lt;FF&gt;"})
     EXPECT_EQ(count(svg, shown), 3U) << shown << " in title, description and text";
-}
-
-TEST(Svg, MergesCellsOfOneColour) {
-  const auto rects = [](const Bitmap& bitmap) {
-    const auto shared = std::make_shared<const Bitmap>(bitmap);
-    Scene scene = blank(100, 100, {0, 0, 0, 0});
-    scene.add(testing::image({10, 10, 80, 80}, shared));
-    return count(svg_of(scene), "<rect");
-  };
-  Bitmap plain{8, 8, std::vector<Color>(64, Color{1, 2, 3, 255})};
-  EXPECT_EQ(rects(plain), 1U);
-  Bitmap stripes = plain;
-  for (int i = 0; i < 64; ++i) {
-    if (i / 8 % 2 == 1) stripes.pixels[i] = {200, 0, 0, 255};
-  }
-  EXPECT_EQ(rects(stripes), 8U);
-  Bitmap columns = plain;
-  for (int i = 0; i < 64; ++i) {
-    if (i % 2 == 1) columns.pixels[i] = {200, 0, 0, 255};
-  }
-  EXPECT_EQ(rects(columns), 8U);
-  Bitmap hole = plain;
-  hole.pixels[8 * 3 + 3] = {0, 0, 0, 0};
-  EXPECT_EQ(rects(hole), 4U);
 }
 
 TEST(Svg, MergedCellsAreTheBitmapAgain) {

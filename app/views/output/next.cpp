@@ -159,7 +159,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
     bar.text = percents;
     if (g.before.empty()) {
       list.number(
-          "logit", 6, [&g](int row) { return g.next->logits[g.shown[row]]; }, muted);
+          "logit", 0, [&g](int row) { return g.next->logits[g.shown[row]]; }, muted);
     } else {
       for (const int id : g.shown) bar.marks.push_back(static_cast<float>(100 * g.before[id]));
       list.number("points", 0, now, muted).text = points;

@@ -24,7 +24,7 @@ TEST(Captions, SayOptionsThatAreNotAsByDefault) {
     return option_words(option, c);
   };
   EXPECT_EQ(words("temperature", "0.7"), "Temperature: 0.7");
-  EXPECT_EQ(words("value-scale", "log"), "Scale: Log");
+  EXPECT_EQ(words("value-scale", "log"), "Colours: Log");
   EXPECT_EQ(words("zoom", "2:5,0:1"), "Zoom: rows 2–4, columns 0");
   EXPECT_EQ(words("line-heads", "1.0,2.3"), "Heads: L1 H0, L2 H3");
   EXPECT_EQ(words("token", "rank:3"), "Token: guess 3");
