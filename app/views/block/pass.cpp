@@ -361,8 +361,8 @@ void declare(Content& it) {
     return ViewActions{SelectHead{layer, now.selection.head}};
   };
   const std::string value = c.side == Side::difference ? "difference" : "value";
-  BoxPtr steps = rows(boxes(
-      std::move(list), beside(boxes(legend(n.stream, value), legend(n.normalized, value + ", normalized")))));
+  BoxPtr steps = rows(
+      boxes(std::move(list), beside(boxes(legend(n.stream, value), legend(n.normalized, "normalized")))));
   it.body = beside(boxes(std::move(steps), may_be_left_out(pass_charts::charts_of(c, pass), "the charts")));
 }
 

@@ -142,8 +142,7 @@ BoxPtr charts_of(const ViewContext& c, const TokenPass& pass) {
   };
   const Wish height{4, 6, 14};
   return rows(
-      boxes(may_be_left_out(box(kNorms, height), "the norms", 2),
-            may_be_left_out(box(kAdded, height), "what is added", 3),
+      boxes(may_be_left_out(box(kNorms, height), "the norms", 2), box(kAdded, height),
             may_be_left_out(box(kCosines, height), "the cosines"),
             custom(width, {1.2F, 1.2F, 1.2F}, [](Picture& picture, const ViewContext& now, viz::Rect area) {
               paint_layers(picture.scene, now, area);
