@@ -121,7 +121,9 @@ void add_fixed_rows(List& list, const ViewContext& c, const Numbers& n) {
     cell.color = color, cell.beside = name;
     return cell;
   };
-  list.table.header = {{token, strip(kKeyColumn, Vector::query, "q", n.q, c.theme->query)}};
+  viz::FixedCell query = strip(kKeyColumn, Vector::query, "q", n.q, c.theme->query);
+  query.beside = "query q";
+  list.table.header = {{token, query}};
   list.table.footer = {{list.sum_cell(kTokenColumn, n.k.size()),
                         list.cell(kWeightColumn, viz::fixed_number(n.weight_sum, 4))}};
   const auto add_sum = [&](Vector which, const char* name, std::span<const float> values) {
