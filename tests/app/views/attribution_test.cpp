@@ -91,7 +91,7 @@ TEST(AttributionView, NumbersAndNamesAreReadInSmallPanes) {
   write_other_model(folder, {.layers = 4, .heads = 4, .width = 24, .positions = 64, .vocabulary = 4096});
   const Scenario s(Prompt{kRobot, {}, false}, {2, 1, -1}, load_model(folder.path(), {}));
   const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
-  for (const auto& [width, height] : {std::pair{463.F, 317.F}, {668.F, 800.F}}) {
+  for (const auto& [width, height] : {std::pair{463.F, 317.F}, {668.F, 1300.F}}) {
     ViewContext pane = s.context(width, height);
     pane.in_pane = true;
     const auto words = texts(ViewFixture("attribution", pane).scene());

@@ -52,7 +52,9 @@ TEST(FlowGraph, WhatIsDrawnAndTheRestAreTheLogit) {
       EXPECT_NEAR(drawn_and_rest(graph), flow->logit, 1e-5 * std::max(1.0, std::abs(flow->logit))) << edges;
       expect_balanced(graph);
       EXPECT_EQ(std::ssize(graph.edges), edges);
-      EXPECT_EQ(graph.columns.back().position > 7, edges > 1 && std::string_view(edits) == "mask=none");
+      if (edges > 1) {
+        EXPECT_EQ(graph.columns.back().position > 7, std::string_view(edits) == "mask=none");
+      }
     }
   }
 }
