@@ -27,10 +27,13 @@ class CheckedAnswers final : public Answers {
 TEST_P(EveryView, AsksForNothingButWhatItSaysThatItNeeds) {
   const Scenario s("The old king and the dog");
   // A model with weights has patterns. Without weights some options are rejected; see PatternViews.
-  const Capability with_options = view().needs | Capability::patterns | Capability::weights;
+  const Capability with_options =
+      view().needs | Capability::patterns | Capability::weights | Capability::tokenizer;
+  const bool asks_more = has_all(view().needs, Capability::weights) ||
+                         GetParam() == "tokens";  // of probabilities, where there is a tokenizer
   for (const OptionSpec* option : view().options)
     for (const OptionValue& end : ends_of(*option)) {
-      const bool is_default = end == option->default_value && !has_all(view().needs, Capability::weights);
+      const bool is_default = end == option->default_value && !asks_more;
       CheckedAnswers answers(s.answers(), is_default ? view().needs : with_options);
       ViewContext c = s.context(900, 700, answers);
       c.options.set(*option, end);
