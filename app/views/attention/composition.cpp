@@ -121,7 +121,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   }
   list->refers_to = [&n, pair](int row) { return n.ref(pair(row).sender, pair(row).receiver); };
   list->on_key = keys_along_heads;
-  list->good_width = 18, list->most_width = 30;
+  list->least_width = 18, list->good_width = 22, list->most_width = 30;
   return list;
 }
 

@@ -185,7 +185,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->on_key = [](const ViewContext& now, const TableRows&, const Gesture& gesture) {
     return layers_by_lines(now, gesture);
   };
-  list->good_width = 20, list->most_width = 34;
+  list->least_width = 20, list->good_width = 23, list->most_width = 34;
   const Listed listed = c.options[kList];
   if (listed != Listed::key)
     list->text("part of q", 9, [&n](int row) { return name_in(*n.of, n.listed[row].of_query, false); },

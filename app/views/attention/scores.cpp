@@ -124,7 +124,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->text("key", 9, [&](int row) { return token_name(c.run->tokens, n.keys[row]); });
   for (const Stage stage : kAllStages) {
     const bool is_weight = stage == Stage::pattern;
-    list->number(kNames[static_cast<std::size_t>(stage)].file, is_weight ? 8 : static_cast<int>(stage),
+    list->number(kNames[static_cast<std::size_t>(stage)].file, is_weight ? 8 : 3 - static_cast<int>(stage),
                  [&n, query, stage](int row) { return n.at(stage, query, n.keys[row]); },
                  {.digits = is_weight ? 4 : 3, .scientific = is_weight ? 0.0005 : 0});
   }
