@@ -310,7 +310,8 @@ class Stack final : public Box {
     }
     if (least > room + kSnapped) return {};
     const std::vector<float> sizes = shares(wishes, room, down);
-    Division made{{}, 0};
+    constexpr float kRoomyIsRead = 0.3F;  // what has room next to each other is compared at a glance
+    Division made{{}, down || is_narrow(c, area.w, placed_) ? 0 : -kRoomyIsRead};
     float at = down ? area.y : area.x;
     for (std::size_t i = 0; i < placed_.size(); ++i) {
       const float whole = std::floor(sizes[i] + kSnapped),
