@@ -255,22 +255,32 @@ bool has_letters(std::string_view text, std::string_view letters) {
   });
 }
 
+/// How well words fit a text, and the text's length: of equal fits the shortest comes first.
+using Score = std::pair<int, std::ptrdiff_t>;
+
 /// `words` are in lower case.
-int fit(std::string_view text_as_shown, std::string_view words) {
+Score fit(std::string_view text_as_shown, std::string_view words) {
   const std::string text = lowered(text_as_shown);
-  if (text == words) return kWhole;
-  if (text.starts_with(words)) return kBeginning;
-  if (has_words(text, words)) return kWords;
-  if (text.find(words) != std::string::npos) return kInside;
-  return has_letters(text, words) ? kLetters : kNoFit;
+  const int fits = text == words                           ? kWhole
+                   : text.starts_with(words)               ? kBeginning
+                   : has_words(text, words)                ? kWords
+                   : text.find(words) != std::string::npos ? kInside
+                   : has_letters(text, words)              ? kLetters
+                                                           : kNoFit;
+  return {fits, -std::ssize(text)};
 }
 
-int fit(const PaletteEntry& entry, std::string_view words) {
-  int best = entry.kind == words ? kWhole - 2 * kOtherName : fit(entry.label, words);
-  for (const std::string& name : entry.names) best = std::max(best, fit(name, words) - kOtherName);
-  if (has_words(entry.label + " " + entry.kind + " " + entry.also, words))
-    best = std::max<int>(best, kElsewhere);
-  return entry.kind == "glossary" || entry.kind == "guide" ? best - kReference : best;
+Score fit(const PaletteEntry& entry, std::string_view words) {
+  Score best = fit(entry.label, words);
+  if (entry.kind == words) best = {kWhole - 2 * kOtherName, 0};
+  for (const std::string& name : entry.names) {
+    const auto [fits, length] = fit(name, words);
+    best = std::max(best, {fits - kOtherName, length});
+  }
+  if (best.first < kElsewhere && has_words(entry.label + " " + entry.kind + " " + entry.also, words))
+    best.first = kElsewhere;
+  if (entry.kind == "glossary" || entry.kind == "guide") best.first -= kReference;
+  return best;
 }
 
 }  // namespace
@@ -301,20 +311,13 @@ void perform(PaletteEntry entry, std::vector<Action>& actions, Menu& opens) {
 std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters) {
   if (letters.find_first_not_of(' ') == std::string_view::npos) return entries;
   const std::string words = lowered(letters);
-  struct Found {
-    int fit;
-    std::size_t length, index;
-  };
-  std::vector<Found> found;
+  std::vector<std::pair<Score, std::size_t>> found;
   for (std::size_t i = 0; i < entries.size(); ++i)
-    if (const int score = fit(entries[i], words); score > 0)
-      found.push_back({score, entries[i].label.size(), i});
-  std::ranges::stable_sort(found, [](const Found& a, const Found& b) {
-    return a.fit != b.fit ? a.fit > b.fit : a.length < b.length;
-  });
+    if (const Score score = fit(entries[i], words); score.first > 0) found.emplace_back(score, i);
+  std::ranges::stable_sort(found, std::greater(), &std::pair<Score, std::size_t>::first);
   std::vector<PaletteEntry> matches;
   matches.reserve(found.size() + 1);
-  for (const Found& one : found) matches.push_back(std::move(entries[one.index]));
+  for (const auto& [score, i] : found) matches.push_back(std::move(entries[i]));
   matches.push_back({.label = "Search the help for “" + std::string(letters) + "”",
                      .kind = "guide",
                      .acts = {ShowGuide{}, TypeInField{Field::help, Insert{std::string(letters), false}}}});
