@@ -15,12 +15,11 @@ namespace headscope::app {
 #define HEADSCOPE_VIEWS(row)                                                                                 \
   row(heatmap_view) row(scores_view) row(qkv_view) row(query_view) row(score_sources_view) row(softmax_view) \
       row(merge_view) row(lines_view) row(search_view) row(query_key_space_view) row(head_metrics_view)      \
-          row(circuits_view) row(composition_view) row(tokens_view) row(embedding_view)                \
-              row(positions_view) row(staircase_view) row(pass_view) row(mlp_view) row(top_examples_view)    \
-                  row(predictions_view) row(lens_view) row(attribution_view) row(saliency_view)              \
-                      row(circuit_graph_view) row(flow_view) row(sweep_view) row(sampling_view)              \
-                          row(tree_view) row(cache_view) row(parameters_view) row(heads_view)                \
-                              row(next_view)
+          row(circuits_view) row(composition_view) row(tokens_view) row(embedding_view) row(positions_view)  \
+              row(staircase_view) row(pass_view) row(mlp_view) row(top_examples_view) row(predictions_view)  \
+                  row(lens_view) row(attribution_view) row(saliency_view) row(circuit_graph_view)            \
+                      row(flow_view) row(sweep_view) row(sampling_view) row(tree_view) row(cache_view)       \
+                          row(parameters_view) row(heads_view) row(next_view)
 
 #define HEADSCOPE_DECLARE(view) View view();
 HEADSCOPE_VIEWS(HEADSCOPE_DECLARE)

@@ -80,7 +80,8 @@ TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
 
 TEST(NaturalOrder, TakesNumbersByValueAndLettersOfBothKindsAlike) {
   const auto ordered = split(
-      ",1,1a,2,007,10,99999999999999999999998,99999999999999999999999,a,a0,a00,a1,a1b,A2,a10b2,a10b10,B,b,\xc3\xa4",
+      ",1,1a,2,007,10,99999999999999999999998,99999999999999999999999,a,a0,a00,a1,a1b,A2,a10b2,a10b10,B,b,"
+      "\xc3\xa4",
       ",");
   for (std::size_t i = 0; i < ordered.size(); ++i)
     for (std::size_t j = 0; j < ordered.size(); ++j)
