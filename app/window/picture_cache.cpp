@@ -141,7 +141,7 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   context.answers = &recorded;
   std::shared_ptr<const Picture> picture;
   std::string problem;
-  const bool again = same && !file && slot->picture->content != nullptr;
+  const bool again = same && !file && view.draws_again && slot->picture->content != nullptr;
   try {
     picture = std::make_shared<const Picture>(build(context, again ? slot->picture->content : nullptr));
   } catch (const std::runtime_error& e) {
