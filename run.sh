@@ -18,8 +18,8 @@ if (($# > 0)) || [[ -n ${DISPLAY:-} || -n ${WAYLAND_DISPLAY:-} ]]; then
   exec "$program" "$@"
 fi
 
-# The text of the first prompt in assets/prompts.txt, below the lines that describe it.
-example=$(awk '/^[%#>@]/ || !NF { if (text) exit; next } { text = 1; print }' "$root/assets/prompts.txt")
+# The first of the example prompts.
+example=$(awk '/^- prompt: / { sub(/^- prompt: /, ""); print; exit }' "$root/assets/examples/prompts.md")
 pictures=headscope-out
 echo "There is no display for the window, so here are pictures of the example prompt:"
 mkdir -p "$pictures"

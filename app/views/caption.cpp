@@ -149,10 +149,10 @@ Heading heading_of(std::string_view title, std::string_view subtitle, float widt
   return heading;
 }
 
-/// "L5 H1, L9 H6", or their count if there are many.
+/// "L5 H1, L9 H6", or "40 of them".
 std::string list_words(const OptionSpec& option, const std::vector<int>& list) {
   constexpr std::size_t kMany = 12;
-  if (list.size() > kMany) return grouped(std::ssize(list));
+  if (list.size() > kMany) return grouped(std::ssize(list)) + " of them";
   std::string words;
   for (const int number : list) {
     const auto [first, second] = head_of_number(number);

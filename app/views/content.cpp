@@ -407,7 +407,9 @@ Picture View::build(const ViewContext& c) const {
 
 Picture View::drawn(const ViewContext& c, const std::shared_ptr<void>& content) const {
   if (!content || !draws_again) return build(c);
-  return app::drawn(std::static_pointer_cast<Content>(content), c);
+  auto again = std::static_pointer_cast<Content>(content);
+  again->c.options = c.options;  // those that only drawing and menus read may be others
+  return app::drawn(again, c);
 }
 
 /// What a place is about; nothing: it is about nothing that has a name.

@@ -239,7 +239,7 @@ Run describe_trace(CLI::App& app, const std::shared_ptr<Arguments>& a) {
       ->type_name("GLOB,...")
       ->check(kNotEmpty);
   auto* gradients =
-      add_choice(app, "--gradients", own->metric, kMetrics,
+      add_choice(app, "--gradients", own->metric, kTracedMetrics,
                  "also write the gradients of a metric, as NAME_grad: a token's logit, the\ndifference "
                  "of two, a token's log probability, the prompt's loss, or\nKL(baseline || run)");
   add_token(app, "--token", own->measured.token, "the token that is measured (default: rank:1)")

@@ -220,7 +220,9 @@ model::Edits read_edit_or_suggest(std::string_view text, const LoadedModel& mode
   try {
     return read_edit(text, model);
   } catch (const model::RunError&) {
-    const std::string meant = meant_edit(text, model.config());
+    // A text with an operation is no words: what is wrong in it is said.
+    const bool has_operation = text.find_first_of("=*<+") != text.npos;
+    const std::string meant = has_operation ? "" : meant_edit(text, model.config());
     if (meant.empty()) throw;
     throw model::RunError("the edit " + model::quote(text) + " cannot be read; " + meant);
   }
