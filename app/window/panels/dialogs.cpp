@@ -84,8 +84,9 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
   ui.end_list();
 }
 
-/// "This folder holds no GPT-2 model; 3 folders, 1 session".
+/// "This folder holds no GPT-2 model; 3 folders, 1 session"; empty if it could not be read.
 std::string contents(const OpenForm& form, const std::vector<FolderEntry>& entries) {
+  if (!form.listing.problem.empty()) return "";
   const auto count = [&](EntryKind kind) { return std::ranges::count(entries, kind, &FolderEntry::kind); };
   const auto folders = count(EntryKind::folder) + count(EntryKind::model);
   std::string words = std::to_string(folders) + (folders == 1 ? " folder" : " folders");
@@ -137,10 +138,11 @@ void draw_open(Ui& ui) {
   const float wide = ui.button_width(label);
   if (ui.button({body->right() - wide, foot, wide, ui.u(32)}, label,
                 {.look = Ui::Look::primary,
-                 .unavailable = distant                  ? ""
-                                : !is_listed             ? "Press Enter to look into the folder."
-                                : !form.listing.is_model ? "This folder holds no GPT-2 model."
-                                                         : "",
+                 .unavailable = distant                    ? ""
+                                : !is_listed               ? "Press Enter to open what is named."
+                                : !listing.problem.empty() ? listing.problem
+                                : !listing.is_model        ? "This folder holds no GPT-2 model."
+                                                           : "",
                  .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache and open it"
                                 : "Load the model in this folder"}))
     ui.actions.push_back(distant ? Action(FetchModel{*distant})

@@ -51,6 +51,9 @@ TEST_F(OpenDialog, OnlyAFolderWithAModelCanBeOpened) {
   listed(core);
   EXPECT_TRUE(find_item(core, "Open this folder")->enabled);
   EXPECT_FALSE(says(core, "no GPT-2 model"));
+  core.apply(BrowseFolder{folder_.path() / "missing"});
+  listed(core);
+  EXPECT_FALSE(says(core, "no GPT-2 model")) << "nobody has seen inside";
 }
 
 TEST_F(OpenDialog, AFileBesideTheWeightsSaysWhichAreUsed) {
