@@ -43,7 +43,10 @@ Notice notice(const UiState& state, const Snapshot& snapshot) {
   if (tokens.has_start_token && tokens.length() > 1 && id(0) == start && id(1) == start)
     return {"The prompt begins with the start token twice: it is in the text, too.", "Remove one",
             SetStartToken{false}};
-  if (run.text == text && state.ids.empty() && text.ends_with(' '))
+  // A space that was just typed is followed by a word.
+  const TextState& edit = state.prompt.edit;
+  const bool is_typing = edit.cursor == text.size() && edit.last_change.kind != TextChange::Kind::other;
+  if (run.text == text && state.ids.empty() && text.ends_with(' ') && !is_typing)
     return {"The prompt ends in a space, but tokens usually begin with one: the guesses will be odd.",
             "Remove the space",
             TypeInField{Field::prompt, Replace{text.substr(0, text.find_last_not_of(' ') + 1)}}};

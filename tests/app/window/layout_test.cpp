@@ -66,7 +66,10 @@ TEST_F(LayoutTest, TheNoteOfAnExampleGoesWithItsTextAndItsView) {
 }
 
 TEST_F(LayoutTest, APromptThatEndsInASpaceOrBeginsTwiceIsMendedByItsNotice) {
-  CoreFixture core(options("The old king "));
+  CoreFixture core(options("The old king"));
+  type_and_show(core, " ");
+  EXPECT_EQ(find_item(core, "Remove the space"), nullptr) << "a word may follow";
+  press_and_show(core, Key::left);
   click_and_show(core, "Remove the space");
   EXPECT_EQ(prompt(core), "The old king");
   apply_and_show(core, TypeInField{Field::prompt, Replace{"<|endoftext|>The"}}, SetStartToken{true});
