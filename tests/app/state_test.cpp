@@ -188,6 +188,16 @@ TEST(State, AStepIsWhatWasDoneInOneGo) {
   EXPECT_EQ(state.history.before.size(), 2) << "a slider's drag, too";
 }
 
+TEST(State, ARefusedBrushIsNoPartOfTheNextStep) {
+  UiState state;
+  state.edits.list.edits.assign(9'999, {head_off(2, 2)});
+  const auto hide = [](int head, int key) { return SetVisibility{0, head, 4, key, false}; };
+  state = after(std::move(state), {BeginClick{}, hide(0, 0), BeginClick{}, hide(1, 0)});
+  EXPECT_FALSE(state.edits.problem.empty()) << "too many edits";
+  state = after(std::move(state), {hide(0, 1)});
+  EXPECT_EQ(state.history.before.size(), 2);
+}
+
 TEST(State, AFieldUndoesItsOwnTypingFirst) {
   UiState state = after(UiState(), {replace_by("mine"), TypeInField{Field::edits, Insert{"L1", true}},
                                     Undo{false, Field::edits}});

@@ -37,7 +37,7 @@ void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snap
 void brush(EditsState& edits, EditList list, ReduceContext& w) {
   if (list == edits.list) return;
   replace_if_supported(edits, std::move(list), w.snapshot);
-  w.extends_step = std::exchange(edits.dragging, true);
+  if (edits.problem.empty()) w.extends_step = std::exchange(edits.dragging, true);
 }
 
 }  // namespace
