@@ -42,6 +42,7 @@ UiState first_state(const CoreOptions& options) {
     const TourStop& first = options.examples.front();
     text = *first.prompt;
     s.selection.layer = first.layer.value_or(0), s.selection.head = first.head.value_or(0);
+    s.example_waits = !settings.has_prompt && !options.window.prompt && !options.window.selection;
   }
   if (settings.has_prompt) {
     text = settings.session.prompt.text;
@@ -140,6 +141,7 @@ Core::Core(CoreOptions options)
   }
   if (state_.can_fetch && state_.offer_models)
     apply(FindModels{});  // an offered model may already be on this machine
+  state_.history = {};    // what the program was started with is nothing to undo
   request_answers();
 }
 

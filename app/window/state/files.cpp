@@ -39,7 +39,6 @@ void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
   s.visits = {};  // they name heads of another model
   end_mixed_comparison(s, w.snapshot);
   s.edits.problem.clear();
-  fit_history_to_model(s, w.snapshot);
   w.is_no_step = true;
   if (model && model->patterns && !s.pending_session) {
     s.view = tab_of_attention(s.view);
@@ -55,7 +54,9 @@ void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
                          " that this model does not support."},
              w);
   }
+  fit_history_to_model(s, w.snapshot);
   apply_stop_to_model(s, w.snapshot);
+  select_waiting_example(s, w.snapshot);
   if (s.pending_session && is_open(s.model, w.snapshot)) finish(s, w);
   if (!a.bundled) {
     s.offer_models = false;

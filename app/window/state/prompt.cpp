@@ -204,11 +204,21 @@ const TourStop* shown_example(const PromptSlice& state) {
   return found == state.examples.end() ? nullptr : &*found;
 }
 
+void select_waiting_example(UiState& s, const Snapshot& snapshot) {
+  const TourStop* example = shown_example(s);
+  const Selection chosen = s.selection;
+  const bool waits = std::exchange(s.example_waits, false) && example != nullptr && s.tour.tour < 0;
+  if (waits &&
+      chosen == Selection{example->layer.value_or(chosen.layer), example->head.value_or(chosen.head), -1, -1})
+    select_stop(s, *example, snapshot);
+}
+
 void reduce(UiState& s, const ShowExample& a, ReduceContext& w) {
   const TourStop example = s.examples.at(static_cast<std::size_t>(a.index));
   if (s.tour.tour >= 0) reduce(s, CloseTour{}, w), s.message = {};  // its stop is about another view
   replace_prompt(s, {*example.prompt, {}, s.start_token}, w);
   select_stop(s, example, w.snapshot);
+  s.example_waits = !w.snapshot.model;
   // An example is about the pattern of a head: a view that needs more than patterns shows something else.
   const View* const attention = view_of(Part::attention);
   const View& now = *find_view(s.view);

@@ -29,6 +29,7 @@ struct PromptSlice {
   std::shared_ptr<const PromptList> prompts = {};  ///< for views that can show a list of prompts; null: none
   Generation generation;
   std::vector<TourStop> examples;        ///< prompts, what they select, and what to look for
+  bool example_waits = false;            ///< its query and key are found when a model is open
   std::filesystem::path examples_model;  ///< the model whose heads the examples name; empty: any
 };
 
@@ -74,6 +75,8 @@ void reduce(UiState& s, const PromptsRead& a, ReduceContext& w);
 
 /// The example whose prompt is shown; null: none.
 const TourStop* shown_example(const PromptSlice& state);
+/// Selects the tokens of an example that was shown before a model was open, unless something else was chosen.
+void select_waiting_example(UiState& s, const Snapshot& snapshot);
 /// The prompt as typed, without edits.
 Prompt typed_prompt(const PromptSlice& state);
 /// Call after a field's text has changed.

@@ -21,7 +21,9 @@ int differing_parts(const Document& a, const Document& b) {
 }
 
 std::size_t document_bytes(const Document& document) {
-  return document.prompt.text.size() + document.second.text.size() + document.ids.size() * sizeof(int) +
+  std::size_t numbers = document.ids.size();
+  for (const ListedEdit& listed : document.edits.edits) numbers += numbers_of(listed.edit);
+  return document.prompt.text.size() + document.second.text.size() + numbers * sizeof(int) +
          document.edits.edits.size() * sizeof(ListedEdit);
 }
 
@@ -73,6 +75,15 @@ std::string change_words(const Document& from, const Document& to) {
   if ((parts & kEdits) != 0) add(edits_words(from.edits, to.edits));
   if ((parts & kSecond) != 0) add(second_words(from, to));
   return words;
+}
+
+/// The next document that differs from this one; null: none. Opening a model can make neighbours equal.
+const Document* next_step(const History<Document>& history, bool forward, const Document& now) {
+  const auto& steps = forward ? history.after : history.before;
+  const auto found = std::find_if(steps.rbegin(), steps.rend(), [&](const Document& document) {
+    return differing_parts(document, now) != 0;
+  });
+  return found == steps.rend() ? nullptr : &*found;
 }
 
 bool has_own_history(Field field) {
@@ -137,6 +148,7 @@ void fit_history_to_model(UiState& s, const Snapshot& snapshot) {
   const bool has_weights = snapshot.model && !snapshot.model->patterns;
   const auto fit = [&](Document& document) {
     document.ids.clear();  // ids mean other tokens in another model
+    if (!s.start_token_chosen) document.start_token = s.start_token;
     if (has_weights) remove_unsupported(document.edits, snapshot.model->config());
   };
   std::ranges::for_each(s.history.before, fit);
@@ -145,18 +157,18 @@ void fit_history_to_model(UiState& s, const Snapshot& snapshot) {
 }
 
 std::string undo_words(const UiState& s, bool forward) {
-  const auto& steps = forward ? s.history.after : s.history.before;
-  if (steps.empty()) return "";
   const Document now = document_of(s);
-  return forward ? change_words(now, steps.back()) : change_words(steps.back(), now);
+  const Document* there = next_step(s.history, forward, now);
+  if (there == nullptr) return "";
+  return forward ? change_words(now, *there) : change_words(*there, now);
 }
 
 bool can_undo(const UiState& s, Field field, bool forward) {
-  const auto any = [forward](const auto& history) {
-    return !(forward ? history.after : history.before).empty();
-  };
-  return (has_own_history(field) && any(field_of(s, field).history)) ||
-         (s.dialog == Dialog::none && any(s.history));
+  if (has_own_history(field)) {
+    const auto& own = field_of(s, field).history;
+    if (!(forward ? own.after : own.before).empty()) return true;
+  }
+  return s.dialog == Dialog::none && next_step(s.history, forward, document_of(s)) != nullptr;
 }
 
 }  // namespace headscope::app

@@ -39,8 +39,8 @@ void reduce(UiState& s, const Undo& a, ReduceContext& w);
 void restore(UiState& state, Document document, const Snapshot& snapshot);
 /// Adds a step to the history if the document differs from what it was before the action.
 void remember_change(UiState& state, Document before, const ReduceContext& w);
-/// Call when another model was opened: the history, and what comes back after a tour, lose what that does not
-/// support.
+/// Call when another model was opened and the start token is set for it: removes from the history, and from
+/// what comes back after a tour, what the model does not support.
 void fit_history_to_model(UiState& state, const Snapshot& snapshot);
 
 /// What Undo would undo or redo: "L5 H1 off", "add “ she”"; empty: nothing.

@@ -96,5 +96,15 @@ TEST_F(ExamplesTest, SelectWhatTheirNotesSayAndTheNotesAreTrue) {
   }
 }
 
+TEST_F(ExamplesTest, TheFirstIsShownWithItsTokens) {
+  CoreOptions o = options(std::nullopt);
+  o.examples = bundled_examples();
+  CoreFixture core(std::move(o));
+  const Selection first = core.state().selection;
+  EXPECT_GE(first.key, 0);
+  core.apply(ShowExample{0});
+  EXPECT_EQ(core.state().selection, first);
+}
+
 }  // namespace
 }  // namespace headscope::app::example_claims_test

@@ -51,9 +51,14 @@ TEST_F(IdsInWindow, TheStartTokenFollowsTheTokenizerUntilItIsChosen) {
     EXPECT_TRUE(core.state().start_token);
     EXPECT_TRUE(core.snapshot().run->tokens.has_start_token);
     EXPECT_FALSE(core.settings().start_token) << "another model has its own default";
+    const std::string before = prompt(core);
+    type_and_show(core, "!");
     apply_and_show(core, OpenModel{bundled_folder()});
     core.settle();
     EXPECT_FALSE(core.state().start_token);
+    core.apply(Undo{});
+    EXPECT_EQ(prompt(core), before);
+    EXPECT_FALSE(core.state().start_token) << "no step of the user's";
   }
   CoreFixture core(options_with(folder, Prompt{"A king", {}, false}));
   EXPECT_FALSE(core.state().start_token) << "--no-bos";

@@ -400,6 +400,16 @@ TEST_F(Sessions, ThatAreStillBeingOpenedAreNotSaved) {
   EXPECT_EQ(bytes_of_file(file("a.headscope")), whole);
 }
 
+TEST_F(Sessions, ThatAWindowIsStartedWithAreNothingToUndo) {
+  CoreFixture first(own());
+  save_as(first, "a.headscope");
+  CoreOptions o = own("else");
+  o.window.session = read_recipe(file("a.headscope"));
+  CoreFixture core(std::move(o));
+  EXPECT_EQ(prompt(core), "The old king had a dog");
+  EXPECT_FALSE(can_undo(core.state(), Field::prompt, false));
+}
+
 TEST_F(Sessions, WithoutASecondPromptBringNone) {
   CoreFixture first(own());
   save_as(first, "a.headscope");
