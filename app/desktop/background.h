@@ -58,21 +58,35 @@ class Background {
       shared_->newest[topic] = ticket;
       std::erase_if(shared_->results, [&](const Result& result) { return result.topic == topic; });
     }
-    // Counts the task until the last copy is gone, also if no thread could be started.
-    std::shared_ptr<void> count = shared_->counted(topic);
+    start(topic, [shared = shared_, topic, ticket, work = std::move(work)] {
+      const auto report = [&](T value) {
+        shared->put({topic, std::move(value)}, [&] { return shared->newest[topic] == ticket; });
+      };
+      report(work(report));
+    });
+  }
+
+  /// Starts a task once those before it on the same topic have ended, and keeps all their results. A topic
+  /// must not be used for `run`, too. Throws NoThread.
+  void run_in_order(const std::string& topic, std::function<T()> work) {
+    std::uint64_t turn = 0;
+    {
+      const std::lock_guard lock(shared_->mutex);
+      turn = shared_->turns[topic].given++;
+    }
     try {
-      system::start_detached([shared = shared_, topic = std::move(topic), ticket, work = std::move(work),
-                              count = std::move(count)]() mutable noexcept {
-        try {
-          const auto report = [&](T value) { shared->put({topic, std::move(value)}, ticket); };
-          report(work(report));
-        } catch (...) {  // nobody to report to
+      start(topic, [shared = shared_, topic, turn, work = std::move(work)] {
+        {
+          std::unique_lock lock(shared->mutex);
+          shared->ended.wait(lock, [&] { return shared->turns[topic].ended == turn; });
         }
-        work = nullptr;
-        count.reset();
+        const EndOfTurn end(*shared, topic);
+        shared->put({topic, work()}, [] { return true; });
       });
-    } catch (const std::system_error&) {
-      throw NoThread();
+    } catch (const NoThread&) {
+      const std::lock_guard lock(shared_->mutex);
+      --shared_->turns[topic].given;
+      throw;
     }
   }
 
@@ -101,12 +115,18 @@ class Background {
     T value;
   };
 
+  /// The tasks on a topic that run in order.
+  struct Turns {
+    std::uint64_t given = 0, ended = 0;
+  };
+
   struct Shared {
     system::Mutex mutex;  // held only briefly
     std::uint64_t tickets = 0;
     std::map<std::string, std::uint64_t> newest;  // ticket of the newest task on each topic
-    std::map<std::string, int> running;           // number of tasks on each topic
-    system::Condition ended;                      // notified when a task ends
+    std::map<std::string, Turns> turns;
+    std::map<std::string, int> running;  // number of tasks on each topic
+    system::Condition ended;             // notified when a task ends
     std::vector<Result> results;
     system::Mutex waking;  // held while `wake` runs, so that the destructor can wait for just that
     std::function<void()> wake;
@@ -128,16 +148,54 @@ class Background {
               }};
     }
 
-    void put(Result result, std::uint64_t ticket) {
+    /// Unless `is_wanted`, called under the mutex, is false.
+    template <class IsWanted>
+    void put(Result result, IsWanted is_wanted) {
       {
         const std::lock_guard lock(mutex);
-        if (newest[result.topic] != ticket) return;
+        if (!is_wanted()) return;
         results.push_back(std::move(result));
       }
       const std::lock_guard lock(waking);
       if (wake) wake();
     }
   };
+
+  /// Lets the next task on a topic run, also if this one throws.
+  class EndOfTurn {
+   public:
+    EndOfTurn(Shared& shared, const std::string& topic) : shared_(shared), topic_(topic) {}
+    ~EndOfTurn() {
+      const std::lock_guard lock(shared_.mutex);
+      ++shared_.turns[topic_].ended;
+      shared_.ended.notify_all();
+    }
+    EndOfTurn(const EndOfTurn&) = delete;
+    EndOfTurn& operator=(const EndOfTurn&) = delete;
+
+   private:
+    Shared& shared_;
+    const std::string& topic_;
+  };
+
+  /// What `work` throws is dropped. Throws NoThread.
+  void start(const std::string& topic, std::function<void()> work) {
+    // Counts the task until the last copy is gone, also if no thread could be started.
+    std::shared_ptr<void> count = shared_->counted(topic);
+    try {
+      system::start_detached(
+          [shared = shared_, work = std::move(work), count = std::move(count)]() mutable noexcept {
+            try {
+              work();
+            } catch (...) {  // nobody to report to
+            }
+            work = nullptr;
+            count.reset();
+          });
+    } catch (const std::system_error&) {
+      throw NoThread();
+    }
+  }
 
   std::shared_ptr<Shared> shared_;
 };

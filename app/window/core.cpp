@@ -24,6 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::chrono::seconds kPatience{3};  // of a window that closes, with each kind of task
 constexpr std::string_view kFirstPrompt =
     "Once there was a little girl who lived by the sea with a big black dog. Every morning she";
 
@@ -147,10 +148,11 @@ Core::Core(CoreOptions options)
 
 Core::~Core() {
   *fetch_cancelled_ = true;
-  wait_for_writing();
-  if (!closed_) keeper_.write_now();
-  constexpr std::chrono::seconds kPatience{3};  // the fetch polls for cancellation once a second
-  background_.wait("fetch", kPatience);
+  if (!closed_) {
+    wait_for_writing(kPatience);
+    keeper_.write_now();
+  }
+  background_.wait("fetch", kPatience);  // which polls for cancellation once a second
 }
 
 void Core::handle(const Event& event) {
@@ -355,7 +357,7 @@ void Core::settle() {
   do {
     draw(frame_);  // drawing asks the questions
     worker_.settle();
-    wait_for_writing();
+    wait_for_writing(std::chrono::hours(1));
   } while (take_results());
 }
 
@@ -430,11 +432,29 @@ bool Core::keep_if_due() {
   return true;
 }
 
+std::string Core::end_writing() {
+  wait_for_writing(kPatience);
+  std::string problems;
+  const auto add = [&](const std::string& problem) { problems += (problems.empty() ? "" : " ") + problem; };
+  for (const std::optional<Action>& action : background_.take()) {
+    const auto* saved = action ? action->get_if<SessionSaved>() : nullptr;
+    const auto* exported = action ? action->get_if<ExportEnded>() : nullptr;
+    if (saved || exported) apply(*action);  // the settings hold its folder
+    if (saved && !saved->problem.empty()) add(saved->problem);
+    if (exported && exported->how == ExportEnded::How::failed) add(exported->message);
+  }
+  for (const auto& file : writing_)
+    if (const auto path = file.lock())
+      add(system::text_of(*path) + " was not written in time: its disk does not answer.");
+  return problems;
+}
+
 bool Core::close() {
   closed_ = true;
-  wait_for_writing();
+  std::string problems = end_writing();
   keeper_.write_now();
-  if (!keeper_.problem().empty()) throw std::runtime_error(keeper_.problem());
+  if (!keeper_.problem().empty()) problems += (problems.empty() ? "" : " ") + keeper_.problem();
+  if (!problems.empty()) throw std::runtime_error(problems);
   return !options_.state_folder.empty();
 }
 

@@ -93,7 +93,8 @@ class Core {
   void set_window_size(int width, int height);
 
   /// Saves the session and the settings when the window closes; returns whether the next start offers the
-  /// session, which needs a state folder. Throws std::runtime_error (one sentence) if they cannot be written.
+  /// session, which needs a state folder. Throws std::runtime_error (sentences) if they, or the sessions and
+  /// pictures that are still being written, cannot be written.
   /// The destructor does the same and ignores errors if this was not called.
   bool close();
 
@@ -118,11 +119,13 @@ class Core {
   std::vector<ChangingFile> kept_files();
   std::optional<std::string> kept_session() const;
   bool keep_if_due();  ///< returns whether a message about what could not be written came or went
-  /// Writes a file without making the window wait, then applies what `ended` makes of the problem, a
-  /// sentence; empty: it was written.
+  /// Writes a file after those before it on the topic without making the window wait, then applies what
+  /// `ended` makes of the problem, a sentence; empty: it was written. Throws NoThread.
   void write(const std::string& topic, const std::filesystem::path& file, std::string bytes,
              std::function<std::optional<Action>(const std::string& problem)> ended);
-  void wait_for_writing();
+  void wait_for_writing(std::chrono::milliseconds time);
+  /// Waits a few seconds, and returns what could not be written; empty: nothing.
+  std::string end_writing();
   void add_late_hashes();
   void check_weights();
   void apply_given_edits();
@@ -147,6 +150,7 @@ class Core {
     std::shared_ptr<const LoadedModel> model, second_model;
   };
   std::optional<Unhashed> unhashed_;
+  std::vector<std::weak_ptr<const std::filesystem::path>> writing_;  // owned by the tasks that write them
   WindowFrame frame_;
   WindowPicture window_;
   std::set<Field> edited_;  // whose carets the next frame scrolls into view

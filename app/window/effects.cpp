@@ -1,4 +1,5 @@
 // What the core does on request of actions: clipboard, folders, models, files.
+#include <algorithm>
 #include <exception>
 #include <iterator>
 #include <ranges>
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Topics of background tasks.
+// Topics of background tasks that write files in the order in which they were asked to.
 constexpr const char *kSaving = "saving", *kExporting = "exporting";
 
 using Result = std::optional<Action>;
@@ -109,6 +110,7 @@ void Core::perform(const SaveSession& effect) {
     write(kSaving, file, to_json(recipe), [file](const std::string& problem) {
       return problem.empty() ? SessionSaved{file} : SessionSaved{.problem = problem};
     });
+    apply(SessionSaved{.writes = true});
     if (!is_whole) unhashed_ = {file, std::move(recipe), snapshot_->model, snapshot_->second_model};
   } catch (const std::exception& e) {
     apply(SessionSaved{.problem = e.what()});
@@ -117,36 +119,46 @@ void Core::perform(const SaveSession& effect) {
 
 void Core::write(const std::string& topic, const fs::path& file, std::string bytes,
                  std::function<Result(const std::string& problem)> ended) {
-  background_.run(topic, [file, bytes = std::move(bytes), ended = std::move(ended)] {
+  const auto path = std::make_shared<const fs::path>(file);
+  background_.run_in_order(topic, [path, bytes = std::move(bytes), ended = std::move(ended)] {
     try {
-      system::write_file_atomically(file, bytes);
+      system::write_file_atomically(*path, bytes);
       return ended("");
     } catch (const std::exception& e) {
       return ended(e.what());
     }
   });
+  std::erase_if(writing_, [](const auto& other) { return other.expired(); });
+  writing_.push_back(path);
 }
 
-void Core::wait_for_writing() {
-  constexpr std::chrono::hours kLong{1};
-  for (const char* topic : {kSaving, kExporting}) background_.wait(topic, kLong);
+void Core::wait_for_writing(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  for (const char* topic : {kSaving, kExporting}) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    background_.wait(topic, std::max(left, std::chrono::milliseconds(0)));
+  }
 }
 
-/// Unless the file was written again or other models are open by now.
+/// Unless the file was written again or other models are open by now. It is written after the session, since
+/// both are on the same topic.
 void Core::add_late_hashes() {
-  if (!unhashed_ || !background_.wait(kSaving, {})) return;
+  if (!unhashed_) return;
   const Snapshot& now = *snapshot_;
   if (now.model != unhashed_->model || now.second_model != unhashed_->second_model) return unhashed_.reset();
   const std::string before = to_json(unhashed_->recipe);
   if (!add_known_weights(unhashed_->recipe.session, snapshot_)) return;
   const Unhashed saved = *std::exchange(unhashed_, std::nullopt);
-  background_.run(kSaving, [file = saved.file, before, whole = to_json(saved.recipe)] {
-    try {
-      if (model::read_file(file, before.size() + 1) == before) system::write_file_atomically(file, whole);
-    } catch (const std::exception&) {  // nobody waits for it
-    }
-    return std::optional<Action>();
-  });
+  try {
+    background_.run_in_order(kSaving, [file = saved.file, before, whole = to_json(saved.recipe)] {
+      try {
+        if (model::read_file(file, before.size() + 1) == before) system::write_file_atomically(file, whole);
+      } catch (const std::exception&) {  // nobody waits for it
+      }
+      return std::optional<Action>();
+    });
+  } catch (const NoThread&) {  // the session stays without a hash, as one of unknown weights
+  }
 }
 
 void Core::perform(const OpenFile& effect) {
@@ -225,6 +237,7 @@ void Core::perform(const ExportEffect& effect) {
       if (!problem.empty()) return ExportEnded{How::failed, problem};
       return ExportEnded{How::saved, "Saved " + system::text_of(path) + ".", path.parent_path()};
     });
+    apply(ExportEnded{How::writes});
   } catch (const std::exception& e) {
     apply(ExportEnded{How::failed, e.what()});
   }

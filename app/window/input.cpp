@@ -249,7 +249,9 @@ class Keys {
   void enter() {
     switch (s_.dialog) {
       case Dialog::export_:
-        if (!s_.export_form.path.edit.text.empty() && !s_.export_form.asked) add(DoExport{});
+        if (const ExportForm& form = s_.export_form;
+            !form.path.edit.text.empty() && !form.asked && !form.writing)
+          add(DoExport{});
         break;  // only the button replaces an existing file
       case Dialog::open:
         if (const auto model = typed_model(s_)) {
@@ -264,8 +266,8 @@ class Keys {
         }
         break;
       case Dialog::save:
-        if (const std::string& typed = s_.save_form.path.edit.text; !typed.empty() && !s_.save_form.asked)
-          add(SaveSession{system::path_of(typed)});
+        if (const FileForm& form = s_.save_form; !form.path.edit.text.empty() && !form.asked && !form.writing)
+          add(SaveSession{system::path_of(form.path.edit.text)});
         break;
       case Dialog::help:
         add(ShowDialog{Dialog::none});

@@ -75,8 +75,10 @@ bool draw_path_message(Ui& ui, const Rect& rect, const FileForm& form) {
     ui.paragraph(form.problem, rect, ui.theme().error, Ui::kSmall);
   } else if (form.asked) {
     ui.paragraph("A file with this name exists. Replace it?", rect, ui.theme().text);
+  } else if (form.writing) {
+    ui.paragraph("The file is being written.", rect, ui.theme().text_muted, Ui::kSmall);
   }
-  return form.asked || !form.problem.empty();
+  return form.asked || form.writing || !form.problem.empty();
 }
 
 bool draw_write_button(Ui& ui, const Rect& body, const std::string& label, const std::string& name,
@@ -85,7 +87,9 @@ bool draw_write_button(Ui& ui, const Rect& body, const std::string& label, const
   const float width = ui.button_width(words) + ui.u(24), height = ui.u(32);
   return ui.button({body.right() - width, body.bottom() - height, width, height}, words,
                    {.look = Ui::Look::primary,
-                    .unavailable = form.path.edit.text.empty() ? "No file is named." : "",
+                    .unavailable = form.path.edit.text.empty() ? "No file is named."
+                                   : form.writing              ? "The file is being written."
+                                                               : "",
                     .tip = form.asked ? "Overwrite the existing file" : "Write the file  Enter",
                     .name = name});
 }

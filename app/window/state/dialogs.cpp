@@ -20,7 +20,7 @@ bool is_shown(const ViewSlice& s, const std::string& id) {
 }  // namespace
 
 void clear_answer(ExportForm& form) {
-  form.asked = form.waiting = false;
+  form.asked = form.writing = form.waiting = false;
   form.problem.clear();
 }
 
@@ -34,7 +34,7 @@ void reduce(UiState& s, const ShowDialog& a, ReduceContext& w) {
   if (a.dialog != Dialog::none && a.dialog == s.dialog && a.subject.empty()) return;  // already open
   s.dialog = a.dialog;
   ExportForm& form = s.export_form;
-  form.waiting = false;
+  form.waiting = form.writing = s.save_form.writing = false;
   if (a.dialog == Dialog::export_) {
     const bool gone = !form.subject.empty() && !is_shown(s, form.subject);
     if (!a.subject.empty()) {
@@ -93,6 +93,7 @@ void reduce(DialogSlice& s, const DoExport& a, ReduceContext& w) {
 void reduce(UiState& s, const ExportEnded& a, ReduceContext& w) {
   using How = ExportEnded::How;
   ExportForm& form = s.export_form;
+  const bool was_sent = std::exchange(form.writing, a.how == How::writes);  // not a form opened since then
   form.waiting = a.how == How::waits;
   form.asked = a.how == How::exists;
   if (a.how == How::failed) {
@@ -102,12 +103,13 @@ void reduce(UiState& s, const ExportEnded& a, ReduceContext& w) {
   if (a.how == How::saved) {
     form.folder = a.folder;
     remember(s.recent_folders, a.folder);
-    if (s.dialog == Dialog::export_) s.dialog = Dialog::none;
+    if (s.dialog == Dialog::export_ && was_sent) s.dialog = Dialog::none;
   }
   if (a.how == How::saved || a.how == How::copied) reduce(s, ShowMessage{a.message}, w);
 }
 
 void reduce(UiState& s, const SessionSaved& a, ReduceContext& w) {
+  const bool was_sent = std::exchange(s.save_form.writing, a.writes);
   s.save_form.asked = a.exists;
   s.save_form.problem = a.problem;
   if (a.file.empty()) {
@@ -117,7 +119,7 @@ void reduce(UiState& s, const SessionSaved& a, ReduceContext& w) {
   s.session = a.file;
   remember(s.recent_sessions, a.file);
   remember(s.recent_folders, a.file.parent_path());
-  if (s.dialog == Dialog::save) s.dialog = Dialog::none;
+  if (s.dialog == Dialog::save && was_sent) s.dialog = Dialog::none;
   reduce(s, ShowMessage{"Saved " + system::text_of(a.file) + "."}, w);
 }
 

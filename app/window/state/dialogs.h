@@ -18,8 +18,9 @@ enum class Dialog { none, open, export_, help, save, palette };
 /// The form of a dialog that writes a file.
 struct FileForm {
   TextField path;
-  bool asked = false;   ///< the file exists: the dialog asks whether to replace it
-  std::string problem;  ///< why it could not be written: one sentence, until something changes
+  bool asked = false;    ///< the file exists: the dialog asks whether to replace it
+  bool writing = false;  ///< the file is being written
+  std::string problem;   ///< why it could not be written: one sentence, until something changes
 };
 
 struct ExportForm : FileForm {
@@ -90,7 +91,7 @@ struct DoExport {
   bool copy = false;     ///< to the clipboard, not to a file
 };
 struct ExportEnded {
-  enum class How { saved, copied, failed, exists, waits } how = How::saved;
+  enum class How { saved, copied, failed, exists, waits, writes } how = How::saved;
   std::string message = {};           ///< what was saved or copied, or why it failed
   std::filesystem::path folder = {};  ///< where it was saved
 };
@@ -101,6 +102,7 @@ struct SaveSession {
 struct SessionSaved {
   std::filesystem::path file = {};  ///< empty: it was not saved
   bool exists = false;              ///< a file of that name exists
+  bool writes = false;              ///< it is being written; another result follows
   std::string problem = {};         ///< why it failed otherwise
 };
 struct BrowseFolder {

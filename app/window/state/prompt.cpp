@@ -190,7 +190,8 @@ void field_changed(UiState& s, Field field) {
   if (field == Field::option) set_typed_option(s);
   if (field == Field::palette) s.palette.chosen = 0;
   if (field == Field::edits) s.edits.problem.clear();
-  if (field == Field::session_path) s.save_form.asked = false, s.save_form.problem.clear();
+  if (field == Field::session_path)
+    s.save_form.asked = s.save_form.writing = false, s.save_form.problem.clear();
   if (field == Field::export_path || field == Field::export_size) clear_answer(s.export_form);
   if (field == Field::export_path) follow_extension(s.export_form);
 }

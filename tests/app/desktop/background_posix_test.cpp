@@ -20,10 +20,15 @@ using namespace std::chrono_literals;
   ::setrlimit(RLIMIT_AS, &none);
   Background<int> background([] {});
   try {
+    background.run_in_order("b", [] { return 1; });
+    std::_Exit(5);
+  } catch (const NoThread&) {
+  }
+  try {
     background.run("a", [] { return 1; });
   } catch (const NoThread& error) {
     std::fputs(error.what(), stderr);
-    std::_Exit(running_tasks == 0 && background.wait("a", 0ms) ? 3 : 4);
+    std::_Exit(running_tasks == 0 && background.wait("a", 0ms) && background.wait("b", 0ms) ? 3 : 4);
   }
   std::_Exit(5);
 }

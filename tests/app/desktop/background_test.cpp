@@ -100,6 +100,27 @@ TEST(Background, ANewerWorkDropsTheOldersResultBeforeAndAfterItCame) {
   EXPECT_EQ(bell.rings(), 3);
 }
 
+TEST(Background, WorksInOrderWaitForThoseBeforeThemAndKeepAllResults) {
+  Bell bell;
+  Background<int> background([&] { bell.ring(); });
+  Gate gate;
+  std::atomic<int> done = 0;
+  background.run_in_order("write", [opened = gate.opened, &done] {
+    opened.wait();
+    return ++done;
+  });
+  background.run_in_order("write", []() -> int { throw std::runtime_error("no"); });
+  background.run_in_order("write", [&done] { return 10 * ++done; });
+  background.run_in_order("other", [] { return 5; });  // does not wait for them
+  ASSERT_TRUE(bell.wait_for(1));
+  EXPECT_THAT(background.take(), ElementsAre(5));
+  EXPECT_EQ(done, 0);
+  gate.open();
+  EXPECT_TRUE(background.wait("write", 20s));
+  EXPECT_THAT(background.take(), ElementsAre(1, 20));
+  wait_for_all_tasks();
+}
+
 TEST(Background, NobodyWaitsForAWorkThatHangs) {
   Gate gate;
   const auto opened = gate.opened;

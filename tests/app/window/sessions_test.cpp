@@ -123,6 +123,35 @@ TEST_F(Sessions, AreWrittenAtOnceAndTheirHashLater) {
   EXPECT_EQ(read_recipe(file("b.headscope")).session.prompt.text, "The old king had a dog");
 }
 
+TEST_F(Sessions, SavedSoonAfterEachOtherAreWrittenInOrderAndAllSaid) {
+  Core core(own());
+  shown(core);
+  for (int i = 0; i < 20; ++i) {
+    core.apply(TypeInField{Field::prompt, Replace{std::to_string(i)}});
+    core.apply(SaveSession{file("a.headscope"), true});
+  }
+  core.apply(SaveSession{file("b.headscope")});
+  core.apply(ShowDialog{Dialog::save});  // a form that was not sent
+  wait_for(core, [&] { return core.state().session == file("b.headscope"); });
+  EXPECT_EQ(core.state().dialog, Dialog::save);
+  EXPECT_EQ(read_recipe(file("a.headscope")).session.prompt.text, "19");
+  EXPECT_THAT(core.state().recent_sessions,
+              ElementsAre(fs::path(file("b.headscope")), fs::path(file("a.headscope"))));
+}
+
+TEST_F(Sessions, WhoseLastSaveFailsSayItWhenTheWindowCloses) {
+  Core core(own());
+  shown(core);
+  core.apply(SaveSession{file("no/such/a.headscope")});
+  EXPECT_TRUE(core.state().save_form.writing);
+  try {
+    core.close();
+    FAIL() << "nothing was said";
+  } catch (const std::runtime_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("no/such"));
+  }
+}
+
 TEST_F(Sessions, ThatCannotBeWrittenSaysWhy) {
   CoreFixture core(own());
   save_as(core, "no/such/a.headscope");
