@@ -134,12 +134,12 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   const auto percents = [now](int row) { return percent(now(row)); };
   // As wide for all texts, so that bars do not move while one types.
   list.text("token", 9, [&](int row) { return label_in(c, g, row); },
-            {.least = 4 * c.font_size, .most = 9 * c.font_size});
+            {.least = 3.5F * c.font_size, .most = 9 * c.font_size});
   const double end = axis_end(g), low = g.is_difference ? -end : 0;
   const ListLook look{.low = low,
                       .high = end,
                       .axis = true,
-                      .least = 8 * c.font_size,
+                      .least = 6 * c.font_size,
                       .most = 60 * c.font_size,
                       .tip = false};
   // A readable bar is more important than the logit.
