@@ -121,7 +121,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   auto made = std::make_unique<List>(c, kGuess, static_cast<int>(std::ssize(g.shown)));
   List& list = *made;
   list.refers_to = [&g](int row) { return Ref{.token = g.shown[row]}; };
-  list.may_be_cut = true;
+  list.may_be_cut = true, list.least_width = 10;
   list.table.row_names = "tokens", list.table.first_number = 1;
   const auto marked = std::ranges::find(g.shown, g.actual);
   if (marked != g.shown.end()) list.table.marked = static_cast<int>(marked - g.shown.begin());
