@@ -284,6 +284,7 @@ TEST_F(TheGuide, HasTheColumnsAndFactsOfEveryView) {
       {one, "circuits", {{"circuit", "pairs"}}},
       {one, "circuits", {{"circuit", "copying"}}},
       {one, "top_examples", {{"examples-text", "list"}}},
+      {one, "tokens", {{"tokens-show", "merges"}}},
       {one, "attribution", {{"attribution-list", "sources"}, {"against", "rank:2"}}},
       {one, "attribution", {{"attribution-list", "neurons"}}},
       {one, "flow", {{"against", "rank:2"}}},

@@ -70,7 +70,7 @@ TEST(FigureRows, AreLimitedOnEveryPage) {
       c.height = page == Page::exact ? 700 : 0;
       const viz::Scene scene = export_picture_of(view, c, {.page = page}).scene;
       EXPECT_LT(scene.height, 701) << id;
-      EXPECT_THAT(viz::testing::texts(scene), Contains(::testing::ContainsRegex("1 to [23] of "))) << id;
+      EXPECT_THAT(viz::testing::texts(scene), Contains(::testing::ContainsRegex("[23] of [0-9]"))) << id;
     }
   }
 }

@@ -23,9 +23,9 @@ class TourPointsTest : public ToursTest {
   }
   static Rect window_of(float width, float height) { return {0, 0, width, height}; }
   /// The shown picture of a view; null: it is not shown.
-  static const PlacedPicture* placed(const Core& core, std::string_view view) {
+  static const PlacedPicture* placed(const Core& core, const View* view) {
     const auto& pictures = core.window().pictures;
-    const auto found = std::ranges::find(pictures, view, [](const PlacedPicture& p) { return p.view->id; });
+    const auto found = std::ranges::find(pictures, view, &PlacedPicture::view);
     return found == pictures.end() ? nullptr : &*found;
   }
   /// The quoted words in a text that are a control's: a command's, an option's, or one of its choices', which
@@ -90,7 +90,7 @@ TEST_F(TourPointsTest, EveryStopShowsWhatItPointsAtAndTheControlsThatItNames) {
           EXPECT_EQ(std::ranges::count(panes(core), outlines[p]), is_pane ? 1 : 0)
               << (points[p].landmark ? points[p].landmark->name : "") << " is not in sight";
           if (points[p].kind == TourPoint::Kind::landmark) {
-            const PlacedPicture* of = placed(core, points[p].view->id);
+            const PlacedPicture* of = placed(core, points[p].view);
             ASSERT_NE(of, nullptr);
             constexpr float kOutline = 5;  // around the landmark
             EXPECT_TRUE(of->where.inset(-kOutline).encloses(outlines[p]))
@@ -124,7 +124,7 @@ TEST_F(TourPointsTest, EveryGuessThatAStopNamesIsInSight) {
                          " at " + std::to_string(width));
             std::string words = with_numbers("{" + std::string(name) + "}", context);
             if (words.starts_with("“")) words = words.substr(3, words.size() - 6);
-            const PlacedPicture* next = placed(core, "next");
+            const PlacedPicture* next = placed(core, find_view("next"));
             ASSERT_NE(next, nullptr) << "the pane of the next token is shown";
             // Below others it has its rank.
             const bool ranked =
