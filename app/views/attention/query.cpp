@@ -245,8 +245,13 @@ void declare(Content& it) {
   BoxPtr steps;
   if (breakdown) {
     const auto& kept = it.keep(*std::move(breakdown));
-    steps = may_be_left_out(score_breakdown::box_of(it, kept, kTerm, kStep), "the score breakdown");
-    if (asked) it.table = [&] { return score_breakdown::table_of(c, kept); };
+    steps = score_breakdown::box_of(it, kept, kTerm, kStep);
+    if (asked) {
+      it.table = [&] { return score_breakdown::table_of(c, kept); };
+      list = may_be_left_out(std::move(list), "the keys");
+    } else {
+      steps = may_be_left_out(std::move(steps), "the score breakdown");
+    }
   }
   it.body = rows(boxes(std::move(list), std::move(steps)));
 }
