@@ -90,8 +90,8 @@ struct Answer {
 ///
 /// the second if the difference is not made from two answers. `before` is complete and answers the question's
 /// counterpart: for a question with a `position`, or `measured` at one, the one about its counterpart in the
-/// baseline. minus() may
-/// be called for a part, and return a std::optional, which is empty if a part cannot be subtracted.
+/// baseline. minus() may be called for a part, and return a std::optional, which is empty if a part cannot be
+/// subtracted.
 class Question {
  public:
   /// A Computation without the answer's type.

@@ -89,7 +89,7 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const LogitFlow> flow) 
   return n;
 }
 
-/// The other side of a comparison; nothing if there is none, or if the query has no counterpart there->
+/// The other side of a comparison; nothing if there is none, or if the query has no counterpart there.
 std::optional<ViewContext> other_side(const ViewContext& c) {
   ViewContext other = c;
   if (c.side == Side::baseline) {

@@ -277,7 +277,7 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Lens& lens, con
       const std::string words = label_of(c, id);
       const auto face =
           has_answer && id == block.answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular;
-      // Rather small than cut.
+      // Shrink before truncating.
       const bool is_small = cell.h < 1.25F * style.small() || style.width(words, style.small(), face) > room;
       const float value = values.number(row, col);
       viz::add_label(picture.scene, style, words, cell.center(), is_small ? least : style.small(),

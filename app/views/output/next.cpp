@@ -19,7 +19,7 @@ struct Guesses {
   std::vector<double> before;         ///< the baseline's probabilities; empty: no comparison
   int actual = -1;                    ///< id of the token that follows; -1: none does
   int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
-  int best_before = -1;  ///< the baseline's first guess, whatever became of it; -1: no comparison
+  int best_before = -1;  ///< the baseline's most probable token, shown at any rank; -1: no comparison
   /// Whether bars are differences of probabilities, in percentage points; else they are probabilities.
   bool is_difference = false;
   std::vector<int> shown;  ///< ids of the list's rows
