@@ -122,6 +122,7 @@ void add_head_edits(Entries& entries, const ViewContext& c) {
   for (HeadEdit& edit : head_edits(c, c.selection.layer, c.selection.head))
     entries.push_back({.label = std::move(edit.line.label),
                        .kind = "edit",
+                       .also = "head",
                        .names = std::move(edit.synonyms),
                        .acts = {DoAll{std::move(edit.line.actions)}}});
 }

@@ -98,9 +98,9 @@ void draw_points(Ui& ui) {
     ui.stroke(*place, ink, line, radius);
     const Landmark* landmark = stop->points[i].landmark;
     if (landmark == nullptr || stop->points.size() == 1) continue;
-    Rect tag{place->x, place->y - ui.u(17), ui.width(landmark->name, viz::FontStyle::regular, Ui::kSmall),
-             ui.u(18)};
-    tag.w += ui.u(10);
+    const float width = ui.width(landmark->name, viz::FontStyle::regular, Ui::kSmall) + ui.u(10);
+    // At the right end: what is outlined has its heading at the left.
+    const Rect tag{place->right() - width, place->y - ui.u(17), width, ui.u(18)};
     ui.fill(tag, ink, radius);
     ui.small(landmark->name, tag, ground, viz::Align::center);
   }
