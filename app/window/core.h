@@ -146,6 +146,7 @@ class Core {
   /// The session that was saved before the hashes of its models' weights were known.
   struct Unhashed {
     std::filesystem::path file;
+    std::string written;  ///< to the file
     Recipe recipe;
     std::shared_ptr<const LoadedModel> model, second_model;
   };

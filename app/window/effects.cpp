@@ -107,11 +107,13 @@ void Core::perform(const SaveSession& effect) {
     recipe.session.model.precision = options_.window.precision;
     unhashed_.reset();
     const bool is_whole = add_known_weights(recipe.session, snapshot_);
-    write(kSaving, file, to_json(recipe), [file](const std::string& problem) {
+    std::string json = to_json(recipe);
+    write(kSaving, file, json, [file](const std::string& problem) {
       return problem.empty() ? SessionSaved{file} : SessionSaved{.problem = problem};
     });
     apply(SessionSaved{.writes = true});
-    if (!is_whole) unhashed_ = {file, std::move(recipe), snapshot_->model, snapshot_->second_model};
+    if (!is_whole)
+      unhashed_ = {file, std::move(json), std::move(recipe), snapshot_->model, snapshot_->second_model};
   } catch (const std::exception& e) {
     apply(SessionSaved{.problem = e.what()});
   }
@@ -146,17 +148,18 @@ void Core::add_late_hashes() {
   if (!unhashed_) return;
   const Snapshot& now = *snapshot_;
   if (now.model != unhashed_->model || now.second_model != unhashed_->second_model) return unhashed_.reset();
-  const std::string before = to_json(unhashed_->recipe);
   if (!add_known_weights(unhashed_->recipe.session, snapshot_)) return;
   const Unhashed saved = *std::exchange(unhashed_, std::nullopt);
   try {
-    background_.run_in_order(kSaving, [file = saved.file, before, whole = to_json(saved.recipe)] {
-      try {
-        if (model::read_file(file, before.size() + 1) == before) system::write_file_atomically(file, whole);
-      } catch (const std::exception&) {  // nobody waits for it
-      }
-      return std::optional<Action>();
-    });
+    background_.run_in_order(kSaving,
+                             [file = saved.file, before = saved.written, whole = to_json(saved.recipe)] {
+                               try {
+                                 if (model::read_file(file, before.size() + 1) == before)
+                                   system::write_file_atomically(file, whole);
+                               } catch (const std::exception&) {  // nobody waits for it
+                               }
+                               return std::optional<Action>();
+                             });
   } catch (const NoThread&) {  // the session stays without a hash, as one of unknown weights
   }
 }

@@ -231,19 +231,13 @@ bool is_letter(char c) {
   return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
 }
 
-/// Whether each of the words begins a word of the text, in any order.
+/// Whether each of the words begins a word of the text, in any order; both are in lower case.
 bool has_words(std::string_view text, std::string_view words) {
-  const auto begins_word = [&](std::string_view word) {
-    for (std::size_t i = 0; i + word.size() <= text.size(); ++i)
-      if ((i == 0 || !is_letter(text[i - 1])) && lowered(text.substr(i, word.size())) == word) return true;
+  return std::ranges::all_of(split(words, " "), [&](std::string_view word) {
+    for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at)
+      if (at == 0 || !is_letter(text[at - 1])) return true;
     return false;
-  };
-  for (std::size_t start = 0; start < words.size();) {
-    const std::size_t end = std::min(words.find(' ', start), words.size());
-    if (!begins_word(words.substr(start, end - start))) return false;
-    start = end + 1;
-  }
-  return true;
+  });
 }
 
 /// Whether a text has these letters in this order; spaces do not count.
@@ -278,7 +272,7 @@ Score fit(const PaletteEntry& entry, std::string_view words) {
     const auto [fits, length] = fit(name, words);
     best = std::max(best, {fits - kOtherName, length});
   }
-  if (best.first < kElsewhere && has_words(entry.label + " " + entry.kind + " " + entry.also, words))
+  if (best.first < kElsewhere && has_words(lowered(entry.label + " " + entry.kind + " " + entry.also), words))
     best.first = kElsewhere;
   if (entry.kind == "glossary" || entry.kind == "guide") best.first -= kReference;
   return best;

@@ -12,10 +12,40 @@ namespace {
 
 enum DocumentPart { kPrompt = 1, kEdits = 2, kSecond = 4 };
 
-/// The parts in which two documents differ. Where their carets are does not count.
-int differing_parts(const Document& a, const Document& b) {
-  const bool prompt = a.prompt.text != b.prompt.text || a.ids != b.ids || a.start_token != b.start_token;
-  const bool second = a.second.text != b.second.text || a.has_second != b.has_second ||
+/// What documents are compared by, where it stands: menus and buttons ask in every frame, and a document may
+/// be large. Where its carets are does not count.
+struct DocumentRef {
+  const std::string& prompt;
+  const std::vector<int>& ids;
+  bool start_token;
+  const EditList& edits;
+  const std::string& second;
+  bool has_second, second_is_file;
+  Alignment alignment;
+
+  DocumentRef(const Document& d)
+      : prompt(d.prompt.text),
+        ids(d.ids),
+        start_token(d.start_token),
+        edits(d.edits),
+        second(d.second.text),
+        has_second(d.has_second),
+        second_is_file(d.second_is_file),
+        alignment(d.alignment) {}
+  DocumentRef(const UiState& s)
+      : prompt(s.prompt.edit.text),
+        ids(s.ids),
+        start_token(s.start_token),
+        edits(s.edits.list),
+        second(s.second.text.edit.text),
+        has_second(s.second.on),
+        second_is_file(s.second.is_file),
+        alignment(s.second.alignment) {}
+};
+
+int differing_parts(const DocumentRef& a, const DocumentRef& b) {
+  const bool prompt = a.prompt != b.prompt || a.ids != b.ids || a.start_token != b.start_token;
+  const bool second = a.second != b.second || a.has_second != b.has_second ||
                       a.second_is_file != b.second_is_file || a.alignment != b.alignment;
   return (prompt ? kPrompt : 0) | (a.edits != b.edits ? kEdits : 0) | (second ? kSecond : 0);
 }
@@ -57,19 +87,19 @@ std::string edits_words(const EditList& from, const EditList& to) {
          (removed.size() == 1 ? edit_words(removed[0].edit) : counted(std::ssize(removed), "edit"));
 }
 
-std::string second_words(const Document& from, const Document& to) {
+std::string second_words(const DocumentRef& from, const DocumentRef& to) {
   if (from.has_second != to.has_second || from.second_is_file != to.second_is_file) return "second prompt";
   if (from.alignment != to.alignment) return "alignment";
-  return text_words(from.second.text, to.second.text) + " in the second prompt";
+  return text_words(from.second, to.second) + " in the second prompt";
 }
 
 /// What a step from one document to another did.
-std::string change_words(const Document& from, const Document& to) {
+std::string change_words(const DocumentRef& from, const DocumentRef& to) {
   const int parts = differing_parts(from, to);
   std::string words;
   const auto add = [&](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
   if ((parts & kPrompt) != 0)
-    add(from.prompt.text != to.prompt.text   ? text_words(from.prompt.text, to.prompt.text)
+    add(from.prompt != to.prompt             ? text_words(from.prompt, to.prompt)
         : from.start_token != to.start_token ? "start token"
                                              : "token ids");
   if ((parts & kEdits) != 0) add(edits_words(from.edits, to.edits));
@@ -77,9 +107,9 @@ std::string change_words(const Document& from, const Document& to) {
   return words;
 }
 
-/// The next document that differs from this one; null: none. Opening a model can make neighbours equal.
-const Document* next_step(const History<Document>& history, bool forward, const Document& now) {
-  const auto& steps = forward ? history.after : history.before;
+/// The next document that differs from the state's; null: none. Opening a model can make neighbours equal.
+const Document* next_step(const UiState& now, bool forward) {
+  const auto& steps = forward ? now.history.after : now.history.before;
   const auto found = std::find_if(steps.rbegin(), steps.rend(), [&](const Document& document) {
     return differing_parts(document, now) != 0;
   });
@@ -157,10 +187,9 @@ void fit_history_to_model(UiState& s, const Snapshot& snapshot) {
 }
 
 std::string undo_words(const UiState& s, bool forward) {
-  const Document now = document_of(s);
-  const Document* there = next_step(s.history, forward, now);
+  const Document* there = next_step(s, forward);
   if (there == nullptr) return "";
-  return forward ? change_words(now, *there) : change_words(*there, now);
+  return forward ? change_words(s, *there) : change_words(*there, s);
 }
 
 bool can_undo(const UiState& s, Field field, bool forward) {
@@ -168,7 +197,7 @@ bool can_undo(const UiState& s, Field field, bool forward) {
     const auto& own = field_of(s, field).history;
     if (!(forward ? own.after : own.before).empty()) return true;
   }
-  return s.dialog == Dialog::none && next_step(s.history, forward, document_of(s)) != nullptr;
+  return s.dialog == Dialog::none && next_step(s, forward) != nullptr;
 }
 
 }  // namespace headscope::app
