@@ -1,7 +1,6 @@
 // Direct logit attribution: each part against the definition in double precision, and their sum.
 #include "app/run/analyses/attribution.h"
 
-#include "app/run/analyses/best_found.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "tests/app/run/frozen_pass.h"
@@ -274,13 +273,6 @@ TEST(NeuronsOf, AreAsEditsLeftThemAndThoseOfTheOutputHaveAPartOfTheirOwn) {
   }
   const Scenario set = with_edits("L3.mlp_post[*][17]=2");
   EXPECT_EQ(set.ask(NeuronsOf{layer, logit_at(position, TokenRef::of(11))})->activations[17], 2);
-}
-
-TEST(StrongestFirst, IsByMagnitudeThenIndexWithNaNLast) {
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(strongest_first(std::vector{none, 1.0, -3.0, 3.0, 0.0, none, -4.0}),
-              ElementsAre(6, 2, 3, 1, 4, 0, 5));
-  EXPECT_THAT(strongest_first({}), ::testing::IsEmpty());
 }
 
 }  // namespace
