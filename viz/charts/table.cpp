@@ -176,17 +176,26 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   for (int i = 0; i < std::ssize(table.columns); ++i)
     if (!table.columns[i].hidden) columns.push_back(i);
   std::ranges::stable_sort(columns, std::greater{}, [&](int i) { return table.columns[i].importance; });
-  float used = -gap, for_words = 0, for_others = 0;
+  // Columns of more importance have enough before another one is placed; two are placed if they fit at all.
+  float used = -gap, sufficient = -gap, for_words = 0, for_others = 0;
   std::size_t count = 0;
   const auto is_text = [&](int i) { return table.columns[i].kind == Kind::text; };
   for (; count < columns.size(); ++count) {
-    const auto [least, most] = widths[columns[count]];
-    if (used + gap + least > area.w) break;
+    const float least = widths[columns[count]].first;
+    if ((count < 2 ? used : sufficient) + gap + least > area.w) break;
     used += gap + least;
-    (is_text(columns[count]) ? for_words : for_others) += most - least;
+    sufficient += gap + std::max(least, table.columns[columns[count]].enough);
   }
   columns.resize(count);
   std::ranges::sort(columns);
+  const float part = sufficient > used ? std::min(1.F, (area.w - used) / (sufficient - used)) : 0;
+  for (const int i : columns) {
+    auto& [width, most] = widths[i];
+    width += part * std::max(0.F, table.columns[i].enough - width);
+    most = std::max(width, most);
+    (is_text(i) ? for_words : for_others) += most - width;
+  }
+  used += part * (sufficient - used);
   const auto share_of = [](float wanted, float room) {
     return wanted > 0 ? std::clamp(room / wanted, 0.F, 1.F) : 0;
   };

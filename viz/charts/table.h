@@ -20,9 +20,10 @@ struct TableColumn {
   Kind kind = Kind::text;
   std::string heading;
   Color heading_color;
-  Color color;      ///< colour of words and numbers
-  float least = 0;  ///< width in logical pixels below which the column is dropped; 0: as its kind needs
-  float most = 0;   ///< maximum width; 0: as its kind can use
+  Color color;       ///< colour of words and numbers
+  float least = 0;   ///< width in logical pixels below which the column is dropped; 0: as its kind needs
+  float most = 0;    ///< maximum width; 0: as its kind can use
+  float enough = 0;  ///< width that it has before columns of less importance have any
   /// Without enough room, columns of least importance are dropped first; ties: the right one.
   int importance = 0;
   bool hidden = false;  ///< never shown; the picture is whole nevertheless

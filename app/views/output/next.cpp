@@ -134,15 +134,15 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   const auto percents = [now](int row) { return percent(now(row)); };
   // As wide for all texts, so that bars do not move while one types.
   list.text("token", 9, [&](int row) { return label_in(c, g, row); },
-            {.least = 3.5F * c.font_size, .most = 9 * c.font_size});
+            {.least = 3.5F * c.font_size, .most = 9 * c.font_size, .enough = 6 * c.font_size});
   const double end = axis_end(g), low = g.is_difference ? -end : 0;
   const ListLook look{.low = low,
                       .high = end,
                       .axis = true,
-                      .least = 6 * c.font_size,
+                      .least = 5 * c.font_size,
                       .most = 60 * c.font_size,
+                      .enough = 12 * c.font_size,  // a readable bar is more important than the logit
                       .tip = false};
-  // A readable bar is more important than the logit.
   const ListLook muted{.color = c.theme->text_muted, .digits = 2, .least = 5 * c.font_size, .tip = false};
   const double others = rest_of(g.probabilities, g.shown);
   std::string rest = percent(others), detail;

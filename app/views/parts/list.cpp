@@ -93,7 +93,7 @@ ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int impo
   column.decimals = look.digits, column.scientific_below = look.scientific;
   column.low = look.low, column.high = look.high, column.axis = look.axis;
   column.rounds = look.rounds, column.axis_group = look.axis_group;
-  column.least = look.least, column.most = look.most;
+  column.least = look.least, column.most = look.most, column.enough = look.enough;
   column.is_signed = look.is_signed.value_or(context_.side == Side::difference);
   column.hidden = look.hidden;
   column.tip = look.tip;

@@ -80,6 +80,7 @@ struct ListLook {
   int axis_group = 0;                       ///< columns of one group have one axis; 0: none
   bool axis = false;                        ///< the axis' ends are shown next to the heading
   float least = 0, most = 0;                ///< width in logical pixels; 0: as the cells need
+  float enough = 0;                         ///< width that it has before columns of less importance
   std::optional<bool> is_signed = {};       ///< bars take the colours of their signs; none: of differences
   bool hidden = false;                      ///< not in pictures; files still have it
   bool tip = true;                          ///< numbers are said at the mouse
