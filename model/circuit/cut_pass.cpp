@@ -1,5 +1,3 @@
-#include "model/circuit/cut_pass.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +10,7 @@
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
 #include "model/pass/attention.h"
+#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 namespace {
@@ -23,7 +22,7 @@ void subtract(std::span<const float> other, std::span<float> row) {
   std::ranges::transform(row, other, row.begin(), std::minus<>());
 }
 
-/// See Transformer::cut_pass. Rows are [T, d_model]. What a reader sees is the cut run's stream, plus for
+/// Rows are [T, d_model]. What a reader sees is the cut run's stream, plus for
 /// each kept edge the difference between what its writer wrote here and what it wrote there. Parts without a
 /// kept edge from them are left out.
 class CutPass {
@@ -237,11 +236,12 @@ class CutPass {
 
 }  // namespace
 
-double cut_pass(const Weights& weights, std::span<const int> tokens, std::span<const float> embedding,
-                const StreamWrites& cut, const KeptEdges& kept, const Metric& metric,
-                Workspace::Impl& workspace, const std::stop_token& stop) {
-  check(weights.config, static_cast<int>(tokens.size()), metric);
-  return CutPass(weights, tokens, cut, kept, workspace.workers, stop).go(embedding, metric, workspace.logits);
+double Transformer::cut_pass(const Run& run, std::span<const float> embedding, const StreamWrites& cut,
+                             const KeptEdges& kept, const Metric& metric, Workspace& workspace,
+                             std::stop_token stop) const {
+  check(config(), run.length(), metric);
+  return CutPass(impl_->weights, run.tokens, cut, kept, workspace.impl().workers, stop)
+      .go(embedding, metric, workspace.impl().logits);
 }
 
 }  // namespace headscope::model

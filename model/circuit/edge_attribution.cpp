@@ -1,5 +1,3 @@
-#include "model/circuit/edge_attribution.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -7,12 +5,12 @@
 #include <vector>
 
 #include "model/files/error.h"
-#include "model/gradient/backward.h"
 #include "model/gradient/steps.h"
 #include "model/gradient/transposed_product.h"
 #include "model/kernels/eigen_maps.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
+#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 namespace {
@@ -39,10 +37,9 @@ struct ReadGradients {
   double value = 0;                     ///< the metric
 };
 
-ReadGradients read_gradients(const Weights& weights, const std::shared_ptr<const void>& identity,
-                             const Run& run, const Metric& metric, Workspace::Impl& workspace,
-                             const std::stop_token& stop) {
-  const int d = weights.config.n_embd, n_layer = weights.config.n_layer;
+ReadGradients read_gradients(const Transformer& transformer, const Run& run, const Metric& metric,
+                             Workspace& workspace, const std::stop_token& stop) {
+  const int d = run.config.n_embd, n_layer = run.config.n_layer;
   const auto floats = static_cast<std::size_t>(run.length()) * d;
   ReadGradients found;
   found.qkv.assign(n_layer, std::vector<float>(3 * floats));
@@ -76,11 +73,13 @@ ReadGradients read_gradients(const Weights& weights, const std::shared_ptr<const
   GradientOptions options;
   options.hooks = &hooks;
   options.stop = stop;
-  found.value = backward_pass(weights, identity, run, metric, workspace, options);
+  found.value = transformer.gradients(run, metric, workspace, options);
   return found;
 }
 
-/// See attribute_edges. Rows are [positions together, d_model].
+/// A reader's derivative is that of its query, key or value times the transpose of c_attn.weight, through a
+/// layer norm of its own. The products with the writers' changes are made for 64 positions and one layer's
+/// readers at a time. Rows are [positions together, d_model].
 class EdgeAttribution {
  public:
   EdgeAttribution(const Weights& weights, const Run& run, const StreamWrites& changes,
@@ -202,15 +201,15 @@ class EdgeAttribution {
 
 }  // namespace
 
-double attribute_edges(const Weights& weights, const std::shared_ptr<const void>& identity, const Run& run,
-                       const Metric& metric, const StreamWrites& changes, double factor, Rows<double> sums,
-                       Workspace::Impl& workspace, const std::stop_token& stop) {
+double Transformer::attribute_edges(const Run& run, const Metric& metric, const StreamWrites& changes,
+                                    double factor, Rows<double> sums, Workspace& workspace,
+                                    std::stop_token stop) const {
   if (run.plan != nullptr && std::ranges::any_of(run.plan->edits(), [](const Edit& edit) {
         return point_of(edit).site > Site::pos_embed;
       }))
     throw RunError("edges are attributed in runs without edits, but this run has edits");
-  const ReadGradients gradients = read_gradients(weights, identity, run, metric, workspace, stop);
-  EdgeAttribution(weights, run, changes, gradients, workspace.workers, workspace.turned)
+  const ReadGradients gradients = read_gradients(*this, run, metric, workspace, stop);
+  EdgeAttribution(impl_->weights, run, changes, gradients, workspace.impl().workers, workspace.impl().turned)
       .add_to(sums, factor, stop);
   return gradients.value;
 }

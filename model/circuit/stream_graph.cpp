@@ -1,6 +1,10 @@
 #include "model/circuit/stream_graph.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "model/kernels/kernels.h"
+#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 namespace {
@@ -49,6 +53,35 @@ int StreamGraph::sources(StreamReader reader) const {
 
 int StreamGraph::reader_of(int edge) const {
   return static_cast<int>(std::ranges::upper_bound(first_edges_, edge) - first_edges_.begin()) - 1;
+}
+
+StreamWrites Transformer::stream_writes(const Run& run, Workspace& workspace, std::stop_token stop) const {
+  const Config& config = this->config();
+  const std::vector<float> rows(static_cast<std::size_t>(run.length()) * config.n_embd);
+  StreamWrites writes{run.length(), rows, {}, {}};
+  writes.z.assign(config.n_layer, rows);
+  writes.mlp.assign(config.n_layer, rows);
+  Hooks hooks;
+  const auto add_to = [&](std::vector<float>& sum, HookPoint point) {
+    hooks.watch(point, [&sum, width = config.n_embd](const ConstActivation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i)
+        add(piece.row(i), std::span(sum).subspan(static_cast<std::size_t>(piece.first_pos + i) * width,
+                                                 static_cast<std::size_t>(width)));
+    });
+  };
+  add_to(writes.embedding, {Site::embed});
+  add_to(writes.embedding, {Site::pos_embed});
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    add_to(writes.z[layer], {Site::z, layer});
+    add_to(writes.mlp[layer], {Site::mlp_out, layer});
+  }
+  ForwardOptions options;
+  options.base = &run;
+  options.plan = run.plan;
+  options.hooks = &hooks;
+  options.stop = std::move(stop);
+  forward(run.tokens, workspace, options);
+  return writes;
 }
 
 }  // namespace headscope::model

@@ -1,5 +1,3 @@
-#include "model/gradient/backward.h"
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
 #include "model/pass/end_of_pass.h"
+#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 namespace {
@@ -28,7 +27,12 @@ int first_wanted_layer(const Config& config, const Hooks* hooks) {
   return config.n_layer;
 }
 
-/// See Transformer::gradients. Rows without a comment are [T, d_model]. `d_` begins the names of derivatives.
+/// Layer by layer from the last: the stream after attention is recomputed from q, k and v, since a run does
+/// not keep it, then the MLP's input and hidden units, in float32 as in the pass and with its edits; each
+/// head's pattern is recomputed in blocks of 64 queries, of which a thread holds three. That is about half of
+/// a pass. The derivatives take one more: as many products, each with the weights transposed.
+///
+/// Rows without a comment are [T, d_model]. `d_` begins the names of derivatives.
 class Backward {
  public:
   Backward(const Weights& weights, const Run& run, const Metric& metric, Workspace::Impl& workspace,
@@ -415,11 +419,12 @@ class Backward {
 
 }  // namespace
 
-double backward_pass(const Weights& weights, const std::shared_ptr<const void>& identity, const Run& run,
-                     const Metric& metric, Workspace::Impl& workspace, const GradientOptions& options) {
-  if (run.weights != identity) throw RunError("the run whose gradients are asked for is another model's");
-  check(weights.config, run.length(), metric);
-  return Backward(weights, run, metric, workspace, options).go();
+double Transformer::gradients(const Run& run, const Metric& metric, Workspace& workspace,
+                              const GradientOptions& options) const {
+  if (run.weights != impl_->identity)
+    throw RunError("the run whose gradients are asked for is another model's");
+  check(config(), run.length(), metric);
+  return Backward(impl_->weights, run, metric, workspace.impl(), options).go();
 }
 
 }  // namespace headscope::model

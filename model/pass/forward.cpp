@@ -1,11 +1,10 @@
-#include "model/pass/forward.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "model/files/error.h"
 #include "model/pass/pass.h"
+#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 namespace {
@@ -25,24 +24,25 @@ void check_tokens(const Config& config, std::span<const int> tokens) {
 
 }  // namespace
 
-std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::shared_ptr<const void>& identity,
-                                        std::span<const int> tokens, Workspace::Impl& workspace,
-                                        const ForwardOptions& options) {
+std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Workspace& workspace,
+                                                const ForwardOptions& options) const {
+  const Weights& weights = impl_->weights;
+  Workspace::Impl& memory = workspace.impl();
   check_tokens(weights.config, tokens);
   const bool hooked = options.hooks != nullptr && !options.hooks->empty();
   const int length = static_cast<int>(tokens.size());
   const auto run = std::make_shared<Run>();
   run->config = weights.config;
   run->tokens.assign(tokens.begin(), tokens.end());
-  run->weights = identity;
+  run->weights = impl_->identity;
   if (options.plan != nullptr && !options.plan->edits().empty()) run->plan = options.plan;
   run->pages.reserve(Page::count_for(length));
-  workspace.pages->keep_at_most(
+  memory.pages->keep_at_most(
       2 * Run::most_bytes(weights.config));  // for the run that is shown and the one computed next
-  Lane lane{run, {}, 0, 0, std::move(workspace.claimed)};
+  Lane lane{run, {}, 0, 0, std::move(memory.claimed)};
   lane.claimed.clear();
   lane.claimed.reserve(Page::count_for(weights.config.n_ctx));  // once, large enough for any run
-  lane.start = begin_run(*run, options, hooked ? std::max(options.hooked_from, 0) : length, workspace.pages,
+  lane.start = begin_run(*run, options, hooked ? std::max(options.hooked_from, 0) : length, memory.pages,
                          lane.claimed);
 
   const bool whole = run->plan != nullptr && run->plan->needs_whole_run();
@@ -50,14 +50,14 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   for (lane.first = common; lane.first < length; lane.first += chunk) {
     lane.rows = std::min(chunk, length - lane.first);
     try {
-      run_pass(weights, {&lane, 1}, options, nullptr, workspace);
+      run_pass(weights, {&lane, 1}, options, nullptr, memory);
     } catch (const Stopped&) {
-      workspace.claimed = std::move(lane.claimed);
+      memory.claimed = std::move(lane.claimed);
       if (options.partial != nullptr && lane.first > common) *options.partial = shortened(*run, lane.first);
       throw;
     }
   }
-  workspace.claimed = std::move(lane.claimed);
+  memory.claimed = std::move(lane.claimed);
   if (options.progress) options.progress(1.0, "running the model");
   return run;
 }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "model/pass/transformer_impl.h"
+
 namespace headscope::model {
 namespace {
 
@@ -55,8 +57,8 @@ std::int64_t value_count(const Parameter& parameter) {
   return count;
 }
 
-void read_parameter_rows(const Weights& weights, std::size_t index, int first, int count,
-                         std::span<float> out) {
+void Transformer::parameter_rows(std::size_t index, int first, int count, std::span<float> out) const {
+  const Weights& weights = impl_->weights;
   assert(index < weights.parameters.size());
   const auto cols = static_cast<int>(weights.parameters[index].shape.back());
   assert(out.size() == static_cast<std::size_t>(count) * cols);
@@ -93,11 +95,17 @@ void read_parameter_rows(const Weights& weights, std::size_t index, int first, i
   }
 }
 
-void compare_embeddings(const Weights& weights, std::span<const float> vector, Workspace::Impl& workspace,
-                        std::span<float> dots, std::span<float> norms) {
-  const PanelMatrix& wte = weights.wte;
+std::int64_t Transformer::parameter_count() const {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : parameters()) count += value_count(parameter);
+  return count;
+}
+
+void Transformer::compare_embeddings(std::span<const float> vector, Workspace& workspace,
+                                     std::span<float> dots, std::span<float> norms) const {
+  const PanelMatrix& wte = impl_->weights.wte;
   assert(vector.size() == static_cast<std::size_t>(wte.depth));
-  Workers& workers = workspace.workers;
+  Workers& workers = workspace.impl().workers;
   workers.reserve_scratch(kPanelCols);
   workers.parallel_for(wte.panels(), [&](int panel, float* scratch) {
     std::array<float, kPanelCols> dot{}, square{};

@@ -1,12 +1,9 @@
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "model/files/weights.h"
-#include "model/kernels/workspace.h"
 
 namespace headscope::model {
 
@@ -43,13 +40,5 @@ void visit_parameters(SomeWeights& weights, const Visit& visit) {
   if (!config.tie_word_embeddings)
     visit(std::string("lm_head.weight"), ParameterShape{config.vocab_size, d}, weights.lm_head, true);
 }
-
-/// Transformer::parameter_rows.
-void read_parameter_rows(const Weights& weights, std::size_t index, int first, int count,
-                         std::span<float> out);
-
-/// Transformer::compare_embeddings.
-void compare_embeddings(const Weights& weights, std::span<const float> vector, Workspace::Impl& workspace,
-                        std::span<float> dots, std::span<float> norms);
 
 }  // namespace headscope::model

@@ -10,6 +10,8 @@
 #include "model/files/error.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
+#include "model/pass/end_of_pass.h"
+#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 namespace {
@@ -253,48 +255,50 @@ void logits_of_block(const Weights& weights, const Run& run, int first, Workspac
 
 }  // namespace
 
-void compute_logits(const Weights& weights, const Run& run, int first, int count, Workspace::Impl& workspace,
-                    std::span<float> out) {
+void Transformer::logits(const Run& run, int first, int count, Workspace& workspace,
+                         std::span<float> out) const {
   check_positions(run, first, count);
-  const int vocabulary = weights.config.vocab_size;
+  const int vocabulary = config().vocab_size;
   const FloatRows rows{out.data(), count, vocabulary, vocabulary};
   for (int done = 0; done < count; done += kPositionsPerBlock) {
     const int n = std::min(kPositionsPerBlock, count - done);
-    logits_of_block(weights, run, first + done, workspace, rows.middle_rows(done, n));
+    logits_of_block(impl_->weights, run, first + done, workspace.impl(), rows.middle_rows(done, n));
   }
 }
 
-void unembed(const Weights& weights, std::span<const float> vector, Workspace::Impl& workspace,
-             std::span<float> out) {
-  const int d = weights.config.n_embd, vocabulary = weights.config.vocab_size;
-  product_with_columns({vector.data(), 1, d, d}, weights.lm_head, 0, workspace.workers,
+void Transformer::unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const {
+  const int d = config().n_embd, vocabulary = config().vocab_size;
+  product_with_columns({vector.data(), 1, d, d}, impl_->weights.lm_head, 0, workspace.impl().workers,
                        {out.data(), 1, vocabulary, vocabulary});
 }
 
-std::vector<PositionStatistics> compute_statistics(const Weights& weights, const Run& run, int first,
-                                                   int count, int top, Workspace::Impl& workspace,
-                                                   const std::stop_token& stop) {
+std::vector<PositionStatistics> Transformer::statistics(const Run& run, int first, int count, int top,
+                                                        Workspace& workspace, std::stop_token stop) const {
+  const Weights& weights = impl_->weights;
+  Workspace::Impl& memory = workspace.impl();
   check_positions(run, first, count);
   std::vector<PositionStatistics> result(count);
   for (int done = 0; done < count; done += kPositionsPerSweep) {
     if (stop.stop_requested()) throw Stopped();
     const int n = std::min(kPositionsPerSweep, count - done);
-    const FloatRows normalized = workspace.activations.rows(n, weights.config.n_embd);
-    final_layer_norm(weights, run, first + done, workspace.workers, normalized);
+    const FloatRows normalized = memory.activations.rows(n, weights.config.n_embd);
+    final_layer_norm(weights, run, first + done, memory.workers, normalized);
     std::vector<int> next(static_cast<std::size_t>(n), -1);
     for (int i = 0; i < n && first + done + i + 1 < run.length(); ++i)
       next[i] = run.tokens[first + done + i + 1];
-    Sweep sweep(weights, normalized, std::move(next), {&run, first + done}, top, workspace);
+    Sweep sweep(weights, normalized, std::move(next), {&run, first + done}, top, memory);
     sweep.go();
     for (int i = 0; i < n; ++i) result[done + i] = sweep.of(i);
   }
   return result;
 }
 
-std::vector<LensReading> read_lens(const Weights& weights, std::span<const float> rows, const EndOfPass& end,
-                                   std::span<const int> targets, int top, Workspace::Impl& workspace,
-                                   const std::stop_token& stop) {
-  const int depth = end.depth;
+std::vector<LensReading> Transformer::lens(std::span<const float> rows, int depth,
+                                           std::span<const int> targets, int top, Workspace& workspace,
+                                           std::stop_token stop, const Run* of, int first) const {
+  const Weights& weights = impl_->weights;
+  Workspace::Impl& memory = workspace.impl();
+  const EndOfPass end{of, first, depth};
   const int d_model = weights.config.n_embd, positions = static_cast<int>(targets.size());
   const int at_once = std::max(1, kPositionsPerSweep / depth);
   std::vector<LensReading> result;
@@ -304,12 +308,12 @@ std::vector<LensReading> read_lens(const Weights& weights, std::span<const float
     const int n = std::min(at_once, positions - done) * depth;
     const ConstFloatRows given{rows.data() + static_cast<std::ptrdiff_t>(done) * depth * d_model, n, d_model,
                                d_model};
-    const FloatRows normalized = workspace.activations.rows(n, d_model);
+    const FloatRows normalized = memory.activations.rows(n, d_model);
     const EndOfPass end_here = end.from_row(done * depth);
-    final_layer_norm(weights, given, end_here, workspace.workers, normalized);
+    final_layer_norm(weights, given, end_here, memory.workers, normalized);
     std::vector<int> wanted;
     for (int i = 0; i < n; ++i) wanted.push_back(targets[done + i / depth]);
-    Sweep sweep(weights, normalized, std::move(wanted), end_here, top, workspace);
+    Sweep sweep(weights, normalized, std::move(wanted), end_here, top, memory);
     sweep.go();
     for (int i = 0; i < n; ++i) result.push_back({sweep.of(i), sweep.divergence(i)});
   }

@@ -1,5 +1,3 @@
-#include "model/pass/variants.h"
-
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -9,6 +7,7 @@
 #include "model/kernels/product.h"
 #include "model/pass/end_of_pass.h"
 #include "model/pass/pass.h"
+#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 namespace {
@@ -75,10 +74,10 @@ void visit_logits(const Weights& weights, std::span<const Lane> lanes, ConstFloa
 
 }  // namespace
 
-void run_variants(const Weights& weights, const std::shared_ptr<const void>& identity, const Run& clean,
-                  std::span<const std::shared_ptr<const Plan>> plans, int first, int count,
-                  Workspace::Impl& workspace, const VariantVisitor& visit, const std::stop_token& stop) {
-  if (clean.weights != identity || clean.plan != nullptr)
+void Transformer::variants(const Run& clean, std::span<const std::shared_ptr<const Plan>> plans, int first,
+                           int count, Workspace& workspace, const VariantVisitor& visit,
+                           std::stop_token stop) const {
+  if (clean.weights != impl_->identity || clean.plan != nullptr)
     throw RunError("variants need an unedited run of the same model");
   check_positions(clean, first, count);
   if (count == 0) return;
@@ -98,14 +97,14 @@ void run_variants(const Weights& weights, const std::shared_ptr<const void>& ide
   }
   ForwardOptions options;
   options.clean = &clean;
-  options.stop = stop;
+  options.stop = std::move(stop);
   const PositionRange asked{first, count, std::make_shared<PageMemory>()};
   asked.memory->keep_at_most(std::numeric_limits<std::size_t>::max());
   // Late groups first: they have the fewest layers to run, so that half of all variants are ready after a
   // quarter of the work.
   for (; !groups.empty(); groups.pop_back()) {
-    const FloatRows resid = run_pass(weights, groups.back(), options, &asked, workspace);
-    visit_logits(weights, groups.back(), resid, options, asked, workspace, visit);
+    const FloatRows resid = run_pass(impl_->weights, groups.back(), options, &asked, workspace.impl());
+    visit_logits(impl_->weights, groups.back(), resid, options, asked, workspace.impl(), visit);
   }
 }
 

@@ -1,0 +1,229 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "model/files/error.h"
+#include "model/pass/direct_path.h"
+#include "model/pass/transformer_impl.h"
+
+namespace headscope::model {
+namespace {
+
+/// The edits of the run that a path patch, edit `i` of a list, is on top of: those that act before it.
+Edits edits_under_path(const Config& config, const Edits& list, std::size_t i) {
+  const HookPoint receiver = point_of(list[i]);
+  Edits under;
+  for (std::size_t j = 0; j < list.size(); ++j) {
+    const HookPoint point = point_of(list[j]);
+    if (path_patch(list[j]) != nullptr) continue;
+    if (comes_before(config, point, receiver) || (j < i && point == receiver)) under.push_back(list[j]);
+  }
+  return under;
+}
+
+/// The edit of a path patch's sender, after those of earlier paths to the same receiver.
+Edits senders_of_path(const Edits& list, std::size_t i) {
+  const EditSite& receiver = path_patch(list[i])->at;
+  Edits senders;
+  for (std::size_t j = 0; j <= i; ++j)
+    if (const PatchFrom* path = path_patch(list[j]); path != nullptr && path->at == receiver)
+      senders.push_back(path->edits.front());
+  return senders;
+}
+
+/// Throws RunError for paths into receivers that have parts in common but are not the same: each would
+/// replace the other's there.
+void check_receivers(const Edits& list) {
+  const auto meet = [](const auto& a, const auto& b) {
+    return a.empty() || b.empty() ||
+           std::ranges::any_of(a, [&](int x) { return std::ranges::count(b, x) > 0; });
+  };
+  for (std::size_t i = 0; i < list.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const PatchFrom *path = path_patch(list[i]), *other = path_patch(list[j]);
+      if (path == nullptr || other == nullptr || path->at == other->at || path->at.point != other->at.point)
+        continue;
+      const EditSite &a = path->at, &b = other->at;
+      if ((!a.head || !b.head || a.head == b.head) && meet(a.positions, b.positions) &&
+          meet(a.units, b.units))
+        throw RunError("two paths into " + hook_name(a.point) +
+                       " have receivers that overlap but are not the same, so that they would not add up");
+    }
+}
+
+/// Activations of the runs that are patched from, at each of the sources' sites; each is run once.
+class RecordedSources {
+ public:
+  RecordedSources(const Transformer& transformer, const Weights& weights, const SecondModel& second)
+      : transformer_(transformer), weights_(weights), second_(second.model) {
+    own_.assign(second.tokens.begin(), second.tokens.end());
+    own_of_second_ = own_;
+    if (second_ != nullptr)
+      own_of_second_.resize(std::min(own_.size(), static_cast<std::size_t>(second_->config().n_ctx)));
+  }
+
+  /// The source of a list's edit, a PatchFrom; its values come with record().
+  std::shared_ptr<const Plan::Source> want(const Edits& list, std::size_t i) {
+    const PatchFrom& patch = std::get<PatchFrom>(list[i]);
+    if (patch.direct)
+      return want_path(edits_under_path(transformer_.config(), list, i), senders_of_path(list, i),
+                       patch.at.point);
+    if (patch.second) check_second(patch.at.point);
+    const std::vector<int>& own = patch.second ? own_of_second_ : own_;
+    return want_at(run_of(patch.second, patch.tokens.empty() ? own : patch.tokens, patch.edits),
+                   patch.at.point);
+  }
+
+  void record(Workspace& workspace, const std::stop_token& stop) {
+    for (SourceRun& run : runs_)
+      if (!run.tokens.empty()) record_run(run, workspace, stop);  // else its plan is created with the tokens
+    if (own_.empty() || paths_.empty()) return;
+    std::vector<Edits> senders;
+    for (const Path& path : paths_) senders.push_back(path.senders);
+    const auto plans = transformer_.plans(std::move(senders), workspace, stop, {second_, own_});
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      if (stop.stop_requested()) throw Stopped();
+      follow(paths_[i], *plans[i], workspace);
+    }
+  }
+
+ private:
+  using Source = std::shared_ptr<Plan::Source>;
+  struct SourceRun {
+    bool second = false;  ///< in the second model
+    std::vector<int> tokens;
+    Edits edits;
+    std::vector<std::pair<HookPoint, Source>> sources = {};
+    std::shared_ptr<const Plan> plan = nullptr;  ///< of its edits
+  };
+  /// What a receiver has with edited senders, in one of the runs.
+  struct Path {
+    std::size_t run = 0;
+    Edits senders;
+    HookPoint receiver;
+    Source source;
+  };
+
+  void check_second(HookPoint point) const {
+    const std::string patches = "the edit of " + hook_name(point) + " patches from a second model, but ";
+    if (second_ == nullptr) throw RunError(patches + "there is none");
+    const std::string why = difference_of_shapes(transformer_.config(), second_->config());
+    if (!why.empty()) throw RunError(patches + why);
+  }
+
+  /// The index of a run, which is added if it is new.
+  std::size_t run_of(bool second, const std::vector<int>& tokens, const Edits& edits) {
+    auto run = std::ranges::find_if(runs_, [&](const SourceRun& known) {
+      return known.second == second && known.tokens == tokens && known.edits == edits;
+    });
+    if (run == runs_.end()) run = runs_.insert(runs_.end(), {second, tokens, edits});
+    return static_cast<std::size_t>(run - runs_.begin());
+  }
+
+  Source want_at(std::size_t index, HookPoint point) {
+    SourceRun& run = runs_[index];
+    for (const auto& [known, source] : run.sources)
+      if (known == point) return source;
+    return run.sources.emplace_back(point, source_at(point, static_cast<int>(run.tokens.size()))).second;
+  }
+
+  Source want_path(const Edits& under, const Edits& senders, HookPoint receiver) {
+    const std::size_t run = run_of(false, own_, under);
+    for (const Path& path : paths_)
+      if (path.run == run && path.receiver == receiver && path.senders == senders) return path.source;
+    for (const HookPoint point : points_on_path(senders, receiver)) want_at(run, point);
+    return paths_.emplace_back(run, senders, receiver, source_at(receiver, static_cast<int>(own_.size())))
+        .source;
+  }
+
+  /// A source without values yet.
+  Source source_at(HookPoint point, int length) const {
+    const Config& config = transformer_.config();
+    const Site site = point.site;
+    const bool by_head = has_cells(site) || site == Site::result;
+    auto source = std::make_shared<Plan::Source>();
+    source->rows = length;
+    source->columns = has_cells(site)
+                          ? source->rows
+                          : unit_count(config, site) * (has_heads(site) && !by_head ? config.n_head : 1);
+    source->parts.resize(by_head ? config.n_head : 1);
+    for (std::vector<float>& part : source->parts)
+      part.resize(static_cast<std::size_t>(source->rows) * source->columns,
+                  site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
+    return source;
+  }
+
+  void record_run(SourceRun& run, Workspace& workspace, const std::stop_token& stop) const {
+    const Transformer& from = run.second ? *second_ : transformer_;
+    if (!run.edits.empty())
+      run.plan = from.plan(run.edits, workspace, stop, {run.second ? nullptr : second_, run.tokens});
+    const bool grows = run.tokens == own_ || run.tokens == own_of_second_;  // with the patched run
+    Hooks hooks;
+    for (const auto& [point, source] : run.sources) {
+      source->depends_on_later = grows && run.plan != nullptr && run.plan->needs_whole_run();
+      hooks.watch(point, [&into = *source](const ConstActivation2d& piece) { put(piece, into); });
+    }
+    ForwardOptions options;
+    options.hooks = &hooks;
+    options.stop = stop;
+    options.plan = run.plan;
+    from.forward(run.tokens, workspace, options);
+  }
+
+  void follow(const Path& path, const Plan& senders, Workspace& workspace) {
+    const Plan* edits = runs_[path.run].plan.get();
+    path.source->parts.front() = receive(
+        weights_, {&senders, edits, path.receiver},
+        [&](HookPoint point) -> std::span<const float> { return want_at(path.run, point)->parts.front(); },
+        static_cast<int>(own_.size()), workspace.impl().workers);
+    path.source->depends_on_later =
+        senders.needs_whole_run() || (edits != nullptr && edits->needs_whole_run());
+  }
+
+  static void put(const ConstActivation2d& piece, Plan::Source& into) {
+    std::vector<float>& part = into.parts[into.parts.size() > 1 ? piece.head : 0];
+    for (int i = 0; i < piece.rows; ++i)
+      std::ranges::copy(
+          piece.row(i),
+          part.begin() + static_cast<std::ptrdiff_t>(piece.first_pos + i) * into.columns + piece.first_col);
+  }
+
+  const Transformer& transformer_;
+  const Weights& weights_;
+  const Transformer* second_;
+  std::vector<int> own_;            // the tokens of the patched run
+  std::vector<int> own_of_second_;  // up to the second model's context length
+  std::vector<SourceRun> runs_;
+  std::vector<Path> paths_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Plan> Transformer::plan(Edits edits, Workspace& workspace, std::stop_token stop,
+                                              const SecondModel& second) const {
+  std::vector<Edits> lists;
+  lists.push_back(std::move(edits));
+  return plans(std::move(lists), workspace, std::move(stop), second).front();
+}
+
+std::vector<std::shared_ptr<const Plan>> Transformer::plans(std::vector<Edits> lists, Workspace& workspace,
+                                                            std::stop_token stop,
+                                                            const SecondModel& second) const {
+  RecordedSources sources(*this, impl_->weights, second);
+  std::vector<std::vector<std::shared_ptr<const Plan::Source>>> sources_of_lists;
+  for (const Edits& list : lists) {
+    for (const Edit& edit : list) check(config(), edit);
+    check_receivers(list);
+    auto& of = sources_of_lists.emplace_back(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (std::holds_alternative<PatchFrom>(list[i])) of[i] = sources.want(list, i);
+  }
+  sources.record(workspace, stop);
+  std::vector<std::shared_ptr<const Plan>> result;
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    result.push_back(
+        std::make_shared<const Plan>(config(), std::move(lists[i]), std::move(sources_of_lists[i])));
+  return result;
+}
+
+}  // namespace headscope::model
