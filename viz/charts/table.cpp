@@ -171,15 +171,15 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
 std::vector<Place> place_columns(const Table& table, Rect area, const Style& style) {
   const float gap = 3 * style.unit();
   std::vector<std::pair<float, float>> widths;
-  for (const TableColumn& column : table.columns) widths.push_back(widths_of(column, area, style));
   std::vector<int> columns;
-  for (int i = 0; i < std::ssize(table.columns); ++i)
-    if (!table.columns[i].hidden) columns.push_back(i);
+  for (const TableColumn& column : table.columns) {
+    if (!column.hidden) columns.push_back(static_cast<int>(widths.size()));
+    widths.push_back(widths_of(column, area, style));
+  }
   std::ranges::stable_sort(columns, std::greater{}, [&](int i) { return table.columns[i].importance; });
   // Columns of more importance have enough before another one is placed; two are placed if they fit at all.
   float used = -gap, sufficient = -gap, for_words = 0, for_others = 0;
   std::size_t count = 0;
-  const auto is_text = [&](int i) { return table.columns[i].kind == Kind::text; };
   for (; count < columns.size(); ++count) {
     const float least = widths[columns[count]].first;
     if ((count < 2 ? used : sufficient) + gap + least > area.w) break;
@@ -193,7 +193,7 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
     auto& [width, most] = widths[i];
     width += part * std::max(0.F, table.columns[i].enough - width);
     most = std::max(width, most);
-    (is_text(i) ? for_words : for_others) += most - width;
+    (table.columns[i].kind == Kind::text ? for_words : for_others) += most - width;
   }
   used += part * (sufficient - used);
   const auto share_of = [](float wanted, float room) {
@@ -205,31 +205,29 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   float x = area.x;
   for (const int i : columns) {
     const auto [least, most] = widths[i];
-    const float w = std::floor(least + (is_text(i) ? words : others) * (most - least));
+    const float w =
+        std::floor(least + (table.columns[i].kind == Kind::text ? words : others) * (most - least));
     places.push_back({i, x, w, 0, 0});
     x += w + gap;
   }
   return places;
 }
 
-float legend_line_height(const Style& style) {
-  return style.line(style.small());
-}
 /// Height of the headings, the rows above, and the hairline.
 float head_height(const Table& table, const Style& style) {
-  return legend_line_height(style) + style.unit() +
+  return style.line(style.small()) + style.unit() +
          static_cast<float>(table.header.size()) * table_row_height(style) + style.unit();
 }
 /// Height of the line about the rows that are shown.
 float note_height(const Style& style) {
-  return legend_line_height(style) + style.unit();
+  return style.line(style.small()) + style.unit();
 }
 /// Height of the rows below and the legend.
 float foot_height(const Table& table, int legend, const Style& style) {
   float height = 0;
   if (!table.footer.empty())
     height += 2 * style.unit() + static_cast<float>(table.footer.size()) * table_row_height(style);
-  if (legend > 0) height += 2 * style.unit() + static_cast<float>(legend) * legend_line_height(style);
+  if (legend > 0) height += 2 * style.unit() + static_cast<float>(legend) * style.line(style.small());
   return height;
 }
 
@@ -480,7 +478,7 @@ struct Painter {
   void legend(float middle) {
     for (const LegendEntry& entry : legend_of(table, layout, style)) {
       Scene line;
-      const float y = middle + static_cast<float>(entry.line) * legend_line_height(style);
+      const float y = middle + static_cast<float>(entry.line) * style.line(style.small());
       const float width = paint_color_scale_line(line, *entry.scale, *entry.title, {entry.x, y}, style);
       if (entry.x + width > layout.right()) {
         picture.whole = false;
@@ -567,7 +565,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
   if (!layout.whole) picture.whole = false;
   if (layout.places.empty()) return;
   Painter paint{picture, table, layout, style};
-  const float u = style.unit(), h = table_row_height(style), line = legend_line_height(style);
+  const float u = style.unit(), h = table_row_height(style), line = style.line(style.small());
   float y = layout.area.y;
   paint.headings(y + line / 2);
   y += line + u;
