@@ -13,7 +13,6 @@ using namespace testing;
 /// A table that cannot scroll, in which only some of the rows fit.
 Table cut_table(const Data& data) {
   Table table = table_of(data);
-  table.masked.clear();
   table.note_below = table.selects = true;
   return table;
 }

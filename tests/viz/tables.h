@@ -92,7 +92,6 @@ inline Table table_of(const Data& data) {
   sum.beside = "z";
   table.header = {{own_word, own_vector}};
   table.footer = {{cell_of(kWord, "sum"), cell_of(kScore, "12.345"), sum}};
-  table.masked = "3 later rows: masked";
   table.legend = true;
   table.row_names = "rows";
   table.row_role = kRowRole;

@@ -357,30 +357,30 @@ struct Painter {
     }
   }
 
-  /// Where the text after a cell must end: at the next cell.
+  /// Where the text after a cell must end: at the next cell, or the number at its right end.
   float end_of_words(const FixedRow& row, std::size_t cell) const {
     for (std::size_t i = cell + 1; i < row.size(); ++i)
-      if (const Place* next = layout.place_of(row[i].column)) return next->x - u;
+      if (const Place* next = layout.place_of(row[i].column)) {
+        const float number = next->right() - style.width(row[i].text, style.small(), FontStyle::medium);
+        return alignment(column_of(*next)) == Align::right ? std::max(next->x, number - 2 * u) : next->x - u;
+      }
     return layout.right();
   }
 
   void cell(const Place& place, int row, float y, const NumberFormat& format) {
     const TableColumn& column = column_of(place);
-    const float middle = y + row_h / 2;
     if (!column.blank.empty() && column.blank[row]) return;
     switch (column.kind) {
       case Kind::text:
         words(place, row, y);
         break;
-      case Kind::number:
-        text(column.texts.empty() ? format(static_cast<double>(column.numbers[row])) : column.texts[row],
-             place, middle, style.small(), column.color);
-        break;
       case Kind::bar:
         bar(place, row, y);
+        [[fallthrough]];
+      case Kind::number:
         text(column.texts.empty() ? format(static_cast<double>(column.numbers[row])) : column.texts[row],
-             {place.right(), middle}, style.small(), column.color, FontStyle::regular, Align::right,
-             bar_number_width(column, style) + 1);
+             {place.right(), y + row_h / 2}, style.small(), column.color, FontStyle::regular, Align::right,
+             column.kind == Kind::bar ? bar_number_width(column, style) + 1 : place.w + kSlack);
         break;
       case Kind::strip: {
         if (column.vectors[row].empty()) break;
@@ -460,21 +460,6 @@ struct Painter {
     }
   }
 
-  void masked_line(float y) {
-    const Rect swatch{layout.left(), y + (row_h - 3 * u) / 2, 5 * u, 3 * u};
-    Segments hatch{{}, style.theme.hatch, 1};
-    for (float x = swatch.x - swatch.h + u; x < swatch.right(); x += 1.5F * u) {
-      const float x0 = std::max(x, swatch.x), x1 = std::min(x + swatch.h, swatch.right());
-      hatch.points.insert(hatch.points.end(),
-                          {{x0, swatch.bottom() - (x0 - x)}, {x1, swatch.bottom() - (x1 - x)}});
-    }
-    picture.scene.add(std::move(hatch));
-    picture.scene.add(StrokeRect{swatch, style.theme.line, 1});
-    const float x = swatch.right() + 2 * u;
-    text(table.masked, {x, y + row_h / 2}, style.small(), style.theme.text_muted, FontStyle::regular,
-         Align::left, layout.right() - x);
-  }
-
   void legend(float middle) {
     for (const LegendEntry& entry : legend_of(table, layout, style)) {
       Scene line;
@@ -510,7 +495,7 @@ float table_row_height(const Style& style) {
 
 float table_height(const Table& table, const Style& style) {
   const bool limited = table.max_rows > 0 && table.max_rows < table.rows;
-  const int lines = (limited ? table.max_rows : table.rows) + (table.masked.empty() ? 0 : 1);
+  const int lines = limited ? table.max_rows : table.rows;
   return head_height(table, style) + foot_height(table, table.legend ? 1 : 0, style) +
          static_cast<float>(lines) * table_row_height(style) +
          (limited && table.note_below ? note_height(style) : 0);
@@ -531,11 +516,10 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
     layout.legend = entries.empty() ? 1 : entries.back().line + 1;
   }
   const float room = area.h - head_height(table, style) - foot_height(table, layout.legend, style);
-  layout.masked = !table.masked.empty() && room >= 2 * h;
   const int all = static_cast<int>(rows.size());
   const int most = table.max_rows > 0 ? std::min(all, table.max_rows) : all;
   const auto fit_in = [&](float height) {
-    return std::clamp(static_cast<int>(std::floor((height - (layout.masked ? h : 0)) / h)), 0, most);
+    return std::clamp(static_cast<int>(std::floor(height / h)), 0, most);
   };
   int count = fit_in(room);
   layout.note_below = table.note_below && count < all;
@@ -556,8 +540,7 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   for (Place& place : layout.places)
     std::tie(place.low, place.high) = axis_of(table, table.columns[place.column], scaled);
   const auto shown = std::ranges::count(table.columns, false, &TableColumn::hidden);
-  layout.whole =
-      count == most && std::ssize(layout.places) == shown && layout.masked == !table.masked.empty();
+  layout.whole = count == most && std::ssize(layout.places) == shown;
   return layout;
 }
 
@@ -576,10 +559,6 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
   paint.hairline(y + u / 2, style.theme.line);
   paint.rows();
   y = layout.rows_top + static_cast<float>(layout.rows.size()) * h;
-  if (layout.masked) {
-    paint.masked_line(y);
-    y += h;
-  }
   if (layout.note_below) {
     paint.text(layout.note, {layout.left(), y + u + line / 2}, style.small(), style.theme.text_muted,
                FontStyle::regular, Align::left, layout.area.right() - layout.left());

@@ -78,7 +78,6 @@ struct Table {
   std::vector<TableColumn> columns;  ///< from left to right
   std::vector<FixedRow> header;
   std::vector<FixedRow> footer;
-  std::string masked;   ///< text of a hatched line under the rows about rows that the table does not have
   bool legend = false;  ///< the strips' scales under the table, in as many lines as they need
   int first = 0;        ///< index in the order of the first visible row
   /// For pictures that cannot scroll: if not all rows fit, a line under them says which are shown.
@@ -116,7 +115,6 @@ struct TableLayout {
   int first = 0, all = 0;     ///< the first of them, and how many there are, in the table's order
   float rows_top = 0;
   bool note_below = false;  ///< the note has a line under the rows
-  bool masked = false;      ///< whether the hatched line fits
   int legend = 0;           ///< lines of the legend: 0 without a visible strip
   std::string note;         ///< which rows show, "keys 3 to 17 of 42"; empty: all of them
   bool whole = true;        ///< all columns and rows fit

@@ -198,8 +198,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   if (!differs) {
     add_fixed_rows(list, c, n);
     list.table.legend = true;
-    if (const int later = c.run->run->length() - n.keys; later > 0)
-      list.table.masked = counted(later, "later key") + ": masked (score −∞, weight 0)";
   }
   list.rank_by(weights);
   if (shown != Shown::breakdown) list.least_rows = 5;
@@ -253,7 +251,9 @@ void declare(Content& it) {
       steps = may_be_left_out(std::move(steps), "the score breakdown");
     }
   }
-  it.body = rows(boxes(std::move(list), std::move(steps)));
+  const int later = is_difference(c) ? 0 : c.run->run->length() - n.keys;
+  const std::string masked = counted(later, "later key") + ": masked (score −∞, weight 0)";
+  it.body = rows(boxes(std::move(list), notes({later > 0 ? masked : ""}), std::move(steps)));
 }
 
 }  // namespace query
