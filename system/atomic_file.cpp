@@ -1,10 +1,11 @@
 #include "system/atomic_file.h"
 
+#include <unistd.h>
+
 #include <stdexcept>
 #include <string>
 
 #include "system/calls.h"
-#include "system/machine.h"
 #include "system/path_text.h"
 
 #ifdef _WIN32
@@ -12,7 +13,6 @@
 #else
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #endif
 
 namespace headscope::system {
@@ -122,7 +122,7 @@ void AtomicFile::open() {
 
 fs::path AtomicFile::beside(int attempt) const {
   return goal_.parent_path() /
-         (".headscope-" + std::to_string(process_id()) + "-" + std::to_string(attempt) + ".part");
+         (".headscope-" + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".part");
 }
 
 void AtomicFile::create_named() {

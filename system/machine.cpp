@@ -1,7 +1,5 @@
 #include "system/machine.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -141,10 +139,6 @@ bool is_windows() {
 #else
   return false;
 #endif
-}
-
-std::uint64_t process_id() {
-  return static_cast<std::uint64_t>(::getpid());
 }
 
 fs::path executable() {

@@ -23,9 +23,6 @@ MemoryFacts memory_here();
 /// Whether this system is Windows, else Linux or like it: for words that users read.
 bool is_windows();
 
-/// A number that no other running process has.
-std::uint64_t process_id();
-
 /// The file of the running program, symbolic links resolved. Throws std::runtime_error (one sentence).
 std::filesystem::path executable();
 
