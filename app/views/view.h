@@ -301,7 +301,9 @@ struct View {
   /// The first one that is a token is the token that the view measures; a second one is the other token,
   /// whose logit is subtracted.
   std::vector<const OptionSpec*> options;
-  int (*named_tokens)(const Options&) = nullptr;  ///< how many of them have an effect; null: all
+  /// The option for the metric that is measured, by the names of kMetrics: as many of the tokens as it names
+  /// have an effect, and another token chooses their difference. Null: both have an effect.
+  const OptionSpec* metric = nullptr;
   std::vector<KeyCommand> commands;
   std::vector<Landmark> landmarks;  ///< what a tour can point at, besides the whole pane
   /// What it shows, computed once; the frame makes all below of it.
@@ -346,9 +348,6 @@ struct View {
   /// is given. Null: none.
   const OptionSpec* with_second = nullptr;
   OptionValue with_second_value = {};
-  /// The option, and its value, that another token chooses unless the option is given. Null: none.
-  const OptionSpec* with_other_token = nullptr;
-  OptionValue with_other_token_value = {};
   /// The capabilities it needs of the model. If the model lacks one, the view gets no run: see `on_side`.
   Capability needs = Capability::weights;
   bool can_be_made_of(Capability there) const { return has_all(there, needs); }
@@ -405,7 +404,7 @@ bool is_over_list(const View& view, const Options& options);
 /// Which of the view's tokens an option is, from 0; -1: none.
 int token_place(const View& view, const OptionSpec& option);
 /// Another token chooses the difference, unless another metric than the default one is chosen; see
-/// View::with_other_token.
+/// View::metric.
 void choose_difference(const View& view, Options& options);
 /// Whether, with these options, the view is of tokens that each line of the list names, whatever its option
 /// for that token says. `prompts`: the open list; null: none.

@@ -106,17 +106,22 @@ int token_place(const View& view, const OptionSpec& option) {
 }
 
 bool has_effect(const View& view, const OptionSpec& option, const Options& options) {
-  return (option.applies == nullptr || option.applies(options)) &&
-         (view.named_tokens == nullptr || token_place(view, option) < view.named_tokens(options));
+  if (option.applies != nullptr && !option.applies(options)) return false;
+  if (view.metric == nullptr) return true;
+  const std::string_view metric = view.metric->choices[std::get<int>(options.value(*view.metric))].name;
+  return token_place(view, option) <
+         token_count(std::ranges::find(kMetrics, metric, &ChoiceOf<Metric>::name)->value);
 }
 
 void choose_difference(const View& view, Options& options) {
   const bool has_other = std::ranges::any_of(view.options, [&](const OptionSpec* option) {
     return token_place(view, *option) == 1 && options.value(*option) != option->default_value;
   });
-  const OptionSpec* const metric = view.with_other_token;
-  if (has_other && metric != nullptr && options.value(*metric) == metric->default_value)
-    options.set(*metric, view.with_other_token_value);
+  const OptionSpec* const metric = view.metric;
+  if (!has_other || metric == nullptr || options.value(*metric) != metric->default_value) return;
+  const auto difference =
+      std::ranges::find(metric->choices, name_of(kMetrics, Metric::difference), &Choice::name);
+  options.set(*metric, static_cast<int>(difference - metric->choices.begin()));
 }
 
 bool is_over_list(const View& view, const Options& options) {

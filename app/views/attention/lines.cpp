@@ -26,7 +26,7 @@ const Option<Arrangement> kArrangement = choice_option<Arrangement>(
      {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves"}});
 const Option<double> kThreshold =
     number_option("threshold", "From", "tT", "smallest weight drawn as a line", 0.02, 0, 1,
-                  {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5});
+                  {.steps = {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5}});
 const Option<bool> kAllQueries =
     switch_option("all-queries", "All queries", "pP",
                   "lines from all queries, not only from the selected one and to "

@@ -47,7 +47,7 @@ const Option<Heads> kHeads = choice_option<Heads>(
 const Option<double> kAbove =
     number_option("search-above", "Above", "eE",
                   "only weights larger than this; for shapes, only larger shares of the attention", 0.3, 0, 1,
-                  {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
+                  {.steps = {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}});
 const Option<bool> kMoves =
     switch_option("shape-anywhere", "Anywhere", "wW",
                   "match the shape anywhere along the diagonal, not only where it was marked", true,

@@ -39,36 +39,25 @@ std::vector<Choice> elsewhere_choices() {
 const auto kMethod = choice_option<CircuitMethod>("circuit-method", "Method", "cC",
                                                   "how much an edge between two parts of the model matters",
                                                   choices_of(kCircuitMethods), {.flag = "method"});
+bool is_integrated(const Options& options) {
+  return options[kMethod] == CircuitMethod::integrated;
+}
 const auto kElsewhere =
     choice_option<int>("circuit-elsewhere", "Elsewhere", "wW", "what edges outside the circuit carry",
                        elsewhere_choices(), {.flag = "elsewhere"});
-const auto kMetric = make_option<Metric>(
-    "circuit-metric", "Metric", "the number that edges matter for",
-    {.flag = "metric", .default_value = 1, .choices = choices_of(kGradientMetrics), .keys = "hH"});
-const auto kEdges = make_option<int>(
-    "circuit-edges", "Edges", "the most edges, the strongest ones; at least those of one path",
-    {.flag = "edges",
-     .default_value = 30,
-     .low = 1,
-     .high = 1000,
-     .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
-     .keys = "xX"});
+const auto kMetric =
+    choice_option<Metric>("circuit-metric", "Metric", "hH", "the number that edges matter for",
+                          choices_of(kGradientMetrics), {.flag = "metric", .default_value = 1});
+const auto kEdges = number_option(
+    "circuit-edges", "Edges", "xX", "the most edges, the strongest ones; at least those of one path", 30, 1,
+    1000,
+    {.flag = "edges", .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000}});
 const auto kByPosition = switch_option("circuit-positions", "By position", "oO",
                                        "each part at each position apart, in columns of tokens");
 
-const auto kSteps = make_option<int>(
-    "circuit-steps", "Steps", "gradients between the two runs' embeddings",
-    {.flag = "steps",
-     .default_value = CircuitOf::kSteps,
-     .low = 1,
-     .high = CircuitOf::kMostSteps,
-     .steps = {1, 2, 3, 5, 10, 20, 50},
-     .keys = "pP",
-     .applies = [](const Options& options) { return options[kMethod] == CircuitMethod::integrated; }});
-
-int named_tokens(const Options& options) {
-  return token_count(options[kMetric]);
-}
+const auto kSteps = number_option(
+    "circuit-steps", "Steps", "pP", "gradients between the two runs' embeddings", CircuitOf::kSteps, 1,
+    CircuitOf::kMostSteps, {.flag = "steps", .steps = {1, 2, 3, 5, 10, 20, 50}, .applies = is_integrated});
 
 /// What edges carry that are cut.
 CircuitCut cut_of(const ViewContext& c) {
@@ -105,7 +94,7 @@ std::optional<CircuitOf> question_of(const ViewContext& c) {
   question.cut.cut = cut_of(c);
   if (question.cut.cut == CircuitCut::list_mean && c.run)
     question.cut.mean_over = mean_source(c, means_of(c));
-  question.steps = question.method == CircuitMethod::integrated ? c.options[kSteps] : CircuitOf::kSteps;
+  question.steps = is_integrated(c.options) ? c.options[kSteps] : CircuitOf::kSteps;
   question.by_position = c.options[kByPosition];
   return question;
 }
@@ -345,7 +334,7 @@ Table table(const ViewContext& c, const Numbers& n) {
   add_measured(result, c, circuit.measured);
   const CircuitCut cut = cut_of(c);
   result.fact("method", name_of(kCircuitMethods, c.options[kMethod]));
-  if (c.options[kMethod] == CircuitMethod::integrated) result.about("steps", c.options[kSteps]);
+  if (is_integrated(c.options)) result.about("steps", c.options[kSteps]);
   result.fact("elsewhere", name_of(kCuts, cut));
   result.fact("uncut positions", CutOf{cut}.uncut_positions(*c.run));
   result.fact("parts", count_parts(circuit, n.edges));
@@ -377,13 +366,12 @@ void declare(Content& it) {
   if (n.edges.empty()) it.message = "no edge on a path from the embeddings to the logits matters";
   it.title =
       is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, circuit->measured);
-  if (named_tokens(c.options) > 0)
+  if (token_count(c.options[kMetric]) > 0)
     it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + "; ";
   it.subtitle += "strongest of " + grouped(circuit->edge_count()) + " edges; thickness: ";
-  it.subtitle += is_flow(c) ? "share at the logits"
-                 : c.options[kMethod] == CircuitMethod::integrated
-                     ? "EAP-IG, " + counted(c.options[kSteps], "step")
-                     : "EAP";
+  it.subtitle += is_flow(c)                 ? "share at the logits"
+                 : is_integrated(c.options) ? "EAP-IG, " + counted(c.options[kSteps], "step")
+                                            : "EAP";
   it.table = [&c, &n] { return table(c, n); };
   it.choose = [&n](const ViewContext& now, const Ref& ref) {
     if (ref.other < 0) return choice_of(ref, now);
@@ -408,9 +396,7 @@ View circuit_graph_view() {
   view.audience = Audience::research;
   view.options = {&kMethod, &kElsewhere,  &kMetric, &kMeasuredToken, &kOtherToken,
                   &kEdges,  &kByPosition, &kSteps,  &kChosen};
-  view.named_tokens = named_tokens;
-  view.with_other_token = &kMetric;
-  view.with_other_token_value = static_cast<int>(Metric::difference);
+  view.metric = &kMetric;
   view.refuse = refuse;
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
   view.caption = {.prompt = true, .query = true};

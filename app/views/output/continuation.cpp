@@ -49,25 +49,20 @@ DrawnPlaces places_of_tokens(int role) {
 }
 
 const Option<double> kTemperature =
-    make_option<double>("temperature", "Temperature", "divides the logits before the softmax",
-                        {.default_value = 1.0, .low = 0.05, .high = 2, .step = 0.05, .keys = ".,"});
+    number_option("temperature", "Temperature", ".,", "divides the logits before the softmax", 1.0, 0.05, 2,
+                  {.step = 0.05});
 const Option<int> kTopK =
-    make_option<int>("top-k", "Top-k", "sample only from this many most probable tokens",
-                     {.default_value = 0,
-                      .default_name = "all",
-                      .low = 1,
-                      .high = 1000,
-                      .steps = {1, 2, 3, 5, 10, 20, 40, 50, 100, 200, 500, 1000, 0},
-                      .keys = "iI"});
-const Option<double> kTopP = make_option<double>(
-    "top-p", "Top-p",
+    number_option("top-k", "Top-k", "iI", "sample only from this many most probable tokens", 0, 1, 1000,
+                  {.default_name = "all", .steps = {1, 2, 3, 5, 10, 20, 40, 50, 100, 200, 500, 1000, 0}});
+const Option<double> kTopP = number_option(
+    "top-p", "Top-p", "cC",
     "sample only from the most probable tokens that together reach this probability, after top-k (nucleus)",
-    {.default_value = 1.0, .low = 0.05, .high = 1, .step = 0.05, .keys = "cC"});
+    1.0, 0.05, 1, {.step = 0.05});
 const Option<int> kSeed =
-    make_option<int>("seed", "Seed", "seed of the random numbers: the same seed gives the same tokens",
-                     {.default_value = 0, .low = 0, .high = 2147483647.0, .keys = "jJ"});
-const Option<int> kAhead = make_option<int>("ahead", "Tokens", "number of tokens sampled per continuation",
-                                            {.default_value = 4, .low = 1, .high = 32, .keys = "bB"});
+    number_option("seed", "Seed", "jJ", "seed of the random numbers: the same seed gives the same tokens", 0,
+                  0, 2147483647.0);
+const Option<int> kAhead =
+    number_option("ahead", "Tokens", "bB", "number of tokens sampled per continuation", 4, 1, 32);
 
 model::SamplingOptions sampling_of(const Options& options) {
   return {options[kTemperature], options[kTopK], options[kTopP]};

@@ -13,15 +13,10 @@ namespace flow {
 using namespace flow_picture;
 
 constexpr int kAutomatic = -1;
-const auto kEdges = make_option<int>(
-    "flow-edges", "Edges",
-    "the number of strongest attention edges drawn (auto: as many as have room for their names)",
-    {.default_value = kAutomatic,
-     .default_name = "auto",
-     .low = 0,
-     .high = 200,
-     .steps = {0, 4, 8, 12, kAutomatic, 16, 24, 32, 48, 64, 100, 200},
-     .keys = "wW"});
+const auto kEdges = number_option(
+    "flow-edges", "Edges", "wW",
+    "the number of strongest attention edges drawn (auto: as many as have room for their names)", kAutomatic,
+    0, 200, {.default_name = "auto", .steps = {0, 4, 8, 12, kAutomatic, 16, 24, 32, 48, 64, 100, 200}});
 const auto kMinusMean =
     switch_option("flow-minus-mean", "Minus mean", "cC",
                   "subtract the mean of the vocabulary's logits, which does not change the prediction", false,

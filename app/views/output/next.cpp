@@ -9,8 +9,7 @@ namespace next {
 
 enum Role { kGuess };  // a row of the list
 
-const auto kCount = make_option<int>("count", "Bars", "number of tokens shown",
-                                     {.default_value = 10, .low = 1, .high = 1000, .keys = "nN"});
+const auto kCount = number_option("count", "Bars", "nN", "number of tokens shown", 10, 1, 1000);
 
 struct Guesses {
   std::shared_ptr<const NextToken> next;

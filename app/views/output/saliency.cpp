@@ -31,9 +31,6 @@ const auto kMetric =
     choice_option<Metric>("saliency-metric", "Metric", "hH", "the number that the tokens have shares in",
                           choices_of(kGradientMetrics), {.flag = "metric"});
 
-int named_tokens(const Options& options) {
-  return token_count(options[kMetric]);
-}
 bool is_integrated(const Options& options) {
   return options[kMethod] == SaliencyMethod::integrated;
 }
@@ -42,15 +39,10 @@ const auto kBaseline = choice_option<SaliencyBaseline>(
     "saliency-baseline", "Baseline embedding", "wW",
     "what integrated gradients begin with in place of the tokens' embeddings", choices_of(kSaliencyBaselines),
     {.flag = "baseline", .applies = is_integrated});
-const auto kSteps = make_option<int>("saliency-steps", "Steps",
-                                     "the most gradients on the way; fewer if the shares add up without them",
-                                     {.flag = "steps",
-                                      .default_value = SaliencyOf::kDefaultSteps,
-                                      .low = 1,
-                                      .high = SaliencyOf::kMaxSteps,
-                                      .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
-                                      .keys = "xX",
-                                      .applies = is_integrated});
+const auto kSteps = number_option(
+    "saliency-steps", "Steps", "xX", "the most gradients on the way; fewer if the shares add up without them",
+    SaliencyOf::kDefaultSteps, 1, SaliencyOf::kMaxSteps,
+    {.flag = "steps", .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, .applies = is_integrated});
 const auto kSorted =
     switch_option("salient-first", "Largest first", "oO", "sort tokens by their share, largest first");
 const auto kFirstRow = first_row_option("first-salient", true, -1);
@@ -203,7 +195,7 @@ Table table(const ViewContext& c, const Numbers& n, const List& list) {
 void declare(Content& it) {
   const ViewContext& c = it.c;
   const auto of = it.need(question_of(c));
-  if ((named_tokens(c.options) > 0 && it.lacks_counterpart()) || !of) return;
+  if ((token_count(c.options[kMetric]) > 0 && it.lacks_counterpart()) || !of) return;
   if (!of->whole) {
     it.message = kComputing;
     return;
@@ -239,9 +231,7 @@ View saliency_view() {
   view.audience = Audience::research;
   view.options = {&kMethod,   &kMetric, &kMeasuredToken, &kOtherToken,
                   &kBaseline, &kSteps,  &kSorted,        &kFirstRow};
-  view.named_tokens = named_tokens;
-  view.with_other_token = &kMetric;
-  view.with_other_token_value = static_cast<int>(Metric::difference);
+  view.metric = &kMetric;
   view.has_list = true;
   view.shows_difference = true;
   view.caption = {true, false, true};

@@ -357,11 +357,7 @@ View sweep_view() {
   view.audience = Audience::research;
   view.options = {&kSweptMetric,   &kSweptOver,    &kSweptEdit,     &kSweptSite,  &kSweptNeurons, &kReceiver,
                   &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kFirstRow};
-  view.named_tokens = [](const Options& options) {
-    return token_count(kSweepMetrics[options[kSweptMetric]].value);
-  };
-  view.with_other_token = &kSweptMetric;
-  view.with_other_token_value = static_cast<int>(Metric::difference);
+  view.metric = &kSweptMetric;
   view.with_second = &kSweptEdit;
   view.with_second_value = static_cast<int>(SweepEdit::patch);
   view.has_list = true;

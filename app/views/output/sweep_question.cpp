@@ -23,6 +23,9 @@ std::vector<Choice> site_choices() {
 bool has_sites(const Options& options) {
   return sites_of(options[kSweptOver]).size() > 1;
 }
+bool is_over_neurons(const Options& options) {
+  return options[kSweptOver] == SweepOver::neurons;
+}
 bool is_over_senders(const Options& options) {
   return options[kSweptOver] == SweepOver::senders;
 }
@@ -53,39 +56,27 @@ std::optional<int> layer_of(const model::Edit& edit) {
 
 }  // namespace
 
-const Option<int> kSweptMetric = make_option<int>(
-    "sweep-metric", "Metric", "how the prediction is compared with the run's",
-    {.flag = "metric", .default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
+const Option<int> kSweptMetric =
+    choice_option<int>("sweep-metric", "Metric", "cC", "how the prediction is compared with the run's",
+                       choices_of(kSweepMetrics), {.flag = "metric", .default_value = 1});
 const Option<SweepOver> kSweptOver =
     choice_option<SweepOver>("sweep-over", "Over", "hH", "what is edited in turn", choices_of(kSweepOver));
 const Option<SweepEdit> kSweptEdit = choice_option<SweepEdit>(
     "sweep-change", "Edit", "wW", "the edit applied to each", choices_of(kSweepEdits));
 const Option<int> kSweptSite = choice_option<int>("sweep-site", "Site", "xX", "the site that is edited",
                                                   site_choices(), {.flag = "site", .applies = has_sites});
-const Option<int> kSweptNeurons = make_option<int>(
-    "sweep-neurons", "Neurons", "number of neurons, those with the largest estimated effect",
-    {.default_value = 64, .low = 1, .high = 1000, .keys = "bB", .applies = [](const Options& options) {
-       return options[kSweptOver] == SweepOver::neurons;
-     }});
+const Option<int> kSweptNeurons = number_option("sweep-neurons", "Neurons", "bB",
+                                                "number of neurons, those with the largest estimated effect",
+                                                64, 1, 1000, {.applies = is_over_neurons});
 const Option<int> kReceiver =
     choice_option<int>("sweep-receiver", "Receiver", "tT", "what the senders' paths lead to",
                        choices_of(kSweepReceivers), {.applies = is_over_senders});
 const Option<int> kReceiverLayer =
-    make_option<int>("sweep-receiver-layer", "Receiver layer", "the layer that the paths lead to",
-                     {.default_value = -1,
-                      .default_name = "last",
-                      .low = -1,
-                      .high = kMost,
-                      .keys = "oO",
-                      .applies = leads_to_head});
+    number_option("sweep-receiver-layer", "Receiver layer", "oO", "the layer that the paths lead to", -1, -1,
+                  kMost, {.default_name = "last", .applies = leads_to_head});
 const Option<int> kReceiverHead =
-    make_option<int>("sweep-receiver-head", "Receiver head", "the head that the paths lead to",
-                     {.default_value = -1,
-                      .default_name = "all",
-                      .low = -1,
-                      .high = kMost,
-                      .keys = "eE",
-                      .applies = leads_to_head});
+    number_option("sweep-receiver-head", "Receiver head", "eE", "the head that the paths lead to", -1, -1,
+                  kMost, {.default_name = "all", .applies = leads_to_head});
 
 SweepOf sweep_question(const ViewContext& c) {
   const int site = has_sites(c.options) ? c.options[kSweptSite] : 0;

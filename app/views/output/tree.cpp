@@ -12,8 +12,8 @@ namespace tree {
 
 enum Role { kNode };  // Region::id: index of a node
 
-const auto kTexts = make_option<int>("texts", "Texts", "number of continuations the model samples",
-                                     {.default_value = 3, .low = 0, .high = 16, .keys = "yY"});
+const auto kTexts =
+    number_option("texts", "Texts", "yY", "number of continuations the model samples", 3, 0, 16);
 const auto kFirstRow = first_row_option("tree-row", true, -1);
 const auto kShift = pane_option("tree-shift", -1.0, 0.0, 1e6, true);  // the horizontal scroll position in ems
 

@@ -24,27 +24,25 @@ inline Option<bool> switch_option(std::string_view name, std::string_view label,
   return make_option<bool>(name, label, help, std::move(rest));
 }
 
-/// `choices` are in the order of the enum, the default one first.
+/// `choices` are in the order of the enum; the first one is the default unless `rest` names another.
 template <class Enum>
 Option<Enum> choice_option(std::string_view name, std::string_view label, std::string_view keys,
                            std::string_view help, std::vector<Choice> choices, OptionSpec rest = {}) {
-  rest.default_value = 0;
+  if (!std::holds_alternative<int>(rest.default_value)) rest.default_value = 0;
   rest.choices = std::move(choices);
   rest.keys = keys;
   return make_option<Enum>(name, label, help, std::move(rest));
 }
 
-/// A number in [low, high]; without explicit steps, in even ones.
-inline Option<double> number_option(std::string_view name, std::string_view label, std::string_view keys,
-                                    std::string_view help, double by_default, double low, double high,
-                                    std::vector<double> steps, std::string_view default_name = "") {
-  return make_option<double>(name, label, help,
-                             {.default_value = by_default,
-                              .default_name = default_name,
-                              .low = low,
-                              .high = high,
-                              .steps = std::move(steps),
-                              .keys = keys});
+/// A number in [low, high], in even steps unless `rest` has others.
+template <class Number>
+Option<Number> number_option(std::string_view name, std::string_view label, std::string_view keys,
+                             std::string_view help, Number by_default, double low, double high,
+                             OptionSpec rest = {}) {
+  rest.default_value = by_default;
+  rest.low = low, rest.high = high;
+  rest.keys = keys;
+  return make_option<Number>(name, label, help, std::move(rest));
 }
 
 /// A list of numbers or heads, empty by default.

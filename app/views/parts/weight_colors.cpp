@@ -13,8 +13,9 @@ const Option<ValueScale> kValueScale = choice_option<ValueScale>(
 
 // Below the lower limit the scale would be indistinguishable from 0.
 const Option<double> kValueMax = number_option(
-    "value-max", "max", "Mm", "weight at full colour (auto: 1); with row, a fraction of the row's maximum", 0,
-    1e-30, 1e9, {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0}, "auto");
+    "value-max", "max", "Mm", "weight at full colour (auto: 1); with row, a fraction of the row's maximum",
+    0., 1e-30, 1e9,
+    {.default_name = "auto", .steps = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0}});
 
 const Option<bool> kWithoutKey0 =
     switch_option("without-key0", "Without key 0", "kK",
