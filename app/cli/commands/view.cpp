@@ -224,7 +224,7 @@ class ViewCommand {
     const bool has_second = given("--second") || a_.second_model;
     if (has_second && a_.recipe.empty() && a_.session.side == Side::run)
       choose(options(), view_.with_second, view_.with_second_value);
-    if (view_.with_other_token != nullptr && !given(view_.with_other_token) && a_.recipe.empty())
+    if (view_.metric != nullptr && !given(view_.metric) && a_.recipe.empty())
       choose_difference(view_, options());
   }
 
@@ -254,8 +254,8 @@ class ViewCommand {
     Options options = a_.session.options;
     Selection selection = a_.session.selection;
     measure_as(prompt, view_, options, selection);
-    if (view_.with_other_token != nullptr && given(view_.with_other_token))
-      options.set(*view_.with_other_token, a_.session.options.value(*view_.with_other_token));
+    if (view_.metric != nullptr && given(view_.metric))
+      options.set(*view_.metric, a_.session.options.value(*view_.metric));
     if (prompt.second) choose(options, view_.with_second, view_.with_second_value);
     const auto run = std::make_shared<const PromptRun>(
         run_prompt(*engine_, a_, prompt, where, ComparedWith::second, prompt.second));
