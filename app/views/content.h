@@ -61,7 +61,10 @@ class Box {
   virtual Wish width(const ViewContext& context) const;
   virtual Wish height(const ViewContext& context, float width) const = 0;
   /// Places it; false: there is no room.
-  [[nodiscard]] virtual bool place(const ViewContext& context, viz::Rect area) = 0;
+  [[nodiscard]] virtual bool place(const ViewContext&, viz::Rect area) {
+    area_ = area;
+    return true;
+  }
   /// Draws it where it was placed last.
   virtual void paint(Picture& picture, const ViewContext& context) const = 0;
   /// What is not seen of it where it was placed: "keys 3 to 12 of 40". Empty: nothing.
@@ -83,6 +86,9 @@ class Box {
   /// brings it into view.
   virtual void settle(ViewActions&, const ViewContext&, const Picture&, const viz::Hit&) const {}
   virtual void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const {}
+
+ protected:
+  viz::Rect area_;  ///< where it was placed last
 };
 using BoxPtr = std::unique_ptr<Box>;
 
@@ -104,7 +110,6 @@ class RoleBox : public Box {
   virtual void say(Facts&, const ViewContext&, const viz::Region&, int /*row*/, int /*col*/) const {}
 
   int role_;
-  viz::Rect area_;  ///< where it was placed last
 };
 
 /// Boxes below each other. Each gets what it needs, then what is good for it, then more; those without room
@@ -125,8 +130,8 @@ std::unique_ptr<B> may_be_left_out(std::unique_ptr<B> box, std::string name, int
   return box;
 }
 
-/// Small, muted lines, wrapped; those without room are left out.
-BoxPtr notes(std::vector<std::string> lines);
+/// Small, muted lines, wrapped, under a title if there is one; those without room are left out.
+BoxPtr notes(std::vector<std::string> lines, std::string title = {});
 /// A scale of colours with its title.
 BoxPtr legend(viz::ColorScale scale, std::string title);
 /// What a look stands for: a filled or framed patch, a line of such a width, or a scale; of none of these

@@ -9,17 +9,12 @@
 #include <vector>
 
 #include "app/run/token_ref.h"
+#include "viz/scene/region.h"
 
 namespace headscope::app {
 
-/// A part of a matrix, in cells; rows == 0: all rows, cols == 0: all columns.
-struct Zoom {
-  double row = 0;
-  double col = 0;
-  double rows = 0;
-  double cols = 0;
-  bool operator==(const Zoom&) const = default;
-};
+/// A part of a matrix; rows == 0: all rows, cols == 0: all columns.
+using Zoom = viz::ShownCells;
 
 /// The value of an option. An int with choices is the index of one of them.
 using OptionValue = std::variant<bool, int, double, Zoom, std::vector<int>, TokenRef>;

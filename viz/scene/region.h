@@ -35,6 +35,15 @@ struct Region {
   }
 };
 
+/// A part of a grid, in cells.
+struct ShownCells {
+  double row = 0;
+  double col = 0;
+  double rows = 0;  ///< 0: all
+  double cols = 0;
+  bool operator==(const ShownCells&) const = default;
+};
+
 struct Hit {
   int region = 0;  ///< index into the regions
   int row = 0;

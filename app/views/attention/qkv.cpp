@@ -86,7 +86,7 @@ Table table(const ViewContext& c, const std::vector<NamedStrip>& strips) {
 BoxPtr leads() {
   constexpr float kHeight = 1.4F;  // ems
   return custom({}, {kHeight, kHeight, kHeight}, [](Picture& picture, const ViewContext& c, viz::Rect area) {
-    area = stack_strips(c, area, 1).area;
+    area = strips_in(c, area);
     const float part = area.w / static_cast<float>(c.run->run->config.n_head),
                 x = area.x + static_cast<float>(c.selection.head) * part;
     area.y -= 4 * style_of(c).unit(), area.h += 4 * style_of(c).unit();  // from under the strip

@@ -242,7 +242,7 @@ std::unique_ptr<Strips> strips_of(const ViewContext& c, const Numbers& n) {
                       .detail = "norm " + viz::number(norm_of(n.vectors[i]), 4),
                       .color = c.theme->text,
                       .values = n.vectors[i],
-                      .scale = vector_scale(n.vectors[i])});
+                      .scale = strip_scale(n.vectors[i])});
   }
   auto made = std::make_unique<Strips>(kStrip, std::move(strips));
   made->refers_to = [&c](const NamedStrip& strip, int component) {

@@ -123,7 +123,7 @@ Numbers numbers_of(const ViewContext& c, const TokenPass& pass) {
     std::vector<float>& all = line.is_normalized() ? normalized : stream;
     all.insert(all.end(), line.values.begin(), line.values.end());
   }
-  n.stream = vector_scale(stream), n.normalized = vector_scale(normalized);
+  n.stream = strip_scale(stream), n.normalized = strip_scale(normalized);
   return n;
 }
 

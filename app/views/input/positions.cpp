@@ -47,9 +47,6 @@ int rows_of(const ViewContext& c) {
 std::string row_name(const ViewContext& c, int row) {
   return (shows_cosines(c) ? "position " : "dimension ") + std::to_string(row);
 }
-Zoom zoom_of(const ViewContext& c) {
-  return part_of(c.options[kEncodingZoom], rows_of(c), c.run->run->config.n_ctx);
-}
 
 /// The rows drawn as curves: the chosen ones that the model has, or readable ones.
 std::vector<int> curves_of(const ViewContext& c) {
@@ -76,14 +73,12 @@ void fill_encodings(Content& it, EncodingMaps& maps) {
   learned.scale = viz::robust_scale(learned.matrix, kOutliers, viz::value_range(learned.matrix));
   sinusoidal.scale = viz::diverging_scale(1);
   learned.pooling = sinusoidal.pooling = viz::Pooling::mean;
-  maps.words.formula = sinusoid_formula(config.n_embd);
   maps.row_title = "dimension", maps.value_title = "value", maps.curves_title = "value of dim.";
 }
 
 /// The cosines of all positions with all, by both encodings.
 void fill_cosines(Content& it, EncodingMaps& maps, const std::shared_ptr<const PositionCosines>& answer) {
   const PositionCosines& cosines = *it.keep(answer);
-  const std::string d = std::to_string(it.c.run->run->config.n_embd);
   for (const Encoding encoding : {kLearned, kSinusoidal}) {
     viz::HeatmapCells& cells = maps.cells[encoding];
     cells.matrix = cosines.matrix(encoding == kLearned);
@@ -92,7 +87,6 @@ void fill_cosines(Content& it, EncodingMaps& maps, const std::shared_ptr<const P
     maps.low = std::min(maps.low, 1.1 * static_cast<double>(viz::value_range(cells.matrix).low));
   }
   maps.high = 1.05;
-  maps.words.formula = "at distance k: 2/" + d + " · Σ cos(k / 10000" + viz::superscript("2i/" + d) + ")";
   maps.row_title = "position", maps.value_title = "cosine", maps.curves_title = "cosine with pos.";
 }
 
@@ -132,14 +126,6 @@ ViewActions step(const ViewContext& c, int by) {
   by *= shows_cosines(c) ? 1 : static_cast<int>(curves.size());
   for (int& row : curves) row = ((row + by) % rows + rows) % rows;
   return {SetOption{&kCurves, curves}};
-}
-
-ViewActions zoomed(const ViewContext& c, int which) {
-  if (!c.run || !has_maps(c.options)) return {};
-  const int rows = rows_of(c), cols = c.run->run->config.n_ctx;
-  const Zoom now = zoom_of(c);
-  return zoom_about_cell(kEncodingZoom, c.options, rows, cols, now.row + (now.rows > 0 ? now.rows : rows) / 2,
-                         now.col + (now.cols > 0 ? now.cols : cols) / 2, which < 2 ? 1.5 : 1 / 1.5);
 }
 
 std::vector<MenuLine> menu(const ViewContext& c) {
@@ -187,17 +173,16 @@ void add_facts(Facts& facts, const ViewContext& c, const EncodingMaps& maps, con
                               curve_toggled(c, hit.row)});
 }
 
-/// Clicks toggle curves; arrows take other curves, or move the maps when they are zoomed.
+/// Clicks toggle curves; arrows take other curves.
 std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
                               const Gesture& gesture) {
   if (gesture.kind == Gesture::Kind::key) {
-    if (zoom_of(c) != Zoom{})
-      return zoom_keys(kEncodingZoom, c.options, rows_of(c), c.run->run->config.n_ctx, gesture.key);
     return gesture.key == Key::left ? step(c, -1) : gesture.key == Key::right ? step(c, 1) : ViewActions{};
   }
   if (!hit || region_of(picture, *hit).role != kEncodingMap) return std::nullopt;
   if (gesture.kind == Gesture::Kind::click) return curve_toggled(c, hit->row);
-  return zoom_gesture(kEncodingZoom, c.options, region_of(picture, *hit), gesture);
+  const viz::Region& map = region_of(picture, *hit);
+  return ZoomedMatrix{kEncodingZoom, c.options, map.row_count, map.col_count}.by(gesture, map.rect);
 }
 
 void declare_maps(Content& it) {
@@ -206,12 +191,10 @@ void declare_maps(Content& it) {
   const auto answer = cosines ? it.need(CosinesOfPositions{}) : nullptr;
   if (!c.run || (cosines && !answer)) return;
   const auto bundled = c.ask(IsBundledModel{});
-  const Zoom zoom = zoom_of(c);
   EncodingMaps made;
-  made.words.notes = {bundled && bundled->yes ? "wpe.weight; began as sinusoids" : "wpe.weight",
-                      kSinusoidalNote};
+  made.notes = {bundled && bundled->yes ? "wpe.weight; began as sinusoids" : "wpe.weight", kSinusoidalNote};
   made.curves = curves_of(c);
-  made.zoom = {zoom.row, zoom.col, zoom.rows, zoom.cols};
+  made.zoom = part_of(c.options[kEncodingZoom], rows_of(c), c.run->run->config.n_ctx);
   made.length = c.run->tokens.was_empty ? 0 : c.run->run->length();
   cosines ? fill_cosines(it, made, answer) : fill_encodings(it, made);
   const EncodingMaps& maps = it.keep(std::move(made));
@@ -221,9 +204,12 @@ void declare_maps(Content& it) {
   it.subtitle =
       cosines ? n + " × " + n + " pairs, in " + d + " dimensions" : n + " positions × " + d + " dimensions";
   it.scrolls = [](const ViewContext& now, const Picture& picture) {
-    return zoom_scrolls(kEncodingZoom, now, picture, kEncodingMap);
+    return zoom_scrolls(kEncodingZoom, now, picture, kEncodingMap, now.height - kScrollBar * now.font_size);
   };
-  it.body = beside(boxes(encoding_panel(kLearned, maps), encoding_panel(kSinusoidal, maps)));
+  it.body = rows(boxes(beside(boxes(encoding_panel(kLearned, maps), encoding_panel(kSinusoidal, maps))),
+                       notes({cosines ? "sinusoids at distance k: 2/" + d + " · Σ cos(k / 10000" +
+                                            viz::superscript("2i/" + d) + ")"
+                                      : sinusoid_formula(c.run->run->config.n_embd)})));
   it.table = [&] { return table(c, maps); };
   it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
     add_facts(facts, c, maps, picture, hit);
@@ -351,7 +337,6 @@ View positions_view() {
   view.options = {&kShown, &kCurves, &kEncodingZoom};
   view.commands = {{"D", "‹", "Previous curves", [](const ViewContext& c, int) { return step(c, -1); }},
                    {"d", "›", "Next curves", [](const ViewContext& c, int) { return step(c, 1); }},
-                   {"+=-", "", "Zoom the maps", zoomed},
                    {"0", "Fit", "Show the whole maps",
                     [](const ViewContext& c, int) { return show_whole(kEncodingZoom, c.options); }}};
   view.menu = menu;

@@ -55,8 +55,8 @@ std::array<int, 3> coordinates_of(const ViewContext& c) {
 }
 
 struct Paths {
-  EncodingWords words;
   std::array<viz::Path3, 2> of;  ///< [Encoding]
+  double share = 0;              ///< of the variance, of the learned one's directions together
 };
 
 /// Adds a point; the axes reach from 0 as far as the points do.
@@ -88,9 +88,7 @@ Paths paths_of(const ViewContext& c, const PositionPath& answer) {
     if (i < directions) learned.titles[i] += ": " + percent(answer.shares[i]);
     sinusoidal.titles[i] = "dimension " + std::to_string(dimensions[i]);
   }
-  const double share = std::accumulate(answer.shares.begin(), answer.shares.end(), 0.0);
-  paths.words.notes = {"wpe.weight in its three principal directions: " + percent(share) + " of the variance",
-                       kSinusoidalNote};
+  paths.share = std::accumulate(answer.shares.begin(), answer.shares.end(), 0.0);
   const int last = config.n_ctx - 1;
   for (const int encoding : {kLearned, kSinusoidal}) {
     viz::Path3& path = paths.of[encoding];
@@ -109,7 +107,9 @@ BoxPtr box_of(const Paths& paths, Encoding encoding) {
   const auto paint = [&path = paths.of[encoding]](Picture& picture, const ViewContext& c, viz::Rect area) {
     viz::paint_path(picture, path, area, style_of(c));
   };
-  return rows(boxes(encoding_heading(encoding, paths.words), custom({10.5F, 30}, height, paint)));
+  return rows(boxes(
+      encoding_heading(encoding, encoding == kLearned ? "wpe.weight, principal directions" : kSinusoidalNote),
+      custom({10.5F, 30}, height, paint)));
 }
 
 /// The coordinates of both paths, a row for each position.
@@ -182,8 +182,9 @@ void declare(Content& it) {
   const PositionPath& kept = *it.keep(answer);
   const Paths& paths = it.keep(paths_of(c, kept));
   it.title = "Positions as a 3D path";
-  it.subtitle = sinusoid_formula(c.run->run->config.n_embd);
-  it.body = beside(boxes(box_of(paths, kLearned), box_of(paths, kSinusoidal)));
+  it.subtitle = "three directions with " + percent(paths.share) + " of the variance";
+  it.body = rows(boxes(beside(boxes(box_of(paths, kLearned), box_of(paths, kSinusoidal))),
+                       notes({sinusoid_formula(c.run->run->config.n_embd)})));
   it.table = [&] { return table(c, kept, paths); };
   it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
     add_facts(facts, now, paths, picture, hit);

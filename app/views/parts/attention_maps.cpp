@@ -51,8 +51,8 @@ void add_facts_of_heads(Table& table, const ViewContext& c) {
 
 namespace {
 
-constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // factors for "+=-"
-constexpr int kPage = 10;                           // queries
+constexpr double kKeyStep = 1.5;  // factor of "+" and "="
+constexpr int kPage = 10;         // queries
 
 constexpr float kLeastSide = 5, kMostCell = 6;                      // ems
 constexpr float kLabelsLeft = 7, kLabelsAbove = 4, kScaleRoom = 6;  // ems, about
@@ -77,8 +77,7 @@ viz::Heatmap attention_map(const ViewContext& c, viz::HeatmapCells cells, int ro
   map.frame = c.theme->query;
   map.framed_col = c.selection.key;
   map.cell_frame = c.theme->key;
-  const Zoom zoom = part_of(c.options[kZoom], cells.matrix.rows, cells.matrix.cols);
-  map.shown = {zoom.row, zoom.col, zoom.rows, zoom.cols};
+  map.shown = part_of(c.options[kZoom], cells.matrix.rows, cells.matrix.cols);
   map.role = role;
   map.saves_width = c.printed;
   return map;
@@ -100,11 +99,15 @@ void paint_shape(viz::Scene& scene, const ViewContext& c, const viz::Region& reg
 
 // ---- gestures and commands ----
 
+/// The zoom of the run's queries and keys.
+ZoomedMatrix zoomed(const ViewContext& c) {
+  return {kZoom, c.options, c.run->run->length(), key_count(*c.run)};
+}
+
 ViewActions zoom_about_query(const ViewContext& c, int which) {
   if (!c.run) return {};
-  const int keys = key_count(*c.run);
-  const double row = c.selection.query + 0.5, col = has_own_keys(*c.run) ? row : keys / 2.0;
-  return zoom_about_cell(kZoom, c.options, c.run->run->length(), keys, row, col, kKeyStep[which]);
+  const double row = c.selection.query + 0.5, col = has_own_keys(*c.run) ? row : key_count(*c.run) / 2.0;
+  return {zoomed(c).about(row, col, which < 2 ? kKeyStep : 1 / kKeyStep)};
 }
 
 /// The first of `shown` such that `cell` is among them.
@@ -114,12 +117,11 @@ double first_showing(double cell, double first, double shown) {
 
 /// Scrolls to a query or a key (-1: none) that is out of sight.
 void follow(ViewActions& actions, const ViewContext& c, int query, int key) {
-  const int length = c.run->run->length(), keys = key_count(*c.run);
-  const Zoom now = explicit_zoom(c.options[kZoom], length, keys);
+  const Zoom now = zoomed(c).part();
   Zoom zoom = now;
   if (query >= 0) zoom.row = first_showing(query, zoom.row, zoom.rows);
   if (key >= 0) zoom.col = first_showing(key, zoom.col, zoom.cols);
-  if (zoom != now) actions.emplace_back(SetOption{&kZoom, inside(zoom, length, keys)});
+  if (zoom != now) actions.emplace_back(zoomed(c).to(zoom));
 }
 
 /// Whether two cells share a side, or a corner.
@@ -382,7 +384,7 @@ std::optional<ViewActions> AttentionMaps::on(const ViewContext& c, const Picture
   const bool is_click = gesture.kind == Gesture::Kind::click;
   if ((is_click || gesture.kind == Gesture::Kind::drag) && c.options[kDragAction] != DragAction::off)
     return drag_over(c, picture, *hit, gesture);
-  if (!is_click) return zoom_gesture(kZoom, c.options, region_of(picture, *hit), gesture);
+  if (!is_click) return zoomed(c).by(gesture, region_of(picture, *hit).rect);
   const bool same = hit->row == c.selection.query;
   return ViewActions{SelectQuery{hit->row}, !may_see(c, hit->row, hit->col) ? SelectKey{}
                                             : same                          ? clicked_key(c, hit->col)

@@ -344,38 +344,4 @@ void ShadedPrompt::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& 
     std::ranges::move(lines_in(c).bars(c.width - kScrollBar * c.font_size), std::back_inserter(scrolls));
 }
 
-// ---- strips ----
-
-Wish Strips::height(const ViewContext& c, float) const {
-  const auto count = static_cast<float>(strips_.size());
-  const float least = least_strip_step(c);
-  return {count * least, count * std::max(least, 3 * c.font_size), count * std::max(least, 4 * c.font_size)};
-}
-
-bool Strips::place(const ViewContext& c, viz::Rect area) {
-  area_ = area;
-  return area.w >= 8 * c.font_size;
-}
-
-void Strips::paint(Picture& picture, const ViewContext& c) const {
-  const StripStack stack = stack_strips(c, area_, static_cast<int>(strips_.size()));
-  for (int i = 0; i < std::ssize(strips_); ++i) paint_named_strip(picture, c, stack, i, strips_[i], role_);
-}
-
-const NamedStrip& Strips::strip_of(const viz::Region& region) const {
-  return *std::ranges::find(strips_, region.id, &NamedStrip::id);
-}
-
-Ref Strips::ref_of(const viz::Region& region, int, int col) const {
-  return refers_to ? refers_to(strip_of(region), col) : Ref();
-}
-
-void Strips::say(Facts& facts, const ViewContext& c, const viz::Region& region, int, int col) const {
-  const NamedStrip& strip = strip_of(region);
-  if (col >= std::ssize(strip.values)) return;
-  paint_hovered_component(facts.overlay, c, region, col, strip.parts);
-  facts.number(strip.name + "[" + std::to_string(col) + "]", strip.values[col]);
-  if (component_facts) component_facts(facts, strip, col);
-}
-
 }  // namespace headscope::app

@@ -7,7 +7,6 @@
 
 #include "app/views/content.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/strips.h"
 #include "viz/charts/chips.h"
 #include "viz/charts/heatmap.h"
 
@@ -114,30 +113,6 @@ class ShadedPrompt final : public RoleBox {
   std::vector<viz::ChipPlace> places_;
   int shown_ = 0;          ///< lines
   bool has_note_ = false;  ///< next to lines that scroll
-};
-
-/// Named vectors below each other. Ids of the regions are those of the strips, with a column for each
-/// component.
-class Strips final : public RoleBox {
- public:
-  Strips(int role, std::vector<NamedStrip> strips) : RoleBox(role), strips_(std::move(strips)) {}
-
-  /// What a component is about. Null: nothing.
-  std::function<Ref(const NamedStrip&, int component)> refers_to;
-  /// Facts about a component in addition to its name and value.
-  std::function<void(Facts&, const NamedStrip&, int component)> component_facts;
-
-  Wish height(const ViewContext& context, float width) const override;
-  bool place(const ViewContext& context, viz::Rect area) override;
-  void paint(Picture& picture, const ViewContext& context) const override;
-
- private:
-  const NamedStrip& strip_of(const viz::Region& region) const;
-  Ref ref_of(const viz::Region& region, int row, int col) const override;
-  void say(Facts& facts, const ViewContext& context, const viz::Region& region, int row,
-           int col) const override;
-
-  std::vector<NamedStrip> strips_;
 };
 
 }  // namespace headscope::app

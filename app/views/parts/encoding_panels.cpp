@@ -12,50 +12,6 @@ namespace {
 
 constexpr const char* kColumnTitle = "position";  // what a column is
 
-float paint_encoding_words(Picture& picture, const EncodingWords& words, Encoding encoding, viz::Rect area,
-                           const viz::Style& style) {
-  float y = area.y;
-  const auto say = [&](const std::string& text, float size, viz::FontStyle face, viz::Color color) {
-    for (const std::string& line : viz::wrap(style, text, size, face, area.w)) {
-      viz::add_label(picture.scene, style, line, {area.x, y + style.line(size) / 2}, size, color, face);
-      y += style.line(size);
-    }
-  };
-  say(encoding == kLearned ? "Learned by this model" : "Sinusoids (Vaswani et al. 2017)", style.font_size,
-      viz::FontStyle::medium, style.theme.text);
-  say(words.notes[encoding], style.small(), viz::FontStyle::regular, style.theme.text_muted);
-  const bool has_formula = encoding == kSinusoidal && !words.formula.empty();
-  if (has_formula && style.width(words.formula, style.small()) <= area.w)
-    say(words.formula, style.small(), viz::FontStyle::regular, style.theme.text);
-  return y - area.y;
-}
-
-class Heading final : public Box {
- public:
-  Heading(Encoding encoding, EncodingWords words) : encoding_(encoding), words_(std::move(words)) {}
-  Wish height(const ViewContext& c, float width) const override {
-    Picture scratch;
-    const auto of = [&](Encoding one) {
-      return paint_encoding_words(scratch, words_, one, {0, 0, width, 0}, style_of(c));
-    };
-    const float high = std::max(of(kLearned), of(kSinusoidal));
-    return {high, high, high};
-  }
-  Wish width(const ViewContext&) const override { return {0, 0}; }
-  bool place(const ViewContext&, viz::Rect area) override {
-    area_ = area;
-    return true;
-  }
-  void paint(Picture& picture, const ViewContext& c) const override {
-    paint_encoding_words(picture, words_, encoding_, area_, style_of(c));
-  }
-
- private:
-  Encoding encoding_;
-  EncodingWords words_;
-  viz::Rect area_;
-};
-
 /// The part of an area between the numbers at its left, the same for curves and maps, and a margin.
 viz::Rect plot_in(const EncodingMaps& maps, viz::Rect area, float above, float below,
                   const viz::Style& style) {
@@ -158,24 +114,22 @@ std::string refuse_numbers(const ViewContext& c, const Option<std::vector<int>>&
   return "";
 }
 
-BoxPtr encoding_heading(Encoding encoding, EncodingWords words) {
-  return std::make_unique<Heading>(encoding, std::move(words));
+BoxPtr encoding_heading(Encoding encoding, std::string note) {
+  return notes({std::move(note)},
+               encoding == kLearned ? "Learned by this model" : "Sinusoids (Vaswani et al. 2017)");
 }
 
 BoxPtr encoding_panel(Encoding encoding, const EncodingMaps& maps) {
-  const Wish width{10.5F, 40};
-  const auto curves_height = [](float w) { return Wish{8, 4 + 0.3F * w, 4 + 0.5F * w}; };
-  const auto map_height = [](float w) { return Wish{8, 4 + 0.6F * w}; };
-  auto curves =
-      custom(width, curves_height, [&maps, encoding](Picture& picture, const ViewContext& c, viz::Rect area) {
-        paint_curves(picture, encoding, maps, area, style_of(c));
-      });
-  auto map =
-      custom(width, map_height, [&maps, encoding](Picture& picture, const ViewContext& c, viz::Rect area) {
-        paint_map(picture, encoding, maps, area, style_of(c));
-      });
-  return rows(boxes(encoding_heading(encoding, maps.words), may_be_left_out(std::move(curves), "the curves"),
-                    std::move(map)));
+  const auto box = [&](auto height, auto paint) {
+    return custom({10.5F, 40}, height,
+                  [&maps, encoding, paint](Picture& picture, const ViewContext& c, viz::Rect area) {
+                    paint(picture, encoding, maps, area, style_of(c));
+                  });
+  };
+  auto curves = box([](float w) { return Wish{8, 4 + 0.3F * w, 4 + 0.5F * w}; }, paint_curves);
+  auto map = box([](float w) { return Wish{8, 4 + 0.6F * w}; }, paint_map);
+  return rows(boxes(encoding_heading(encoding, maps.notes[encoding]),
+                    may_be_left_out(std::move(curves), "the curves"), std::move(map)));
 }
 
 }  // namespace headscope::app

@@ -20,27 +20,22 @@ std::string position_words(const ViewContext& context, int position);
 /// of them; empty: it can.
 std::string refuse_numbers(const ViewContext& context, const Option<std::vector<int>>& option,
                            const std::string& what, int count);
-/// The names of both encodings over their pictures, each with what is said of it. All boxes of the same words
-/// are equally high, so that what is under them is aligned.
-struct EncodingWords {
-  std::array<std::string, 2> notes;
-  std::string formula = {};  ///< of the sinusoids, where it fits on one line
-};
-BoxPtr encoding_heading(Encoding encoding, EncodingWords words);
+/// The name of an encoding over its pictures, with what is said of it.
+BoxPtr encoding_heading(Encoding encoding, std::string note);
 
 /// Roles of regions: the map, with cells (row, position), and the curves, with cells (0, position).
 enum EncodingRole { kEncodingMap, kEncodingCurves };
 
 /// Both encodings, with a column for each position.
 struct EncodingMaps {
-  EncodingWords words;
+  std::array<std::string, 2> notes;
   std::array<viz::HeatmapCells, 2> cells;
   std::string row_title;     ///< "dimension"
   std::string value_title;   ///< what curves and colours show
   std::string curves_title;  ///< "value of dim."
   std::vector<int> curves;   ///< rows that are drawn as curves
   double low = 0, high = 0;  ///< limits of the curves; equal: symmetric about 0, as far as they go
-  viz::ShownCells zoom;      ///< of the maps
+  Zoom zoom;                 ///< of the maps
   int length = 0;            ///< positions of the prompt, whose end is marked; 0: no prompt
 };
 /// One of them: curves of some rows over a map of all. The maps have to live as long.

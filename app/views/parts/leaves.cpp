@@ -8,11 +8,12 @@ namespace {
 
 class Notes final : public Box {
  public:
-  explicit Notes(std::vector<std::string> lines) : lines_(std::move(lines)) {}
+  Notes(std::vector<std::string> lines, std::string title)
+      : title_(std::move(title)), lines_(std::move(lines)) {}
 
   Wish width(const ViewContext&) const override { return {0, 0}; }
   Wish height(const ViewContext& c, float width) const override {
-    const float all = line(c) * static_cast<float>(wrapped(c, width, lines_).size());
+    const float all = title_height(c) + line(c) * static_cast<float>(wrapped(c, width, lines_).size());
     return {0, all, all};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
@@ -21,15 +22,24 @@ class Notes final : public Box {
     std::span<const std::string> whole = lines_;  // half of a sentence would say nothing
     for (;; whole = whole.first(whole.size() - 1)) {
       shown_ = wrapped(c, area.w, whole);
-      if (whole.empty() || line(c) * static_cast<float>(shown_.size()) <= area.h + kSnapped) return true;
+      const float height = title_height(c) + line(c) * static_cast<float>(shown_.size());
+      if (whole.empty() || height <= area.h + kSnapped) return true;
     }
   }
   void paint(Picture& picture, const ViewContext& c) const override {
-    paint_small_lines(picture, c, shown_, {area_.x, area_.y}, area_.w);
+    const viz::Style style = style_of(c);
+    const float title = title_height(c);
+    if (title > 0)
+      viz::add_label(picture.scene, style, title_, {area_.x, area_.y + title / 2}, style.font_size,
+                     c.theme->text, viz::FontStyle::medium, viz::Align::left, area_.w);
+    paint_small_lines(picture, c, shown_, {area_.x, area_.y + title}, area_.w);
   }
 
  private:
   static float line(const ViewContext& c) { return style_of(c).line(style_of(c).small()); }
+  float title_height(const ViewContext& c) const {
+    return title_.empty() ? 0 : style_of(c).line(c.font_size);
+  }
   static std::vector<std::string> wrapped(const ViewContext& c, float width,
                                           std::span<const std::string> lines) {
     std::vector<std::string> all;
@@ -40,8 +50,8 @@ class Notes final : public Box {
     return all;
   }
 
+  std::string title_;
   std::vector<std::string> lines_, shown_;
-  viz::Rect area_;
 };
 
 class Swatches final : public Box {
@@ -95,7 +105,6 @@ class Swatches final : public Box {
 
   Looks looks_;
   float least_height_;
-  viz::Rect area_;
 };
 
 class Custom final : public RoleBox {
@@ -139,9 +148,10 @@ class Custom final : public RoleBox {
 
 }  // namespace
 
-BoxPtr notes(std::vector<std::string> lines) {
+BoxPtr notes(std::vector<std::string> lines, std::string title) {
   std::erase(lines, "");
-  return lines.empty() ? nullptr : std::make_unique<Notes>(std::move(lines));
+  if (lines.empty() && title.empty()) return nullptr;
+  return std::make_unique<Notes>(std::move(lines), std::move(title));
 }
 BoxPtr swatches(std::function<std::vector<Swatch>(const ViewContext&)> looks, float least_height) {
   return std::make_unique<Swatches>(std::move(looks), least_height);

@@ -6,8 +6,6 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float kMinStrip = 0.7F, kMaxStep = 4;  // ems
-
 /// One of `parts` equal pieces of a strip.
 viz::Rect piece_of(const viz::Rect& rect, int piece, int parts) {
   const float w = rect.w / static_cast<float>(parts);
@@ -71,52 +69,56 @@ viz::ColorScale strip_scale(std::span<const float> values) {
   return viz::robust_scale(viz::Matrix::row(values), kOutliers);
 }
 
-float least_strip_step(const ViewContext& c) {
+viz::Rect strips_in(const ViewContext& c, viz::Rect area) {
+  constexpr float kWidest = 80;  // ems
+  area.w = std::min(area.w, kWidest * c.font_size);
+  return area;
+}
+
+Wish Strips::height(const ViewContext& c, float) const {
+  constexpr float kMinStrip = 0.7F;  // ems
   const viz::Style style = style_of(c);
-  return style.line(style.small()) + style.unit() + kMinStrip * c.font_size;
+  const auto count = static_cast<float>(strips_.size());
+  const float least = style.line(style.small()) + style.unit() + kMinStrip * c.font_size;
+  return {count * least, count * std::max(least, 3 * c.font_size), count * std::max(least, 4 * c.font_size)};
 }
 
-StripStack stack_strips(const ViewContext& c, viz::Rect area, int strips) {
-  constexpr float kWidest = 80, kGoodStrip = 1.6F;  // ems
+bool Strips::place(const ViewContext& c, viz::Rect area) {
+  area_ = strips_in(c, area);
+  return area.w >= 8 * c.font_size;
+}
+
+void Strips::paint(Picture& picture, const ViewContext& c) const {
+  constexpr float kMaxStep = 4, kGoodStrip = 1.6F;  // ems
   const viz::Style style = style_of(c);
-  StripStack stack;
-  stack.area = area;
-  stack.area.w = std::min(area.w, kWidest * c.font_size);
-  stack.words = style.line(style.small()) + style.unit() / 2;
-  const float step = std::min(area.h / static_cast<float>(strips), kMaxStep * c.font_size);
-  stack.gap = std::clamp(step - stack.words - kGoodStrip * c.font_size, style.unit() / 2, 2 * style.unit());
-  stack.strip = step - stack.words - stack.gap;
-  return stack;
+  const float words = style.line(style.small()) + style.unit() / 2;
+  const float step = std::min(area_.h / static_cast<float>(strips_.size()), kMaxStep * c.font_size);
+  const float gap = std::clamp(step - words - kGoodStrip * c.font_size, style.unit() / 2, 2 * style.unit());
+  viz::Rect rect{area_.x, area_.y + words, area_.w, step - words - gap};
+  for (const NamedStrip& strip : strips_) {
+    viz::paint_vector_strip(picture, {strip.values, strip.scale, role_, strip.id, 0}, rect, style);
+    paint_pieces(picture.scene, c, strip, rect);
+    paint_words(picture, c, strip, rect, words);
+    rect.y += step;
+  }
 }
 
-void paint_named_strip(Picture& picture, const ViewContext& c, const StripStack& stack, int number,
-                       const NamedStrip& strip, int role) {
-  const viz::Rect rect = stack.rect(number);
-  viz::paint_vector_strip(picture, {strip.values, strip.scale, role, strip.id, 0}, rect, style_of(c));
-  paint_pieces(picture.scene, c, strip, rect);
-  paint_words(picture, c, strip, rect, stack.words);
+const NamedStrip& Strips::strip_of(const viz::Region& region) const {
+  return *std::ranges::find(strips_, region.id, &NamedStrip::id);
 }
 
-void paint_hovered_component(viz::Scene& overlay, const ViewContext& c, const viz::Region& region,
-                             int component, int parts) {
-  overlay.add(
-      viz::StrokeRect{region.cell_rect(region.row_count - 1, component).inset(-0.75F), c.theme->text, 1.5F});
-  if (parts < 2) return;
-  const int piece = component * parts / region.col_count;
-  overlay.add(viz::StrokeRect{piece_of(region.rect, piece, parts), c.theme->text, 1.5F});
+Ref Strips::ref_of(const viz::Region& region, int, int col) const {
+  return refers_to ? refers_to(strip_of(region), col) : Ref();
 }
 
-viz::ColorScale vector_scale(std::span<const float> values) {
-  constexpr double kBeyond = 0.01;  // fraction of the values allowed beyond the scale
-  const viz::Matrix matrix = viz::Matrix::row(values);
-  viz::ColorScale scale = viz::robust_scale(matrix, kBeyond);
-  const double digit = std::pow(10, std::floor(std::log10(scale.high)) - 1);  // unit of the second digit
-  const double magnitude = std::ceil(scale.high / digit) * digit;
-  const viz::ValueRange range = viz::value_range(matrix);
-  scale.low = -magnitude, scale.high = magnitude;
-  scale.values_above = static_cast<double>(range.high) > magnitude;
-  scale.values_below = static_cast<double>(range.low) < -magnitude;
-  return scale;
+void Strips::say(Facts& facts, const ViewContext& c, const viz::Region& region, int, int col) const {
+  const NamedStrip& strip = strip_of(region);
+  if (col >= std::ssize(strip.values)) return;
+  facts.overlay.add(viz::StrokeRect{region.cell_rect(0, col).inset(-0.75F), c.theme->text, 1.5F});
+  const viz::Rect piece = piece_of(region.rect, col * strip.parts / region.col_count, strip.parts);
+  if (strip.parts > 1) facts.overlay.add(viz::StrokeRect{piece, c.theme->text, 1.5F});
+  facts.number(strip.name + "[" + std::to_string(col) + "]", strip.values[col]);
+  if (component_facts) component_facts(facts, strip, col);
 }
 
 }  // namespace headscope::app

@@ -1,6 +1,9 @@
 #pragma once
-#include "app/views/view.h"
-#include "viz/scene/scale.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/views/content.h"
 
 // Vectors of the model below each other, each as a strip with a line of text above it.
 namespace headscope::app {
@@ -22,35 +25,32 @@ struct NamedStrip {
 std::string shape_of(std::size_t n);
 /// "[12 heads × 64]"
 std::string shape_in_heads(const model::Config& config);
-
-/// Symmetric about zero. A few outliers, which would leave the rest without colour, lie beyond its ends.
+/// Symmetric about zero. A few outliers, which would leave the rest without colour, lie beyond its ends: some
+/// dimensions of the residual stream are huge.
 viz::ColorScale strip_scale(std::span<const float> values);
+/// The part of an area that strips have: not wider than can be read.
+viz::Rect strips_in(const ViewContext& context, viz::Rect area);
 
-/// The layout of strips of one height.
-struct StripStack {
-  viz::Rect area;
-  float words = 0, strip = 0, gap = 0;  ///< heights of the text line, the strip below it, and the gap
-  float step() const { return words + strip + gap; }
-  float bottom(int strips) const { return area.y + static_cast<float>(strips) * step() - gap; }
-  viz::Rect rect(int strip_number) const {
-    return {area.x, area.y + static_cast<float>(strip_number) * step() + words, area.w, strip};
-  }
+class Strips final : public RoleBox {
+ public:
+  Strips(int role, std::vector<NamedStrip> strips) : RoleBox(role), strips_(std::move(strips)) {}
+
+  /// What a component is about. Null: nothing.
+  std::function<Ref(const NamedStrip&, int component)> refers_to;
+  /// Facts about a component in addition to its name and value.
+  std::function<void(Facts&, const NamedStrip&, int component)> component_facts;
+
+  Wish height(const ViewContext& context, float width) const override;
+  bool place(const ViewContext& context, viz::Rect area) override;
+  void paint(Picture& picture, const ViewContext& context) const override;
+
+ private:
+  const NamedStrip& strip_of(const viz::Region& region) const;
+  Ref ref_of(const viz::Region& region, int row, int col) const override;
+  void say(Facts& facts, const ViewContext& context, const viz::Region& region, int row,
+           int col) const override;
+
+  std::vector<NamedStrip> strips_;
 };
-/// Divides the area's height, up to a readable size.
-StripStack stack_strips(const ViewContext& context, viz::Rect area, int strips);
-/// The smallest height per strip that is readable.
-float least_strip_step(const ViewContext& context);
-
-/// Draws a strip. The picture is not whole if there is no room for the strip's text.
-void paint_named_strip(Picture& picture, const ViewContext& context, const StripStack& stack, int number,
-                       const NamedStrip& strip, int role);
-
-/// Frames the component under the mouse and, where there are several, its piece.
-void paint_hovered_component(viz::Scene& overlay, const ViewContext& context, const viz::Region& region,
-                             int component, int parts);
-
-/// A scale −m .. m for the components of vectors. m has two digits and exceeds all but 1 % of the values,
-/// because a few dimensions of the residual stream are huge. Marks the ends beyond which there are values.
-viz::ColorScale vector_scale(std::span<const float> values);
 
 }  // namespace headscope::app

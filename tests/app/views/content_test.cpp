@@ -4,6 +4,7 @@
 
 #include "app/views/parts/boxes.h"
 #include "app/views/parts/names.h"
+#include "app/views/parts/strips.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::content_test {

@@ -103,17 +103,12 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
   }
 }
 
-TEST(Positions, KeysTakeOtherDimensionsAndMoveAZoomedMap) {
+TEST(Positions, KeysTakeOtherDimensions) {
   const Scenario& s = scenario(12);
   const ViewFixture whole("positions", s, 900, 700, {{"curves", "4,5"}});
   EXPECT_EQ(in_words(whole.press(Key::right)), "curves 6,7");
   EXPECT_EQ(in_words(whole.press(Key::left)), "curves 2,3");
   EXPECT_EQ(in_words(whole.press(Key::down)), "");
-  const ViewFixture zoomed("positions", s, 900, 700, {{"curves", "4,5"}, {"encoding-zoom", "16:32,40:80"}});
-  EXPECT_EQ(in_words(zoomed.press(Key::right)), "encoding-zoom 16:32,45:85");
-  EXPECT_EQ(in_words(zoomed.press(Key::up)), "encoding-zoom 14:30,40:80");
-  EXPECT_EQ(in_words(zoomed.press(Key::page_down)), "encoding-zoom 32:48,40:80");
-  EXPECT_EQ(in_words(zoomed.press(Key::home)), "encoding-zoom 16:32,0:40");
 }
 
 TEST(Positions, DrawnCosinesAreTheTables) {
