@@ -69,6 +69,10 @@ inline Cell cell_of(double number) {
 inline Cell cell_of(std::integral auto number) {
   return static_cast<double>(number);
 }
+/// A layer, head or position; -1: it has none.
+inline Cell index_cell(int index) {
+  return index < 0 ? Cell() : cell_of(index);
+}
 template <class Value>
 Cell cell_of(const std::optional<Value>& value) {
   return value ? cell_of(*value) : Cell();

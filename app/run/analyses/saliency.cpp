@@ -99,10 +99,9 @@ class Way {
  public:
   Way(const SaliencyOf& question, const Passes& passes)
       : passes_(passes),
-        steps_(question.steps),
         start_(start_of(question.baseline, *passes.run.model)),
         embeddings_(passes.embeddings()),
-        rule_(quadrature(std::min(kNodes, question.steps))) {}
+        rule_(quadrature(kNodes)) {}
 
   /// Fills in the shares, the metric at the start, and the number of gradients.
   void integrate(Saliency& result) {
@@ -110,7 +109,7 @@ class Way {
     const double tolerance = std::max(kTolerance * std::abs(result.value - result.start), kLeastTolerance);
     std::vector<Stretch> stretches{stretch(result, 0, 1, result.start, result.value)};
     const auto miss = [](const Stretch& one) { return one.miss(); };
-    while (result.gradients + 2 * static_cast<int>(rule_.size()) <= steps_) {
+    while (result.gradients + 2 * static_cast<int>(rule_.size()) <= kMostGradients) {
       double all = 0;
       for (const Stretch& one : stretches) all += one.miss();
       if (all <= tolerance) break;
@@ -128,6 +127,7 @@ class Way {
  private:
   /// Gradients in a stretch.
   static constexpr int kNodes = 8;
+  static constexpr int kMostGradients = 256;
   /// How far the parts of all stretches may be off: a part of the metric's difference from the baseline, or
   /// what the metric's float32 can tell.
   static constexpr double kTolerance = 2e-4, kLeastTolerance = 1e-5;
@@ -148,7 +148,7 @@ class Way {
     for (const auto& [at, weight] : rule_) {
       Saliency pending = result;
       pending.whole = false;
-      passes_.computation.show(std::move(pending), static_cast<double>(result.gradients) / steps_);
+      passes_.computation.show(std::move(pending), static_cast<double>(result.gradients) / kMostGradients);
       ++result.gradients;
       passes_.differentiate(*run_at(from + at * (to - from)), &gradient_);
       for (int position = 0; position < passes_.length; ++position)
@@ -180,7 +180,6 @@ class Way {
   double metric_at(double part) const { return passes_.differentiate(*run_at(part), nullptr); }
 
   const Passes& passes_;
-  int steps_;
   std::vector<float> start_;
   ParameterRows embeddings_, gradient_;
   std::vector<std::pair<double, double>> rule_;

@@ -51,14 +51,10 @@ struct Saliency {
 
 struct SaliencyOf {
   static constexpr std::string_view kName = "saliency";
-  static constexpr int kDefaultSteps = 256;
-  static constexpr int kMaxSteps = 1024;
 
   Measured measured = {};  ///< not the divergence
   SaliencyMethod method = SaliencyMethod::gradient_input;
-  // Of integrated gradients:
-  SaliencyBaseline baseline = SaliencyBaseline::zero;
-  int steps = kDefaultSteps;  ///< the most gradients, at least 1; fewer if the parts add up without them
+  SaliencyBaseline baseline = SaliencyBaseline::zero;  ///< of integrated gradients
   bool operator==(const SaliencyOf&) const = default;
 
   /// Throws RunError for a position, a token or a baseline that does not exist, and for the loss of a single

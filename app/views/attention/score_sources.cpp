@@ -198,9 +198,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->rank_by([&n](int row) { return n.listed[row].value; });
   const std::ptrdiff_t pairs = std::ptrdiff_t{n.of->count()} * n.of->count();
   if (listed == Listed::pairs && pairs > std::ssize(n.listed))
-    list->add_footer(0, grouped(pairs - std::ssize(n.listed)) + " not listed", list->last(),
-                     viz::fixed_number(n.others, 4), c.theme->text_muted);
-  list->add_footer(0, "sum", list->last(), viz::fixed_number(n.of->sum(), 4));
+    list->add_footer(grouped(pairs - std::ssize(n.listed)) + " not listed", viz::fixed_number(n.others, 4),
+                     c.theme->text_muted);
+  list->add_footer("sum", viz::fixed_number(n.of->sum(), 4));
   if (listed != Listed::pairs) list->table.row_names = "parts";
   return list;
 }

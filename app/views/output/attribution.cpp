@@ -31,14 +31,11 @@ struct Row {
 
 struct Numbers {
   std::shared_ptr<const Attribution> of;
-  // What the list splits: the part of the chosen head, or of the chosen layer's MLP. Null: it is not listed,
-  // or pending.
-  std::shared_ptr<const SourceParts> sources;
-  std::shared_ptr<const NeuronParts> neurons;
-  std::vector<Row> rows;    ///< the parts in the order of the pass, then what is split
-  int parts = 0;            ///< rows that are parts
-  std::vector<int> listed;  ///< rows
-  double sum = 0;           ///< of the list; NaN while it is pending
+  std::vector<Row> rows = {};    ///< the parts in the order of the pass, then what is split, if it is known
+  int parts = 0;                 ///< rows that are parts
+  std::vector<int> listed = {};  ///< rows
+  double sum = 0;                ///< of the list; NaN while it is pending
+  double unmatched = 0;          ///< see SourceParts
 
   int cols() const { return of->n_head() + 2; }  ///< a layer's heads, its bias and its MLP
   int part(int layer, int col) const { return 2 + layer * cols() + col; }
@@ -51,17 +48,16 @@ std::optional<AttributionOf> question_of(const ViewContext& c) {
   return measured ? std::optional(AttributionOf{*measured}) : std::nullopt;
 }
 
-Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> of) {
+Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> answer) {
   const auto [at_layer, at_head, query, key] = c.selection;
-  const Attribution& a = *of;
-  Numbers n{std::move(of), {}, {}, {}, 0, {}, a.sum()};
+  const Attribution& a = *answer;
+  Numbers n{.of = std::move(answer), .sum = a.sum()};
   const auto add = [&n](Row row) {
     n.rows.push_back(std::move(row));
     return static_cast<int>(std::ssize(n.rows)) - 1;
   };
   const auto add_other = [&](std::string name, double value, int layer = -1) {
-    const auto index = static_cast<int>(std::ssize(n.rows));
-    add({"part", std::move(name), {.layer = layer, .other = index}, value});
+    add({"part", std::move(name), {.layer = layer, .other = static_cast<int>(std::ssize(n.rows))}, value});
   };
   add_other("token embedding", a.token_embedding);
   add_other("position embedding", a.position_embedding);
@@ -76,32 +72,28 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> of) 
   if (a.edited) add_other("edits", a.edits);
   n.parts = static_cast<int>(std::ssize(n.rows));
 
-  const auto add_split = [&](const auto& split, const char* kind, const Ref& ref, const std::string& name,
-                             const std::vector<float>& sizes) {
+  const auto add_split = [&](const char* kind, const std::string& name, const Ref& ref, int Ref::*which,
+                             const auto& split, const std::vector<float>& sizes) {
     n.sum = split.sum();
     for (int i = 0; i < std::ssize(split.parts); ++i) {
       Ref one = ref;
-      (n.sources ? one.key : one.neuron) = i;
+      one.*which = i;
       n.listed.push_back(add({kind, name, one, split.parts[i], i, sizes[i]}));
     }
+    if constexpr (requires { split.bias; }) add({kind, "output bias of " + name, ref, split.bias});
+    if (split.edited) add({kind, "edits of the output of " + name, ref, split.edits});
   };
   const Listed listed = c.options[kList];
   if (listed == Listed::sources || listed == Listed::neurons) n.sum = no_number();
-  if (listed == Listed::sources) n.sources = c.ask(SourcesOf{at_layer, at_head, a.measured});
-  if (listed == Listed::neurons) n.neurons = c.ask(NeuronsOf{at_layer, a.measured});
-  if (n.sources) {
-    const std::string name = head_name(at_layer, at_head);
-    const Ref head{.layer = at_layer, .head = at_head};
-    add_split(*n.sources, "source", head, name, n.sources->weights);
-    if (n.sources->edited) add({"source", "edits of the output of " + name, head, n.sources->edits});
+  if (const auto split =
+          listed == Listed::sources ? c.ask(SourcesOf{at_layer, at_head, a.measured}) : nullptr) {
+    add_split("source", head_name(at_layer, at_head), {.layer = at_layer, .head = at_head}, &Ref::key, *split,
+              split->weights);
+    n.unmatched = split->unmatched;
   }
-  if (n.neurons) {
-    const std::string name = "L" + std::to_string(at_layer) + " MLP";
-    const Ref layer{.layer = at_layer};
-    add_split(*n.neurons, "neuron", layer, name, n.neurons->activations);
-    add({"neuron", "output bias of " + name, layer, n.neurons->bias});
-    if (n.neurons->edited) add({"neuron", "edits of the output of " + name, layer, n.neurons->edits});
-  }
+  if (const auto split = listed == Listed::neurons ? c.ask(NeuronsOf{at_layer, a.measured}) : nullptr)
+    add_split("neuron", "L" + std::to_string(at_layer) + " MLP", {.layer = at_layer}, &Ref::neuron, *split,
+              split->activations);
   for (int part = 0; part < n.parts; ++part) {
     const auto [layer, head] = std::pair(n.rows[part].ref.layer, n.rows[part].ref.head);
     if (listed == Listed::parts || (listed == Listed::layers && layer < 0)) n.listed.push_back(part);
@@ -109,12 +101,6 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> of) 
       n.listed.push_back(add({"layer", "L" + std::to_string(layer), {.layer = layer}, a.layer(layer)}));
   }
   return n;
-}
-
-/// Whether source tokens that only the baseline has contributed.
-bool shows_unmatched(const ViewContext& c, const Numbers& n) {
-  return c.side == Side::difference && compares_different_inputs(*c.run) && n.sources &&
-         n.sources->unmatched != 0;
 }
 
 /// What a part's number is called.
@@ -150,52 +136,45 @@ void say_part(Facts& facts, const ViewContext& c, const Numbers& n, const Ref& r
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = ListKeys::pages};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
-  constexpr int kLeastRows = 8;  // fewer say less than the grid
   const Listed listed = c.options[kList];
+  const bool sources = listed == Listed::sources, layers = listed == Listed::layers;
   const auto [layer, head, query, key] = c.selection;
   auto made = std::make_unique<List>(c, kRows, static_cast<int>(std::ssize(n.listed)));
   List& list = *made;
-  list.least_rows = kLeastRows;
+  list.least_rows = 8;  // fewer say less than the grid
   const auto row = [&n](int i) -> const Row& { return n.rows[n.listed[i]]; };
   list.refers_to = [row](int i) { return row(i).ref; };
-  if (listed == Listed::sources)
+  if (sources)
     list.number("", 5, [row](int i) { return row(i).id; }, {.color = c.theme->text_muted, .digits = 0});
-  list.text(listed == Listed::sources   ? head_name(layer, head) + " from"
-            : listed == Listed::neurons ? "L" + std::to_string(layer) + " neuron"
-            : listed == Listed::layers  ? "layer"
-                                        : "part",
-            9, [&c, &n, row](int i) {
-              return n.sources   ? c.run->tokens.labels[row(i).id]
-                     : n.neurons ? std::to_string(row(i).id)
-                                 : row(i).name;
-            });
-  const int named = list.last();
-  if (n.sources)
-    list.number(delta(c) + std::string("weight"), 6, [row](int i) { return row(i).size; },
-                {.digits = 4, .scientific = 0.001});
-  if (n.neurons)
-    list.number(delta(c) + std::string("activation"), 6, [row](int i) { return row(i).size; }, {.digits = 3});
+  const std::string_view name = kList.choices[static_cast<std::size_t>(listed)].name;
+  const std::string whose = sources                     ? head_name(layer, head) + " "
+                            : listed == Listed::neurons ? "L" + std::to_string(layer) + " "
+                                                        : "";
+  list.text(whose + std::string(name), 9, [&c, row, sources](int i) {
+    const int id = row(i).id;
+    return id < 0 ? row(i).name : sources ? c.run->tokens.labels[id] : std::to_string(id);
+  });
+  if (sources || listed == Listed::neurons)
+    list.number(delta(c) + std::string(sources ? "weight" : "activation"), 6,
+                [row](int i) { return row(i).size; }, {.digits = 4, .scientific = 0.001});
   list.bar(quantity_of(c, n), 8, [row](int i) { return row(i).value; },
            {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
-  const int values = list.last();
-  if (listed == Listed::layers)
+  if (layers)
     list.rank_by([row](int i) { return row(i).value; });
   else
     list.order_by([row](int i) { return std::abs(row(i).value); });
   const auto add_footer = [&](std::string words, double value) {
-    list.add_footer(named, std::move(words), values, viz::fixed_number(value, 4), c.theme->text_muted);
+    list.add_footer(std::move(words), viz::fixed_number(value, 4), c.theme->text_muted);
   };
-  if (shows_unmatched(c, n)) add_footer("only in the " + second_name(*c.run), n.sources->unmatched);
+  if (n.unmatched != 0) add_footer("only in the " + second_name(*c.run), n.unmatched);
   for (const Row& other : std::span(n.rows).subspan(static_cast<std::size_t>(n.parts)))
-    if (other.id < 0 && listed != Listed::layers) add_footer(other.name, other.value);
-  list.add_footer(named, "sum", values, std::isnan(n.sum) ? kComputing : viz::fixed_number(n.sum, 4));
-  list.table.row_names = kList.choices[static_cast<std::size_t>(listed)].name;
-  const Ref chosen = listed == Listed::sources  ? Ref{.layer = layer, .head = head, .key = key}
-                     : listed == Listed::layers ? Ref{.layer = layer}
-                                                : Ref{.layer = layer, .head = head};
+    if (other.id < 0 && !layers) add_footer(other.name, other.value);
+  list.add_footer("sum", std::isnan(n.sum) ? kComputing : viz::fixed_number(n.sum, 4));
+  list.table.row_names = name;
+  const Ref chosen{.layer = layer, .head = layers ? -1 : head, .key = sources ? key : -1};
   for (int i = 0; i < list.table.rows; ++i)
     if (row(i).ref == chosen) list.table.marked = i;
-  if (listed == Listed::sources) list.table.mark = c.theme->key;
+  if (sources) list.table.mark = c.theme->key;
   return made;
 }
 
@@ -242,18 +221,19 @@ Table table(const ViewContext& c, const Numbers& n) {
   const std::string what = difference_column_prefix(c);
   Table result{"kind", "part", key_column("layer"), key_column("head"), what + "logit"};
   result.ranked_by = what + "logit";
-  if (n.sources) result.add_columns({key_column("source"), note_column("source token"), what + "weight"});
-  if (n.neurons) result.add_columns({key_column("neuron"), what + "activation"});
-  const auto known = [](int index) { return index >= 0 ? std::optional(index) : std::nullopt; };
-  for (const auto& [kind, name, ref, value, id, size] : n.rows) {
+  const std::string_view kind = n.rows.back().kind;
+  if (kind == "source")
+    result.add_columns({key_column("source"), note_column("source token"), what + "weight"});
+  if (kind == "neuron") result.add_columns({key_column("neuron"), what + "activation"});
+  for (const auto& [of, name, ref, value, id, size] : n.rows) {
     TableRow row;
-    add_cells(row, kind, name, known(ref.layer), known(ref.head), value);
+    add_cells(row, of, name, index_cell(ref.layer), index_cell(ref.head), value);
     if (id >= 0) add_cells(row, id);
-    if (id >= 0 && n.sources) add_cells(row, c.run->tokens.labels[id]);
+    if (id >= 0 && kind == "source") add_cells(row, c.run->tokens.labels[id]);
     if (id >= 0) add_cells(row, size);
     result.add(std::move(row));
   }
-  if (shows_unmatched(c, n)) result.fact("only in the " + second_name(*c.run), n.sources->unmatched);
+  if (n.unmatched != 0) result.fact("only in the " + second_name(*c.run), n.unmatched);
   add_measured(result, c, a.measured);
   result.fact("value", a.logit);
   result.fact("sum", a.sum());
@@ -268,7 +248,7 @@ void declare(Content& it) {
   if (it.lacks_counterpart() || !of) return;
   const Numbers& n = it.keep(numbers_of(c, of));
   it.title = capitalized(metric_words(c, of->measured));
-  it.subtitle = "after " + token_name(c.run->tokens, c.selection.query);
+  it.subtitle = after_words(c, of->measured);
   if (c.side != Side::difference) it.subtitle += "; ln_f scale " + viz::number(of->scale, 4) + " held fixed";
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_part(facts, c, n, ref); };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return choose(now, n, ref); };

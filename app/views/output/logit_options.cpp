@@ -86,6 +86,10 @@ std::optional<Measured> measured_logit(const ViewContext& c) {
   return measured_by(c, subtracts ? Metric::difference : Metric::logit, kSubtractedToken);
 }
 
+std::string after_words(const ViewContext& c, const Measured& of) {
+  return of.position < 0 ? "" : "after " + token_name(c.run->tokens, of.position);
+}
+
 std::string metric_words(const ViewContext& c, const Measured& of) {
   if (of.metric == Metric::divergence) return "KL(run ‖ edited), bits";
   if (of.metric == Metric::loss) return "mean loss of the prompt, bits";

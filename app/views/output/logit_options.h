@@ -23,6 +23,8 @@ std::optional<Measured> measured_by(const ViewContext& context, Metric metric,
 /// The same for a logit, or with `kSubtractedToken` the difference of two.
 std::optional<Measured> measured_logit(const ViewContext& context);
 
+/// "after 8 “·it”", the prediction that is measured; empty for the loss of the whole prompt.
+std::string after_words(const ViewContext& context, const Measured& measured);
 /// "logit of “·it” − “·the”", "logit of “·it” − mean", "mean loss of the prompt, bits".
 std::string metric_words(const ViewContext& context, const Measured& measured);
 

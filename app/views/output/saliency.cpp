@@ -14,8 +14,8 @@ constexpr ChoiceOf<SaliencyMethod> kSaliencyMethods[] = {
      "The gradient at each token's embedding times the embedding"},
     {SaliencyMethod::gradient_norm, "gradient-norm", "Gradient norm",
      "The length of the gradient at each token's embedding, without a sign"},
-    {SaliencyMethod::integrated, "integrated", "Integrated",
-     "Integrated gradients: the mean gradient on the way from a baseline, times the way"}};
+    {SaliencyMethod::integrated, "integrated", "Integrated gradients",
+     "The mean gradient on the way from a baseline, times the way"}};
 constexpr ChoiceOf<SaliencyBaseline> kSaliencyBaselines[] = {
     {SaliencyBaseline::zero, "zero", "Zero", "Zeros in place of every token's embedding; positions are kept"},
     {SaliencyBaseline::mean, "mean", "Mean",
@@ -39,10 +39,6 @@ const auto kBaseline = choice_option<SaliencyBaseline>(
     "saliency-baseline", "Baseline embedding", "wW",
     "what integrated gradients begin with in place of the tokens' embeddings", choices_of(kSaliencyBaselines),
     {.flag = "baseline", .applies = is_integrated});
-const auto kSteps = number_option(
-    "saliency-steps", "Steps", "xX", "the most gradients on the way; fewer if the shares add up without them",
-    SaliencyOf::kDefaultSteps, 1, SaliencyOf::kMaxSteps,
-    {.flag = "steps", .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, .applies = is_integrated});
 const auto kSorted =
     switch_option("salient-first", "Largest first", "oO", "sort tokens by their share, largest first");
 const auto kFirstRow = first_row_option("first-salient", true, -1);
@@ -50,139 +46,86 @@ const auto kFirstRow = first_row_option("first-salient", true, -1);
 /// Nullopt until it is known which tokens are measured.
 std::optional<SaliencyOf> question_of(const ViewContext& c) {
   const auto measured = measured_by(c, c.options[kMetric]);
-  if (!measured) return std::nullopt;
-  SaliencyOf question{*measured, c.options[kMethod]};
-  if (is_integrated(c.options)) {
-    question.baseline = c.options[kBaseline];
-    question.steps = c.options[kSteps];
-  }
-  return question;
-}
-
-struct Numbers {
-  std::shared_ptr<const Saliency> of;
-  std::vector<float> shares;  ///< by position, of the tokens that may have one
-  int count() const { return static_cast<int>(shares.size()); }
-};
-
-Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Saliency> of) {
-  Numbers n;
-  const int count = std::min(of->reach(), c.run->run->length());
-  for (int i = 0; i < count; ++i) n.shares.push_back(static_cast<float>(of->parts[i]));
-  n.of = std::move(of);
-  return n;
+  return measured ? std::optional(SaliencyOf{*measured, c.options[kMethod], c.options[kBaseline]})
+                  : std::nullopt;
 }
 
 bool has_sign(const ViewContext& c) {
   return c.options[kMethod] != SaliencyMethod::gradient_norm || c.side == Side::difference;
 }
 
-std::string title_of(const ViewContext& c, const Saliency& of) {
-  const std::string name(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].label);
-  return (is_integrated(c.options) ? "Integrated gradients" : name) + ": " + metric_words(c, of.measured);
-}
-
 std::string subtitle_of(const ViewContext& c, const Saliency& of) {
-  const std::string after =
-      of.measured.position < 0 ? "" : "after " + token_name(c.run->tokens, c.selection.query);
-  if (c.side == Side::difference) return after;
-  const std::string value = after.empty() ? "" : after + "; ";
-  if (!is_integrated(c.options)) return value + viz::number(of.value, 4);
-  return value + viz::number(of.start, 4) + " → " + viz::number(of.value, 4) + "; " +
+  std::string words = after_words(c, of.measured);
+  if (c.side == Side::difference) return words;
+  if (!words.empty()) words += "; ";
+  if (!is_integrated(c.options)) return words + viz::number(of.value, 4);
+  return words + viz::number(of.start, 4) + " → " + viz::number(of.value, 4) + "; " +
          counted(of.gradients, "gradient");
 }
 
-std::string share_heading(const ViewContext& c) {
-  const char* const name = c.options[kMethod] == SaliencyMethod::gradient_norm ? "gradient norm" : "share";
-  return c.side == Side::difference ? "difference" : name;
+/// What a token's number is called.
+std::string share_name(const ViewContext& c) {
+  return delta(c) +
+         std::string(c.options[kMethod] == SaliencyMethod::gradient_norm ? "gradient norm" : "share");
+}
+std::string unit_of(const Saliency& of) {
+  return is_in_bits(of.measured.metric) ? "bits" : "";
 }
 
-std::string share_column(const ViewContext& c) {
-  return difference_column_prefix(c) + "share";
-}
-std::string unit_of(const Numbers& n) {
-  return is_in_bits(n.of->measured.metric) ? "bits" : "";
-}
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "shares", .first_number = 0};
 
-/// Whether tokens that only the baseline has had shares.
-bool shows_unmatched(const ViewContext& c, const Numbers& n) {
-  return c.side == Side::difference && compares_different_inputs(*c.run) && n.of->unmatched != 0;
-}
-
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "shares"};
-
-/// A token as the key of the prediction, or of the loss and after the prediction, as a query.
-Ref ref_to(const ViewContext& c, const Numbers& n, int position) {
-  const bool is_query = n.of->measured.position < 0 || position > c.selection.query;
-  return is_query ? Ref{.query = position} : Ref{.key = position};
-}
-
-int chosen_token(const ViewContext& c, const Numbers& n) {
-  return n.of->measured.position < 0 ? c.selection.query : c.selection.key;
-}
-viz::Color chosen_color(const ViewContext& c, const Numbers& n) {
-  return n.of->measured.position < 0 ? c.theme->query : c.theme->key;
-}
-
-std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
+std::unique_ptr<List> list_of(const ViewContext& c, const Saliency& of) {
   const PromptTokens& tokens = c.run->tokens;
-  auto made = std::make_unique<List>(c, kRows, n.count());
+  auto made = std::make_unique<List>(c, kRows, of.reach());
   List& list = *made;
-  list.refers_to = [&](int i) { return ref_to(c, n, i); };
+  // A token is a key of the prediction; of the loss, and after the prediction, a query.
+  list.refers_to = [&](int i) {
+    return of.measured.position < 0 || i > c.selection.query ? Ref{.query = i} : Ref{.key = i};
+  };
   list.number("", 7, [](int i) { return i; },
               {.file = key_column("position"), .color = c.theme->text_muted, .digits = 0});
   list.file(note_column("id"), [&tokens](int i) { return tokens.tokens[i].id; });
-  list.text("token", 10, [&tokens](int i) { return tokens.labels[i]; }, {.file = note_column("token")});
-  const int named = list.last();
-  list.bar(share_heading(c), 9, n.of->parts,
-           {.file = Column(share_column(c), unit_of(n)),
+  list.text("token", 10, tokens.labels, {.file = note_column("token")});
+  list.bar(share_name(c), 9, of.parts,
+           {.file = Column(difference_column_prefix(c) + "share", unit_of(of)),
             .digits = 4,
             .scientific = 0.0001,
             .most = 40 * c.font_size,
             .is_signed = has_sign(c)});
-  const int share = list.last();
-  const auto footer = [&](std::string name, double value) {
-    list.add_footer(named, std::move(name), share, viz::fixed_number(value, 4));
+  const auto add_footer = [&](std::string words, double value) {
+    list.add_footer(std::move(words), viz::fixed_number(value, 4));
   };
-  if (shows_unmatched(c, n)) footer("only in the " + second_name(*c.run), n.of->unmatched);
-  if (c.options[kMethod] != SaliencyMethod::gradient_norm) footer("sum", n.of->sum());
+  if (of.unmatched != 0) add_footer("only in the " + second_name(*c.run), of.unmatched);
+  if (c.options[kMethod] != SaliencyMethod::gradient_norm) add_footer("sum", of.sum());
   if (is_integrated(c.options)) {
-    footer("exact", n.of->value - n.of->start);
-    list.add_footer(named, "error", share, viz::number(n.of->error(), 2));
+    add_footer("exact", of.value - of.start);
+    list.add_footer("error", viz::number(of.error(), 2));
     list.row_facts = [&](Facts& facts, int i) {
-      if (n.of->sum() != 0)
-        facts.say(viz::fixed_number(100 * n.of->parts[i] / n.of->sum(), 1) + " % of the sum");
+      if (of.sum() != 0) facts.say(viz::fixed_number(100 * of.parts[i] / of.sum(), 1) + " % of the sum");
     };
   }
-  const bool sorted = c.options[kSorted];
-  list.rank_by(n.of->parts);
-  if (sorted) list.order_by(n.of->parts);
-  if (sorted) list.table.row_names = "rows";
-  list.table.first_number = sorted ? 1 : 0;
-  if (const int chosen = chosen_token(c, n); chosen < n.count()) list.table.marked = list.kept = chosen;
-  list.table.mark = chosen_color(c, n);
+  list.rank_by(of.parts);
+  if (c.options[kSorted]) list.order_by(of.parts);
   return made;
 }
 
-viz::ColorScale scale_of(const ViewContext& c, const Numbers& n) {
-  const viz::ValueRange range = viz::value_range(viz::Matrix::row(n.shares));
+viz::ColorScale scale_of(const ViewContext& c, std::span<const float> shares) {
+  const viz::ValueRange range = viz::value_range(viz::Matrix::row(shares));
   if (!has_sign(c)) return viz::linear_scale(static_cast<double>(range.high));
   // The first token may be far beyond all others; it must not take their colours away.
-  const auto others = std::span(n.shares).subspan(n.count() > 1 ? 1 : 0);
-  return viz::robust_scale(viz::Matrix::row(others), 0, range);
+  return viz::robust_scale(viz::Matrix::row(shares.subspan(shares.size() > 1 ? 1 : 0)), 0, range);
 }
 
 /// A row for each token that may have a share.
-Table table(const ViewContext& c, const Numbers& n, const List& list) {
-  const Saliency& of = *n.of;
-  const std::string unit = unit_of(n);
+Table table(const ViewContext& c, const Saliency& of, const List& list) {
+  const std::string unit = unit_of(of);
   Table result = list.exported();
-  result.ranked_by = share_column(c);
+  result.ranked_by = result.columns.back().name;
   add_measured(result, c, of.measured);
   result.fact("method", name_of(kSaliencyMethods, of.method));
   result.fact("value", of.value, unit);
   result.fact("sum", of.sum(), unit);
-  if (shows_unmatched(c, n)) result.fact("only in the baseline", of.unmatched, unit);
+  if (of.unmatched != 0) result.fact("only in the baseline", of.unmatched, unit);
   if (is_integrated(c.options)) {
     result.fact("baseline", name_of(kSaliencyBaselines, c.options[kBaseline]));
     result.fact("baseline value", of.start, unit);
@@ -194,28 +137,34 @@ Table table(const ViewContext& c, const Numbers& n, const List& list) {
 
 void declare(Content& it) {
   const ViewContext& c = it.c;
-  const auto of = it.need(question_of(c));
-  if ((token_count(c.options[kMetric]) > 0 && it.lacks_counterpart()) || !of) return;
-  if (!of->whole) {
+  const auto answer = it.need(question_of(c));
+  if ((token_count(c.options[kMetric]) > 0 && it.lacks_counterpart()) || !answer) return;
+  if (!answer->whole) {
     it.message = kComputing;
     return;
   }
-  const Numbers& n = it.keep(numbers_of(c, of));
-  it.title = title_of(c, *of), it.subtitle = subtitle_of(c, *of);
-  auto list = list_of(c, n);
-  auto prompt = std::make_unique<ShadedPrompt>(c, kChip, n.shares, scale_of(c, n),
-                                               delta(c) + share_heading(c) + " of each token");
-  prompt->chosen = chosen_token(c, n), prompt->outline = chosen_color(c, n);
+  const Saliency& of = *it.keep(answer);
+  it.title = std::string(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].label) + ": " +
+             metric_words(c, of.measured);
+  it.subtitle = subtitle_of(c, of);
+  auto list = list_of(c, of);
+  const List& shown = *list;
+  const std::vector<float> shares(of.parts.begin(), of.parts.begin() + of.reach());
+  auto prompt =
+      std::make_unique<ShadedPrompt>(c, kChip, shares, scale_of(c, shares), share_name(c) + " of each token");
+  const bool of_prompt = of.measured.position < 0;
+  prompt->chosen = of_prompt ? c.selection.query : c.selection.key;
+  prompt->outline = list->table.mark = of_prompt ? c.theme->query : c.theme->key;
+  if (prompt->chosen < of.reach()) list->table.marked = list->kept = prompt->chosen;
   prompt->list = list.get();
   prompt->refers_to = list->refers_to;
-  const List& shares = *list;
   prompt->token_facts = [&](Facts& facts, int i) {
-    if (i < n.count())
-      shares.say_row(facts, i);
+    if (i < of.reach())
+      shown.say_row(facts, i);
     else
       facts.say("the prediction does not depend on later tokens");
   };
-  it.table = [&] { return table(c, n, shares); };
+  it.table = [&] { return table(c, of, shown); };
   it.body = rows(boxes(may_be_left_out(std::move(prompt), "the prompt"), std::move(list)));
 }
 
@@ -229,8 +178,7 @@ View saliency_view() {
                 "embeddings",
                 declare);
   view.audience = Audience::research;
-  view.options = {&kMethod,   &kMetric, &kMeasuredToken, &kOtherToken,
-                  &kBaseline, &kSteps,  &kSorted,        &kFirstRow};
+  view.options = {&kMethod, &kMetric, &kMeasuredToken, &kOtherToken, &kBaseline, &kSorted, &kFirstRow};
   view.metric = &kMetric;
   view.has_list = true;
   view.shows_difference = true;

@@ -77,7 +77,7 @@ List::List(const ViewContext& context, int role, int count) : RoleBox(role), con
 List::List(const ViewContext& context, const ListRows& rows, int count) : List(context, rows.role, count) {
   rows_ = &rows;
   table.row_names = rows.names;
-  table.first_number = 1;
+  table.first_number = rows.first_number;
   table.max_rows = context.max_rows;
   table.note_below = !context.in_pane;
 }
@@ -121,10 +121,13 @@ viz::FixedCell List::sum_cell(int column, std::size_t count) const {
   return sum;
 }
 
-void List::add_footer(int named, std::string words, int number, std::string value,
-                      std::optional<viz::Color> color) {
+void List::add_footer(std::string words, std::string value, std::optional<viz::Color> color) {
+  const auto named = std::ranges::find_if(columns_, [](const ListColumn& column) {
+    return column.pictured && column.kind == viz::TableColumn::Kind::text;
+  });
+  const auto before = std::ranges::count(columns_.begin(), named, true, &ListColumn::pictured);
   viz::FixedRow& row = table.footer.emplace_back();
-  row = {cell(named, std::move(words)), cell(number, std::move(value))};
+  row = {cell(static_cast<int>(before), std::move(words)), cell(last(), std::move(value))};
   for (viz::FixedCell& one : row) one.color = color.value_or(context_.theme->text);
 }
 

@@ -59,6 +59,7 @@ struct ListRows {
   std::string_view names;    ///< in the note about the shown rows: "keys"
   ListKeys keys = ListKeys::lines_and_pages;
   bool runs_on = false;  ///< a figure cut to some rows shows neighbours, not the strongest ones
+  int first_number = 1;  ///< of the first row in that note; 0: rows are positions, unless they are sorted
 };
 
 /// Keys with another meaning here than ListRows::keys says. Nothing: this key has none; null: no key has.
@@ -137,6 +138,7 @@ class List final : public RoleBox {
   /// have any, then say nothing.
   template <ListCells Cells>
   void order_by(Cells&& numbers, bool falling = true) {
+    if (rows_ != nullptr && rows_->first_number == 0) table.row_names = "rows", table.first_number = 1;
     for (int row = 0; row < table.rows; ++row)
       table.order.push_back((falling ? -1 : 1) * static_cast<float>(by_row<Cells>(numbers)(row)));
   }
@@ -197,9 +199,8 @@ class List final : public RoleBox {
   /// A vector in a fixed row, and what it is called at the mouse. `which`: as for a column of strips.
   viz::FixedCell strip_cell(int column, int which, std::string called, std::span<const float> vector);
 
-  /// Adds a row below the others: a name in one column, a number in another.
-  void add_footer(int named, std::string words, int number, std::string value,
-                  std::optional<viz::Color> color = {});
+  /// Adds a row below the others: words in the first column of texts, a number in the one declared last.
+  void add_footer(std::string words, std::string value, std::optional<viz::Color> color = {});
 
   // For pictures.
   viz::Table table;  ///< complete except for its columns, until it is laid out
