@@ -145,24 +145,29 @@ constexpr int kMaxRows = 1 << 30;
 constexpr int kMaxExportScale = 4;
 constexpr float kSmallestFont = 9, kDefaultFontSize = 14, kLargestFont = 32;  // logical pixels
 
-/// What the window remembers between starts: a part of its session, and paths.
-struct Settings {
+/// What the window knows by heart, whatever it shows.
+struct Remembered {
+  std::vector<std::filesystem::path> recent_models;    ///< newest first, see `remember`
+  std::vector<std::filesystem::path> recent_folders;   ///< folders browsed or exported to, newest first
+  std::vector<std::filesystem::path> recent_sessions;  ///< newest first
+  bool offer_models = true;                            ///< offer larger models while the bundled one is open
+  std::vector<std::string> finished_tours;             ///< ids of those whose last stop was seen, each once
+  bool all_controls = false;                           ///< all controls of a view are shown, however many
+  bool operator==(const Remembered&) const = default;
+};
+
+/// What the window remembers between starts: that, a part of its session, and paths.
+struct Settings : Remembered {
   /// What the next start restores: look, panes, views, kept options, the prompt's text and start token, and
   /// the selection, which may be of another model.
   Session session;
   bool has_prompt = false;  ///< whether the session's prompt was ever set
   int window_width = 1600;
   int window_height = 1000;
-  std::filesystem::path last_model;                    ///< empty: the bundled model
-  std::vector<std::filesystem::path> recent_models;    ///< newest first, see `remember`
-  std::vector<std::filesystem::path> recent_folders;   ///< folders browsed or exported to, newest first
-  std::vector<std::filesystem::path> recent_sessions;  ///< newest first
-  std::filesystem::path export_folder;                 ///< folder of the last export; empty: none yet
-  int export_scale = 2;                     ///< PNG: device pixels per logical pixel, in [1, kMaxExportScale]
-  bool offer_models = true;                 ///< offer larger models while the bundled one is open
-  std::vector<std::string> finished_tours;  ///< their ids
-  bool all_controls = false;                ///< all controls of a view are shown, however many
-  bool start_token = false;                 ///< the start token toggle for new prompts
+  std::filesystem::path last_model;     ///< empty: the bundled model
+  std::filesystem::path export_folder;  ///< folder of the last export; empty: none yet
+  int export_scale = 2;                 ///< PNG: device pixels per logical pixel, in [1, kMaxExportScale]
+  bool start_token = false;             ///< the start token toggle for new prompts
   bool operator==(const Settings&) const = default;
 };
 

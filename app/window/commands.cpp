@@ -91,94 +91,85 @@ constexpr Command names_object(Command command) {
   return command;
 }
 
-constexpr Command kTable[] =
-    {
-        {Id::export_view, Key::e, kCtrl, "Export…",
-         "save a picture of a view, for a slide or a paper, or its data", open<Dialog::export_>},
-        {Id::unnamed, Key::c, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet",
-         [](const UiState&) -> Maybe { return CopyNumbers{}; }},
-        begins_group(
-            {Id::examples, Key::l, kCtrl, "Example prompts", "example prompts", nullptr, Menu::examples}),
-        {Id::models, Key::m, kCtrl, "Models", "models on this machine", nullptr, Menu::models},
-        {Id::unnamed, Key::s, kCtrl, "Save session", "save the session: everything on the screen",
-         save_session},
-        {Id::save_session_as, Key::s, kCtrlShift, "Save session as…", "save the session under another name",
-         open<Dialog::save>},
-        {Id::unnamed, Key::none, kNone, "Sessions", "", nullptr, Menu::sessions},
-        {Id::open, Key::o, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts",
-         open<Dialog::open>},
-        begins_group({Id::generate, Key::g, kCtrl, "Generate", "start or stop generating, token by token",
-                      [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }}),
-        {Id::start_token, Key::b, kCtrl, "Start token", "toggle the start token",
-         [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
-        begins_group(names_object<undo_words, false>(
-            unavailable_if("There is nothing to undo.",
-                           {Id::undo, Key::z, kCtrl, "Undo",
-                            "undo the last change of the prompt, the edits or the second prompt", undo<false>,
-                            kNoMenu, kRepeats}))),
-        names_object<undo_words, true>(
-            unavailable_if("There is nothing to redo.",
-                           {Id::redo, Key::z, kCtrlShift, "Redo", "redo it", undo<true>, kNoMenu, kRepeats})),
-        {Id::unnamed, Key::y, kCtrl, "", "redo it", undo<true>, kNoMenu, kRepeats},
-        begins_group({Id::unnamed, Key::i, kCtrl, "Edits bar", "show or hide the Edits bar",
-                      [](const UiState& s) -> Maybe { return ShowEdits{!s.edits.open}; }}),
-        begins_group({Id::second_prompt, Key::p, kCtrl, "Second prompt",
-                      "show or hide a second prompt to compare with",
-                      [](const UiState& s) -> Maybe {
-                        return CompareWith{!s.second.on, s.second.alignment};
-                      }}),
-        {Id::second_model, Key::m, kCtrlShift, "Second model…", "choose a second model to compare with",
-         nullptr, Menu::second_model},
-        unavailable_if("There is nothing to compare: make an edit, or add a second prompt or model.",
-                       {Id::unnamed, Key::p, kCtrlShift, "Edited, baseline, difference",
-                        "switch between the edited run, the baseline and the difference", next_side}),
-        {Id::unnamed, Key::up, kAlt, "", "layer above", always<MoveHead{-1, 0}>, kNoMenu, kRepeats},
-        {Id::unnamed, Key::down, kAlt, "", "layer below", always<MoveHead{1, 0}>, kNoMenu, kRepeats},
-        {Id::unnamed, Key::left, kAltShift, "", "previous head", always<MoveHead{0, -1}>, kNoMenu, kRepeats},
-        {Id::unnamed, Key::right, kAltShift, "", "next head", always<MoveHead{0, 1}>, kNoMenu, kRepeats},
-        {Id::unnamed, Key::up, kCtrl, "", "previous query", always<MoveQuery{-1}>, kNoMenu, kRepeats},
-        {Id::unnamed, Key::down, kCtrl, "", "next query", always<MoveQuery{1}>, kNoMenu, kRepeats},
-        {Id::unnamed, Key::page_up, kCtrl, "", "previous view", always<StepView{-1}>},
-        {Id::unnamed, Key::page_down, kCtrl, "", "next view", always<StepView{1}>},
-        unavailable_if(
-            "There is nothing to go back to.",
-            begins_group({Id::back, Key::left, kAlt, "Back", "go back to the previous selection and view",
-                          revisit<false>, kNoMenu, kRepeats})),
-        unavailable_if(
-            "There is nothing to go forward to.",
-            {Id::forward, Key::right, kAlt, "Forward", "go forward again", revisit<true>, kNoMenu, kRepeats}),
-        unavailable_if(
-            "No tours were found next to the program.",
-            {Id::unnamed, Key::none, kNone, "Tours", "show or hide the guided tours", toggle_tours}),
-        {Id::unnamed, Key::page_up, kAlt, "", "previous stop of the tour", step_stop<-1>},
-        {Id::unnamed, Key::page_down, kAlt, "", "next stop of the tour", step_stop<1>},
-        {Id::two_views, Key::d, kCtrl, "Two views side by side", "show or hide a second view",
-         [](const UiState& s) -> Maybe { return toggle_second_view(s); }},
-        begins_group({Id::unnamed, Key::none, kNone, "Reset pane widths",
-                      "", [](const UiState&) -> Maybe { return Change{&UiState::panes, {}}; }}),
-        {Id::unnamed, Key::t, kCtrl, "Toggle dark theme", "toggle the dark theme",
-         [](const UiState& s) -> Maybe {
-           return Change{&UiState::dark, !s.dark};
-         },
-         kNoMenu, kOnce, kInDialogs},
-        {Id::unnamed, Key::equal, kCtrl, "Larger text", "larger text",
-         [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }, kNoMenu, kRepeats,
-         kInDialogs},
-        {Id::unnamed, Key::minus, kCtrl, "Smaller text", "smaller text",
-         [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }, kNoMenu, kRepeats,
-         kInDialogs},
-        {Id::unnamed, Key::zero, kCtrl, "Default text size", "default text size",
-         [](const UiState&) -> Maybe { return SetFontSize{}; }, kNoMenu, kOnce, kInDialogs},
-        {Id::unnamed, Key::f10, kNone, "", "open the window's menu", nullptr, Menu::more},
-        {Id::unnamed, Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr,
-         Menu::picture},
-        begins_group({Id::palette, Key::k, kCtrl, "Find…",
-                      "find a command, a view, a head, a token… by a few letters", toggle_palette, kNoMenu,
-                      kOnce, kInDialogs}),
-        {Id::unnamed, Key::f1, kNone, "Help", "this help: keys, the guide and its glossary", toggle_help,
-         kNoMenu, kOnce, kInDialogs},
-        {Id::unnamed, Key::q, kCtrl, "Quit", "quit",
-         [](const UiState&) -> Maybe { return Change{&UiState::quit, true}; }, kNoMenu, kOnce, kInDialogs},
+constexpr Command kTable[] = {
+    {Id::export_view, Key::e, kCtrl, "Export…",
+     "save a picture of a view, for a slide or a paper, or its data", open<Dialog::export_>},
+    {Id::unnamed, Key::c, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet",
+     [](const UiState&) -> Maybe { return CopyNumbers{}; }},
+    begins_group(
+        {Id::examples, Key::l, kCtrl, "Example prompts", "example prompts", nullptr, Menu::examples}),
+    {Id::models, Key::m, kCtrl, "Models", "models on this machine", nullptr, Menu::models},
+    {Id::unnamed, Key::s, kCtrl, "Save session", "save the session: everything on the screen", save_session},
+    {Id::save_session_as, Key::s, kCtrlShift, "Save session as…", "save the session under another name",
+     open<Dialog::save>},
+    {Id::unnamed, Key::none, kNone, "Sessions", "", nullptr, Menu::sessions},
+    {Id::open, Key::o, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts",
+     open<Dialog::open>},
+    begins_group({Id::generate, Key::g, kCtrl, "Generate", "start or stop generating, token by token",
+                  [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }}),
+    {Id::start_token, Key::b, kCtrl, "Start token", "toggle the start token",
+     [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
+    begins_group(names_object<undo_words, false>(unavailable_if(
+        "There is nothing to undo.", {Id::undo, Key::z, kCtrl, "Undo",
+                                      "undo the last change of the prompt, the edits or the second prompt",
+                                      undo<false>, kNoMenu, kRepeats}))),
+    names_object<undo_words, true>(
+        unavailable_if("There is nothing to redo.",
+                       {Id::redo, Key::z, kCtrlShift, "Redo", "redo it", undo<true>, kNoMenu, kRepeats})),
+    {Id::unnamed, Key::y, kCtrl, "", "redo it", undo<true>, kNoMenu, kRepeats},
+    begins_group({Id::unnamed, Key::i, kCtrl, "Edits bar", "show or hide the Edits bar",
+                  [](const UiState& s) -> Maybe { return ShowEdits{!s.edits_bar.open}; }}),
+    begins_group({Id::second_prompt, Key::p, kCtrl, "Second prompt",
+                  "show or hide a second prompt to compare with",
+                  [](const UiState& s) -> Maybe {
+                    return CompareWith{!s.second.on, s.second.alignment};
+                  }}),
+    {Id::second_model, Key::m, kCtrlShift, "Second model…", "choose a second model to compare with", nullptr,
+     Menu::second_model},
+    unavailable_if("There is nothing to compare: make an edit, or add a second prompt or model.",
+                   {Id::unnamed, Key::p, kCtrlShift, "Edited, baseline, difference",
+                    "switch between the edited run, the baseline and the difference", next_side}),
+    {Id::unnamed, Key::up, kAlt, "", "layer above", always<MoveHead{-1, 0}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::down, kAlt, "", "layer below", always<MoveHead{1, 0}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::left, kAltShift, "", "previous head", always<MoveHead{0, -1}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::right, kAltShift, "", "next head", always<MoveHead{0, 1}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::up, kCtrl, "", "previous query", always<MoveQuery{-1}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::down, kCtrl, "", "next query", always<MoveQuery{1}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::page_up, kCtrl, "", "previous view", always<StepView{-1}>},
+    {Id::unnamed, Key::page_down, kCtrl, "", "next view", always<StepView{1}>},
+    unavailable_if(
+        "There is nothing to go back to.",
+        begins_group({Id::back, Key::left, kAlt, "Back", "go back to the previous selection and view",
+                      revisit<false>, kNoMenu, kRepeats})),
+    unavailable_if(
+        "There is nothing to go forward to.",
+        {Id::forward, Key::right, kAlt, "Forward", "go forward again", revisit<true>, kNoMenu, kRepeats}),
+    unavailable_if("No tours were found next to the program.",
+                   {Id::unnamed, Key::none, kNone, "Tours", "show or hide the guided tours", toggle_tours}),
+    {Id::unnamed, Key::page_up, kAlt, "", "previous stop of the tour", step_stop<-1>},
+    {Id::unnamed, Key::page_down, kAlt, "", "next stop of the tour", step_stop<1>},
+    {Id::two_views, Key::d, kCtrl, "Two views side by side", "show or hide a second view",
+     [](const UiState& s) -> Maybe { return toggle_second_view(s); }},
+    begins_group({Id::unnamed, Key::none, kNone, "Reset pane widths", "",
+                  [](const UiState&) -> Maybe { return change(&UiState::panes, {}); }}),
+    {Id::unnamed, Key::t, kCtrl, "Toggle dark theme", "toggle the dark theme",
+     [](const UiState& s) -> Maybe { return change(&UiState::dark, !s.dark); }, kNoMenu, kOnce, kInDialogs},
+    {Id::unnamed, Key::equal, kCtrl, "Larger text", "larger text",
+     [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }, kNoMenu, kRepeats, kInDialogs},
+    {Id::unnamed, Key::minus, kCtrl, "Smaller text", "smaller text",
+     [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }, kNoMenu, kRepeats, kInDialogs},
+    {Id::unnamed, Key::zero, kCtrl, "Default text size", "default text size",
+     [](const UiState&) -> Maybe { return SetFontSize{}; }, kNoMenu, kOnce, kInDialogs},
+    {Id::unnamed, Key::f10, kNone, "", "open the window's menu", nullptr, Menu::more},
+    {Id::unnamed, Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr,
+     Menu::picture},
+    begins_group({Id::palette, Key::k, kCtrl, "Find…",
+                  "find a command, a view, a head, a token… by a few letters", toggle_palette, kNoMenu, kOnce,
+                  kInDialogs}),
+    {Id::unnamed, Key::f1, kNone, "Help", "this help: keys, the guide and its glossary", toggle_help, kNoMenu,
+     kOnce, kInDialogs},
+    {Id::unnamed, Key::q, kCtrl, "Quit", "quit",
+     [](const UiState&) -> Maybe { return change(&UiState::quit, true); }, kNoMenu, kOnce, kInDialogs},
 };
 
 std::string name_of(Key key) {
@@ -214,10 +205,10 @@ const Command& command(CommandId id) {
 }
 
 Action toggle_second_view(const UiState& state) {
-  if (!state.second_view.empty()) return Change{&UiState::second_view, ""};
+  if (!state.second_view.empty()) return change(&UiState::second_view, "");
   for (const View& view : views())
     if (view.place == Place::tab && view.id != state.view) return ShowView{std::string(view.id), true};
-  return Change{&UiState::second_view, ""};
+  return change(&UiState::second_view, "");
 }
 
 std::string label_of(const Command& command, const UiState& state) {

@@ -68,17 +68,12 @@ UiState first_state(const CoreOptions& options) {
   s.tour.open = options.offer_tours && !s.tours.empty();
   if (options.window.selection) s.selection = *options.window.selection;
   s.prompt.edit = make_text_state(std::move(text));
-  s.recent_models = settings.recent_models;
-  s.recent_folders = settings.recent_folders;
-  s.recent_sessions = settings.recent_sessions;
+  static_cast<Remembered&>(s) = settings;
   s.open_form.listing.folder = options.start_folder;
   s.export_form.folder = settings.export_folder.empty() ? options.start_folder : settings.export_folder;
   s.export_form.scale = settings.export_scale;
   s.can_copy_pictures = options.pictures.has_value();
   s.can_fetch = options.fetch != nullptr;
-  s.offer_models = settings.offer_models;
-  s.all_controls = settings.all_controls;
-  s.finished_tours = settings.finished_tours;
   return s;
 }
 
@@ -204,9 +199,8 @@ void Core::set_questions(const std::vector<Question>& shown) {
   if (state_.generation.running) asked.push_back(next_token_question(state_, *snapshot_));
   // The session that is kept names the hash of its weights. They are hashed once, after all that is shown.
   const auto& run = snapshot_->run;
-  const bool says_hash = unhashed_ || !kept_.own.empty();
-  if (says_hash || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
-  if (says_hash && run && run->baseline && run->baseline->model != run->model)
+  if (!kept_.own.empty() || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
+  if (!kept_.own.empty() && run && run->baseline && run->baseline->model != run->model)
     asked.push_back(Question(HashOfWeights{}).on_baseline());
   questions_ = newest_first(questions_, asked);
   request_answers();
@@ -253,7 +247,7 @@ void Core::apply(const Action& action) {
   if (state_.prompt.edit.text != text) edited_.insert(Field::prompt);
   request_answers();
   if (action.get_if<Generate>()) generate_step();  // the answer may be known already
-  if (action.get_if<PlayOption>() && options_.clock) played_at_ = options_.clock();
+  if (action.get_if<PlayOption>()) rest_at_value();
 }
 
 void Core::follow_carets() {
@@ -261,21 +255,25 @@ void Core::follow_carets() {
     if (edited_.erase(placed.field) == 0) continue;
     const TextField& text = field_of(state_, placed.field);
     placed.look.scroll = text.scroll;
-    apply(ScrollField{placed.field,
-                      scroll_to_caret(text.edit, memory_.metrics.for_field(placed.field), placed.look)});
+    apply(scroll_field(placed.field,
+                       scroll_to_caret(text.edit, memory_.metrics.for_field(placed.field), placed.look)));
   }
 }
 
-bool Core::advance_playing() {
-  if (state_.playing.option == nullptr) return false;
-  const Options before = state_.options;
-  const double now = options_.clock ? options_.clock() : std::numeric_limits<double>::max();
-  apply(AdvancePlaying{std::max(0.0, now - std::exchange(played_at_, now))});
-  return state_.options != before || state_.playing.option == nullptr;
+bool Core::play_on() {
+  if (state_.playing == nullptr || (options_.clock && options_.clock() < plays_at_)) return false;
+  apply(PlayNext{});
+  rest_at_value();
+  return true;
+}
+
+void Core::rest_at_value() {
+  constexpr double kRest = 1.6;  // seconds
+  if (options_.clock) plays_at_ = options_.clock() + kRest;
 }
 
 bool Core::take_results() {
-  bool changed = advance_playing();
+  bool changed = play_on();
   if (keep_if_due()) changed = true;
   for (const std::optional<Action>& action : background_.take())
     if (action) apply(*action), changed = true;
@@ -296,7 +294,8 @@ bool Core::take_results() {
     apply_given_edits();
   }
   if (second_differs && snapshot_->second_model->folder != options_.examples_model)
-    apply(SecondOpened{snapshot_->second_model->folder});
+    apply(Action(
+        [&](UiState& s, ReduceContext&) { remember(s.recent_models, snapshot_->second_model->folder); }));
   // The second model's row shows why it could not be loaded.
   const bool in_row = snapshot_->error == snapshot_->second_problem;
   const bool is_new = std::exchange(errors_seen_, snapshot_->error_count) < snapshot_->error_count;
@@ -311,13 +310,12 @@ bool Core::take_results() {
   }
   if (auto& given = options_.window.prompt;
       given && !given->ids.empty() && snapshot_->model && snapshot_->model->tokenizer) {
-    apply(ShowIds{given->ids, snapshot_->model->tokenizer->decode(given->ids)});
+    apply(show_ids(given->ids, snapshot_->model->tokenizer->decode(given->ids)));
     given->ids.clear();
   }
   generate_step();
   check_weights();
   keeper_.soon();
-  add_late_hashes();
   if (pending_export_) carry_out(*std::exchange(pending_export_, std::nullopt));
   return true;
 }
@@ -328,8 +326,10 @@ void Core::check_weights() {
       snapshot_->run->model != snapshot_->model)
     return;
   const auto known = snapshot_->answers->find(HashOfWeights{});
-  if (known && known->value)
-    apply(WeightsKnown{std::static_pointer_cast<const WeightsHash>(known->value)->text});
+  if (!known || !known->value) return;
+  const std::string wanted = std::exchange(state_.weights_wanted, {});
+  if (std::static_pointer_cast<const WeightsHash>(known->value)->text != wanted)
+    apply(ShowMessage{kWeightsDiffer, true});
 }
 
 void Core::apply_given_edits() {
@@ -347,7 +347,7 @@ void Core::apply_given_edits() {
 std::optional<double> Core::seconds_until_update() const {
   std::optional<double> seconds;
   const auto at_most = [&](double other) { seconds = std::min(seconds.value_or(other), other); };
-  if (state_.playing.option != nullptr) at_most(seconds_until_change(state_.playing));
+  if (state_.playing != nullptr && options_.clock) at_most(plays_at_ - options_.clock());
   for (const auto& until : {message_until_, define_at_, keeper_.due()})
     if (until) at_most(std::chrono::duration<double>(*until - std::chrono::steady_clock::now()).count());
   return seconds;
@@ -375,16 +375,11 @@ void Core::carry_out(const Effect& effect) {
 
 Settings Core::settings() const {
   Settings s = options_.settings;
+  static_cast<Remembered&>(s) = state_;
   s.session = kept_part(state_);
   s.has_prompt = true;
   s.window_width = window_width_;
   s.window_height = window_height_;
-  s.recent_models = state_.recent_models;
-  s.recent_folders = state_.recent_folders;
-  s.offer_models = state_.offer_models;
-  s.all_controls = state_.all_controls;
-  s.finished_tours = state_.finished_tours;
-  s.recent_sessions = state_.recent_sessions;
   s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;
   s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;

@@ -100,7 +100,8 @@ class Core {
 
  private:
   void run_frame(const Event* event);
-  bool advance_playing();  ///< returns whether something changed
+  bool play_on();  ///< returns whether something changed
+  void rest_at_value();
   void carry_out(const Effect& effect);
   void perform(const ExportEffect& effect);
   void perform(const CopyNumbers& effect);
@@ -126,7 +127,6 @@ class Core {
   void wait_for_writing(std::chrono::milliseconds time);
   /// Waits a few seconds, and returns what could not be written; empty: nothing.
   std::string end_writing();
-  void add_late_hashes();
   void check_weights();
   void apply_given_edits();
   void generate_step();
@@ -143,14 +143,6 @@ class Core {
   std::vector<Question> questions_;       // asked by the window, newest first
   std::optional<Effect> pending_export_;  // an export that is waiting for answers
   std::vector<Question> pending_questions_;
-  /// The session that was saved before the hashes of its models' weights were known.
-  struct Unhashed {
-    std::filesystem::path file;
-    std::string written;  ///< to the file
-    Recipe recipe;
-    std::shared_ptr<const LoadedModel> model, second_model;
-  };
-  std::optional<Unhashed> unhashed_;
   std::vector<std::weak_ptr<const std::filesystem::path>> writing_;  // owned by the tasks that write them
   WindowFrame frame_;
   WindowPicture window_;
@@ -159,7 +151,7 @@ class Core {
   std::optional<std::chrono::steady_clock::time_point>
       define_at_;  // when the label under the mouse is defined
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
-  double played_at_ = 0;  // the time of the last step of an option that runs through its values
+  double plays_at_ = 0;  // when an option that plays shows its next value
   int window_width_ = 0, window_height_ = 0;
   KeptSessions kept_;
   Keeper keeper_;

@@ -11,7 +11,6 @@
 #include "app/window/exporting.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
-#include "model/files/file_io.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
@@ -64,9 +63,8 @@ void Core::perform(const BrowseFolder& effect) {
 
 void Core::perform(const FindModels&) {
   if (options_.find_models)
-    background_.run("models", [find = options_.find_models]() -> Result {
-      return Change{&UiState::models, find()};
-    });
+    background_.run("models",
+                    [find = options_.find_models]() -> Result { return change(&UiState::models, find()); });
 }
 
 void Core::perform(const FetchModel& effect) {
@@ -75,7 +73,9 @@ void Core::perform(const FetchModel& effect) {
                      cancelled = fetch_cancelled_](const Background<Result>::Report& report) -> Result {
     FetchOptions options;
     options.cancelled = [&] { return cancelled->load(); };
-    options.progress = [&](const FetchProgress& progress) { report(FetchProgressed{progress}); };
+    options.progress = [&](const FetchProgress& progress) {
+      report(Action([=](UiState& s, ReduceContext&) { s.fetching.progress = progress; }));
+    };
     try {
       return FetchEnded{fetch(model, options), ""};
     } catch (const model::Stopped&) {
@@ -105,15 +105,11 @@ void Core::perform(const SaveSession& effect) {
     if (!effect.replace && system::is_there(file)) return apply(SessionSaved{.exists = true});
     Recipe recipe{session_of(state_, *snapshot_), {}};
     recipe.session.model.precision = options_.window.precision;
-    unhashed_.reset();
-    const bool is_whole = add_known_weights(recipe.session, snapshot_);
-    std::string json = to_json(recipe);
-    write(kSaving, file, json, [file](const std::string& problem) {
+    add_known_weights(recipe.session, snapshot_);
+    write(kSaving, file, to_json(recipe), [file](const std::string& problem) {
       return problem.empty() ? SessionSaved{file} : SessionSaved{.problem = problem};
     });
     apply(SessionSaved{.writes = true});
-    if (!is_whole)
-      unhashed_ = {file, std::move(json), std::move(recipe), snapshot_->model, snapshot_->second_model};
   } catch (const std::exception& e) {
     apply(SessionSaved{.problem = e.what()});
   }
@@ -139,28 +135,6 @@ void Core::wait_for_writing(std::chrono::milliseconds time) {
   for (const char* topic : {kSaving, kExporting}) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     background_.wait(topic, std::max(left, std::chrono::milliseconds(0)));
-  }
-}
-
-/// Unless the file was written again or other models are open by now. It is written after the session, since
-/// both are on the same topic.
-void Core::add_late_hashes() {
-  if (!unhashed_) return;
-  const Snapshot& now = *snapshot_;
-  if (now.model != unhashed_->model || now.second_model != unhashed_->second_model) return unhashed_.reset();
-  if (!add_known_weights(unhashed_->recipe.session, snapshot_)) return;
-  const Unhashed saved = *std::exchange(unhashed_, std::nullopt);
-  try {
-    background_.run_in_order(kSaving,
-                             [file = saved.file, before = saved.written, whole = to_json(saved.recipe)] {
-                               try {
-                                 if (model::read_file(file, before.size() + 1) == before)
-                                   system::write_file_atomically(file, whole);
-                               } catch (const std::exception&) {  // nobody waits for it
-                               }
-                               return std::optional<Action>();
-                             });
-  } catch (const NoThread&) {  // the session stays without a hash, as one of unknown weights
   }
 }
 

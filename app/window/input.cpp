@@ -146,7 +146,7 @@ class Keys {
     }
     if (s_.dialog != Dialog::none) return add(ShowDialog{Dialog::none});
     if (s_.generation.running) return add(Generate{false});
-    if (snapshot_.busy == Busy::loading) return add(Change{&UiState::load_cancel, s_.load_request});
+    if (snapshot_.busy == Busy::loading) return add(change(&UiState::load_cancel, s_.load_request));
     if (!s_.message.text.empty()) return add(ShowMessage{});
     focus(Field::prompt);
   }
@@ -235,7 +235,8 @@ class Keys {
                                              : 0;
     if (by == 0) return false;
     const auto last = static_cast<int>(entries().size()) - 1;
-    add(ChooseEntry{std::clamp(s_.palette.chosen + by, 0, std::max(0, last))});
+    const int chosen = std::clamp(s_.palette.chosen + by, 0, std::max(0, last));
+    add([chosen](UiState& s, ReduceContext&) { s.palette.chosen = chosen; });
     return true;
   }
 

@@ -60,25 +60,19 @@ void show_look(UiState& state, const Session& s) {
   state.panes = within_limits(s.panes);
 }
 
-/// Answers are about the run, which may still be another model's.
-bool has_run(const Snapshot& snapshot) {
-  return snapshot.run && snapshot.run->model == snapshot.model;
-}
-
 }  // namespace
 
 Session kept_part(const UiState& state) {
   Session s = view_part(state);
-  const Options own = own_options(state);
+  const auto& before = state.tour.before;
+  const Document& document = before ? before->document : state;
+  const ViewState& shown = before ? before->view_state : state;
   s.options = {};
   for (const OptionSpec* option : all_options())
-    if (option->kept) s.options.set(*option, own.value(*option));
-  const auto& before = state.tour.before;
-  ViewState view = before ? before->view_state : view_state(state);
-  s.view = std::move(view.view), s.second_view = std::move(view.second_view);
-  s.selection = view.selection;
-  s.prompt = before ? Prompt{before->document.prompt.text, {}, before->document.start_token}
-                    : Prompt{state.prompt.edit.text, {}, state.start_token};
+    if (option->kept) s.options.set(*option, (before ? before->options : state.options).value(*option));
+  s.view = shown.view, s.second_view = shown.second_view;
+  s.selection = shown.selection;
+  s.prompt = Prompt{document.prompt.edit.text, {}, document.start_token};
   return s;
 }
 
@@ -101,7 +95,7 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   } else {
     s.model.adds_start_token = snapshot.model && has_start_token(*snapshot.model, std::nullopt);
     s.prompt = typed_prompt(state);
-    s.edits = written_edits(state.edits.list, true);
+    s.edits = written_edits(state.edits, true);
     if (!state.second.is_file && (state.second.on || !second.empty()))
       s.second = Session::Second{second, state.second.on, state.second.alignment};
     const std::filesystem::path& other = state.second.model;
@@ -135,9 +129,10 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   return own;
 }
 
-bool add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown) {
+void add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown) {
   SnapshotAnswers answers(shown);
-  return !has_run(*shown) || add_weights(session, *shown, answers);
+  // Answers are about the run, which may still be another model's.
+  if (shown->run && shown->run->model == shown->model) add_weights(session, *shown, answers);
 }
 
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
@@ -157,7 +152,7 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   s.second_model.reset();  // the picture does not show a model that is still loading
   const bool patched = snapshot.run && snapshot.run->second_model;
   if (patched) s.second_model = {snapshot.run->second_model->name, ""};
-  if (s.model.attention.empty()) s.edits = written_edits(state.edits.list, patched);
+  if (s.model.attention.empty()) s.edits = written_edits(state.edits, patched);
   s = figure_part(std::move(s), *view);
   return recipe;
 }
@@ -203,7 +198,7 @@ void show_prompt_list_view(UiState& state) {
 void show_session(UiState& state, const OpenSession& opened) {
   const Recipe& recipe = opened.recipe;
   const Session& s = recipe.session;
-  state.playing = {};
+  state.playing = nullptr;
   state.options = s.options;
   state.selection = s.selection;
   const Session::Second second = s.second.value_or(Session::Second{.text = "", .on = false});
@@ -216,8 +211,8 @@ void show_session(UiState& state, const OpenSession& opened) {
   state.side = s.side;
   if (s.prompts || !recipe.figure)
     state.prompts = s.prompts ? std::make_shared<const PromptList>(*s.prompts) : nullptr;
-  if (s.model.attention.empty()) state.edits.list = {};
-  state.edits.problem.clear();
+  if (s.model.attention.empty()) state.edits = {};
+  state.edits_bar.problem.clear();
   show_tabs(state, s, !recipe.figure || recipe.figure->window);
   if (!recipe.figure) show_look(state, s);
   state.pending_session = s;
@@ -308,7 +303,7 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
       problem = e.what();
     }
   }
-  state.edits.list = std::move(list);
+  state.edits = std::move(list);
   if (typed_prompt(state) == Prompt{s.prompt.text, {}, s.prompt.start_token}) state.ids = s.prompt.ids;
   Tries tries = s.tries;
   const int vocabulary = snapshot.model->config().vocab_size;

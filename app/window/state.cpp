@@ -11,63 +11,35 @@
 namespace headscope::app {
 namespace {
 
-constexpr int kNoStep = -1;
-
-/// The kind of an action's step in the history of Back. Consecutive steps of one kind, as by arrow keys,
-/// count as one; 0: the step stands alone.
-struct StepKind {
-  int operator()(const MoveHead&) const { return 1; }
-  int operator()(const MoveQuery&) const { return 2; }
-  int operator()(const StepView&) const { return 3; }
-  int operator()(const DoAll& a) const {
-    int kind = 0, steps = 0;
-    for (const ViewAction& action : a.actions) {
-      if (std::holds_alternative<SetOption>(action)) continue;  // includes scrolling the picture
-      kind = std::visit(*this, action);
-      if (kind == kNoStep) return kind;
-      ++steps;
-    }
-    return steps == 1 ? kind : 0;
-  }
-  template <class T>
-  int operator()(const T&) const {
-    constexpr bool kNone = std::same_as<T, TypeInField> || std::same_as<T, AppendToken> ||
-                           std::same_as<T, SetTokens> || std::same_as<T, Generate> || std::same_as<T, Undo> ||
-                           std::same_as<T, Revisit> || std::same_as<T, ModelOpened>;
-    return kNone ? kNoStep : 0;
-  }
-};
-
-/// Adds the view state before an action to the history. A held key adds one step, an undone click none.
-void remember_visit(ViewSlice& state, ViewState before, const Action& action) {
-  const int step_kind = action.visit(StepKind());
-  if (step_kind == kNoStep || view_state(state) == before) return;
-  Visits& visits = state.visits;
-  const auto* all = action.get_if<DoAll>();
-  const bool extends =
-      visits.after.empty() && ((step_kind != 0 && visits.step_kind == step_kind) || (all && all->key_held));
-  visits.step_kind = step_kind;
-  if (action.get_if<UndoClick>()) {
-    visits.after.clear();
-    if (!visits.before.empty() && visits.before.back() == view_state(state)) visits.before.pop_back();
-    return;
-  }
+/// Adds the view state before an action to the history. Returns whether it differs.
+bool remember_visit(ViewSlice& s, ViewState before, const ReduceContext& w) {
+  const int parts = moved_parts(before, s);
+  if (parts == 0 || w.is_no_visit || w.is_no_step) return parts != 0;
+  Visits& visits = s.visits;
+  const int before_moved = std::exchange(visits.moved, w.is_move ? parts : 0);
+  const bool extends = visits.after.empty() && (w.is_same_move || (w.is_move && before_moved == parts));
   visits.add(std::move(before), extends, [](const ViewState&) { return sizeof(ViewState); });
+  return true;
 }
 
 }  // namespace
 
 std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapshot& snapshot) {
-  ViewState seen = view_state(state);
-  Document before = document_of(state);
+  ViewState seen = state;
+  Document before = state;
+  const std::string said = state.message.text;
+  const Side side = state.side;
   ReduceContext context{snapshot};
-  action.visit([&](const auto& a) { reduce(state, a, context); });
-  if (view_state(state) != seen) state.edits.problem.clear();  // it was about another view state
+  action.apply(state, context);
   const bool is_edited_text = !context.is_other_text && !action.get_if<Undo>();
-  if (is_edited_text && has_positions(before.edits) && state.edits.list == before.edits)
-    move_with_tokens(state, {before.prompt.text, before.ids, before.start_token}, snapshot);
-  remember_change(state, std::move(before), context);
-  remember_visit(state, std::move(seen), action);
+  if (is_edited_text && has_positions(before.edits) && state.edits == before.edits)
+    move_with_tokens(state, typed_prompt(before), snapshot);
+  const bool is_new_step = remember_change(state, std::move(before), context);
+  const bool shows_other = remember_visit(state, std::move(seen), context);
+  if (shows_other) state.edits_bar.problem.clear();  // it was about another view state
+  if ((is_new_step || shows_other || state.side != side) && state.message.text == said &&
+      !state.message.is_error)
+    state.message = {};  // it was about what was there before
   return std::move(context.effects);
 }
 
@@ -94,7 +66,7 @@ constexpr FieldRow kFieldRows[] = {
     {Field::export_size, "size of the picture", Dialog::none,
      [](UiState& s) -> TextField& { return s.export_form.size; }},
     {Field::open_path, "folder", Dialog::open, [](UiState& s) -> TextField& { return s.open_form.path; }},
-    {Field::edits, "edit", Dialog::none, [](UiState& s) -> TextField& { return s.edits.typed; }},
+    {Field::edits, "edit", Dialog::none, [](UiState& s) -> TextField& { return s.edits_bar.typed; }},
     {Field::second, "second prompt", Dialog::none, [](UiState& s) -> TextField& { return s.second.text; }},
     {Field::session_path, "session", Dialog::save, [](UiState& s) -> TextField& { return s.save_form.path; }},
     {Field::help, "search the help", Dialog::help,
@@ -129,7 +101,7 @@ const TextField& field_of(const UiState& state, Field field) {
 
 Prompt prompt_of(const UiState& state) {
   Prompt prompt = typed_prompt(state);
-  prompt.edits = state.edits.list.active();
+  prompt.edits = state.edits.active();
   if (state.second.model.empty())
     std::erase_if(prompt.edits, [](const auto& edit) { return model::patches_from_second(edit); });
   return prompt;
@@ -142,7 +114,7 @@ WorkerRequest wanted(const UiState& state, std::vector<Question> questions) {
                        .prompt = prompt_of(state),
                        .questions = std::move(questions)};
   wanted.second_model = state.second.model;
-  wanted.second_request = state.second.request;
+  wanted.second_request = state.second_request;
   if (state.second.on) {
     wanted.second = Prompt{state.second.text.edit.text, {}, state.start_token};
   } else if (!state.second.model.empty()) {

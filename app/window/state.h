@@ -1,10 +1,11 @@
 #pragma once
+#include <any>
 #include <concepts>
-#include <optional>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "app/window/one_of.h"
 #include "app/window/state/comparison.h"
 #include "app/window/state/dialogs.h"
 #include "app/window/state/edits.h"
@@ -18,31 +19,15 @@
 namespace headscope::app {
 
 /// Everything that the user can change, as one value. Widgets hold no state.
-struct UiState : PromptSlice,
+struct UiState : UndoSlice,
+                 PromptSlice,
                  ViewSlice,
                  EditsSlice,
                  ComparisonSlice,
                  TourSlice,
                  DialogSlice,
                  FileSlice,
-                 ShellSlice,
-                 UndoSlice {};
-
-/// A user action or the result of a background task. Only `apply` changes a UiState.
-class Action
-    : public OneOf<TypeInField, ScrollField, ShowExample, ShowIds, AppendToken, SetTokens, SelectHead,
-                   MoveHead, SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView,
-                   Revisit, SetOption, PlayOption, AdvancePlaying, TypeOption, OpenTour, GoToStop, CloseTour,
-                   RevealPoint, DoAll, BeginClick, UndoClick, SetFontSize, SetStartToken, AddEdits,
-                   ToggleEdit, SetPositionId, SetVisibility, ListEdits, Undo, TypeEdits, ShowEdits, SetSide,
-                   CompareWith, CompareModel, Generate, ShowDialog, ShowGuide, ChooseEntry, SetExport,
-                   DoExport, ExportEnded, ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers,
-                   OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown,
-                   FindModels, FetchModel, CancelFetch, FetchProgressed, FetchEnded, BrowseFolder,
-                   FolderListed, ShowMessage, Change> {
- public:
-  using OneOf::OneOf;
-};
+                 ShellSlice {};
 
 /// Effects: what an action requests from the core, which carries it out. Most are the action itself.
 struct ExportEffect {
@@ -59,6 +44,9 @@ struct ReduceContext {
   bool is_other_text = false;  ///< the prompt was replaced, so that edits do not move with its tokens
   bool extends_step = false;   ///< the change of the document belongs to the last step of undo
   bool is_no_step = false;     ///< it is not undone
+  bool is_no_visit = false;    ///< Back does not return to what the panes showed before
+  bool is_move = false;        ///< by a key or a button that moves on: repeated ones are one step of Back
+  bool is_same_move = false;   ///< by a key that is held: belongs to the last step of Back
 };
 
 /// Actions that only request an effect.
@@ -67,6 +55,42 @@ requires std::same_as<T, CopyText> || std::same_as<T, Paste> || std::same_as<T, 
     std::same_as<T, SaveSession>
 void reduce(const UiState&, const T& a, ReduceContext& w) {
   w.effects.emplace_back(a);
+}
+
+/// A user action or the result of a background task: a value with a `reduce`, or a function of the state.
+/// Only `apply` changes a UiState.
+class Action {
+ public:
+  template <class T>
+  requires std::invocable<const T&, UiState&, ReduceContext&> ||
+      requires(UiState& s, const T& a, ReduceContext& w) {
+    reduce(s, a, w);
+  }
+  Action(T value)  // NOLINT(google-explicit-constructor): as std::variant
+      : value_(std::move(value)), apply_([](const std::any& held, UiState& s, ReduceContext& w) {
+          const T& a = *std::any_cast<T>(&held);
+          if constexpr (std::invocable<const T&, UiState&, ReduceContext&>)
+            a(s, w);
+          else
+            reduce(s, a, w);
+        }) {}
+
+  /// Null if the value has another type.
+  template <class T>
+  const T* get_if() const {
+    return std::any_cast<T>(&value_);
+  }
+  void apply(UiState& s, ReduceContext& w) const { apply_(value_, s, w); }
+
+ private:
+  std::any value_;
+  void (*apply_)(const std::any& held, UiState& s, ReduceContext& w);
+};
+
+/// Sets one member of the state, on which nothing else depends.
+template <class Slice, class T>
+Action change(T Slice::*member, std::type_identity_t<T> value) {
+  return [member, value = std::move(value)](UiState& s, ReduceContext&) { s.*member = value; };
 }
 
 /// `apply` in place. If it throws, the state keeps what the action did up to that point.

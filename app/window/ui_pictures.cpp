@@ -271,7 +271,7 @@ void Ui::editor(Field field, EditorLook look) {
     const Rect bar{look.rect.right() - thick - inset, look.rect.y + inset, thick, look.rect.h - 2 * inset};
     if (compat::scroll_bar("scroll bar", {bar.x, bar.y}, {bar.right(), bar.bottom()}, false,
                            static_cast<double>(range.shown), static_cast<double>(range.total), first))
-      actions.emplace_back(ScrollField{field, static_cast<float>(first)});
+      actions.emplace_back(scroll_field(field, static_cast<float>(first)));
   }
   ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
   ImGui::InvisibleButton("##text", {std::max(1.F, look.rect.w), std::max(1.F, look.rect.h)});
@@ -283,7 +283,7 @@ void Ui::editor(Field field, EditorLook look) {
   if (ImGui::IsItemHovered()) {
     out.cursor = Cursor::text;
     if (const auto* e = input.event_as<MouseWheel>())
-      actions.emplace_back(ScrollField{field, scroll_by_wheel(text.edit, metric, look, e->dy)});
+      actions.emplace_back(scroll_field(field, scroll_by_wheel(text.edit, metric, look, e->dy)));
   }
   hold_text(placed);
   ImGui::PopID();

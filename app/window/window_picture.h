@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,14 +80,6 @@ struct WindowArea {
   viz::Rect rect;
 };
 
-/// What the last search for something out of sight found nothing for; equal searches are not repeated.
-struct HiddenPoint {
-  int tour = -1, stop = -1;
-  std::size_t point = 0;
-  std::shared_ptr<const Picture> picture;
-  bool operator==(const HiddenPoint&) const = default;
-};
-
 /// The window as a value, without its pixels: Dear ImGui keeps those until the next frame.
 struct WindowPicture {
   std::vector<WindowItem> items;  ///< in the order of Tab and the arrow keys
@@ -158,8 +151,9 @@ struct Moment {
   bool edits = false;            ///< whether the Edits bar was open in the last frame
   bool second = false;           ///< the same for the second prompt
   Dialog dialog = Dialog::none;  ///< the dialog drawn last
-  HiddenPoint hidden;            ///< what the tour points at and no scrolling brings into view
-  std::string scrolled_for;      ///< what a list was last scrolled to: see Ui::scroll_once
+  /// The pictures in which what a tour points at was searched for out of sight, which takes long.
+  std::map<const TourPoint*, std::shared_ptr<const Picture>> searched;
+  std::string scrolled_for;  ///< what a list was last scrolled to: see Ui::scroll_once
   std::shared_ptr<const std::vector<PaletteEntry>> found;  ///< see found_entries
   std::shared_ptr<const HelpLayout> help;                  ///< the help's content as it was last laid out
 };

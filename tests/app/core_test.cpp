@@ -36,7 +36,7 @@ TEST_F(CoreTest, ATextLongerThanAnyModelReadsIsRefusedWhereItEnters) {
   EXPECT_EQ(prompt(core), full);
   core.apply(ShowMessage{});
   const std::string before = prompt(core);
-  core.apply(ShowIds{{1}, std::string(kMaxText + 1, 'x')});
+  core.apply(show_ids({1}, std::string(kMaxText + 1, 'x')));
   EXPECT_EQ(prompt(core), before) << "ids whose text is longer";
   EXPECT_TRUE(core.state().message.is_error);
 }

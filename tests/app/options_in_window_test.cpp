@@ -9,7 +9,7 @@ namespace {
 class OptionsInTheWindow : public CoreTest {
  protected:
   OptionsInTheWindow() {
-    core_.apply(Change{&UiState::all_controls, true});
+    core_.apply(change(&UiState::all_controls, true));
     shown(core_);
   }
 
@@ -158,7 +158,7 @@ TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
 }
 
 TEST_F(OptionsInTheWindow, AreShownWhereTheyHaveAnEffect) {
-  core_.apply(Change{&UiState::all_controls, false});
+  core_.apply(change(&UiState::all_controls, false));
   show(*find_view("search"));
   EXPECT_NE(find_item(core_, "Queries From token"), nullptr);
   EXPECT_EQ(find_item(core_, "Anywhere"), nullptr);

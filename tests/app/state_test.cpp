@@ -140,8 +140,7 @@ TEST(State, WhatUndoRestoresIsNoStepBack) {
 
 TEST(State, UndoAndRedoGoThroughPromptEditsAndSecondPromptInOrder) {
   const auto text = [](const UiState& s) {
-    return s.prompt.edit.text + "|" + s.second.text.edit.text + "|" +
-           std::to_string(s.edits.list.edits.size());
+    return s.prompt.edit.text + "|" + s.second.text.edit.text + "|" + std::to_string(s.edits.edits.size());
   };
   UiState state;
   state.prompt.edit = make_text_state("mine");
@@ -190,10 +189,10 @@ TEST(State, AStepIsWhatWasDoneInOneGo) {
 
 TEST(State, ARefusedBrushIsNoPartOfTheNextStep) {
   UiState state;
-  state.edits.list.edits.assign(9'999, {head_off(2, 2)});
+  state.edits.edits.assign(9'999, {head_off(2, 2)});
   const auto hide = [](int head, int key) { return SetVisibility{0, head, 4, key, false}; };
   state = after(std::move(state), {BeginClick{}, hide(0, 0), BeginClick{}, hide(1, 0)});
-  EXPECT_FALSE(state.edits.problem.empty()) << "too many edits";
+  EXPECT_FALSE(state.edits_bar.problem.empty()) << "too many edits";
   state = after(std::move(state), {hide(0, 1)});
   EXPECT_EQ(state.history.before.size(), 2);
 }
@@ -201,7 +200,7 @@ TEST(State, ARefusedBrushIsNoPartOfTheNextStep) {
 TEST(State, AFieldUndoesItsOwnTypingFirst) {
   UiState state = after(UiState(), {replace_by("mine"), TypeInField{Field::edits, Insert{"L1", true}},
                                     Undo{false, Field::edits}});
-  EXPECT_EQ(state.edits.typed.edit.text, "");
+  EXPECT_EQ(state.edits_bar.typed.edit.text, "");
   EXPECT_EQ(state.prompt.edit.text, "mine");
   EXPECT_EQ(after(state, {Undo{false, Field::edits}}).prompt.edit.text, "");
   state.dialog = Dialog::help;
@@ -282,7 +281,7 @@ TEST(State, OpeningAModelAsksForItOnceMore) {
   EXPECT_EQ(wanted(state, {}).model, "/models/a");
   state = after(state, {OpenModel{"/models/a"}});
   EXPECT_EQ(wanted(state, {}).load_request, 3U) << "the same folder may hold something else by now";
-  state = after(state, {Change{&UiState::load_cancel, state.load_request}});
+  state = after(state, {change(&UiState::load_cancel, state.load_request)});
   EXPECT_EQ(wanted(state, {}).load_cancel, 3U);
 }
 
@@ -296,7 +295,7 @@ TEST(State, AViewOfTheOtherPaneChangesPlacesWithThisOne) {
   state = after(state, {ShowView{"query", true}});
   EXPECT_EQ(state.view, "heatmap");
   EXPECT_EQ(state.second_view, "query");
-  state = after(state, {Change{&UiState::second_view, ""}});
+  state = after(state, {change(&UiState::second_view, "")});
   EXPECT_EQ(shown_tabs(state).size(), 1U);
   state = after(state, {ShowView{"heatmap", true}});
   EXPECT_EQ(state.second_view, "heatmap");

@@ -34,7 +34,7 @@ bool has_second(const UiState& state, const Snapshot& snapshot) {
 
 /// Why nothing is compared; empty: something is.
 std::string comparison_problem(const UiState& state, const Snapshot& snapshot) {
-  const model::Edits active = state.edits.list.active();
+  const model::Edits active = state.edits.active();
   const bool same = state.second.model.empty() && !state.second.is_file && active.empty() &&
                     state.ids.empty() && state.second.text.edit.text == state.prompt.edit.text;
   if (state.second.on && same) return "Both prompts are the same: there is nothing to compare.";
@@ -86,14 +86,14 @@ float chip_width(const Ui& ui, const std::string& words) {
 /// Of all edits, and the gaps after them.
 float chips_width(const Ui& ui) {
   float width = 0;
-  for (const ListedEdit& listed : ui.state.edits.list.edits)
+  for (const ListedEdit& listed : ui.state.edits.edits)
     width += chip_width(ui, edit_words(listed.edit)) + ui.u(kGap);
   return width;
 }
 
 /// One edit: a switch, its text, which opens its menu, and a button that removes it.
 void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
-  const EditList& list = ui.state.edits.list;
+  const EditList& list = ui.state.edits;
   const ListedEdit& listed = list.edits[index];
   const bool on = listed.on;
   const bool beyond = ui.snapshot.run && is_beyond(listed.edit, ui.snapshot.run->run->length());
@@ -130,7 +130,7 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
 
 /// The edits that fit, newest first; the others are in a list.
 void draw_chips(Ui& ui, RowLayout& row) {
-  const auto& edits = ui.state.edits.list.edits;
+  const auto& edits = ui.state.edits.edits;
   const float more = ui.u(44), gap = ui.u(kGap);
   float room = row.rest().w, whole = 0;
   for (std::size_t i = 0; i < edits.size() && whole <= room; ++i)
@@ -155,18 +155,17 @@ void draw_chips(Ui& ui, RowLayout& row) {
 }
 
 void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
-  const EditsState& edits = ui.state.edits;
+  const std::string& problem = ui.state.edits_bar.problem;
   RowLayout row(rect, ui.u(kGap));
   draw_label(ui, row, "Edits");
   if (with_sides) draw_sides(ui, row);
-  const float least = ui.u(edits.list.edits.empty() ? 260 : 150);
+  const float least = ui.u(ui.state.edits.edits.empty() ? 260 : 150);
   const float most = std::max(least, std::min(ui.u(300), row.rest().w * 0.4F));
   const Rect field = row.right(std::clamp(row.rest().w - chips_width(ui) - ui.u(kGap), least, most));
   draw_chips(ui, row);
   ui.field(Field::edits, field, "add an edit: L1H6.z=0");
-  if (!edits.problem.empty())
-    ui.small(edits.problem, {rect.x, rect.bottom() + ui.u(kGap / 2), rect.w, ui.u(kProblem)},
-             ui.theme().error);
+  if (!problem.empty())
+    ui.small(problem, {rect.x, rect.bottom() + ui.u(kGap / 2), rect.w, ui.u(kProblem)}, ui.theme().error);
 }
 
 /// Of the second prompt and its tokens.
@@ -231,7 +230,8 @@ struct Bar {
 std::vector<Bar> bars(const Ui& ui) {
   const UiState& s = ui.state;
   std::vector<Bar> shown;
-  if (shows_edits(s)) shown.push_back({ui.u(kRow + (s.edits.problem.empty() ? 0 : kProblem)), draw_edits});
+  if (shows_edits(s))
+    shown.push_back({ui.u(kRow + (s.edits_bar.problem.empty() ? 0 : kProblem)), draw_edits});
   if (s.second.on) shown.push_back({second_height(ui), draw_second});
   if (!s.second.model.empty()) shown.push_back({ui.u(kRow), draw_second_model});
   return shown;
@@ -244,7 +244,7 @@ std::string all_as_text(const EditList& list) {
 }
 
 void draw_slider(Ui& ui, const Rect& rect, std::size_t index, const Strength& strength) {
-  const EditList& list = ui.state.edits.list;
+  const EditList& list = ui.state.edits;
   const float label = ui.u(64), number = ui.u(56);
   ui.text(strength.name, {rect.x, rect.y, label, rect.h}, ui.theme().text_muted);
   const auto moved =
@@ -282,12 +282,11 @@ void draw_edit_bars(Ui& ui, const Rect& rect) {
     y += bar.height + ui.u(kGap);
   }
   if (y > rect.y) ui.area(WindowArea::kEdits, {rect.x, rect.y, rect.w, y - ui.u(kGap) - rect.y});
-  const EditsState& edits = ui.state.edits;
-  if (edits.dragging && !ImGui::IsMouseDown(0)) list_becomes(ui, edits.list);
+  if (ui.state.edits_bar.dragging && !ImGui::IsMouseDown(0)) list_becomes(ui, ui.state.edits);
 }
 
 void draw_edit_menus(Ui& ui) {
-  const EditList& list = ui.state.edits.list;
+  const EditList& list = ui.state.edits;
   const float row = ui.u(30), pad = ui.u(10);
   const std::size_t index = ui.moment.menu_edit;
   if (index < list.edits.size()) {

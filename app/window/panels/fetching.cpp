@@ -48,7 +48,7 @@ void draw_offer(Ui& ui, const Rect& rect) {
   const KnownModel& model = offered();
   const auto here = std::ranges::find(ui.state.models, model.repository, &DiscoveredModel::name);
   if (ui.icon(line.right(rect.h), Icon::close, "Close the offer", "Do not offer this again"))
-    ui.actions.emplace_back(Change{&UiState::offer_models, false});
+    ui.actions.emplace_back(change(&UiState::offer_models, false));
   if (here != ui.state.models.end()) {
     if (ui.button(line.right(ui.button_width("Open GPT-2")), "Open GPT-2",
                   {.tip = system::text_of(here->folder)}))

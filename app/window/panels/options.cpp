@@ -146,7 +146,7 @@ void draw_slider_buttons(Ui& ui, const OptionSpec& option, const Rect& rect) {
     x += wide + gap;
   }
   if (option.plays) {
-    const bool plays = ui.state.playing.option == &option;
+    const bool plays = ui.state.playing == &option;
     if (ui.icon({x, rect.y, rect.h, rect.h}, plays ? Icon::stop : Icon::play, plays ? "Stop" : "Play",
                 plays ? "Stop" : "Run through the values once"))
       ui.actions.emplace_back(PlayOption{&option});
@@ -254,7 +254,7 @@ ControlCell more_cell(Ui& ui) {
             if (ui.button(rect, words,
                           {.tip = all ? "Show the first controls of each view only"
                                       : "Show all controls of each view"}))
-              ui.actions.emplace_back(Change{&UiState::all_controls, !all});
+              ui.actions.emplace_back(change(&UiState::all_controls, !all));
           }};
 }
 

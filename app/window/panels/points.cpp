@@ -32,26 +32,27 @@ std::optional<Rect> landmark_in(const Landmark& landmark, const ViewContext& con
 std::optional<ViewActions> scroll_to(const PlacedPicture& placed, const Landmark& landmark) {
   constexpr int kMaxPages = 200;  // of at most n_ctx rows
   for (const Scroll& scroll : *placed.scrolls) {
-    const double page = std::max(1.0, scroll.shown - 1);
+    const double step = std::max(1.0, scroll.shown - 1);
     double first = 0;
-    for (int i = 0; i < kMaxPages && first < scroll.total; ++i, first += page) {
+    for (int i = 0; i < kMaxPages && first < scroll.total; ++i, first += step) {
       ViewActions actions = scroll.to(first);
       ViewContext context = placed.context;
       for (const ViewAction& action : actions)
         if (const auto* set = std::get_if<SetOption>(&action)) context.options.set(*set->option, set->value);
-      if (landmark_in(landmark, context, placed.view->build(context))) return actions;
+      const Picture page = placed.view->drawn(context, placed.picture->content);
+      if (landmark_in(landmark, context, page)) return actions;
     }
   }
   return std::nullopt;
 }
 
 /// Scrolls to a landmark that is out of sight, unless the user has left the stop. Returns whether it did.
-bool reveal(Ui& ui, const PlacedPicture& placed, const TourPoint& point, std::size_t index) {
+bool reveal(Ui& ui, const PlacedPicture& placed, const TourPoint& point) {
   if (placed.scrolls->empty() || ui.out.stale || has_left_stop(ui.state)) return false;
-  const HiddenPoint search{ui.state.tour.tour, ui.state.tour.stop, index, placed.picture};
-  if (search == ui.moment.hidden) return false;
+  auto& searched = ui.moment.searched[&point];
+  if (searched == placed.picture) return false;
+  searched = placed.picture;
   auto actions = scroll_to(placed, *point.landmark);
-  if (!actions) ui.moment.hidden = search;
   if (!actions) return false;
   ui.actions.emplace_back(RevealPoint{std::move(*actions)});
   ui.out.settling = true;
@@ -59,7 +60,7 @@ bool reveal(Ui& ui, const PlacedPicture& placed, const TourPoint& point, std::si
 }
 
 /// Where a point is in the window: a landmark that no scrolling brings into view is the pane of its view.
-std::optional<Rect> place_of(Ui& ui, const TourPoint& point, std::size_t index) {
+std::optional<Rect> place_of(Ui& ui, const TourPoint& point) {
   using Kind = TourPoint::Kind;
   if (point.kind == Kind::prompt) return area_of(ui, WindowArea::kPrompt);
   if (point.kind == Kind::edits) {
@@ -75,7 +76,7 @@ std::optional<Rect> place_of(Ui& ui, const TourPoint& point, std::size_t index) 
       return Rect{placed->where.x + found->x - beside, placed->where.y + found->y - above,
                   found->w + 2 * beside, found->h + 2 * above};
     }
-    if (reveal(ui, *placed, point, index)) return std::nullopt;
+    if (reveal(ui, *placed, point)) return std::nullopt;
   }
   const auto control = point.option ? area_of(ui, point.option->name) : std::nullopt;
   return control ? control->inset(-ui.u(3)) : pane_of(ui, *placed);
@@ -89,14 +90,14 @@ void draw_points(Ui& ui) {
   ui.begin_overlay();
   const viz::Color ink = ui.theme().text, ground = ui.theme().surface;  // no colour that means something
   const float line = ui.u(2), halo = ui.u(1), radius = ui.u(4);
-  for (std::size_t i = 0; i < stop->points.size(); ++i) {
-    const auto place = place_of(ui, stop->points[i], i);
+  for (const TourPoint& point : stop->points) {
+    const auto place = place_of(ui, point);
     if (!place) continue;
     ui.out.outlines.push_back(*place);
     // The halo sets it off from any colours of the picture.
     ui.stroke(place->inset(-halo), ground.with_alpha(160), line + 2 * halo, radius + halo);
     ui.stroke(*place, ink, line, radius);
-    const Landmark* landmark = stop->points[i].landmark;
+    const Landmark* landmark = point.landmark;
     if (landmark == nullptr || stop->points.size() == 1) continue;
     const float width = ui.width(landmark->name, viz::FontStyle::regular, Ui::kSmall) + ui.u(10);
     // At the right end: what is outlined has its heading at the left.

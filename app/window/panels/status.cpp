@@ -96,7 +96,7 @@ void say_loading(Ui& ui, RowLayout& line) {
   const Rect place = line.left(ui.button_width("Cancel"));
   if (ui.button({place.x, place.y + ui.u(3), place.w, place.h - ui.u(6)}, "Cancel",
                 {.tip = "Keep the current model  Esc"}))
-    ui.actions.emplace_back(Change{&UiState::load_cancel, ui.state.load_request});
+    ui.actions.emplace_back(change(&UiState::load_cancel, ui.state.load_request));
 }
 
 /// What an open model warns of.
@@ -206,7 +206,7 @@ void draw_warnings(Ui& ui, const Rect& rect) {
   if (!draw_card(ui, "warnings", rect, ui.theme().text_muted, {"Close the warnings", "Close"}, words)) return;
   std::vector<std::string> closed = ui.state.closed_warnings;
   for (const Warning& warning : warnings) closed.push_back(warning.text);
-  ui.actions.emplace_back(Change{&UiState::closed_warnings, std::move(closed)});
+  ui.actions.emplace_back(change(&UiState::closed_warnings, std::move(closed)));
 }
 
 }  // namespace headscope::app

@@ -157,7 +157,7 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   const Command& two = command(CommandId::two_views);
   if (second_view) {
     if (ui.icon(last, Icon::close, "One view", Tip("Close the second view", two)))
-      ui.actions.emplace_back(Change{&UiState::second_view, ""});
+      ui.actions.emplace_back(change(&UiState::second_view, ""));
   } else if (ui.state.second_view.empty() &&
              ui.icon(last, Icon::two_views, "Two views", Tip("Add a second view", two))) {
     ui.actions.push_back(toggle_second_view(ui.state));

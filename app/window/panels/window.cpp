@@ -37,7 +37,7 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
   PaneSizes panes = ui.state.panes;
   panes.*width = drag->reset ? 0 : *ui.moment.pane_before + sign * drag->by;
   if (drag->done) ui.moment.pane_before.reset();
-  ui.actions.emplace_back(Change{&UiState::panes, within_limits(panes)});
+  ui.actions.emplace_back(change(&UiState::panes, within_limits(panes)));
 }
 
 /// Whether the stop needs the heads pane: to wait for something there, or to point at it. The list of tours,
@@ -109,7 +109,7 @@ void follow_dialog(Ui& ui) {
 /// Moves the caret into the field of a bar that was just opened.
 void follow_strips(Ui& ui) {
   Moment& moment = ui.moment;
-  const bool edits = ui.state.edits.open, second = ui.state.second.on;
+  const bool edits = ui.state.edits_bar.open, second = ui.state.second.on;
   if (edits && !moment.edits) moment.field = Field::edits, moment.keyboard_item = 0;
   if (second && !moment.second) moment.field = Field::second, moment.keyboard_item = 0;
   moment.edits = edits, moment.second = second;

@@ -22,7 +22,7 @@ void reduce(UiState& s, const SetSide& a, ReduceContext&) {
   s.side = a.side;
 }
 
-bool continues_second(const ComparisonSlice& state) {
+bool continues_second(const UiState& state) {
   return state.side == Side::baseline && state.second.on && !state.second.is_file;
 }
 
@@ -46,15 +46,11 @@ void reduce(UiState& s, const CompareModel& a, ReduceContext& w) {
   }
   s.side = Side::run;
   s.second.model = a.folder;
-  ++s.second.request;
-}
-
-void reduce(UiState& s, const SecondOpened& a, ReduceContext&) {
-  remember(s.recent_models, a.folder);
+  ++s.second_request;
 }
 
 bool has_comparison(const UiState& state) {
-  return state.second.is_set() || !state.edits.list.active().empty();
+  return state.second.is_set() || !state.edits.active().empty();
 }
 
 void end_mixed_comparison(UiState& state, const Snapshot& snapshot) {

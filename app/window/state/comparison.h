@@ -6,20 +6,9 @@
 
 namespace headscope::app {
 
-/// What the run is compared with: a second prompt, a second model, or both.
-struct SecondPrompt {
-  bool on = false;  ///< a second prompt
-  TextField text;
-  Alignment alignment = Alignment::position;
-  bool is_file = false;              ///< the text is the path of an attention file, like the open one
-  std::filesystem::path model = {};  ///< the second model; empty: the same one
-  std::uint64_t request = 0;         ///< incremented to reload the model
-  bool is_set() const { return on || !model.empty(); }
-};
-
 struct ComparisonSlice {
-  SecondPrompt second;
-  Side side = Side::run;  ///< which side of the comparison is shown
+  Side side = Side::run;             ///< which side of the comparison is shown
+  std::uint64_t second_request = 0;  ///< incremented to reload the second model
 };
 
 struct SetSide {
@@ -32,17 +21,13 @@ struct CompareWith {  ///< a second prompt, on or off
 struct CompareModel {  ///< a second model; empty: none
   std::filesystem::path folder;
 };
-struct SecondOpened {  ///< the second model was loaded
-  std::filesystem::path folder;
-};
 
 void reduce(UiState& s, const SetSide& a, ReduceContext& w);
 void reduce(UiState& s, const CompareWith& a, ReduceContext& w);
 void reduce(UiState& s, const CompareModel& a, ReduceContext& w);
-void reduce(UiState& s, const SecondOpened& a, ReduceContext& w);
 
 /// Whether what goes on is the second prompt's text, since its side is shown.
-bool continues_second(const ComparisonSlice& state);
+bool continues_second(const UiState& state);
 /// Whether there is a baseline: the unedited run, a second prompt or a second model.
 bool has_comparison(const UiState& state);
 /// Ends a comparison of a prompt with an attention file, or the reverse.

@@ -64,10 +64,6 @@ void reduce(DialogSlice& s, const ShowGuide& a, ReduceContext&) {
   s.help_form = {a.page, a.anchor, s.help_form.request + 1, {}};
 }
 
-void reduce(DialogSlice& s, const ChooseEntry& a, ReduceContext&) {
-  s.palette.chosen = std::max(0, a.index);
-}
-
 void reduce(UiState& s, const SetExport& a, ReduceContext& w) {
   ExportForm& form = s.export_form;
   const bool renamed = form.path.edit.text != suggested_figure(s, w.snapshot);

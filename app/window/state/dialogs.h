@@ -76,9 +76,6 @@ struct ShowDialog {
   std::string subject = {};  ///< what to export: the id of a view; empty: unchanged
   bool second = false;       ///< the Open dialog chooses a model to compare with
 };
-struct ChooseEntry {  ///< of the palette
-  int index = 0;
-};
 struct ShowGuide {          ///< opens the help at a page
   std::string page = {};    ///< as in HelpForm
   std::string anchor = {};  ///< likewise
@@ -114,7 +111,6 @@ struct FolderListed {
 
 void reduce(UiState& s, const ShowDialog& a, ReduceContext& w);
 void reduce(DialogSlice& s, const ShowGuide& a, ReduceContext& w);
-void reduce(DialogSlice& s, const ChooseEntry& a, ReduceContext& w);
 void reduce(UiState& s, const SetExport& a, ReduceContext& w);
 void reduce(DialogSlice& s, const DoExport& a, ReduceContext& w);
 void reduce(UiState& s, const ExportEnded& a, ReduceContext& w);

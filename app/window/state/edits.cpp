@@ -17,78 +17,78 @@ bool names_tokens(const model::Edit& edit) {
   return patch != nullptr && (!patch->tokens.empty() || std::ranges::any_of(patch->edits, names_tokens));
 }
 
-/// Replaces the list if the model supports it; otherwise sets the problem and leaves the list alone.
-void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snapshot) {
+/// Replaces the edits if the model supports the list; otherwise sets the problem and leaves them alone.
+void replace_if_supported(UiState& s, EditList list, const Snapshot& snapshot) {
   try {
     require_few(list.edits.size());
     if (snapshot.model) require(*snapshot.model, Capability::weights);
     if (snapshot.model)
       for (const ListedEdit& listed : list.edits) check(snapshot.model->config(), listed.edit);
   } catch (const model::RunError& e) {
-    edits.open = true;
-    edits.problem = e.what();
+    s.edits_bar.open = true;
+    s.edits_bar.problem = e.what();
     return;
   }
-  edits.problem.clear();
-  edits.list = std::move(list);
+  s.edits_bar.problem.clear();
+  s.edits = std::move(list);
 }
 
 /// All that is brushed in one drag is one step.
-void brush(EditsState& edits, EditList list, ReduceContext& w) {
-  if (list == edits.list) return;
-  replace_if_supported(edits, std::move(list), w.snapshot);
-  if (edits.problem.empty()) w.extends_step = std::exchange(edits.dragging, true);
+void brush(UiState& s, EditList list, ReduceContext& w) {
+  if (list == s.edits) return;
+  replace_if_supported(s, std::move(list), w.snapshot);
+  if (s.edits_bar.problem.empty()) w.extends_step = std::exchange(s.edits_bar.dragging, true);
 }
 
 }  // namespace
 
-void reduce(EditsSlice& s, const AddEdits& a, ReduceContext& w) {
-  EditList list = s.edits.list;
+void reduce(UiState& s, const AddEdits& a, ReduceContext& w) {
+  EditList list = s.edits;
   for (const model::Edit& edit : a.edits) list.edits.push_back({edit, true});
-  replace_if_supported(s.edits, std::move(list), w.snapshot);
+  replace_if_supported(s, std::move(list), w.snapshot);
 }
 
-void reduce(EditsSlice& s, const ToggleEdit& a, ReduceContext& w) {
-  const EditList& list = s.edits.list;
-  replace_if_supported(s.edits, has_edit(list, a.edit) ? without_edit(list, a.edit) : with_edit(list, a.edit),
+void reduce(UiState& s, const ToggleEdit& a, ReduceContext& w) {
+  const EditList& list = s.edits;
+  replace_if_supported(s, has_edit(list, a.edit) ? without_edit(list, a.edit) : with_edit(list, a.edit),
                        w.snapshot);
 }
 
-void reduce(EditsSlice& s, const SetPositionId& a, ReduceContext& w) {
-  replace_if_supported(s.edits, with_position_id(s.edits.list, a.position, a.id), w.snapshot);
+void reduce(UiState& s, const SetPositionId& a, ReduceContext& w) {
+  replace_if_supported(s, with_position_id(s.edits, a.position, a.id), w.snapshot);
 }
 
-void reduce(EditsSlice& s, const SetVisibility& a, ReduceContext& w) {
+void reduce(UiState& s, const SetVisibility& a, ReduceContext& w) {
   const int length = w.snapshot.run ? w.snapshot.run->run->length() : 0;
   if (a.query >= length || a.key >= length) return;
-  brush(s.edits, with_visibility(s.edits.list, {a.layer, a.head}, length, a.query, a.key, a.sees), w);
+  brush(s, with_visibility(s.edits, {a.layer, a.head}, length, a.query, a.key, a.sees), w);
 }
 
-void reduce(EditsSlice& s, const DragEdit& a, ReduceContext& w) {
-  brush(s.edits, with_joined_edit(s.edits.list, a.edit), w);
+void reduce(UiState& s, const DragEdit& a, ReduceContext& w) {
+  brush(s, with_joined_edit(s.edits, a.edit), w);
 }
 
-void reduce(EditsSlice& s, const ListEdits& a, ReduceContext& w) {
-  s.edits.problem.clear();
-  s.edits.list = a.list;
-  w.extends_step = s.edits.dragging && a.dragging;
-  s.edits.dragging = a.dragging;
+void reduce(UiState& s, const ListEdits& a, ReduceContext& w) {
+  s.edits_bar.problem.clear();
+  s.edits = a.list;
+  w.extends_step = s.edits_bar.dragging && a.dragging;
+  s.edits_bar.dragging = a.dragging;
 }
 
-void reduce(EditsSlice& s, const TypeEdits&, ReduceContext& w) {
-  const std::string& text = s.edits.typed.edit.text;
+void reduce(UiState& s, const TypeEdits&, ReduceContext& w) {
+  const std::string& text = s.edits_bar.typed.edit.text;
   if (!w.snapshot.model || text.empty()) return;
   try {
     reduce(s, AddEdits{parse_edits(text, *w.snapshot.model)}, w);
-    if (s.edits.problem.empty()) s.edits.typed = {};
+    if (s.edits_bar.problem.empty()) s.edits_bar.typed = {};
   } catch (const model::RunError& e) {
-    s.edits.problem = e.what();
+    s.edits_bar.problem = e.what();
   }
 }
 
-void reduce(EditsSlice& s, const ShowEdits& a, ReduceContext&) {
-  s.edits.open = a.open;
-  s.edits.problem.clear();
+void reduce(UiState& s, const ShowEdits& a, ReduceContext&) {
+  s.edits_bar.open = a.open;
+  s.edits_bar.problem.clear();
 }
 
 void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot) {
@@ -113,10 +113,11 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
     return;
   }
   const int n_ctx = snapshot.model->config().n_ctx;
-  MovedEdits moved = moved_edits(s.edits.list, positions, n_ctx);
-  if (moved.list == s.edits.list) return;
-  if (s.tour.edits == s.edits.list) s.tour.edits = moved.list;
-  s.edits.list = std::move(moved.list);
+  MovedEdits moved = moved_edits(s.edits, positions, n_ctx);
+  if (moved.list == s.edits) return;
+  if (s.tour.entered && s.tour.entered->document.edits == s.edits)
+    s.tour.entered->document.edits = moved.list;
+  s.edits = std::move(moved.list);
   if (moved.gone.empty()) return;
   std::string gone;
   for (const model::Edit& edit : moved.gone) gone += (gone.empty() ? "" : "; ") + edit_brief(edit);
@@ -133,6 +134,10 @@ int remove_unsupported(EditList& list, const model::Config& config) {
       return true;
     }
   }));
+}
+
+bool shows_edits(const UiState& s) {
+  return s.edits_bar.open || !s.edits.edits.empty();
 }
 
 }  // namespace headscope::app

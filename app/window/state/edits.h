@@ -7,17 +7,14 @@
 
 namespace headscope::app {
 
-/// The edits of the run.
-struct EditsState {
-  EditList list;
-  bool dragging = false;  ///< the last step is by a slider or a brush that is still dragged
-  bool open = false;      ///< the Edits bar is shown even without edits
-  TextField typed;        ///< the next edit, in the notation of parse_edits
-  std::string problem;    ///< why it cannot be added: one sentence
-};
-
+/// How edits are made; the edits are in the Document.
 struct EditsSlice {
-  EditsState edits;
+  struct {
+    bool dragging = false;  ///< the last step is by a slider or a brush that is still dragged
+    bool open = false;      ///< the bar is shown even without edits
+    TextField typed;        ///< the next edit, in the notation of parse_edits
+    std::string problem;    ///< why it cannot be added: one sentence
+  } edits_bar;
 };
 
 struct AddEdits {  ///< appends them
@@ -32,14 +29,14 @@ struct ShowEdits {    ///< the Edits bar, even without edits
   bool open = false;
 };
 
-void reduce(EditsSlice& s, const AddEdits& a, ReduceContext& w);
-void reduce(EditsSlice& s, const ToggleEdit& a, ReduceContext& w);
-void reduce(EditsSlice& s, const SetPositionId& a, ReduceContext& w);
-void reduce(EditsSlice& s, const SetVisibility& a, ReduceContext& w);
-void reduce(EditsSlice& s, const DragEdit& a, ReduceContext& w);
-void reduce(EditsSlice& s, const ListEdits& a, ReduceContext& w);
-void reduce(EditsSlice& s, const TypeEdits& a, ReduceContext& w);
-void reduce(EditsSlice& s, const ShowEdits& a, ReduceContext& w);
+void reduce(UiState& s, const AddEdits& a, ReduceContext& w);
+void reduce(UiState& s, const ToggleEdit& a, ReduceContext& w);
+void reduce(UiState& s, const SetPositionId& a, ReduceContext& w);
+void reduce(UiState& s, const SetVisibility& a, ReduceContext& w);
+void reduce(UiState& s, const DragEdit& a, ReduceContext& w);
+void reduce(UiState& s, const ListEdits& a, ReduceContext& w);
+void reduce(UiState& s, const TypeEdits& a, ReduceContext& w);
+void reduce(UiState& s, const ShowEdits& a, ReduceContext& w);
 
 /// Call after the prompt may have changed: moves edits at positions along with their tokens, and shows which
 /// were removed.
@@ -50,8 +47,6 @@ void move_with_tokens(UiState& state, const Prompt& before, const Snapshot& snap
 int remove_unsupported(EditList& list, const model::Config& config);
 
 /// Whether the window shows the Edits bar.
-inline bool shows_edits(const EditsSlice& s) {
-  return s.edits.open || !s.edits.list.edits.empty();
-}
+bool shows_edits(const UiState& s);
 
 }  // namespace headscope::app

@@ -38,7 +38,7 @@ void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
   s.ids.clear();  // ids mean other tokens in another model
   s.visits = {};  // they name heads of another model
   end_mixed_comparison(s, w.snapshot);
-  s.edits.problem.clear();
+  s.edits_bar.problem.clear();
   w.is_no_step = true;
   if (model && model->patterns && !s.pending_session) {
     s.view = tab_of_attention(s.view);
@@ -48,7 +48,7 @@ void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
   }
   if (model && !model->patterns) {
     if (!s.start_token_chosen) s.start_token = has_start_token(*model, std::nullopt);
-    if (const int gone = remove_unsupported(s.edits.list, model->config()))
+    if (const int gone = remove_unsupported(s.edits, model->config()))
       reduce(s,
              ShowMessage{"Removed " + std::to_string(gone) + (gone == 1 ? " edit" : " edits") +
                          " that this model does not support."},
@@ -120,11 +120,6 @@ void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {
   if (!a.model) s.weights_wanted.clear();
   if (std::string warning = warning_of(a); !warning.empty())
     reduce(s, ShowMessage{std::move(warning), true}, w);
-}
-
-void reduce(UiState& s, const WeightsKnown& a, ReduceContext& w) {
-  const std::string wanted = std::exchange(s.weights_wanted, std::string());
-  if (!wanted.empty() && wanted != a.hash) reduce(s, ShowMessage{kWeightsDiffer, true}, w);
 }
 
 bool offers_models(const UiState& state, const Snapshot& snapshot) {

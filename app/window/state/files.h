@@ -21,18 +21,14 @@ struct FetchState {
 };
 
 /// The open model and session, and what else can be opened.
-struct FileSlice {
+struct FileSlice : Remembered {
   std::filesystem::path model;
   std::uint64_t load_request = 0;
   std::uint64_t load_cancel = 0;
   std::vector<DiscoveredModel> models;
-  std::vector<std::filesystem::path> recent_models;  ///< newest first
-  std::vector<std::filesystem::path> recent_folders;
   bool can_fetch = false;  ///< models can be fetched from the hub
   FetchState fetching;
-  bool offer_models = false;                           ///< offers larger ones while the bundled one is open
-  std::filesystem::path session;                       ///< its file; empty: none
-  std::vector<std::filesystem::path> recent_sessions;  ///< newest first
+  std::filesystem::path session;            ///< its file; empty: none
   std::vector<EndedSession> last_sessions;  ///< of windows that were closed or killed, the last first
   std::optional<Session> pending_session;   ///< the part of an opened session that waits for its model
   std::string weights_wanted;               ///< hash of the weights of an opened session; empty: any
@@ -51,9 +47,6 @@ struct FetchModel {  ///< fetches a model from the hub and opens it
   HubModel model;
 };
 struct CancelFetch {};
-struct FetchProgressed {
-  FetchProgress progress;
-};
 struct FetchEnded {
   std::filesystem::path folder = {};  ///< empty: it was not fetched
   std::string problem = {};           ///< why; empty: it was cancelled
@@ -71,9 +64,6 @@ struct OpenSession {  ///< opens a session that was read
   bool second_differs = false;  ///< `second` has other weights than the session's
   std::string problem = {};     ///< why it could not be read
 };
-struct WeightsKnown {  ///< the hash of the model's weights
-  std::string hash;
-};
 
 void reduce(UiState& s, const OpenModel& a, ReduceContext& w);
 void reduce(UiState& s, const ModelOpened& a, ReduceContext& w);
@@ -83,10 +73,6 @@ void reduce(FileSlice& s, const CancelFetch& a, ReduceContext& w);
 void reduce(UiState& s, const FetchEnded& a, ReduceContext& w);
 void reduce(UiState& s, const OpenFile& a, ReduceContext& w);
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w);
-void reduce(UiState& s, const WeightsKnown& a, ReduceContext& w);
-inline void reduce(FileSlice& s, const FetchProgressed& a, ReduceContext&) {
-  s.fetching.progress = a.progress;
-}
 
 /// Whether the window offers a larger model.
 bool offers_models(const UiState& state, const Snapshot& snapshot);

@@ -73,37 +73,13 @@ std::vector<int> ids_of(std::span<const model::Token> tokens) {
   return ids;
 }
 
-/// The ids of a prompt of `ids` after its text `before` was edited to `now`: ids without text, which stand
-/// there as "#4100", stay unless they were touched, with the tokens of the text around them. Empty: there are
-/// none.
-std::vector<int> ids_after_edit(std::span<const int> ids, std::string_view before, std::string_view now,
-                                const model::Tokenizer& tokenizer) {
-  if (tokenizer.decode(ids) != before) return {};
-  const ChangedText change = changed_text(before, now);
-  const std::size_t front = change.at, back = front + change.removed.size();
-  std::vector<int> result;
-  std::size_t done = 0, end = 0;
-  const auto add_text = [&](std::size_t to) {
-    for (const model::Token& token : tokenizer.encode(now.substr(done, to - done)))
-      result.push_back(token.id);
-  };
-  for (const int id : ids) {
-    const std::size_t start = std::exchange(end, end + tokenizer.text(id).size());
-    if (!tokenizer.bytes(id).empty() || (end > front && start < back)) continue;
-    const std::size_t place = end <= front ? start : start + now.size() - before.size();
-    add_text(place);
-    result.push_back(id);
-    done = place + end - start;
-  }
-  if (!result.empty()) add_text(now.size());
-  return result;
-}
-
 /// Replaces the prompt's tokens `before` by `ids`, which include the start token if there is one. The prompt
 /// becomes text if that text has the same tokens. `appended`: the new token joins the last ones in one undo
 /// step.
 void replace_tokens(UiState& s, std::span<const model::Token> before, std::span<const int> ids,
-                    std::span<const double> probabilities, bool appended, const Snapshot& snapshot) {
+                    std::span<const double> probabilities, bool appended, ReduceContext& w) {
+  const Snapshot& snapshot = w.snapshot;
+  w.is_no_visit = true;
   const std::string& text = s.prompt.edit.text;
   if (text.empty() && s.ids.empty()) s.start_token = true;  // the text follows the start token
   const std::span<const int> own = ids.subspan(s.start_token && !ids.empty() ? 1 : 0);
@@ -144,8 +120,8 @@ void prompt_changed(UiState& s) {
   s.ids.clear();
 }
 
-Prompt typed_prompt(const PromptSlice& state) {
-  return {state.prompt.edit.text, state.ids, state.start_token};
+Prompt typed_prompt(const Document& document) {
+  return {document.prompt.edit.text, document.ids, document.start_token};
 }
 
 void replace_prompt(UiState& s, const Prompt& prompt, ReduceContext& w) {
@@ -169,17 +145,12 @@ void reduce(UiState& s, const TypeInField& a, ReduceContext& w) {
   const bool all_selected = !before.text.empty() && before.selected().size() == before.text.size();
   field.edit = apply(std::move(field.edit), a.command);
   if (field.edit.text == before.text) return;  // the caret has moved
-  const std::vector<int> ids = s.ids;
+  w.is_no_visit = true;
   field_changed(s, a.field);
   if (a.field == Field::second) return;
   if (a.field != Field::prompt)
     return field.history.add(before, field.edit.extends_change,
                              [](const TextState& text) { return text.text.size(); });
-  const auto& model = w.snapshot.model;
-  if (!ids.empty() && model && !model->patterns) try {
-      s.ids = ids_after_edit(ids, before.text, field.edit.text, *model->tokenizer);
-    } catch (const model::RunError&) {  // the worker reports the error
-    }
   // Tokens that were chosen in one prompt say nothing about a wholly new one.
   if (all_selected || field.edit.text.empty()) s.selection.query = s.selection.key = -1;
 }
@@ -189,18 +160,27 @@ void field_changed(UiState& s, Field field) {
   if (field == Field::second) s.generation.running = false;
   if (field == Field::option) set_typed_option(s);
   if (field == Field::palette) s.palette.chosen = 0;
-  if (field == Field::edits) s.edits.problem.clear();
+  if (field == Field::edits) s.edits_bar.problem.clear();
   if (field == Field::session_path)
     s.save_form.asked = s.save_form.writing = false, s.save_form.problem.clear();
   if (field == Field::export_path || field == Field::export_size) clear_answer(s.export_form);
   if (field == Field::export_path) follow_extension(s.export_form);
 }
 
-void reduce(UiState& s, const ScrollField& a, ReduceContext&) {
-  field_of(s, a.field).scroll = a.to;
+Action scroll_field(Field field, float to) {
+  return [=](UiState& s, ReduceContext&) { field_of(s, field).scroll = to; };
 }
 
-const TourStop* shown_example(const PromptSlice& state) {
+Action show_ids(std::vector<int> ids, std::string text) {
+  return [=](UiState& s, ReduceContext& w) {
+    w.is_no_step = true;
+    if (text.size() > kMaxText) return refuse_text(s);
+    s.prompt.edit = make_text_state(text);
+    s.ids = ids;
+  };
+}
+
+const TourStop* shown_example(const UiState& state) {
   const auto found = std::ranges::find(state.examples, state.prompt.edit.text, &TourStop::prompt);
   return found == state.examples.end() ? nullptr : &*found;
 }
@@ -228,13 +208,6 @@ void reduce(UiState& s, const ShowExample& a, ReduceContext& w) {
   if (attention && !shows_patterns) reduce(s, ShowView{std::string(attention->id)}, w);
 }
 
-void reduce(UiState& s, const ShowIds& a, ReduceContext& w) {
-  w.is_no_step = true;
-  if (a.text.size() > kMaxText) return refuse_text(s);
-  s.prompt.edit = make_text_state(a.text);
-  s.ids = a.ids;
-}
-
 void reduce(UiState& s, const ShowPrompt& a, ReduceContext& w) {
   const auto& model = w.snapshot.model;
   if (!model || model->patterns) return;
@@ -260,7 +233,7 @@ void reduce(UiState& s, const AppendToken& a, ReduceContext& w) {
   if (a.after >= 0) ids.resize(std::min(ids.size(), static_cast<std::size_t>(a.after) + 1));
   ids.push_back(a.id);
   const double probability = is_current_run ? a.probability : std::numeric_limits<double>::quiet_NaN();
-  replace_tokens(s, *before, ids, {&probability, 1}, s.generation.running, snapshot);
+  replace_tokens(s, *before, ids, {&probability, 1}, s.generation.running, w);
   count_generated(s.generation);
 }
 
@@ -269,8 +242,7 @@ void reduce(UiState& s, const SetTokens& a, ReduceContext& w) {
   const bool is_current_run = is_shown_run(s, a.of, w.snapshot);
   if (!before || !(is_current_run || is_other_of_these_tokens(s, a.of, w.snapshot))) return;
   s.generation.running = false;
-  replace_tokens(s, *before, a.ids, is_current_run ? a.probabilities : std::vector<double>(), false,
-                 w.snapshot);
+  replace_tokens(s, *before, a.ids, is_current_run ? a.probabilities : std::vector<double>(), false, w);
 }
 
 void reduce(UiState& s, const SetStartToken& a, ReduceContext&) {
@@ -284,6 +256,7 @@ void reduce(UiState& s, const Generate& a, ReduceContext& w) {
   const auto& model = w.snapshot.model;
   if (a.on && model && model->patterns)
     return reduce(s, ShowMessage{missing(*model, Capability::weights)}, w);
+  w.is_no_visit = true;
   Generation& g = s.generation;
   g.running = a.on;
   g.token_count = 0;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/tour/tour.h"
-#include "app/window/state/slice.h"
+#include "app/window/state/undo.h"
 
 namespace headscope::app {
 
@@ -19,11 +19,8 @@ struct Generation {
   int seed = 0;                             ///< seed of the last generation
 };
 
-/// The prompt and what belongs to it.
+/// What belongs to the prompt, which is in the Document.
 struct PromptSlice {
-  TextField prompt;
-  std::vector<int> ids;  ///< run instead of the prompt's text until the text is edited
-  bool start_token = false;
   bool start_token_chosen = false;  ///< else it follows the tokenizer of a model that is opened
   std::shared_ptr<const Tries> tries = std::make_shared<const Tries>();
   std::shared_ptr<const PromptList> prompts = {};  ///< for views that can show a list of prompts; null: none
@@ -37,19 +34,11 @@ struct TypeInField {
   Field field = Field::prompt;
   TextCommand command;
 };
-struct ScrollField {
-  Field field = Field::prompt;
-  float to = 0;
-};
 struct Paste {  ///< inserts the clipboard into a field
   Field field = Field::prompt;
 };
 struct ShowExample {  ///< an example's prompt, which can be undone, and its head, query and key
   int index = 0;
-};
-struct ShowIds {  ///< runs the ids; `text` is their text
-  std::vector<int> ids;
-  std::string text;
 };
 struct SetStartToken {
   bool on = false;
@@ -63,9 +52,7 @@ struct PromptsRead {  ///< a list of prompts was read from a file
 };
 
 void reduce(UiState& s, const TypeInField& a, ReduceContext& w);
-void reduce(UiState& s, const ScrollField& a, ReduceContext& w);
 void reduce(UiState& s, const ShowExample& a, ReduceContext& w);
-void reduce(UiState& s, const ShowIds& a, ReduceContext& w);
 void reduce(UiState& s, const ShowPrompt& a, ReduceContext& w);
 void reduce(UiState& s, const AppendToken& a, ReduceContext& w);
 void reduce(UiState& s, const SetTokens& a, ReduceContext& w);
@@ -73,12 +60,17 @@ void reduce(UiState& s, const SetStartToken& a, ReduceContext& w);
 void reduce(UiState& s, const Generate& a, ReduceContext& w);
 void reduce(UiState& s, const PromptsRead& a, ReduceContext& w);
 
+/// Scrolls a field.
+Action scroll_field(Field field, float to);
+/// Runs ids with their text.
+Action show_ids(std::vector<int> ids, std::string text);
+
 /// The example whose prompt is shown; null: none.
-const TourStop* shown_example(const PromptSlice& state);
+const TourStop* shown_example(const UiState& state);
 /// Selects the tokens of an example that was shown before a model was open, unless something else was chosen.
 void select_waiting_example(UiState& s, const Snapshot& snapshot);
 /// The prompt as typed, without edits.
-Prompt typed_prompt(const PromptSlice& state);
+Prompt typed_prompt(const Document& document);
 /// Call after a field's text has changed.
 void field_changed(UiState& s, Field field);
 /// Call after the prompt has changed: ends generating, and drops what belongs to the previous one.

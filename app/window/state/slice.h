@@ -1,8 +1,6 @@
 #pragma once
 #include <cstddef>
-#include <functional>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +16,7 @@ namespace headscope::app {
 
 struct UiState;
 struct ReduceContext;
+class Action;
 
 /// The states before each of a number of steps, to go back and forward through.
 template <class State>
@@ -48,18 +47,6 @@ struct History {
     (forward ? before : after).push_back(std::move(now));
     return there;
   }
-};
-
-/// Sets one member of the state, on which nothing else depends.
-class Change {
- public:
-  template <class Slice, class T>
-  Change(T Slice::*member, std::type_identity_t<T> value)
-      : set_([member, value = std::move(value)](auto& state) { state.*member = value; }) {}
-  friend void reduce(UiState& s, const Change& a, ReduceContext&) { a.set_(s); }
-
- private:
-  std::function<void(UiState&)> set_;
 };
 
 /// A text field of the window.

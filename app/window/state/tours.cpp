@@ -10,16 +10,8 @@
 namespace headscope::app {
 namespace {
 
-void set_option(UiState& s, const OptionSpec& option, OptionValue value) {
-  auto& before = s.tour.saved_options;
-  if (std::ranges::find(before, &option, [](const auto& kept) { return kept.first; }) == before.end())
-    before.emplace_back(&option, s.options.value(option));
-  s.options.set(option, std::move(value));
-}
-
 /// Whether the run is compared with the stop's second prompt, or with none and with no second model.
-bool compares_as_stop(const UiState& s) {
-  const std::string& second = s.tour.second;
+bool compares_as_stop(const UiState& s, const std::string& second) {
   if (second.empty()) return !s.second.is_set();
   return s.second.on && s.second.model.empty() && s.second.text.edit.text == second &&
          s.second.alignment == Alignment::position;
@@ -27,35 +19,47 @@ bool compares_as_stop(const UiState& s) {
 
 /// Replaces the second prompt and model by the stop's, because its text is about those.
 void compare(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
-  if (s.second.is_set() && !compares_as_stop(s))
+  const bool has_text = !snapshot.model || !snapshot.model->patterns;
+  const std::string second = has_text ? stop.second.value_or("") : "";
+  const auto& entered = s.tour.entered;
+  const bool own = !compares_as_stop(s, entered ? entered->document.second.text.edit.text : "");
+  if (s.second.is_set() && own)
     s.message = {std::string(stop.second ? "The tour has its own second prompt"
                                          : "The tour shows no second prompt or model") +
                  "; yours comes back when the tour is closed."};
-  const bool has_text = !snapshot.model || !snapshot.model->patterns;
-  s.tour.second = has_text ? stop.second.value_or("") : "";
   s.side = Side::run;
-  s.second = {
-      .on = !s.tour.second.empty(), .text = {make_text_state(s.tour.second)}, .request = s.second.request};
+  s.second = {.on = !second.empty(), .text = {make_text_state(second)}, .model = {}};
 }
 
 /// Replaces all edits by the stop's, because its text is about those.
 void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
-  TourPlace& tour = s.tour;
-  const bool first = tour.entered.view.empty(), own = s.edits.list != tour.edits;
+  const bool first = !s.tour.entered, own = s.edits != (first ? EditList() : s.tour.entered->document.edits);
   EditList list;
   try {
     if (snapshot.model && !stop.edits.empty())
       for (model::Edit& edit : parse_edits(stop.edits, *snapshot.model))
         list.edits.push_back({std::move(edit), true});
   } catch (const model::RunError& e) {  // the tour was written for another model
-    s.edits.open = true;
-    s.edits.problem = e.what();
+    s.edits_bar.open = true;
+    s.edits_bar.problem = e.what();
   }
-  if (own && list != s.edits.list)
+  if (own && list != s.edits)
     s.message = {first ? "The tour puts your edits aside; they come back when it is closed."
                        : "The tour has replaced your edits; Ctrl+Z undoes that."};
-  s.edits.list = std::move(list);
-  tour.edits = s.edits.list;
+  s.edits = std::move(list);
+}
+
+WindowContent content_of(const UiState& s) {
+  return {s, s.side, s, s.options};
+}
+
+/// Shows a stop's selection, comparison and edits, which depend on the model.
+void enter(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
+  select_stop(s, stop, snapshot);
+  compare(s, stop, snapshot);
+  edit(s, stop, snapshot);
+  s.tour.entered = content_of(s);
+  s.tour.entered->document.prompt.edit.text = stop.prompt.value_or("");
 }
 
 }  // namespace
@@ -86,77 +90,59 @@ void reduce(UiState& s, const OpenTour& a, ReduceContext& w) {
 }
 
 void reduce(UiState& s, const CloseTour&, ReduceContext& w) {
-  if (Options own = own_options(s); own != s.options) s.playing = {}, s.options = std::move(own);
   if (const auto before = std::exchange(s.tour.before, std::nullopt)) {
-    if (before->document.prompt.text != s.prompt.edit.text) {
+    if (before->document.prompt.edit.text != s.prompt.edit.text) {
       w.is_other_text = true;
       s.message = {"Your prompt from before the tour is back; Ctrl+Z returns to the tour's."};
     }
-    restore(s, before->document, w.snapshot);
-    s.second.model = before->second_model;
-    end_mixed_comparison(s, w.snapshot);  // another model may have been opened during the tour
+    restore(s, before->document, w.snapshot);  // another model may have been opened during the tour
     s.side = has_comparison(s) ? before->side : Side::run;
-    s.view = before->view_state.view, s.second_view = before->view_state.second_view;
-    s.selection = before->view_state.selection;  // the run may be pending
+    static_cast<ViewState&>(s) = before->view_state;  // the run may be pending
+    s.options = before->options;
+    s.playing = nullptr;
   }
   s.tour = {};
   show_option_text(s);
 }
 
-/// Options that the tour sets, and the view's own options, are reset to their defaults unless the stop names
-/// them.
+/// Options have their defaults, unless the stop names them: texts say their numbers.
 void reduce(UiState& s, const GoToStop& a, ReduceContext& w) {
   if (s.tour.tour < 0 || s.tour.tour >= std::ssize(s.tours)) return;
   const Tour& tour = s.tours[s.tour.tour];
   const bool opens = !s.tour.before;
-  if (opens) s.tour.before = {document_of(s), s.second.model, s.side, view_state(s)};
-  const int before = s.tour.entered.view.empty() ? -1 : s.tour.stop;  // -1: the tour was just opened
-  s.tour.stop = std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1);
+  if (opens) s.tour.before = content_of(s);
+  const int before =
+      std::exchange(s.tour.stop, std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1));
   const bool ends = s.tour.stop + 1 == std::ssize(tour.stops);
   if (ends && std::ranges::count(s.finished_tours, tour.id) == 0) s.finished_tours.push_back(tour.id);
   const TourStop now = resolve_stop(tour, s.tour.stop);
   // Keeps what the user typed until a stop has another prompt.
-  const bool returns = before == s.tour.stop;
-  const bool goes_on = before >= 0 && !returns && resolve_stop(tour, before).prompt == now.prompt;
+  const bool goes_on =
+      s.tour.entered && before != s.tour.stop && s.tour.entered->document.prompt.edit.text == now.prompt;
   if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text) {
     const std::string& own = s.prompt.edit.text;
     if (opens && !own.empty() && shown_example(s) == nullptr)
       s.message = {"The tour has its own prompt; yours comes back when the tour is closed."};
     replace_prompt(s, {*now.prompt, {}, s.start_token}, w);  // an example's note stays with its own prompt
   }
-  s.tour.prompt = now.prompt.value_or("");
-  s.playing = {};
-  if (returns) s.options = s.tour.options;
-  for (const TourStop& stop : tour.stops)
-    for (const auto& [option, value] : stop.options) set_option(s, *option, option->default_value);
-  // The panes at the sides are always there, and texts say their numbers.
-  for (const View& view : views())
-    if (view.place != Place::tab || &view == find_view(now.view))
-      for (const OptionSpec* option : view.options) set_option(s, *option, option->default_value);
-  for (const auto& [option, value] : now.options) set_option(s, *option, value);
+  s.playing = nullptr;
+  s.options = {};
+  for (const auto& [option, value] : now.options) s.options.set(*option, value);
   if (!now.view.empty()) reduce(s, ShowView{now.view}, w);
   show_option_text(s);
-  select_stop(s, now, w.snapshot);
-  compare(s, now, w.snapshot);
-  edit(s, now, w.snapshot);
-  s.tour.entered = view_state(s);
-  s.tour.options = s.options;
+  enter(s, now, w.snapshot);
 }
 
 void reduce(UiState& s, const RevealPoint& a, ReduceContext&) {
-  if (s.tour.tour < 0) return;
+  if (!s.tour.entered) return;
   for (const ViewAction& action : a.scroll)
-    if (const auto* set = std::get_if<SetOption>(&action)) set_option(s, *set->option, set->value);
-  s.tour.options = s.options;
+    if (const auto* set = std::get_if<SetOption>(&action)) s.options.set(*set->option, set->value);
+  s.tour.entered->options = s.options;
 }
 
 void apply_stop_to_model(UiState& s, const Snapshot& snapshot) {
-  if (s.tour.tour < 0 || view_state(s) != s.tour.entered) return;
-  const TourStop stop = resolve_stop(s.tours.at(s.tour.tour), s.tour.stop);
-  select_stop(s, stop, snapshot);
-  compare(s, stop, snapshot);
-  edit(s, stop, snapshot);
-  s.tour.entered = view_state(s);
+  if (s.tour.entered && view_state(s) == s.tour.entered->view_state)
+    enter(s, *resolved_tour_stop(s), snapshot);
 }
 
 const TourStop* tour_stop(const TourSlice& state) {
@@ -180,19 +166,13 @@ bool points_to(const TourSlice& state, Place place) {
 bool is_stop_done(const UiState& state) {
   const TourStop* stop = tour_stop(state);
   return stop == nullptr || stop->wait == nullptr ||
-         stop->wait->is_done(state.tour.entered, view_state(state));
+         stop->wait->is_done(state.tour.entered->view_state, view_state(state));
 }
 
 bool has_left_stop(const UiState& state) {
-  const TourPlace& stop = state.tour;
-  return view_state(state) != stop.entered || state.prompt.edit.text != stop.prompt ||
-         state.options != stop.options || state.edits.list != stop.edits || !compares_as_stop(state);
-}
-
-Options own_options(const UiState& state) {
-  Options own = state.options;
-  for (const auto& [option, value] : state.tour.saved_options) own.set(*option, value);
-  return own;
+  const auto& stop = state.tour.entered;
+  return !stop || view_state(state) != stop->view_state || state.options != stop->options ||
+         differing_parts(state, stop->document) != 0;
 }
 
 }  // namespace headscope::app

@@ -1,24 +1,20 @@
 #pragma once
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "app/run/edits/edit_list.h"
 #include "app/tour/tour.h"
-#include "app/window/state/comparison.h"
 #include "app/window/state/slice.h"
 #include "app/window/state/undo.h"
 
 namespace headscope::app {
 
-/// What the window showed before a tour. It comes back when the tour is closed.
-struct BeforeTour {
+/// What a tour changes.
+struct WindowContent {
   Document document;
-  std::filesystem::path second_model;
   Side side = Side::run;
   ViewState view_state;
+  Options options;
 };
 
 /// The tour panel and the open stop.
@@ -26,19 +22,12 @@ struct TourPlace {
   bool open = false;
   int tour = -1;  ///< index; -1: the list of tours
   int stop = 0;
-  ViewState entered;   ///< what the stop first showed
-  std::string prompt;  ///< the stop's prompt
-  Options options;     ///< as the stop set them
-  std::vector<std::pair<const OptionSpec*, OptionValue>>
-      saved_options;                 ///< options that the tour set, with their previous values
-  EditList edits;                    ///< as the stop made them
-  std::string second;                ///< the stop's second prompt; empty: none
-  std::optional<BeforeTour> before;  ///< nothing: no stop was open
+  std::optional<WindowContent> entered;  ///< what the stop first showed
+  std::optional<WindowContent> before;   ///< comes back when the tour is closed; nothing: no stop was open
 };
 
 struct TourSlice {
   std::vector<Tour> tours;
-  std::vector<std::string> finished_tours;  ///< ids of those whose last stop was seen, each once
   TourPlace tour;
 };
 
@@ -76,6 +65,4 @@ bool is_stop_done(const UiState& state);
 /// Whether the window shows something other than what the stop set, or another prompt.
 bool has_left_stop(const UiState& state);
 
-/// The user's own options, without those that an open tour set.
-Options own_options(const UiState& state);
 }  // namespace headscope::app

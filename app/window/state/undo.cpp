@@ -12,48 +12,10 @@ namespace {
 
 enum DocumentPart { kPrompt = 1, kEdits = 2, kSecond = 4 };
 
-/// What documents are compared by, where it stands: menus and buttons ask in every frame, and a document may
-/// be large. Where its carets are does not count.
-struct DocumentRef {
-  const std::string& prompt;
-  const std::vector<int>& ids;
-  bool start_token;
-  const EditList& edits;
-  const std::string& second;
-  bool has_second, second_is_file;
-  Alignment alignment;
-
-  DocumentRef(const Document& d)
-      : prompt(d.prompt.text),
-        ids(d.ids),
-        start_token(d.start_token),
-        edits(d.edits),
-        second(d.second.text),
-        has_second(d.has_second),
-        second_is_file(d.second_is_file),
-        alignment(d.alignment) {}
-  DocumentRef(const UiState& s)
-      : prompt(s.prompt.edit.text),
-        ids(s.ids),
-        start_token(s.start_token),
-        edits(s.edits.list),
-        second(s.second.text.edit.text),
-        has_second(s.second.on),
-        second_is_file(s.second.is_file),
-        alignment(s.second.alignment) {}
-};
-
-int differing_parts(const DocumentRef& a, const DocumentRef& b) {
-  const bool prompt = a.prompt != b.prompt || a.ids != b.ids || a.start_token != b.start_token;
-  const bool second = a.second != b.second || a.has_second != b.has_second ||
-                      a.second_is_file != b.second_is_file || a.alignment != b.alignment;
-  return (prompt ? kPrompt : 0) | (a.edits != b.edits ? kEdits : 0) | (second ? kSecond : 0);
-}
-
 std::size_t document_bytes(const Document& document) {
   std::size_t numbers = document.ids.size();
   for (const ListedEdit& listed : document.edits.edits) numbers += numbers_of(listed.edit);
-  return document.prompt.text.size() + document.second.text.size() + numbers * sizeof(int) +
+  return document.prompt.edit.text.size() + document.second.text.edit.text.size() + numbers * sizeof(int) +
          document.edits.edits.size() * sizeof(ListedEdit);
 }
 
@@ -87,23 +49,25 @@ std::string edits_words(const EditList& from, const EditList& to) {
          (removed.size() == 1 ? edit_words(removed[0].edit) : counted(std::ssize(removed), "edit"));
 }
 
-std::string second_words(const DocumentRef& from, const DocumentRef& to) {
-  if (from.has_second != to.has_second || from.second_is_file != to.second_is_file) return "second prompt";
+std::string second_words(const SecondPrompt& from, const SecondPrompt& to) {
+  if (from.on != to.on || from.is_file != to.is_file) return "second prompt";
+  if (from.model != to.model) return "second model";
   if (from.alignment != to.alignment) return "alignment";
-  return text_words(from.second, to.second) + " in the second prompt";
+  return text_words(from.text.edit.text, to.text.edit.text) + " in the second prompt";
 }
 
 /// What a step from one document to another did.
-std::string change_words(const DocumentRef& from, const DocumentRef& to) {
+std::string change_words(const Document& from, const Document& to) {
   const int parts = differing_parts(from, to);
+  const std::string &before = from.prompt.edit.text, &after = to.prompt.edit.text;
   std::string words;
   const auto add = [&](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
   if ((parts & kPrompt) != 0)
-    add(from.prompt != to.prompt             ? text_words(from.prompt, to.prompt)
+    add(before != after                      ? text_words(before, after)
         : from.start_token != to.start_token ? "start token"
                                              : "token ids");
   if ((parts & kEdits) != 0) add(edits_words(from.edits, to.edits));
-  if ((parts & kSecond) != 0) add(second_words(from, to));
+  if ((parts & kSecond) != 0) add(second_words(from.second, to.second));
   return words;
 }
 
@@ -122,24 +86,22 @@ bool has_own_history(Field field) {
 
 }  // namespace
 
-Document document_of(const UiState& s) {
-  return {s.prompt.edit,      s.ids,       s.start_token,    s.edits.list,
-          s.second.text.edit, s.second.on, s.second.is_file, s.second.alignment};
+int differing_parts(const Document& a, const Document& b) {
+  const bool prompt =
+      a.prompt.edit.text != b.prompt.edit.text || a.ids != b.ids || a.start_token != b.start_token;
+  const auto same = [&](const auto... members) { return ((a.second.*members == b.second.*members) && ...); };
+  const bool second =
+      a.second.text.edit.text != b.second.text.edit.text ||
+      !same(&SecondPrompt::on, &SecondPrompt::is_file, &SecondPrompt::alignment, &SecondPrompt::model);
+  return (prompt ? kPrompt : 0) | (a.edits != b.edits ? kEdits : 0) | (second ? kSecond : 0);
 }
 
 void restore(UiState& s, Document document, const Snapshot& snapshot) {
-  if (s.second.on && !document.has_second) s.side = Side::run;
-  s.prompt.edit = std::move(document.prompt);
+  if (s.second.is_set() && !document.second.is_set()) s.side = Side::run;
   prompt_changed(s);
-  s.ids = std::move(document.ids);
-  s.start_token = document.start_token;
-  s.edits.list = std::move(document.edits);
-  s.edits.problem.clear();
-  s.edits.dragging = false;
-  s.second.text.edit = std::move(document.second);
-  s.second.on = document.has_second;
-  s.second.is_file = document.second_is_file;
-  s.second.alignment = document.alignment;
+  static_cast<Document&>(s) = std::move(document);
+  s.edits_bar.problem.clear();
+  s.edits_bar.dragging = false;
   end_mixed_comparison(s, snapshot);
 }
 
@@ -153,7 +115,7 @@ void reduce(UiState& s, const Undo& a, ReduceContext& w) {
     if (s.dialog != Dialog::none) return;
   }
   w.is_no_step = true;
-  const Document now = document_of(s);
+  const Document now = s;
   auto there = s.history.step(a.forward, now);
   while (there && differing_parts(*there, now) == 0) there = s.history.step(a.forward, now);
   if (!there) return;
@@ -163,15 +125,17 @@ void reduce(UiState& s, const Undo& a, ReduceContext& w) {
   s.message = {(a.forward ? "Redone: " : "Undone: ") + words + "."};
 }
 
-void remember_change(UiState& s, Document before, const ReduceContext& w) {
-  Document now = document_of(s);
-  const int parts = differing_parts(before, now);
-  if (w.is_no_step || parts == 0) return;
-  const bool extends = w.extends_step ||
-                       (before.prompt.text != now.prompt.text && now.prompt.extends_change) ||
-                       (before.second.text != now.second.text && now.second.extends_change);
-  s.history.add(std::move(before), extends && parts == s.last_parts, document_bytes);
+bool remember_change(UiState& s, Document before, const ReduceContext& w) {
+  const int parts = differing_parts(before, s);
+  if (w.is_no_step || parts == 0) return false;
+  const auto typed_on = [](const TextField& was, const TextField& now) {
+    return was.edit.text != now.edit.text && now.edit.extends_change;
+  };
+  const bool extends = parts == s.last_parts && (w.extends_step || typed_on(before.prompt, s.prompt) ||
+                                                 typed_on(before.second.text, s.second.text));
+  s.history.add(std::move(before), extends, document_bytes);
   s.last_parts = parts;
+  return !extends;
 }
 
 void fit_history_to_model(UiState& s, const Snapshot& snapshot) {

@@ -1,7 +1,6 @@
 #include "app/window/state/view.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "app/views/view.h"
@@ -10,56 +9,25 @@
 namespace headscope::app {
 namespace {
 
-constexpr double kRest = 1.6;  // seconds at a value
-
 bool is_shown(const OptionSpec* option, const ViewSlice& s) {
   return std::ranges::any_of(shown_tabs(s),
                              [&](const View* view) { return std::ranges::count(view->options, option) > 0; });
 }
 
-void show_value(UiState& s) {
-  s.options.set(*s.playing.option, played_value(s.playing));
-}
-
-/// Whether the option still has the value that was set last. It does not if something else has set it since,
-/// such as a session that was opened.
-bool is_undisturbed(const UiState& s) {
-  return s.options.value(*s.playing.option) == OptionValue(played_value(s.playing));
-}
-
 }  // namespace
 
-double played_value(const Playing& playing) {
-  const OptionSpec& option = *playing.option;
-  return std::min(option.low + std::floor(playing.seconds / kRest), option.high);
-}
-
-double seconds_until_change(const Playing& playing) {
-  return kRest - std::fmod(playing.seconds, kRest);
-}
-
-bool has_ended(const Playing& playing) {
-  return playing.seconds >= (playing.option->high - playing.option->low + 1) * kRest;
-}
-
 void reduce(UiState& s, const PlayOption& a, ReduceContext&) {
-  const bool stops = a.option == nullptr || s.playing.option == a.option;
-  s.playing = {};
-  if (stops) return;
-  s.playing = {a.option, 0};
-  show_value(s);
+  s.playing = s.playing == a.option ? nullptr : a.option;
+  if (s.playing != nullptr) s.options.set(*s.playing, s.playing->low);
 }
 
-void reduce(UiState& s, const AdvancePlaying& a, ReduceContext&) {
-  const OptionSpec* option = s.playing.option;
+void reduce(UiState& s, const PlayNext&, ReduceContext&) {
+  const OptionSpec* option = s.playing;
   if (option == nullptr) return;
-  if (!is_undisturbed(s) || !is_shown(option, s)) {
-    s.playing = {};
-    return;
-  }
-  s.playing.seconds += a.seconds;
-  show_value(s);
-  if (has_ended(s.playing)) s.playing = {};
+  const double next = std::get<double>(s.options.value(*option)) + 1;
+  const bool goes_on = is_shown(option, s) && next <= option->high;
+  if (goes_on) s.options.set(*option, next);
+  if (!goes_on || next == option->high) s.playing = nullptr;
 }
 
 Extent extent(const Snapshot& snapshot) {
@@ -89,6 +57,7 @@ void reduce(ViewSlice& s, const SelectHead& a, ReduceContext& w) {
 
 void reduce(ViewSlice& s, const MoveHead& a, ReduceContext& w) {
   reduce(s, SelectHead{s.selection.layer + a.layers, s.selection.head + a.heads}, w);
+  w.is_move = true;
 }
 
 void reduce(ViewSlice& s, const SelectQuery& a, ReduceContext& w) {
@@ -101,6 +70,7 @@ void reduce(ViewSlice& s, const MoveQuery& a, ReduceContext& w) {
   const int from = s.selection.query < 0 ? last : std::min(s.selection.query, last);
   const int to = std::clamp(from + a.by, 0, last);
   reduce(s, SelectQuery{to == last && a.by > 0 ? -1 : to}, w);
+  w.is_move = true;
 }
 
 void reduce(ViewSlice& s, const SelectKey& a, ReduceContext& w) {
@@ -109,7 +79,7 @@ void reduce(ViewSlice& s, const SelectKey& a, ReduceContext& w) {
 
 void reduce(ViewSlice& s, const SetOption& a, ReduceContext&) {
   s.options.set(*a.option, a.value);
-  if (s.playing.option == a.option) s.playing = {};
+  if (s.playing == a.option) s.playing = nullptr;
   if (typed_option(s) == a.option) show_option_text(s);
 }
 
@@ -121,7 +91,7 @@ void reduce(ViewSlice& s, const ShowView& a, ReduceContext&) {
   std::string& there = a.second_pane ? s.view : s.second_view;
   if (there == view->id) there = here.empty() ? next_tab(view->id, 1) : here;
   here = view->id;
-  s.playing = {};
+  s.playing = nullptr;
   show_option_text(s);
 }
 
@@ -133,6 +103,7 @@ void reduce(ViewSlice& s, const StepView& a, ReduceContext& w) {
   std::string id = next_tab(s.view, a.by);
   if (id == s.second_view) id = next_tab(id, a.by);
   reduce(s, ShowView{std::move(id)}, w);
+  w.is_move = true;
 }
 
 void reduce(ViewSlice& s, const TypeOption& a, ReduceContext&) {
@@ -141,11 +112,11 @@ void reduce(ViewSlice& s, const TypeOption& a, ReduceContext&) {
 }
 
 void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w) {
-  const auto there = s.visits.step(a.forward, view_state(s));
+  w.is_no_visit = true;
+  const auto there = s.visits.step(a.forward, s);
   if (!there) return;
-  s.visits.step_kind = 0;
-  s.view = there->view;
-  s.second_view = there->second_view;
+  s.visits.moved = 0;
+  s.view = there->view, s.second_view = there->second_view;
   reduce(s, SelectHead{there->selection.layer, there->selection.head}, w);
   reduce(s, SelectQuery{there->selection.query}, w);
   reduce(s, SelectKey{there->selection.key}, w);
@@ -164,19 +135,25 @@ void reduce(UiState& s, const DoAll& a, ReduceContext& w) {
   const ViewActions actions = of_another ? translate_to_run(a.actions, *run) : a.actions;
   if (selections_in(actions) < selections_in(a.actions))
     s.message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
+  w.is_same_move = a.key_held;
   for (const ViewAction& action : actions) std::visit([&](const auto& one) { reduce(s, one, w); }, action);
 }
 
 void reduce(UiState& s, const BeginClick&, ReduceContext&) {
-  s.edits.dragging = false;
+  s.edits_bar.dragging = false;
   s.selection_before = s.selection;
   s.options_before = s.options;
 }
 
-void reduce(ViewSlice& s, const UndoClick&, ReduceContext&) {
-  s.selection = s.selection_before;
+/// Back passes over what both clicks selected.
+void reduce(ViewSlice& s, const UndoClick&, ReduceContext& w) {
   s.options = s.options_before;
   show_option_text(s);
+  w.is_no_visit = true;
+  if (s.selection == s.selection_before) return;
+  s.selection = s.selection_before;
+  s.visits.after.clear();
+  if (!s.visits.before.empty() && s.visits.before.back() == view_state(s)) s.visits.before.pop_back();
 }
 
 void reduce(ViewSlice& s, const CopyNumbers& a, ReduceContext& w) {
@@ -258,8 +235,11 @@ void set_typed_option(ViewSlice& state) {
   }
 }
 
-ViewState view_state(const ViewSlice& state) {
-  return {state.view, state.second_view, state.selection};
+int moved_parts(const ViewState& a, const ViewState& b) {
+  const Selection &from = a.selection, &to = b.selection;
+  return (a.view != b.view || a.second_view != b.second_view ? 1 : 0) |
+         (from.layer != to.layer || from.head != to.head ? 2 : 0) |
+         (from.query != to.query || from.key != to.key ? 4 : 0);
 }
 
 }  // namespace headscope::app

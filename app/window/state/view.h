@@ -10,47 +10,20 @@
 
 namespace headscope::app {
 
-/// An option that runs through its whole values from its lowest one on, and rests at each.
-struct Playing {
-  const OptionSpec* option = nullptr;  ///< null: none
-  double seconds = 0;                  ///< since its start
-};
-
-/// The option's value at that time; the highest one from the end on.
-double played_value(const Playing& playing);
-/// Seconds until the value changes, or playing ends.
-double seconds_until_change(const Playing& playing);
-bool has_ended(const Playing& playing);
-
-/// Runs through an option's values; with null, or if it does so already, stops.
-struct PlayOption {
-  const OptionSpec* option = nullptr;
-};
-/// Time has passed. Stops if the option no longer has the value that was set last, because something else has
-/// set it, such as a session that was opened; or if no view with it is shown.
-struct AdvancePlaying {
-  double seconds = 0;
-};
-
-void reduce(UiState& s, const PlayOption& a, ReduceContext& w);
-void reduce(UiState& s, const AdvancePlaying& a, ReduceContext& w);
-
 /// The history of Back and Forward.
 struct Visits : History<ViewState> {
-  int step_kind = 0;  ///< see StepKind: the kind of the last step; 0: it stands alone
+  int moved = 0;  ///< what the last step moved by keys, see `moved_parts`; 0: nothing
 };
 
 /// What the panes show.
-struct ViewSlice {
-  Selection selection;
-  std::string view = std::string(view_at(Place::tab).id);
-  std::string second_view;  ///< the view in the second pane; empty: none
+struct ViewSlice : ViewState {
+  ViewSlice() { view = view_at(Place::tab).id; }
+
   Options options;
   Visits visits;
   Selection selection_before;  ///< before the last click, which a double click undoes
   Options options_before;
-  Playing playing;                         ///< the option that runs through its values
-  bool all_controls = false;               ///< all controls of a view are shown, however many
+  const OptionSpec* playing = nullptr;     ///< the option that runs through its values; null: none
   TextField option_text;                   ///< the text of `typed_option`
   std::string option_problem;              ///< what it takes instead of what is typed; empty: it takes that
   const OptionSpec* typed_last = nullptr;  ///< the option being typed if several are shown that can be
@@ -59,6 +32,13 @@ struct ViewSlice {
 /// Controls of a view beyond which the others are shown only on demand.
 constexpr std::size_t kMaxControls = 6;
 
+/// Runs through an option's whole values from its lowest one on; with null, or if it does so already, stops.
+struct PlayOption {
+  const OptionSpec* option = nullptr;
+};
+/// Shows the next value of the option that plays. Stops at the highest one, and if no view with the option is
+/// shown.
+struct PlayNext {};
 struct ShowView {
   std::string id;
   bool second_pane = false;  ///< in the second pane, which is opened if need be
@@ -83,6 +63,8 @@ struct CopyNumbers {
   std::string view;  ///< its id; empty: the one in the first pane
 };
 
+void reduce(UiState& s, const PlayOption& a, ReduceContext& w);
+void reduce(UiState& s, const PlayNext& a, ReduceContext& w);
 void reduce(ViewSlice& s, const SelectHead& a, ReduceContext& w);
 void reduce(ViewSlice& s, const MoveHead& a, ReduceContext& w);
 void reduce(ViewSlice& s, const SelectQuery& a, ReduceContext& w);
@@ -120,7 +102,11 @@ void show_option_text(ViewSlice& state);
 /// Sets `typed_option` to the typed text, as far as it can be parsed; `option_problem` is about the rest.
 void set_typed_option(ViewSlice& state);
 
-ViewState view_state(const ViewSlice& state);
+inline const ViewState& view_state(const ViewSlice& state) {
+  return state;
+}
+/// The parts of what the panes show in which two states differ, as bits.
+int moved_parts(const ViewState& a, const ViewState& b);
 
 /// The options that a view shows controls for: a tab leaves out those of the side panes.
 std::vector<const OptionSpec*> options_shown_with(const View& view);

@@ -63,8 +63,8 @@ TEST_F(AttentionWindow, OpensAFileThatIsDroppedAndAModelAgainAfterIt) {
 TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
   CoreFixture core(with_model(file({2, 3, 7, 7})));
   core.apply(ToggleEdit{head_off(0, 1)});
-  EXPECT_THAT(core.state().edits.problem, HasSubstr("needs a model's weights"));
-  EXPECT_TRUE(core.state().edits.list.edits.empty());
+  EXPECT_THAT(core.state().edits_bar.problem, HasSubstr("needs a model's weights"));
+  EXPECT_TRUE(core.state().edits.edits.empty());
   core.apply(Generate{true});
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_THAT(core.state().message.text, HasSubstr("needs a model's weights"));
@@ -173,7 +173,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   EXPECT_EQ(core.state().view, "lines");
   EXPECT_EQ(core.state().side, Side::difference);
   EXPECT_EQ(prompt(core), typed) << "which is not of the file";
-  EXPECT_EQ(core.state().edits.list.edits.size(), 1U) << "nor is what is changed in GPT-2";
+  EXPECT_EQ(core.state().edits.edits.size(), 1U) << "nor is what is changed in GPT-2";
   EXPECT_EQ(core.state().session, session);
   file({2, 3, 5, 5}, "b.safetensors");  // replaces the file
   core.apply(OpenFile{session});

@@ -68,13 +68,13 @@ TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
   apply_and_show(core, ToggleEdit{head_off(0, 1)});
   open_menu(core, "heads", 0);
   click_and_show(core, "Patch L0 H0 from the second model");
-  ASSERT_EQ(core.state().edits.list.edits.size(), 2U);
-  EXPECT_EQ(edit_text(core.state().edits.list.edits[1].edit), "L0H0.z<-second");
+  ASSERT_EQ(core.state().edits.edits.size(), 2U);
+  EXPECT_EQ(edit_text(core.state().edits.edits[1].edit), "L0H0.z<-second");
   EXPECT_EQ(core.snapshot().error, "");
   EXPECT_TRUE(says(core, "L0 H0 from the second model"));
   apply_and_show(core, CompareModel{});
   EXPECT_EQ(core.snapshot().error, "");
-  EXPECT_EQ(core.state().edits.list.edits.size(), 2U);
+  EXPECT_EQ(core.state().edits.edits.size(), 2U);
   ASSERT_TRUE(core.snapshot().run->run->plan);
   EXPECT_EQ(core.snapshot().run->run->plan->edits().size(), 1U) << "there is nothing to patch from";
   apply_and_show(core, CompareModel{second()});

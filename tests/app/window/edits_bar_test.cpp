@@ -19,7 +19,7 @@ class EditsBarTest : public HandsTest {
   }
   static std::vector<std::string> active(const Core& core) {
     std::vector<std::string> texts;
-    for (const model::Edit& edit : core.state().edits.list.active()) texts.push_back(edit_text(edit));
+    for (const model::Edit& edit : core.state().edits.active()) texts.push_back(edit_text(edit));
     return texts;
   }
   static const PromptRun& run(const Core& core) { return *core.snapshot().run; }
@@ -40,7 +40,7 @@ TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
   type(core, "L1H6.z=0");
   press_and_show(core, Key::enter);
   EXPECT_THAT(active(core), ElementsAre("L1H6.z=0"));
-  EXPECT_EQ(core.state().edits.typed.edit.text, "");
+  EXPECT_EQ(core.state().edits_bar.typed.edit.text, "");
   ASSERT_TRUE(run(core).run->plan);
   ASSERT_TRUE(run(core).baseline);
   EXPECT_TRUE(find_item(core, "L1 H6 off"));
@@ -56,7 +56,7 @@ TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
   type(core, "L9H6.z=0");
   press_and_draw(core, Key::enter);
   EXPECT_TRUE(says(core, "layers 0 to 5"));
-  EXPECT_EQ(core.state().edits.typed.edit.text, "L9H6.z=0");
+  EXPECT_EQ(core.state().edits_bar.typed.edit.text, "L9H6.z=0");
   EXPECT_TRUE(active(core).empty());
   press_and_draw(core, Key::backspace);
   EXPECT_FALSE(says(core, "layers 0 to 5"));
@@ -71,7 +71,7 @@ TEST_F(EditsBarTest, EachIsSwitchedAndTheStepsAreUndone) {
   click_item(core, "Undo");
   EXPECT_EQ(active(core).size(), 2U);
   press_and_draw(core, Key::z, kCtrl);
-  EXPECT_TRUE(core.state().edits.list.edits.empty());
+  EXPECT_TRUE(core.state().edits.edits.empty());
   press_and_draw(core, Key::z, kCtrlShift);
   EXPECT_EQ(active(core).size(), 2U);
 }
@@ -104,7 +104,7 @@ TEST_F(EditsBarTest, OneHasAMenuWithASliderAndItsText) {
   core.draw(frame_);
   EXPECT_THAT(active(core), Not(ElementsAre("L1H6.z*=0.55")));
   EXPECT_EQ(core.state().history.before.size(), steps + 1) << "a drag is one step";
-  EXPECT_FALSE(core.state().edits.dragging);
+  EXPECT_FALSE(core.state().edits_bar.dragging);
 }
 
 TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
@@ -142,7 +142,7 @@ TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
   }
   handle_and_show(core, MouseUp{to, 0});
   EXPECT_NE(picture(core.window(), "heatmap").where, map.where) << "then there is room for the strip";
-  const auto edits = core.state().edits.list.active();
+  const auto edits = core.state().edits.active();
   ASSERT_EQ(edits.size(), 1U);
   const auto& sees = std::get<model::SetMask>(edits.front()).sees;
   for (std::size_t query = 0; query < sees.size(); ++query)
@@ -195,9 +195,9 @@ TEST_F(EditsBarTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   apply_and_show(core, SetOption{&kDragAction, 1});
   const PlacedPicture map = picture(core.window(), "heatmap");
   click_and_show(core, cell(map, 0, 9, 8));
-  EXPECT_TRUE(core.state().edits.list.edits.empty());
+  EXPECT_TRUE(core.state().edits.edits.empty());
   core.apply(SetVisibility{0, 0, 9, 8, false});
-  EXPECT_TRUE(core.state().edits.list.edits.empty()) << "the first has no such cell";
+  EXPECT_TRUE(core.state().edits.edits.empty()) << "the first has no such cell";
   EXPECT_EQ(core.snapshot().error, "");
 }
 
@@ -250,7 +250,7 @@ TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {
   o.examples = {example("First", "A robot")};
   Core core(std::move(o));
   add(core, "L1.resid_pre[2]=0; L0H0.pattern[5,2]=0.5");
-  const EditList before = core.state().edits.list;
+  const EditList before = core.state().edits;
   const std::size_t steps = core.state().history.before.size();
   core.apply(TypeInField{Field::prompt, MoveTo{3, false, false, {}}});
   core.apply(TypeInField{Field::prompt, Insert{" very", false}});
@@ -258,19 +258,19 @@ TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {
   EXPECT_EQ(core.state().history.before.size(), steps + 1) << "one step with the prompt's";
   EXPECT_EQ(core.state().message.text, "");
   core.apply(Undo{});
-  EXPECT_EQ(core.state().edits.list, before);
+  EXPECT_EQ(core.state().edits, before);
   core.apply(SetStartToken{true});
   EXPECT_THAT(active(core), ElementsAre("L1.resid_pre[3]=0", "L0H0.pattern[6,3]=0.5"));
   core.apply(SetStartToken{false});
   core.apply(TypeInField{Field::prompt, Replace{"The old queen had a dog"}});
-  EXPECT_EQ(core.state().edits.list, before) << "what stands in its place is edited";
+  EXPECT_EQ(core.state().edits, before) << "what stands in its place is edited";
   core.apply(TypeInField{Field::prompt, Replace{"The old had a dog"}});
   EXPECT_THAT(active(core), IsEmpty());
   EXPECT_THAT(core.state().message.text, HasSubstr("L1.resid_pre[2]=0"));
   core.apply(Undo{});
-  EXPECT_EQ(core.state().edits.list, before) << "and can be brought back";
+  EXPECT_EQ(core.state().edits, before) << "and can be brought back";
   core.apply(ShowExample{0});
-  EXPECT_EQ(core.state().edits.list, before) << "of another text nothing is known";
+  EXPECT_EQ(core.state().edits, before) << "of another text nothing is known";
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
 
 TEST_F(ExportDialog, PaperAndSlidesAreLightUnlessAskedOtherwise) {
   CoreFixture core(options());
-  core.apply(Change{&UiState::dark, true});
+  core.apply(change(&UiState::dark, true));
   open(core);
   EXPECT_TRUE(form(core).dark);
   click_item(core, "For Slide");

@@ -23,7 +23,7 @@ class Lists : public HandsTest {
   }
   static std::vector<std::string> active(const Core& core) {
     std::vector<std::string> texts;
-    for (const model::Edit& edit : core.state().edits.list.active()) texts.push_back(edit_text(edit));
+    for (const model::Edit& edit : core.state().edits.active()) texts.push_back(edit_text(edit));
     return texts;
   }
 };
@@ -135,7 +135,7 @@ TEST_F(Lists, AShapeIsMarkedOnTheHeatmapAndTakenOutAgain) {
   drag(core, cell(map, 0, 2, 5), cell(map, 0, 2, 8));
   shown(core);
   EXPECT_EQ(shape().size(), 3U) << "what no query sees is no part of a shape";
-  EXPECT_TRUE(core.state().edits.list.edits.empty()) << "nothing of the computation";
+  EXPECT_TRUE(core.state().edits.edits.empty()) << "nothing of the computation";
   const std::size_t before = shape().size();
   click_and_show(core, cell(map, 0, 6, 5));
   EXPECT_EQ(shape().size(), before - 1);
@@ -151,8 +151,8 @@ TEST_F(Lists, DraggingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
   const PlacedPicture sweep = picture(core.window(), "sweep");
   drag(core, cell(sweep, 0, 2, 1), cell(sweep, 0, 2, 3));
   shown(core);
-  ASSERT_EQ(core.state().edits.list.edits.size(), 1U) << "one change of three positions";
-  const auto& patch = std::get<model::PatchFrom>(core.state().edits.list.edits[0].edit);
+  ASSERT_EQ(core.state().edits.edits.size(), 1U) << "one change of three positions";
+  const auto& patch = std::get<model::PatchFrom>(core.state().edits.edits[0].edit);
   EXPECT_EQ(patch.at.point, (model::HookPoint{model::Site::resid_pre, 2}));
   EXPECT_THAT(patch.at.positions, ElementsAre(1, 2, 3));
   EXPECT_EQ(patch.tokens, core.snapshot().run->baseline->run->tokens);
@@ -160,11 +160,11 @@ TEST_F(Lists, DraggingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
   const PlacedPicture again = picture(core.window(), "sweep");
   drag(core, cell(again, 0, 3, 4), cell(again, 0, 4, 4));
   shown(core);
-  EXPECT_EQ(core.state().edits.list.edits.size(), 3U);
+  EXPECT_EQ(core.state().edits.edits.size(), 3U);
   core.apply(Undo{});
-  EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
+  EXPECT_EQ(core.state().edits.edits.size(), 1U);
   core.apply(Undo{});
-  EXPECT_TRUE(core.state().edits.list.edits.empty());
+  EXPECT_TRUE(core.state().edits.edits.empty());
   EXPECT_EQ(core.snapshot().error, "");
 }
 

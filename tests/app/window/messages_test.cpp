@@ -100,7 +100,7 @@ TEST_F(MessagesTest, NothingCoversAnything) {
         core.apply(ShowView{view.id == std::string_view("heatmap") ? "query" : "heatmap", true});
       shown(core, width, height);
       expect_apart(core, width, height);
-      core.apply(Change{&UiState::second_view, ""});
+      core.apply(change(&UiState::second_view, ""));
     }
   }
 }

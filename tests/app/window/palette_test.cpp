@@ -164,8 +164,8 @@ TEST_F(PaletteTest, FindsTheEditsOfAHeadByOtherWords) {
   press_and_show(core, Key::k, {.ctrl = true});
   type_and_show(core, "switch off");
   press_and_show(core, Key::enter);
-  ASSERT_EQ(core.state().edits.list.edits.size(), 1U);
-  EXPECT_EQ(core.state().edits.list.edits[0].edit, head_off(1, 6));
+  ASSERT_EQ(core.state().edits.edits.size(), 1U);
+  EXPECT_EQ(core.state().edits.edits[0].edit, head_off(1, 6));
   EXPECT_EQ(found(core, "switch off").front().label, "Undo: L1 H6 off");
 }
 

@@ -98,8 +98,8 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
     apply_and_show(core, OpenModel{other});
     apply_and_show(core, TypeInField{Field::prompt, Replace{"Remember \xF0\x9F\x98\x80 me \xE2\x82"}});
     apply_and_show(core, ShowView{"query"}, ShowView{"positions", true}, SelectHead{1, 2}, SelectQuery{2},
-                   SelectKey{1}, Change{&UiState::dark, true}, SetFontSize{17},
-                   Change{&UiState::panes, {333, 222, 0}}, SetStartToken{true});
+                   SelectKey{1}, change(&UiState::dark, true), SetFontSize{17},
+                   change(&UiState::panes, {333, 222, 0}), SetStartToken{true});
     core.apply(SelectQuery{2});
     core.apply(SelectKey{1});
     core.apply(SetOption{&kTemperature, 0.5});

@@ -26,14 +26,6 @@ class PlayingTest : public CoreTest {
   Core core_{with_clock()};
 };
 
-TEST_F(PlayingTest, RestsAtEachValue) {
-  std::vector<double> values;
-  Playing playing{&stage_option(), 0};
-  for (; !has_ended(playing); playing.seconds += seconds_until_change(playing) + 0.001)
-    values.push_back(played_value(playing));
-  EXPECT_THAT(values, ElementsAre(1, 2, 3, 4));
-}
-
 TEST_F(PlayingTest, TheButtonRunsThroughTheStagesOnce) {
   core_.apply(ShowView{"scores"});
   shown(core_);
@@ -44,7 +36,7 @@ TEST_F(PlayingTest, TheButtonRunsThroughTheStagesOnce) {
   EXPECT_GT(*core_.seconds_until_update(), 0.5) << "it rests: no frames are drawn";
   double before = 1;
   int moved = 0;
-  for (int i = 0; i < 200 && core_.state().playing.option != nullptr; ++i) {
+  for (int i = 0; i < 200 && core_.state().playing != nullptr; ++i) {
     pass(0.05);
     EXPECT_GE(stage(), before);
     moved += stage() != before;
@@ -52,7 +44,7 @@ TEST_F(PlayingTest, TheButtonRunsThroughTheStagesOnce) {
   }
   EXPECT_EQ(stage(), 4);
   EXPECT_EQ(moved, 3);
-  EXPECT_EQ(core_.state().playing.option, nullptr);
+  EXPECT_EQ(core_.state().playing, nullptr);
   shown(core_);
   EXPECT_FALSE(core_.take_results());
   EXPECT_FALSE(core_.seconds_until_update());
@@ -64,19 +56,19 @@ TEST_F(PlayingTest, StopsWhenThePersonChoosesSomething) {
     core_.apply(PlayOption{&stage_option()});
     shown(core_);
     pass(0.3);
-    EXPECT_NE(core_.state().playing.option, nullptr);
+    EXPECT_NE(core_.state().playing, nullptr);
   };
   play();
   core_.apply(SetOption{&stage_option(), 2.5});
-  EXPECT_EQ(core_.state().playing.option, nullptr);
+  EXPECT_EQ(core_.state().playing, nullptr);
   EXPECT_EQ(stage(), 2.5);
   play();
   core_.apply(ShowView{"heatmap"});
-  EXPECT_EQ(core_.state().playing.option, nullptr);
+  EXPECT_EQ(core_.state().playing, nullptr);
   core_.apply(ShowView{"scores"});
   play();
   core_.apply(PlayOption{&stage_option()});
-  EXPECT_EQ(core_.state().playing.option, nullptr);
+  EXPECT_EQ(core_.state().playing, nullptr);
 }
 
 // Each of these sets the option without SetOption.
@@ -87,7 +79,7 @@ TEST_F(PlayingTest, StopsWhenTheOptionIsRestored) {
     core_.apply(PlayOption{&stage_option()});
     shown(core_);
     pass(2);
-    ASSERT_NE(core_.state().playing.option, nullptr);
+    ASSERT_NE(core_.state().playing, nullptr);
     ASSERT_GT(stage(), 1);
   };
   play();
@@ -95,7 +87,7 @@ TEST_F(PlayingTest, StopsWhenTheOptionIsRestored) {
   ASSERT_EQ(stage(), 0);
   pass(1);
   EXPECT_EQ(stage(), 0);
-  EXPECT_EQ(core_.state().playing.option, nullptr);
+  EXPECT_EQ(core_.state().playing, nullptr);
 
   play();
   Recipe recipe{session_of(core_.state(), core_.snapshot()), {}};
@@ -104,7 +96,7 @@ TEST_F(PlayingTest, StopsWhenTheOptionIsRestored) {
   shown(core_);
   pass(5);
   EXPECT_EQ(stage(), of_session);
-  EXPECT_EQ(core_.state().playing.option, nullptr);
+  EXPECT_EQ(core_.state().playing, nullptr);
 }
 
 TEST_F(PlayingTest, StopsWhereNobodySeesIt) {
@@ -118,7 +110,7 @@ TEST_F(PlayingTest, StopsWhereNobodySeesIt) {
   ASSERT_EQ(core_.state().view, "heatmap");
   pass(1);
   EXPECT_EQ(stage(), before);
-  EXPECT_EQ(core_.state().playing.option, nullptr);
+  EXPECT_EQ(core_.state().playing, nullptr);
   shown(core_);
   EXPECT_FALSE(core_.take_results());
   EXPECT_FALSE(core_.seconds_until_update());

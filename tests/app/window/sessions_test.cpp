@@ -60,11 +60,11 @@ class Sessions : public HandsTest {
                          stepped(*find_option("value-scale"), find_option("value-scale")->default_value, 1)});
     core.apply(ToggleEdit{head_off(0, 1)});
     core.apply(ToggleEdit{head_off(1, 3)});
-    EditList list = core.state().edits.list;
+    EditList list = core.state().edits;
     list.edits[1].on = false;
     apply_and_show(core, ListEdits{list}, CompareWith{true, Alignment::subsequence},
-                   TypeInField{Field::second, Insert{"The old queen", false}}, Change{&UiState::dark, true},
-                   SetFontSize{17}, Change{&UiState::panes, {300, 280, 0}});
+                   TypeInField{Field::second, Insert{"The old queen", false}}, change(&UiState::dark, true),
+                   SetFontSize{17}, change(&UiState::panes, {300, 280, 0}));
   }
   static Session session(const Core& core) { return session_of(core.state(), core.snapshot()); }
 };
@@ -193,7 +193,7 @@ TEST_F(Sessions, OfWhatIsNotHereSaySoAndShowTheRest) {
     EXPECT_THAT(core.state().message.text, HasSubstr(words));
     EXPECT_EQ(prompt(core), words);
   }
-  EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
+  EXPECT_EQ(core.state().edits.edits.size(), 1U);
 }
 
 TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
@@ -210,7 +210,7 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
   shown(core);
   EXPECT_THAT(core.state().message.text, HasSubstr("broken")) << "which says why";
   EXPECT_EQ(prompt(core), "another");
-  EXPECT_EQ(core.state().edits.list.edits.size(), 1U) << "of the model that is open";
+  EXPECT_EQ(core.state().edits.edits.size(), 1U) << "of the model that is open";
   EXPECT_EQ(core.state().model, bundled_folder());
   core.apply(ShowMessage{});
   press_and_draw(core, Key::s, {.ctrl = true});
@@ -244,7 +244,7 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
   tab_and_press(core, "Last session", Key::enter);
   wait_for(core, [&] { return prompt(core) != "else"; });
   EXPECT_EQ(prompt(core), "The old king had a dog");
-  EXPECT_EQ(core.state().edits.list.edits.size(), 2U);
+  EXPECT_EQ(core.state().edits.edits.size(), 2U);
   EXPECT_TRUE(core.state().session.empty()) << "Ctrl+S asks for a name";
 }
 
@@ -267,7 +267,7 @@ TEST_F(Sessions, AChangeIsKeptWithinThreeSecondsThoughNothingFollows) {
   });
   core.close();
   folder_.write("other/window-1.headscope", "else");
-  core.apply(ScrollField{Field::prompt, 0});
+  core.apply(scroll_field(Field::prompt, 0));
   core.close();
   EXPECT_EQ(bytes_of_file(kept), "else") << "nothing has changed that is kept";
 }
@@ -376,7 +376,7 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   EXPECT_EQ(prompt(second), "The old king had a dog");
   EXPECT_EQ(second.state().view, "query");
   EXPECT_EQ(second.state().selection, (Selection{1, 2, 3, 1}));
-  EXPECT_EQ(second.state().edits.list.edits.size(), 1U);
+  EXPECT_EQ(second.state().edits.edits.size(), 1U);
   EXPECT_FALSE(second.state().dark) << "the window keeps its look";
   EXPECT_TRUE(second.state().session.empty());
   Core third(own());
