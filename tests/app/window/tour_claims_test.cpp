@@ -103,14 +103,8 @@ std::vector<Claim> claims_of_attention() {
        }},
       {"Training did not discover the waves", began_as_sinusoids},
       {"The learned table of this model has waves", began_as_sinusoids},
-      {"This table has no more steps than dimensions",
-       [](const Core& core, const RunReader&) {
-         const PromptRun& run = *core.snapshot().run;
-         const PositionShift shift = RunReader::computed(ShiftOfPositions{}, run);
-         // Exact but for rounding, which has grown far at the last step.
-         return run.run->config.n_ctx - 1 <= run.run->config.n_embd && shift.learned[1] < 1e-5F &&
-                shift.learned.back() > 2 && *std::ranges::max_element(shift.sinusoidal) < 1e-5F;
-       }},
+      {"From each token, the largest weight is on the token directly before",
+       [](const Core&, const RunReader& run) { return attends_back(run); }},
       {"Next to the diagonal, the similarity is still high",
        [](const Core&, const RunReader& run) {
          return cosines_at(run, 1).first > 0.6 && cosines_at(run, 1).first > 4 * cosines_at(run, 100).first;
