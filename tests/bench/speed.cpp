@@ -2,23 +2,51 @@
 // of passes, one more token and gradients for each length of a prompt, and with --window of what a user of
 // the window waits for.
 #include <algorithm>
+#include <chrono>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
 
 #include "app/cli/engine.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/window/core.h"
 #include "system/threads.h"
-#include "tests/bench/stopwatch.h"
 
 namespace headscope::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// The time that `work` takes, in seconds.
+template <class Work>
+double seconds(const Work& work) {
+  const auto before = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+}
+
+/// The median; the upper one of an even number of values.
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Median time of `work` in seconds: after one warm-up call, at least 5 calls, until 0.15 s or 200 calls.
+template <class Work>
+double median_seconds(const Work& work) {
+  constexpr double kEnough = 0.15;
+  std::vector<double> times;
+  work();
+  for (double all = 0; times.size() < 5 || (all < kEnough && times.size() < 200); all += times.back())
+    times.push_back(seconds(work));
+  return median(std::move(times));
+}
 
 /// At least 5 rounds, for 1.5 seconds. The ids are arbitrary, since the time does not depend on them.
 Json measure_passes(Engine& engine, int tokens) {

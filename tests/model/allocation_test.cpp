@@ -11,8 +11,7 @@
 
 #include "model/files/error.h"
 #include "model/pass/transformer.h"
-#include "tests/model/golden.h"
-#include "tests/support/freeing_delete.h"
+#include "tests/model/activations.h"
 #include "tests/support/gpt2_folder.h"
 
 namespace {
@@ -39,6 +38,28 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   void* memory = nullptr;
   if (::posix_memalign(&memory, static_cast<std::size_t>(alignment), size) == 0) return memory;
   throw std::bad_alloc();
+}
+
+#ifdef __GNUC__  // GCC reports a free() of memory from its own inlined operator new as mismatched
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
 }
 
 namespace headscope::model::allocation_test {
@@ -118,9 +139,9 @@ TEST(Allocation, AStepOfOneTokenAllocatesOnlyTheRunItGives) {
     expect_steps_that_allocate_only_their_run(folder.path(), precision);
   }
   // A model with more columns, rows and heads than a block of work.
-  expect_steps_that_allocate_only_their_run(testing::golden_folder("plain"), Precision::f32);
-  expect_steps_that_allocate_only_their_run(testing::golden_folder("wide"), Precision::f16);
-  expect_steps_that_allocate_only_their_run(testing::golden_folder("unscaled"), Precision::bf16);
+  expect_steps_that_allocate_only_their_run(testing::model_folder("plain"), Precision::f32);
+  expect_steps_that_allocate_only_their_run(testing::model_folder("wide"), Precision::f16);
+  expect_steps_that_allocate_only_their_run(testing::model_folder("unscaled"), Precision::bf16);
 }
 
 }  // namespace

@@ -1,38 +1,13 @@
 // The residual stream as a graph: what edges carry, by first-order estimates and with edges cut, against a
 // pass in double precision in which every part of the model reads a stream of its own.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <numeric>
-#include <random>
 
 #include "model/files/error.h"
 #include "tests/model/gradients_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/support/reference_circuit.h"
 
 namespace headscope::model::circuit_test {
 namespace {
-
-using testing::ReferenceCircuit;
-
-/// The metric of a reference's logits.
-double reference_metric(const ReferenceCircuit::Rows& logits, std::span<const int> tokens,
-                        const Metric& metric) {
-  const auto log_probability = [&](std::size_t pos, int token) {
-    double sum = 0;
-    for (const double logit : logits[pos]) sum += std::exp(logit);
-    return logits[pos][token] - std::log(sum);
-  };
-  if (const auto* of = std::get_if<LogitDifference>(&metric))
-    return logits[of->position][of->token] - logits[of->position][of->against];
-  if (const auto* of = std::get_if<LogProbability>(&metric)) return log_probability(of->position, of->token);
-  double loss = 0;
-  for (std::size_t pos = 0; pos + 1 < tokens.size(); ++pos)
-    loss -= log_probability(pos, tokens[pos + 1]) / static_cast<double>(tokens.size() - 1);
-  return loss;
-}
 
 using Tokens = std::vector<int>;
 
@@ -60,7 +35,7 @@ class Circuits {
       return kept.edges[row * edges() + graph.edge(writer, reader)] != 0 ? written
                                                                          : there.written[writer][pos];
     };
-    return reference_metric(reference.run(tokens, carry).logits, tokens, metric);
+    return testing::metric_by_hand(metric, reference.run(tokens, carry).logits, tokens);
   }
 
   double found_cut(const Tokens& tokens, const Tokens& cut, const KeptEdges& kept, const Metric& metric) {
@@ -106,7 +81,7 @@ class Circuits {
             row[i] += part * (reference_there.written[from][pos][i] - reference_here.written[from][pos][i]);
           return row;
         };
-        return reference_metric(reference.run(tokens, carry).logits, tokens, metric);
+        return testing::metric_by_hand(metric, reference.run(tokens, carry).logits, tokens);
       };
       constexpr double kStep = 1e-4;
       const auto slope = [&](int position) {
@@ -149,29 +124,17 @@ TEST_F(CircuitTest, NumbersEveryPartAndEveryEdgeBetweenAWriterAndALaterReader) {
             graph_.index(StreamWriter{StreamWriter::Kind::mlp, 1, 0}));
 }
 
-TEST_F(CircuitTest, WithAllEdgesItIsTheRunAndWithNoneTheOtherRun) {
-  const std::vector<int> tokens = tokens_of(70), cut = tokens_of(70, 3);
-  const Metric metric = LogitDifference{5, 17, 69};
-  const auto value_in = [&](std::span<const int> of) {
-    return transformer_->gradients(*run(of), metric, workspace_);
-  };
-  const auto with = [&](std::uint8_t kept) {
-    return of_.found_cut(tokens, cut, {std::vector<std::uint8_t>(of_.edges(), kept), 1}, metric);
-  };
-  EXPECT_NEAR(with(1), value_in(tokens), 1e-4);
-  EXPECT_NEAR(with(0), value_in(cut), 1e-4);
-  EXPECT_GT(std::abs(with(1) - with(0)), 0.01);
-}
-
 TEST_F(CircuitTest, CutEdgesCarryWhatTheOtherRunWrote) {
-  const std::vector<int> tokens = tokens_of(11), cut = tokens_of(11, 3);
-  for (const Metric& metric :
-       {Metric(LogitDifference{5, 17, 10}), Metric(LogProbability{8, 4}), Metric(PromptLoss{})})
-    for (const int rows : {1, 11}) {
-      const KeptEdges kept = of_.some_edges(rows);
-      EXPECT_NEAR(of_.found_cut(tokens, cut, kept, metric), of_.reference_cut(tokens, cut, kept, metric),
-                  1e-4);
-    }
+  for (const int length : {11, 70}) {
+    const std::vector<int> tokens = tokens_of(length), cut = tokens_of(length, 3);
+    for (const Metric& metric :
+         {Metric(LogitDifference{5, 17, 10}), Metric(LogProbability{8, 4}), Metric(PromptLoss{})})
+      for (const int rows : {1, length}) {
+        const KeptEdges kept = of_.some_edges(rows);
+        EXPECT_NEAR(of_.found_cut(tokens, cut, kept, metric), of_.reference_cut(tokens, cut, kept, metric),
+                    1e-4);
+      }
+  }
 }
 
 /// All edges of a short run, and some of one with more positions than are computed together.

@@ -1,19 +1,12 @@
 #include "model/files/config.h"
 
-#include <gmock/gmock.h>
-
-#include <sstream>
-#include <string>
-
 #include "model/files/error.h"
-#include "tests/support/parameter_names.h"
+#include "tests/support/matchers.h"
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model::config_test {
 namespace {
-
-using namespace headscope::testing;
 
 /// The published configuration of GPT-2 small, with keys overridden by those of a JSON object.
 std::string published(const std::string& overrides = "") {
@@ -96,46 +89,37 @@ TEST(Config, UnknownAndNullKeysArePassedOver) {
   EXPECT_EQ(parse(R"("add_cross_attention": false)").n_layer, 12);
 }
 
-struct Wrong {
-  const char* overrides;
-  const char* named;  // must occur in the message
-};
-
-void PrintTo(const Wrong& wrong, std::ostream* out) {
-  *out << wrong.overrides;
+TEST(Config, WrongValuesAreOneSentenceThatNamesTheKey) {
+  for (const auto& [overrides, key] : std::initializer_list<std::pair<const char*, const char*>>{
+           {R"("model_type": "llama")", "model_type"},
+           {R"("model_type": 3)", "model_type"},
+           {R"("n_layer": null)", "n_layer"},
+           {R"("n_layer": 0)", "n_layer"},
+           {R"("n_layer": -1)", "n_layer"},
+           {R"("n_layer": 2.5)", "n_layer"},
+           {R"("n_layer": "12")", "n_layer"},
+           {R"("n_layer": [12])", "n_layer"},
+           {R"("n_head": 7)", "n_embd"},
+           {R"("n_head": 16777217)", "n_head"},
+           {R"("n_embd": 99999999999999999999)", "n_embd"},
+           {R"("n_embd": 18446744073709551615)", "n_embd"},
+           {R"("vocab_size": -9223372036854775808)", "vocab_size"},
+           {R"("n_positions": true)", "n_positions"},
+           {R"("n_inner": 0)", "n_inner"},
+           {R"("layer_norm_epsilon": -1)", "layer_norm_epsilon"},
+           {R"("layer_norm_epsilon": "small")", "layer_norm_epsilon"},
+           {R"("activation_function": "prelu")", "activation_function"},
+           {R"("activation_function": "\u001b[2Jevil")", "activation_function"},
+           {R"("activation_function": 1)", "activation_function"},
+           {R"("tie_word_embeddings": 1)", "tie_word_embeddings"},
+           {R"("add_cross_attention": true)", "add_cross_attention"},
+           {R"("pruned_heads": {"0": [1]})", "pruned_heads"},
+           {R"("quantization_config": {"bits": 4})", "quantization_config"}}) {
+    SCOPED_TRACE(overrides);
+    const std::string message = message_of<LoadError>([&, text = overrides] { parse(text); });
+    expect_load_sentence(message, "config.json", key);
+  }
 }
-
-class WrongConfig : public ::testing::TestWithParam<Wrong> {};
-
-TEST_P(WrongConfig, IsOneSentenceThatNamesTheKey) {
-  const std::string message = message_of<LoadError>([] { parse(GetParam().overrides); });
-  expect_load_sentence(message, "config.json", GetParam().named);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Keys, WrongConfig,
-    ::testing::Values(Wrong{R"("model_type": "llama")", "model_type"},
-                      Wrong{R"("model_type": 3)", "model_type"}, Wrong{R"("n_layer": null)", "n_layer"},
-                      Wrong{R"("n_layer": 0)", "n_layer"}, Wrong{R"("n_layer": -1)", "n_layer"},
-                      Wrong{R"("n_layer": 2.5)", "n_layer"}, Wrong{R"("n_layer": "12")", "n_layer"},
-                      Wrong{R"("n_layer": [12])", "n_layer"}, Wrong{R"("n_head": 7)", "n_embd"},
-                      Wrong{R"("n_head": 16777217)", "n_head"},
-                      Wrong{R"("n_embd": 99999999999999999999)", "n_embd"},
-                      Wrong{R"("n_embd": 18446744073709551615)", "n_embd"},
-                      Wrong{R"("vocab_size": -9223372036854775808)", "vocab_size"},
-                      Wrong{R"("n_positions": true)", "n_positions"}, Wrong{R"("n_inner": 0)", "n_inner"},
-                      Wrong{R"("layer_norm_epsilon": -1)", "layer_norm_epsilon"},
-                      Wrong{R"("layer_norm_epsilon": "small")", "layer_norm_epsilon"},
-                      Wrong{R"("activation_function": "prelu")", "activation_function"},
-                      Wrong{R"("activation_function": "\u001b[2Jevil")", "activation_function"},
-                      Wrong{R"("activation_function": 1)", "activation_function"},
-                      Wrong{R"("tie_word_embeddings": 1)", "tie_word_embeddings"},
-                      Wrong{R"("add_cross_attention": true)", "add_cross_attention"},
-                      Wrong{R"("pruned_heads": {"0": [1]})", "pruned_heads"},
-                      Wrong{R"("quantization_config": {"bits": 4})", "quantization_config"}),
-    [](const auto& test) {
-      return std::to_string(test.index) + "_" + testing::as_test_name(test.param.overrides);
-    });
 
 TEST(Config, TextThatIsNoConfigurationIsAnError) {
   for (const std::string text : {"", "{", "[]", "3", "\"gpt2\"", "{\"n_layer\": 1e999}", "\xff\xfe"}) {

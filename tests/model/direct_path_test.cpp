@@ -1,20 +1,16 @@
 // Path patches: the direct path alone, as in a float64 pass in which all other heads and MLPs are held, and
 // bit-identical to a patch whose source holds them by edits.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "model/files/error.h"
 #include "model/pass/transformer.h"
+#include "tests/model/activations.h"
 #include "tests/model/every_edit.h"
-#include "tests/model/golden.h"
 #include "tests/model/path_by_hand.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model::direct_path_test {
 namespace {
-
-using ::testing::HasSubstr;
-using testing::message_of;
 
 const std::vector<int> kIds = tokens_of(9), kOthers = tokens_of(9, 4);
 constexpr HookPoint kEnd{Site::resid_post, kLayers - 1};
@@ -63,17 +59,8 @@ class DirectPathTest : public SmallModel {
     Edits all = edits;
     all.insert(all.end(), paths.begin(), paths.end());
     const std::vector<float> found = logits(all), without = logits(edits);
-    const auto expected = logits_by_hand(*reference_, kIds, paths, others_, edits);
-    double most = 0, wrong = 0, effect = 0;
-    for (std::size_t pos = 0; pos < kIds.size(); ++pos)
-      for (std::size_t id = 0; id < kVocabulary; ++id) {
-        const auto here = static_cast<double>(found[pos * kVocabulary + id]);
-        most = std::max(most, std::abs(expected[pos][id]));
-        wrong = std::max(wrong, std::abs(expected[pos][id] - here));
-        effect = std::max(effect, std::abs(static_cast<double>(without[pos * kVocabulary + id]) - here));
-      }
-    EXPECT_LE(wrong, 1e-5 * most);
-    return effect;
+    EXPECT_LE(testing::logit_error(found, logits_by_hand(*reference_, kIds, paths, others_, edits)), 1e-5);
+    return testing::largest_difference(found, without);
   }
 
   /// Edits of a sender.

@@ -1,10 +1,6 @@
 // Products in double precision of doubles with float32.
 #include "model/maths/double_product.h"
-
-#include <random>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include "tests/support/matchers.h"
 
 namespace headscope::model::double_product_test {
 namespace {

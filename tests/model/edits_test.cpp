@@ -1,48 +1,16 @@
 // Edits: equal to the float64 reference with the same edits except for rounding, shown bit-identically by
 // every answer, and unaffected by reuse of other runs.
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <limits>
 
 #include "model/files/error.h"
 #include "model/pass/transformer.h"
+#include "tests/model/activations.h"
 #include "tests/model/every_edit.h"
-#include "tests/model/golden.h"
 #include "tests/model/path_by_hand.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model::edits_test {
 namespace {
-
-using testing::Activations;
-using ::testing::HasSubstr;
-using testing::kept_values;
-using testing::message_of;
-using testing::same_bits;
-using testing::Tensor;
-
-/// [pos or query][units or keys] for one head of a recorded activation.
-HeadValues of_head(const Tensor& tensor, Site site, int head) {
-  const auto dim = [&](std::size_t i) { return static_cast<std::size_t>(tensor.shape[i]); };
-  const auto h = static_cast<std::size_t>(head);
-  HeadValues rows;
-  for (std::size_t pos = 0; pos < (has_cells(site) ? dim(1) : dim(0)); ++pos) {
-    std::size_t begin = pos * (tensor.shape.size() > 1 ? dim(1) : 1),
-                width = tensor.shape.size() > 1 ? dim(1) : 1;
-    if (has_cells(site)) {
-      begin = (h * dim(1) + pos) * dim(2);
-      width = dim(2);
-    } else if (has_heads(site)) {
-      begin = (pos * dim(1) + h) * dim(2);
-      width = dim(2);
-    }
-    rows.emplace_back();
-    for (std::size_t i = 0; i < width; ++i)
-      rows.back().push_back(static_cast<double>(tensor.values[begin + i]));
-  }
-  return rows;
-}
 
 class EditsTest : public SmallModel {
  protected:
@@ -67,21 +35,6 @@ class EditsTest : public SmallModel {
   /// Records every activation of a pass.
   Activations record(std::span<const int> ids, const std::shared_ptr<const Plan>& plan) {
     return testing::record(*transformer_, ids, workspace_, all_hook_points(config()), 256, plan);
-  }
-
-  /// `own`: the tokens of the run that is edited.
-  SourceValues source_of(const Edit& what, const std::vector<int>& own = {}) {
-    SourceValues source;
-    const auto* patch = std::get_if<PatchFrom>(&what);
-    if (patch == nullptr) return source;
-    const Site site = patch->at.point.site;
-    const std::vector<int>& tokens = patch->tokens.empty() ? own : patch->tokens;
-    const auto plan =
-        patch->edits.empty() ? nullptr : transformer_->plan(patch->edits, workspace_, {}, {nullptr, tokens});
-    const Activations all = record(tokens, plan);
-    for (int head = 0; head < (has_heads(site) ? kHeads : 1); ++head)
-      source[head] = of_head(all.at(hook_name(patch->at.point)), site, head);
-    return source;
   }
 
   /// Checks that the answers for a run are the activations of the pass.
@@ -163,23 +116,6 @@ class EditsTest : public SmallModel {
     return {*it, static_cast<int>(it - logits.begin())};
   }
 
-  /// Logits differ by at most 1e-5 of the reference's largest one.
-  void expect_reference(std::span<const int> ids, const Edits& list, std::span<const float> logits) {
-    RecordedValues sources;
-    for (const Edit& what : list)
-      if (std::holds_alternative<PatchFrom>(what))
-        sources[hook_name(point_of(what))] = source_of(what, {ids.begin(), ids.end()});
-    const auto expected = reference_->run(ids, by_hand(list, sources));
-    double most = 0, difference = 0;
-    for (std::size_t pos = 0; pos < ids.size(); ++pos)
-      for (std::size_t id = 0; id < kVocabulary; ++id) {
-        most = std::max(most, std::abs(expected.logits[pos][id]));
-        difference = std::max(difference, std::abs(expected.logits[pos][id] -
-                                                   static_cast<double>(logits[pos * kVocabulary + id])));
-      }
-    EXPECT_LE(difference, 1e-5 * most);
-  }
-
   /// Checks that the run is bit-identical whatever is reused from other runs.
   void expect_same_with_reuse(std::span<const int> ids, const std::shared_ptr<const Plan>& edited) {
     const auto expected = kept_values(*run(ids, edited));
@@ -205,7 +141,10 @@ class EditsTest : public SmallModel {
     const Activations pass = record(ids, edited);
     const auto found = run(ids, edited);
     expect_answers_of(*found, pass);
-    expect_reference(ids, list, pass.at("logits").values);
+    const RecordedValues sources = sources_by_hand(*reference_, ids, list);
+    EXPECT_LE(
+        testing::logit_error(pass.at("logits").values, reference_->run(ids, by_hand(list, sources)).logits),
+        1e-5);
     expect_same_with_reuse(ids, edited);
     const auto clean = record(ids, nullptr);
     EXPECT_EQ(pass.at("logits").values != clean.at("logits").values, has_effect);
@@ -228,23 +167,22 @@ TEST_P(EveryKind, ShowsInEveryAnswerAndIsTheReferences) {
   expect_right(list(), tokens_of(8), has_effect);
 }
 
-// --- masks and positions ---
+// --- masks, positions and lists ---
 
-TEST_F(EditsTest, WithoutMaskEveryQuerySeesEveryKey) {
-  expect_right({SetMask{}}, tokens_of(9));
-  expect_right({SetMask{1, {}, {}}}, tokens_of(9));
-  expect_right({SetMask{0, 2, {}}}, tokens_of(9));
-  expect_right({SetMask{}}, tokens_of(150));
+class EveryList : public EditsTest, public ::testing::WithParamInterface<EditList> {};
+INSTANTIATE_TEST_SUITE_P(Lists, EveryList, ::testing::ValuesIn(edit_lists()),
+                         [](const auto& list) { return list.param.name; });
+
+TEST_P(EveryList, ShowsInEveryAnswerAndIsTheReferences) {
+  expect_right(GetParam().edits, tokens_of(GetParam().length));
 }
 
-TEST_F(EditsTest, AMaskIsAnyMatrix) {
-  std::vector<std::vector<bool>> sees = some_mask();
-  expect_right({SetMask{{}, {}, sees}}, tokens_of(9));
-  expect_right({SetMask{2, 1, sees}}, tokens_of(9));
-  for (std::size_t query = 0; query < 6; ++query)
-    for (std::size_t key = query + 1; key < 6; ++key) sees[query][key] = false;
-  expect_right({SetMask{1, {}, sees}}, tokens_of(9));
-  EXPECT_FALSE(plan({SetMask{1, {}, sees}})->needs_whole_run());
+TEST_F(EditsTest, OnlyWhatDependsOnAnEditIsComputed) {
+  EXPECT_FALSE(plan({SetMask{1, {}, {{true, false}, {true, true}}}})->needs_whole_run()) << "it is causal";
+  const auto causal = plan({SetCells{{Site::pattern, 1}, 0, {{CellValue::kAllQueries, 2, 0}}, false}});
+  EXPECT_FALSE(causal->needs_whole_run());
+  EXPECT_EQ(causal->first_position(), 2);
+  EXPECT_EQ(plan({SetPositionIds{{0, 1, 2, 9}}})->first_position(), 3);
 }
 
 /// What a head changes on its way to another one (path patching): the receiver's keys come from a run of the
@@ -264,46 +202,6 @@ TEST_F(EditsTest, WhatIsPatchedMayComeFromAnEditedRun) {
   expect_right({PatchFrom{{{Site::q, 2}, 1, {2, 3}, {}}, others, {1, 0}, false, {inner}},
                 PatchFrom{{{Site::k, 2}, 1, {}, {}}, others, {}, false, {inner}}},
                ids);
-}
-
-TEST_F(EditsTest, CellsOfTheFutureGetWeight) {
-  expect_right({SetCells{{Site::pattern, 1}, 0, {{2, 7, 0.5F}}, true}}, tokens_of(9));
-  expect_right({SetCells{{Site::attn_scores, 1}, {}, {{2, 7, 1}}, false}}, tokens_of(9));
-  expect_right({PatchFrom{{{Site::pattern, 1}, 2, {1}, {}}, tokens_of(6, 4), {5}}}, tokens_of(9));
-}
-
-TEST_F(EditsTest, AColumnIsSetForEveryQueryThatSeesIt) {
-  for (const bool renormalise : {false, true})
-    expect_right(
-        {SetMask{}, SetCells{{Site::pattern, 1}, 0, {{CellValue::kAllQueries, 2, 0.25F}}, renormalise}},
-        tokens_of(9));
-  const auto causal = plan({SetCells{{Site::pattern, 1}, 0, {{CellValue::kAllQueries, 2, 0}}, false}});
-  EXPECT_FALSE(causal->needs_whole_run());
-  EXPECT_EQ(causal->first_position(), 2);
-}
-
-TEST_F(EditsTest, PositionsMayBeOthersOrNone) {
-  expect_right({SetPositionIds{{0, 0, -1, 7}}}, tokens_of(9));
-  expect_right({SetPositionIds{{0, 1, 2, 9, -1}}}, tokens_of(9));
-  EXPECT_EQ(plan({SetPositionIds{{0, 1, 2, 9}}})->first_position(), 3);
-}
-
-// --- lists ---
-
-TEST_F(EditsTest, AListIsAppliedInItsOrder) {
-  const Edits list = list_in_order();
-  expect_right(list, tokens_of(8));
-  Edits turned = list;
-  std::swap(turned[0], turned[1]);
-  EXPECT_NE(kept_values(*run(tokens_of(8), plan(list))), kept_values(*run(tokens_of(8), plan(turned))));
-}
-
-TEST_F(EditsTest, LongRunsAreTheSameInPieces) {
-  const std::vector<int> ids = tokens_of(150);
-  expect_right({ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}}, ids);
-  expect_right({SetValues{{{Site::resid_pre, 2}, {}, {100}, {}}, {0.5F}}}, ids);
-  expect_right({SetCells{{Site::attn_scores, 0}, 1, {{140, 3, -kInfinity}, {70, 70, 2}}, false}}, ids);
-  expect_right({SetMean{{{Site::mlp_out, 0}, {}, {}, {}}}}, ids);
 }
 
 TEST_F(EditsTest, AnEmptyListIsNoEdit) {

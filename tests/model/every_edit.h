@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +24,9 @@ inline testing::Gpt2Shape shape_for_edits() {
   return {.layers = kLayers, .heads = kHeads, .width = kWidth, .positions = 200, .vocabulary = kVocabulary};
 }
 
-inline std::vector<int> tokens_of(int length, int seed = 0) {
+inline std::vector<int> tokens_of(int length, int seed = 0, int vocabulary = kVocabulary) {
   std::vector<int> ids;
-  for (int i = 0; i < length; ++i) ids.push_back((i * i * 31 + i * (7 + seed) + seed) % kVocabulary);
+  for (int i = 0; i < length; ++i) ids.push_back((i * i * 31 + i * (7 + seed) + seed) % vocabulary);
   return ids;
 }
 
@@ -127,15 +128,69 @@ inline std::vector<std::vector<bool>> some_mask() {
   return sees;
 }
 
-/// A list whose order matters.
-inline Edits list_in_order() {
+/// Edits that belong together, and the length of a run that they are made in.
+struct EditList {
+  const char* name;
+  Edits edits;
+  int length = 9;
+};
+
+inline void PrintTo(const EditList& list, std::ostream* out) {
+  *out << list.name;
+}
+
+/// Masks, positions, cells of the future, columns, and lists whose order matters.
+inline std::vector<EditList> edit_lists() {
+  const std::vector<std::vector<bool>> sees = some_mask();
+  std::vector<std::vector<bool>> causal = sees;
+  for (std::size_t query = 0; query < 6; ++query)
+    for (std::size_t key = query + 1; key < 6; ++key) causal[query][key] = false;
+  const HookPoint pattern{Site::pattern, 1}, scores{Site::attn_scores, 1};
   const EditSite z{{Site::z, 1}, 0, {}, {}};
-  return {ScaleValues{z, 2},
-          AddVector{z, {1}, 0.5F},
-          SetMean{{{Site::z, 1}, 1, {}, {}}},
-          ScaleValues{{{Site::z, 1}, {}, {3}, {}}, -1},
-          SetValues{{{Site::mlp_post, 2}, {}, {}, {17}}, {0}},
-          SetCells{{Site::pattern, 0}, 2, {{4, 1, 0.5F}}, false}};
+  const SetCells first{pattern, 1, {{5, 2, 0.25F}, {7, 1, 0.5F}}, true},
+      second{pattern, {}, {{7, 3, 0.125F}}, true};
+  const ScaleValues scaled{{pattern, 1, {}, {}}, 0.75F};
+  const Edits in_order{ScaleValues{z, 2},
+                       AddVector{z, {1}, 0.5F},
+                       SetMean{{{Site::z, 1}, 1, {}, {}}},
+                       ScaleValues{{{Site::z, 1}, {}, {3}, {}}, -1},
+                       SetValues{{{Site::mlp_post, 2}, {}, {}, {17}}, {0}},
+                       SetCells{{Site::pattern, 0}, 2, {{4, 1, 0.5F}}, false}};
+  return {
+      {"no_mask", {SetMask{}}},
+      {"no_mask_in_a_layer", {SetMask{1, {}, {}}}},
+      {"no_mask_in_a_head", {SetMask{0, 2, {}}}},
+      {"no_mask_in_a_long_run", {SetMask{}}, 150},
+      {"any_mask", {SetMask{{}, {}, sees}}},
+      {"a_heads_mask", {SetMask{2, 1, sees}, ScaleValues{{{Site::attn_scores, 2}, 1, {}, {}}, 2}}},
+      {"cells_in_a_mask",
+       {SetMask{2, 1, sees}, SetCells{{Site::attn_scores, 2}, 1, {{0, 3, 1}, {2, 1, 0.5F}}, false}}},
+      {"a_causal_mask", {SetMask{1, {}, causal}}},
+      {"a_weight_of_the_future", {SetCells{pattern, 0, {{2, 7, 0.5F}}, true}}},
+      {"a_score_of_the_future", {SetCells{scores, {}, {{2, 7, 1}}, false}}},
+      {"a_pattern_of_the_future", {PatchFrom{{pattern, 2, {1}, {}}, tokens_of(6, 4), {5}}}},
+      {"a_column",
+       {SetMask{}, SetCells{pattern, 0, {{CellValue::kAllQueries, 2, 0.25F}, {6, 2, 0.5F}}, false}}},
+      {"a_renormalised_column",
+       {SetMask{1, {}, {}}, SetCells{pattern, 0, {{CellValue::kAllQueries, 4, 0.25F}}, true}}},
+      {"other_positions_and_none", {SetPositionIds{{0, 0, -1, 7}}}},
+      {"positions_to_the_end", {SetPositionIds{{0, 1, 2, 9, -1}}}},
+      {"rows_set_twice", {first, second}},
+      {"rows_scaled_between", {first, scaled, second}},
+      {"rows_in_another_order", {scaled, second, first}},
+      {"rows_set_without_the_rest", {second, first, SetCells{pattern, 1, {{7, 3, 0.5F}}, false}}},
+      {"a_list", in_order},
+      {"a_list_in_another_order",
+       {in_order[3], in_order[2], in_order[1], in_order[0], in_order[4], in_order[5]}},
+      {"a_head_in_a_long_run", {ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}}, 150},
+      {"a_unit_in_a_long_run", {SetValues{{{Site::resid_pre, 2}, {}, {100}, {}}, {0.5F}}}, 150},
+      {"a_mean_in_a_long_run", {SetMean{{{Site::mlp_out, 0}, {}, {}, {}}}}, 150},
+      {"cells_in_a_long_run",
+       {SetCells{{Site::attn_scores, 0}, 1, {{130, 3, -kInfinity}, {70, 70, 2}}, false},
+        ScaleValues{{pattern, 2, {64, 65}, {}}, 0.5F},
+        SetCells{pattern, 0, {{131, 3, 0.25F}, {80, 70, 0.5F}}, true}},
+       150},
+  };
 }
 
 }  // namespace headscope::model

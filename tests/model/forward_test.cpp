@@ -1,41 +1,21 @@
 // Properties of a pass besides its numbers: reuse, chunks, threads, hooks, stops.
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
 
 #include "model/files/error.h"
 #include "model/pass/transformer.h"
-#include "tests/model/golden.h"
-#include "tests/support/gpt2_folder.h"
-#include "tests/support/parameter_names.h"
+#include "tests/model/activations.h"
+#include "tests/model/every_edit.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model::forward_test {
 namespace {
 
-using testing::all_logits;
-using testing::kept_values;
-using testing::largest_difference;
-using testing::message_of;
-using testing::same_bits;
 using ::testing::UnorderedElementsAreArray;
 
 constexpr double kTolerance = 1e-4;
 
-std::shared_ptr<const Transformer> load_small() {
-  const testing::TemporaryFolder folder;
-  const testing::Gpt2Shape shape{.heads = 3, .width = 12, .positions = 200, .vocabulary = 90};
-  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
-  return Transformer::load(folder.path());
-}
-
-class Forward : public ::testing::Test {
+class Forward : public SmallModel {
  protected:
-  static void SetUpTestSuite() { shared_ = load_small(); }
-  static void TearDownTestSuite() { shared_.reset(); }
-
   /// `length` tokens; those from `changed` on depend on the seed.
   static std::vector<int> tokens(int length, int seed = 0, int changed = 0) {
     std::vector<int> out;
@@ -76,15 +56,7 @@ class Forward : public ::testing::Test {
                                  all_logits(*transformer_, found, workspace_)),
               kTolerance);
   }
-
-  std::shared_ptr<const Transformer> transformer_ = shared_;
-  Workspace workspace_{2};
-
- private:
-  static std::shared_ptr<const Transformer> shared_;
 };
-
-std::shared_ptr<const Transformer> Forward::shared_;
 
 /// Appends the values at a point, row by row.
 void watch_rows(Hooks& hooks, HookPoint point, std::vector<float>& into) {
@@ -134,7 +106,7 @@ TEST_F(Forward, IsTheSameToTheBitForAnyNumberOfThreads) {
 }
 
 TEST_F(Forward, AWorkspaceServesModelsAndLengthsInAnyOrder) {
-  const auto other = Transformer::load(testing::golden_folder("wide"));
+  const auto other = Transformer::load(testing::model_folder("wide"));
   const std::vector<int> ids = tokens(100);
   const std::vector<float> expected = kept_values(*run(ids));
   const std::vector<int> few = {1, 2, 3};
@@ -184,7 +156,7 @@ TEST_F(Forward, OnlyOneOfTwoRunsGoesOnInTheBasesPage) {
 
 TEST_F(Forward, ABaseOfOtherWeightsIsPassedOver) {
   const std::vector<int> ids = tokens(30);
-  const auto theirs = load_small()->forward(ids, workspace_);
+  const auto theirs = Transformer::load(folder_->path())->forward(ids, workspace_);
   EXPECT_EQ(run(ids, theirs.get())->computed_positions, 30);
 }
 
@@ -289,7 +261,7 @@ TEST_F(Forward, WrongRequestsAreOneSentence) {
     EXPECT_THROW(transformer_->logits(*found, first, count, workspace_, room), RunError);
     EXPECT_THROW(transformer_->statistics(*found, first, count, 1, workspace_), RunError);
   }
-  for (const auto& [layer, head] : {std::pair{2, 0}, {0, 3}, {-1, 0}, {0, -1}}) {
+  for (const auto& [layer, head] : {std::pair{kLayers, 0}, {0, kHeads}, {-1, 0}, {0, -1}}) {
     EXPECT_THROW(transformer_->attention(*found, layer, head), RunError);
     EXPECT_THROW(transformer_->pattern(*found, layer, head, room), RunError);
   }
@@ -339,8 +311,6 @@ TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
   };
   EXPECT_EQ(without_heads(called), without_heads(expected));
 }
-
-// --- attention on demand ---
 
 }  // namespace
 }  // namespace headscope::model::forward_test

@@ -1,9 +1,7 @@
 // Derivatives through edited passes: every kind at every site, compared with a tape in float64.
-#include <gmock/gmock.h>
-
-#include <algorithm>
 
 #include "tests/model/gradients_fixture.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::model::gradient_edits_test {
 namespace {
@@ -36,65 +34,12 @@ TEST_F(GradientEditsTest, OfLogitsCountForEveryMetric) {
       expect_right(edits, 8, metric);
 }
 
-TEST_F(GradientEditsTest, WithoutMaskGoToEveryKey) {
-  expect_right({SetMask{}}, 9);
-  expect_right({SetMask{}}, 9, PromptLoss{});
-  expect_right({SetMask{1, {}, {}}}, 9);
-  expect_right({SetMask{0, 2, {}}}, 9);
-  expect_right({SetMask{}}, 80, LogProbability{7, 3});
-}
+class GradientOfEveryList : public GradientEditsTest, public ::testing::WithParamInterface<EditList> {};
+INSTANTIATE_TEST_SUITE_P(Lists, GradientOfEveryList, ::testing::ValuesIn(edit_lists()),
+                         [](const auto& list) { return list.param.name; });
 
-TEST_F(GradientEditsTest, AMaskIsAnyMatrix) {
-  const std::vector<std::vector<bool>> sees = some_mask();
-  expect_right({SetMask{{}, {}, sees}}, 9, PromptLoss{});
-  expect_right({SetMask{2, 1, sees}, ScaleValues{{{Site::attn_scores, 2}, 1, {}, {}}, 2}}, 9);
-  expect_right({SetMask{2, 1, sees}, SetCells{{Site::attn_scores, 2}, 1, {{0, 3, 1}, {2, 1, 0.5F}}, false}},
-               9, PromptLoss{});
-}
-
-TEST_F(GradientEditsTest, CellsOfTheFutureCount) {
-  expect_right({SetCells{{Site::pattern, 1}, 0, {{2, 7, 0.5F}}, true}}, 9, PromptLoss{});
-  expect_right({SetCells{{Site::attn_scores, 1}, {}, {{2, 7, 1}}, false}}, 9, PromptLoss{});
-  expect_right({PatchFrom{{{Site::pattern, 1}, 2, {1}, {}}, tokens_of(6, 4), {5}}}, 9, PromptLoss{});
-}
-
-TEST_F(GradientEditsTest, AColumnCountsForEveryQueryThatSeesIt) {
-  for (const bool renormalise : {false, true})
-    expect_right(
-        {SetMask{1, {}, {}},
-         SetCells{{Site::pattern, 1}, 0, {{CellValue::kAllQueries, 4, 0.25F}, {6, 4, 0.5F}}, renormalise}},
-        9, PromptLoss{});
-}
-
-TEST_F(GradientEditsTest, SeveralEditsOfARowCountInTheirOrder) {
-  const HookPoint pattern{Site::pattern, 1};
-  const SetCells first{pattern, 1, {{5, 2, 0.25F}, {7, 1, 0.5F}}, true},
-      second{pattern, {}, {{7, 3, 0.125F}}, true};
-  const ScaleValues scaled{{pattern, 1, {}, {}}, 0.75F};
-  expect_right({first, second}, 8);
-  expect_right({first, scaled, second}, 8);
-  expect_right({scaled, second, first}, 8);
-  expect_right({second, first, SetCells{pattern, 1, {{7, 3, 0.5F}}, false}}, 8);
-}
-
-TEST_F(GradientEditsTest, PositionsMayBeOthersOrNone) {
-  expect_right({SetPositionIds{{0, 0, -1, 7}}}, 9);
-}
-
-TEST_F(GradientEditsTest, AListCountsInItsOrder) {
-  const Edits list = list_in_order();
-  expect_right(list, 8);
-  Edits turned = list;
-  std::swap(turned[0], turned[3]);
-  std::swap(turned[1], turned[2]);
-  expect_right(turned, 8, PromptLoss{});
-}
-
-TEST_F(GradientEditsTest, LongRunsAreTheReferences) {
-  expect_right({SetCells{{Site::attn_scores, 0}, 1, {{130, 3, -kInfinity}, {70, 70, 2}}, false},
-                ScaleValues{{{Site::pattern, 1}, 2, {64, 65}, {}}, 0.5F},
-                SetCells{{Site::pattern, 1}, 0, {{131, 3, 0.25F}, {80, 70, 0.5F}}, true}},
-               132, PromptLoss{});
+TEST_P(GradientOfEveryList, IsTheReferences) {
+  expect_right(GetParam().edits, GetParam().length, PromptLoss{});
 }
 
 }  // namespace

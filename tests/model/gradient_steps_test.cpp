@@ -1,16 +1,9 @@
 // The derivatives of single steps, compared with sums and slopes in double.
 #include "model/gradient/steps.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <numbers>
-#include <random>
-#include <vector>
-
 #include "model/gradient/transposed_product.h"
 #include "model/kernels/kernels.h"
+#include "tests/support/matchers.h"
 #include "tests/support/number_matrix.h"
 #include "tests/support/packed_weights.h"
 #include "tests/support/parameter_names.h"
@@ -19,20 +12,13 @@
 namespace headscope::model::gradient_steps_test {
 namespace {
 
-using namespace headscope::testing;
-
 // --- products ---
 
-/// Compares y with the sums over j of x(i, j) times w(k, j) from a corner of w on.
-void expect_product(const Surrounded& y, const NumberMatrix& x, const PackedWeights& w, MatrixCorner at,
-                    int rows, int depth, int cols) {
-  for (int i = 0; i < rows; ++i)
-    for (int k = 0; k < depth; ++k) {
-      DoubleSum expected;
-      for (int j = 0; j < cols; ++j) expected.add(static_cast<double>(x(i, j)) * w(at.row + k, at.col + j));
-      ASSERT_NEAR(y(i, k), expected.sum, expected.tolerance(cols)) << i << ", " << k;
-    }
-  ASSERT_TRUE(y.surroundings_untouched());
+/// Compares y with products with the transposed of a part of w.
+void expect_transposed(const Surrounded& y, const NumberMatrix& x, const PackedWeights& w, MatrixCorner at,
+                       int rows, int depth, int cols) {
+  expect_product(
+      y, x, [&](int j, int k) { return w(at.row + k, at.col + j); }, rows, cols, depth);
 }
 
 class TransposedProduct : public ::testing::TestWithParam<Precision> {
@@ -56,7 +42,7 @@ TEST_P(TransposedProduct, IsThatOfDoublesForAnyShape) {
         const NumberMatrix x(rows, cols, Precision::f32, generator_, 7);
         Surrounded y(rows, depth);
         product_with_transposed(x.view(), w.matrix(), {}, workers, turned_, y.view());
-        expect_product(y, x, w, {}, rows, depth, cols);
+        expect_transposed(y, x, w, {}, rows, depth, cols);
       }
     }
   }
@@ -72,7 +58,7 @@ TEST_P(TransposedProduct, OfAPartOfTheMatrixIsThatOfDoubles) {
       const NumberMatrix x(kRows, cols, Precision::f32, generator_, 1);
       Surrounded y(kRows, depth);
       product_with_transposed(x.view(), w.matrix(), at, workers, turned_, y.view());
-      expect_product(y, x, w, at, kRows, depth, cols);
+      expect_transposed(y, x, w, at, kRows, depth, cols);
     }
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "model/pass/transformer.h"
+#include "tests/model/activations.h"
 #include "tests/model/every_edit.h"
-#include "tests/model/golden.h"
 #include "tests/support/reference_gradients.h"
 
 namespace headscope::model {

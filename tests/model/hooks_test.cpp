@@ -1,14 +1,11 @@
 #include "model/pass/hooks.h"
 
-#include <gmock/gmock.h>
-
 #include "model/files/error.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model::hooks_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 Config two_layers() {
   Config config;

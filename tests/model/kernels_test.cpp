@@ -1,16 +1,6 @@
 #include "model/kernels/kernels.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <span>
-#include <string>
-#include <vector>
-
+#include "tests/support/matchers.h"
 #include "tests/support/parameter_names.h"
 #include "tests/support/reference_gpt2.h"
 

@@ -1,15 +1,9 @@
 // Values that are not finite are propagated and located.
 #include "model/pass/not_finite.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <vector>
-
-#include "tests/model/golden.h"
+#include "tests/model/activations.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::model::not_finite_test {
 namespace {

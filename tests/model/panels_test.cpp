@@ -1,24 +1,13 @@
 #include "model/kernels/panels.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
 #include <deque>
-#include <random>
-#include <string>
-#include <tuple>
-#include <vector>
 
+#include "tests/support/matchers.h"
 #include "tests/support/number_matrix.h"
 #include "tests/support/parameter_names.h"
 
 namespace headscope::model::panels_test {
 namespace {
-
-using namespace headscope::testing;
 
 class PanelsOf : public ::testing::TestWithParam<PanelKernels> {
  protected:

@@ -1,33 +1,10 @@
 #pragma once
-// Edits in the float64 reference, and path patches: by a pass in which all other heads and MLPs are held.
+// Path patches in the float64 reference: by a pass in which all other heads and MLPs are held.
 #include <span>
 
 #include "tests/support/edits_by_hand.h"
-#include "tests/support/reference_gpt2.h"
 
 namespace headscope::model {
-
-/// What a run of the reference with edits takes; `others`: the runs that patches are from. Both must outlive
-/// it.
-inline testing::ReferenceGpt2::Edits by_hand(const Edits& edits, const RecordedValues& others) {
-  return {.edit = ByHand<double>(edits, others),
-          .sees = [&](int layer, int head, std::size_t query,
-                      std::size_t key) { return sees_by_hand(edits, layer, head, query, key); },
-          .row_of_wpe = [&](std::size_t pos) { return position_by_hand(edits, pos); }};
-}
-
-/// The values of each activation of a run with edits.
-inline RecordedValues record_by_hand(const testing::ReferenceGpt2& reference, std::span<const int> ids,
-                                     const Edits& edits = {}, const RecordedValues& others = {}) {
-  RecordedValues all;
-  testing::ReferenceGpt2::Edits watch = by_hand(edits, others);
-  watch.edit = [&, edit = watch.edit](const std::string& hook, int head, testing::ReferenceGpt2::Rows& rows) {
-    edit(hook, head, rows);
-    all[hook][head] = rows;
-  };
-  reference.run(ids, watch);
-  return all;
-}
 
 /// The values of a path's receiver, by head, on top of `edits`.
 inline SourceValues receive_by_hand(const testing::ReferenceGpt2& reference, std::span<const int> ids,

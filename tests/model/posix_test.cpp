@@ -20,7 +20,6 @@ namespace headscope::model::posix_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 
 TEST(ReadFile, EndsWhereADeviceHasNoEnd) {
   EXPECT_THAT(message_of<LoadError>([] { read_file("/dev/zero", 100'000); }), HasSubstr("found more"));

@@ -1,12 +1,5 @@
 #include "model/kernels/precision.h"
-
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <vector>
+#include "tests/support/matchers.h"
 
 namespace headscope::model::precision_test {
 namespace {

@@ -2,13 +2,8 @@
 // methods.
 #include "model/maths/row_geometry.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
-
 #include "model/files/error.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::model::row_geometry_test {
 namespace {

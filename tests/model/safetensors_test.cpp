@@ -1,7 +1,5 @@
 #include "model/files/safetensors.h"
 
-#include <cstring>
-
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "tests/support/matchers.h"
@@ -14,7 +12,6 @@ namespace headscope::model::safetensors_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 
 std::string text_of(const TensorFile& file, const std::string& tensor) {
   const std::vector<std::byte> bytes = file.read(file.tensors.at(tensor));

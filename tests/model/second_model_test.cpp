@@ -1,20 +1,15 @@
 // Patching from another model: the patched values are that model's, whatever the first one's are.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <memory>
 
 #include "model/files/error.h"
 #include "model/pass/hooks.h"
 #include "model/pass/transformer.h"
-#include "tests/model/golden.h"
+#include "tests/model/activations.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model::second_model_test {
 namespace {
-
-using testing::message_of;
 
 const std::vector<int> kIds{3, 1, 4, 1, 5, 9, 2, 6}, kOthers{2, 7, 1, 8, 2, 8};
 

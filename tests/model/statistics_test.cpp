@@ -1,14 +1,8 @@
 #include "model/pass/statistics.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <numeric>
-
 #include "model/files/error.h"
-#include "tests/model/golden.h"
-#include "tests/support/gpt2_folder.h"
+#include "tests/model/activations.h"
+#include "tests/model/every_edit.h"
 #include "tests/support/matchers.h"
 #include "tests/support/textbook.h"
 
@@ -95,14 +89,10 @@ class Sweeps : public ::testing::Test {
     return std::span(logits_).subspan(static_cast<std::size_t>(pos) * kVocabulary, kVocabulary);
   }
 
-  static std::shared_ptr<const Transformer> transformer_;
-  static std::shared_ptr<const model::Run> run_;
-  static std::vector<float> logits_;  // [kLength, kVocabulary]
+  static inline std::shared_ptr<const Transformer> transformer_;
+  static inline std::shared_ptr<const model::Run> run_;
+  static inline std::vector<float> logits_;  // [kLength, kVocabulary]
 };
-
-std::shared_ptr<const Transformer> Sweeps::transformer_;
-std::shared_ptr<const model::Run> Sweeps::run_;
-std::vector<float> Sweeps::logits_;
 
 /// All ids, best first.
 std::vector<int> sorted_ids(std::span<const float> logits) {
@@ -209,17 +199,16 @@ std::vector<double> probabilities_in_double(const testing::ReferenceGpt2& model,
 }
 
 TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
-  const auto transformer = Transformer::load(testing::golden_folder("plain"));
-  const testing::Golden golden = testing::read_golden(testing::golden_folder("plain"));
+  const auto transformer = Transformer::load(testing::model_folder("plain"));
   Workspace workspace(2);
-  const auto run = transformer->forward(golden.tokens, workspace);
+  const auto run = transformer->forward(tokens_of(20, 0, transformer->config().vocab_size), workspace);
   const int depth = run->config.n_layer + 1, first = 3, count = 5;
   const std::vector<float> rows = stream_of(*run, first, count);
   const std::vector<int> targets = {7, 0, run->config.vocab_size - 1, 11, 20};
   const auto found = transformer->lens(rows, depth, targets, 5, workspace);
   ASSERT_EQ(found.size(), static_cast<std::size_t>(depth * count));
 
-  const testing::ReferenceGpt2 reference(testing::golden_folder("plain"));
+  const testing::ReferenceGpt2 reference(testing::model_folder("plain"));
   const auto d_model = static_cast<std::size_t>(run->config.n_embd);
   const auto row = [&](int i) {
     return std::span(rows).subspan(static_cast<std::size_t>(i) * d_model, d_model);

@@ -1,15 +1,12 @@
 // The bundled model does what its card says: measures again the numbers that the training script measured
 // with PyTorch.
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <numbers>
 
 #include "model/files/file_io.h"
 #include "model/pass/transformer.h"
 #include "model/tokens/tokenizer.h"
+#include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
 
 namespace headscope::model::tales_test {

@@ -1,9 +1,7 @@
 #include "model/kernels/thread_pool.h"
-
-#include <gtest/gtest.h>
+#include "tests/support/matchers.h"
 
 #include <ctime>
-#include <stdexcept>
 
 namespace headscope::model::thread_pool_test {
 namespace {

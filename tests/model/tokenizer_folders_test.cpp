@@ -5,15 +5,12 @@
 #include "model/tokens/tokenizer.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
-#include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::model::tokenizer_folders_test {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
-using testing::TemporaryFolder;
 
 // Ids of the vocabulary below. A byte has itself as its id.
 constexpr int kSpacedH = 256, kHi = 257, kSpacedHi = 258, kEnd = 259, kFree = 260;
@@ -241,16 +238,6 @@ TEST(MissingTokenizer, ReadsIdsAndNothingElse) {
   for (const char* text : {"hi", "#", "#-1", "#1 #2", "#99999999999"})
     EXPECT_THAT(testing::message_of<RunError>([&] { tokenizer.encode(text); }), HasSubstr("x: no files"))
         << text;
-}
-
-TEST(TokenizerFolders, PublishedFilesTakeMoreTokens) {
-  const fs::path published = headscope::testing::shared_dir() / "gpt2";
-  if (!fs::exists(published)) GTEST_SKIP() << "GPT-2's whole vocabulary is not here: " << published;
-  const TemporaryFolder folder;
-  for (const char* file : {"vocab.json", "merges.txt"}) fs::copy_file(published / file, folder.path() / file);
-  folder.write("added_tokens.json", R"({"<|bot|>": 50258, "<|user|>": 50257})");
-  const std::vector<Token> tokens = Tokenizer::load(folder.path()).encode("<|user|>Hi<|bot|>");
-  EXPECT_THAT(tokens, ElementsAre(Token{50257, 0, 8}, Token{17250, 8, 10}, Token{50258, 10, 17}));
 }
 
 }  // namespace

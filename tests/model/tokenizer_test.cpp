@@ -3,23 +3,17 @@
 #include <utf8proc.h>
 
 #include <cstdio>
-#include <map>
-#include <random>
-#include <sstream>
-#include <thread>
 
 #include "model/files/file_io.h"
 #include "model/tokens/bpe.h"
 #include "model/tokens/pretokenizer.h"
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
-#include "tests/support/temporary_folder.h"
 
 namespace headscope::model::tokenizer_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::TemporaryFolder;
 
 const fs::path kOracle = headscope::testing::source_dir() / "tests/model/tokenizer_oracle";
 const fs::path kTiny = kOracle / "tiny";
@@ -97,57 +91,6 @@ TEST_P(Goldens, EveryTextGivesTheOraclesTokens) {
     expect_lossless(*tokenizer_, text, mode == "s");
   }
   EXPECT_GT(count, 2000);
-}
-
-/// Steele et al. 2014; the oracle uses the same generator, and so creates the same texts.
-class SplitMix {
- public:
-  explicit SplitMix(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-std::string random_text(std::uint64_t seed, const std::vector<std::string>& pieces) {
-  SplitMix numbers(seed);
-  std::string text;
-  for (std::uint64_t left = numbers.next() % 40; left > 0; --left) {
-    const std::uint64_t number = numbers.next();
-    if (number % 8 == 0) {
-      text += static_cast<char>(number >> 8 & 255);
-    } else {
-      text += pieces[(number >> 3) % pieces.size()];
-    }
-  }
-  return text;
-}
-
-TEST_P(Goldens, TwentyThousandRandomTextsGiveTheOraclesTokens) {
-  std::vector<std::string> pieces;
-  std::ifstream pieces_file = golden("pieces.txt");
-  for (std::string hex; pieces_file >> hex;) pieces.push_back(from_hex(hex));
-  ASSERT_GT(pieces.size(), 200);
-
-  std::ifstream file = golden(std::string(GetParam().goldens) + "_random.txt");
-  std::uint64_t block = 0;
-  for (std::string expected; file >> expected; ++block) {
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a over the ids
-    for (std::uint64_t seed = block * 100; seed < block * 100 + 100; ++seed) {
-      const std::string text = random_text(seed, pieces);
-      for (const int id : ids_of(tokenizer_->encode(text))) {
-        hash = (hash ^ static_cast<std::uint64_t>(id)) * 0x100000001b3;
-      }
-      expect_lossless(*tokenizer_, text, true);
-    }
-    EXPECT_EQ(hash, std::stoull(expected, nullptr, 16)) << "one of the texts from seed " << block * 100;
-  }
-  EXPECT_EQ(block, 200);
 }
 
 // The part of GPT-2's vocabulary needed for these texts is bundled; the whole is tested if available.
@@ -247,7 +190,7 @@ TEST(Tokenizer, LongWordsAndTextsTakeNoQuadraticTime) {
 
 TEST(Tokenizer, CanBeSharedBetweenThreads) {
   const Tokenizer tokenizer = Tokenizer::load(kTiny);
-  const std::string text = read_file(kOracle / "inputs.py");
+  const std::string text = read_file(headscope::testing::source_dir() / "README.md");
   const std::vector<Token> expected = tokenizer.encode(text);
   std::vector<std::vector<Token>> results(4);
   std::vector<std::jthread> threads;
@@ -260,69 +203,7 @@ TEST(Tokenizer, CanBeSharedBetweenThreads) {
   for (const auto& result : results) EXPECT_EQ(result, expected);
 }
 
-TEST(TokenizerFiles, ToleratesWindowsLinesAndGaps) {
-  std::string merges;
-  for (const char c : read_file(kTiny / "merges.txt")) merges += c == '\n' ? "\r\n" : std::string(1, c);
-  std::string vocabulary = read_file(kTiny / "vocab.json");
-  const Tokenizer reference = Tokenizer::load(kTiny);
-  vocabulary.replace(vocabulary.find("\"<|endoftext|>\": "), 17, "\"<|endoftext|>\": 9");
-  const TemporaryFolder folder;
-  folder.write("vocab.json", vocabulary);
-  folder.write("merges.txt", merges);
-  const Tokenizer tokenizer = Tokenizer::load(folder.path());
-  EXPECT_GT(tokenizer.size(), 9000);
-  EXPECT_EQ(tokenizer.bytes(8999), "");
-  EXPECT_EQ(tokenizer.encode("the quick brown fox"), reference.encode("the quick brown fox"));
-}
-
 // --- Merges, step by step ---
-
-/// `bpe` of the published encoder.py, on the names of merges.txt: records each merge.
-class PublishedMerges {
- public:
-  explicit PublishedMerges(const fs::path& merges_txt) {
-    std::istringstream lines(read_file(merges_txt));
-    std::string line;
-    while (std::getline(lines, line)) {
-      if (line.empty() || line.starts_with("#version")) continue;
-      const std::size_t space = line.find(' ');
-      ranks_[{line.substr(0, space), line.substr(space + 1)}] = static_cast<int>(ranks_.size());
-    }
-  }
-
-  struct Step {
-    int rank;
-    std::string left, right;
-    bool operator==(const Step&) const = default;
-  };
-  std::vector<Step> steps(std::string_view bytes) const {
-    std::vector<std::string> word;
-    for (const char c : bytes) word.push_back(name_of_byte(static_cast<unsigned char>(c)));
-    std::vector<Step> steps;
-    while (true) {
-      auto best = ranks_.end();
-      for (std::size_t i = 0; i + 1 < word.size(); ++i) {
-        const auto found = ranks_.find({word[i], word[i + 1]});
-        if (found != ranks_.end() && (best == ranks_.end() || found->second < best->second)) best = found;
-      }
-      if (best == ranks_.end()) return steps;
-      std::vector<std::string> merged;
-      for (std::size_t i = 0; i < word.size(); ++i) {
-        if (i + 1 < word.size() && word[i] == best->first.first && word[i + 1] == best->first.second) {
-          steps.push_back({best->second, word[i], word[i + 1]});
-          merged.push_back(word[i] + word[i + 1]);
-          ++i;
-        } else {
-          merged.push_back(word[i]);
-        }
-      }
-      word = std::move(merged);
-    }
-  }
-
- private:
-  std::map<std::pair<std::string, std::string>, int> ranks_;
-};
 
 std::string name_of(std::string_view bytes) {
   std::string name;
@@ -330,56 +211,45 @@ std::string name_of(std::string_view bytes) {
   return name;
 }
 
-/// The steps by the published code, checked to lead from the bytes to the result of encode.
-std::vector<PublishedMerges::Step> checked_steps(const Tokenizer& tokenizer, std::string_view word,
-                                                 std::vector<std::string>& pieces) {
-  std::vector<PublishedMerges::Step> steps;
-  pieces.clear();
+/// Expects steps of merges.txt in the order of their ranks, which lead from bytes to the tokens of encode:
+/// for a vocabulary that was made by merging there is one such list.
+void expect_steps(const Tokenizer& tokenizer, const std::vector<std::string>& merges, std::string_view word,
+                  const std::vector<std::string>& tokens) {
+  std::vector<std::string> pieces;
   for (const char c : word) pieces.emplace_back(1, c);
+  std::pair<int, std::size_t> last{-1, 0};
   for (const MergeStep& step : tokenizer.merges(word)) {
-    if (step.at + 1 >= pieces.size()) {
-      ADD_FAILURE() << "no two pieces at " << step.at;
-      break;
-    }
-    EXPECT_EQ(pieces[step.at], tokenizer.bytes(step.left));
-    EXPECT_EQ(pieces[step.at + 1], tokenizer.bytes(step.right));
+    ASSERT_LT(step.at + 1, pieces.size());
+    EXPECT_GE(std::pair(step.rank, step.at), last);
+    last = {step.rank, step.at};
+    EXPECT_EQ(merges[step.rank], name_of(pieces[step.at]) + " " + name_of(pieces[step.at + 1]));
+    EXPECT_EQ(tokenizer.bytes(step.left), pieces[step.at]);
+    EXPECT_EQ(tokenizer.bytes(step.right), pieces[step.at + 1]);
     pieces[step.at] += pieces[step.at + 1];
     pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
-    EXPECT_EQ(pieces[step.at], tokenizer.bytes(step.merged));
-    steps.push_back({step.rank, name_of(tokenizer.bytes(step.left)), name_of(tokenizer.bytes(step.right))});
+    EXPECT_EQ(tokenizer.bytes(step.merged), pieces[step.at]);
   }
-  return steps;
+  EXPECT_EQ(pieces, tokens);
 }
 
-TEST(Merges, OfEveryTokenOfTheBundledVocabularyAreThoseOfThePublishedAlgorithm) {
+TEST(Merges, LeadToEveryTokenOfTheBundledVocabularyAndToTheTokensOfWords) {
   const fs::path folder = headscope::testing::source_dir() / "assets/models/tales";
   const Tokenizer tokenizer = Tokenizer::load(folder);
-  const PublishedMerges published(folder / "merges.txt");
-  std::vector<std::string> pieces;
-  int built = 0;
+  std::vector<std::string> merges;
+  std::istringstream lines(read_file(folder / "merges.txt"));
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty() && !line.starts_with("#version")) merges.push_back(line);
   for (int id = 0; id < tokenizer.size(); ++id) {
-    const std::string_view bytes = tokenizer.bytes(id);
-    SCOPED_TRACE(to_hex(bytes));
-    EXPECT_EQ(checked_steps(tokenizer, bytes, pieces), published.steps(bytes));
-    built += pieces.size() == 1 && bytes.size() > 1;
+    if (id == tokenizer.end_of_text()) continue;
+    SCOPED_TRACE(id);
+    expect_steps(tokenizer, merges, tokenizer.bytes(id), {std::string(tokenizer.bytes(id))});
   }
-  EXPECT_GT(built, tokenizer.size() - 300) << "all but single bytes and special tokens";
-}
-
-// All occurrences of a pair are merged before any pair that results from this is considered.
-TEST(Merges, OfWordsLeadToTheirTokens) {
-  const fs::path folder = headscope::testing::source_dir() / "assets/models/tales";
-  const Tokenizer tokenizer = Tokenizer::load(folder);
-  const PublishedMerges published(folder / "merges.txt");
-  for (const std::string word : {"", "a", "aaaaaaa", " robots", "lalalalala", "\xff\xfe",
-                                 "Zwölfzimmerwohnung", "unbelievably", " banananana", "thethethethe"}) {
+  for (const std::string word : {"", "a", "aaaaaaa", " robots", "lalalalala", "Zwölfzimmerwohnung",
+                                 "unbelievably", " banananana", "thethethethe"}) {
     SCOPED_TRACE(word);
-    std::vector<std::string> pieces, tokens;
-    EXPECT_EQ(checked_steps(tokenizer, word, pieces), published.steps(word));
+    std::vector<std::string> tokens;
     for (const Token& token : tokenizer.encode(word)) tokens.emplace_back(tokenizer.bytes(token.id));
-    if (word.find('\xff') == std::string::npos) {
-      EXPECT_EQ(pieces, tokens);
-    }
+    expect_steps(tokenizer, merges, word, tokens);
   }
 }
 

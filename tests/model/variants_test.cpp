@@ -1,20 +1,15 @@
 // Variants of a run that share their products: each is bit-identical to computing it alone.
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <map>
 
 #include "model/files/error.h"
 #include "model/pass/transformer.h"
+#include "tests/model/activations.h"
 #include "tests/model/every_edit.h"
-#include "tests/model/golden.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model::variants_test {
 namespace {
 
-using ::testing::HasSubstr;
-using testing::message_of;
 using Plans = std::vector<std::shared_ptr<const Plan>>;
 
 class VariantsTest : public SmallModel {

@@ -1,12 +1,8 @@
 // How the tensors of a folder are loaded; folders_test.cpp tests published and invalid folders.
 #include "model/files/weights.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-
 #include "model/files/error.h"
-#include "tests/model/golden.h"
+#include "tests/model/activations.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
@@ -14,21 +10,12 @@
 namespace headscope::model::weights_test {
 namespace {
 
-using namespace headscope::testing;
-
 constexpr int kTokens[] = {3, 1, 4, 1, 5, 9, 2, 6};
 
 std::vector<float> logits_of(const std::filesystem::path& folder) {
   const auto transformer = Transformer::load(folder);
   Workspace workspace(1);
   return testing::all_logits(*transformer, *transformer->forward(kTokens, workspace), workspace);
-}
-
-RawTensor& find(std::vector<RawTensor>& tensors, const std::string& name) {
-  for (RawTensor& tensor : tensors) {
-    if (tensor.name == name) return tensor;
-  }
-  throw std::out_of_range(name);
 }
 
 TEST(Weights, TiedMatricesAreKeptOnce) {
@@ -133,19 +120,19 @@ TEST(Parameters, OfAConfigurationAreThoseThatAreLoaded) {
   }
 }
 
-// Radford et al. 2019 rounded: "117M" of its first version was corrected to 124M, the others to these.
 TEST(Weights, NumbersThatFloat16CannotHoldAreAnError) {
   const float large = 65519.0F, too_large = 65520.0F;
   const std::string name = "h.1.mlp.c_fc.weight";
   std::vector<RawTensor> tensors = gpt2_tensors({});
+  char* const value = std::ranges::find(tensors, name, &RawTensor::name)->bytes.data() + 40;
   LoadOptions options;
   options.precision = Precision::f16;
   const TemporaryFolder folder;
-  std::memcpy(find(tensors, name).bytes.data() + 40, &large, sizeof(large));
+  std::memcpy(value, &large, sizeof(large));
   write_gpt2(folder, gpt2_config({}), tensors);
   EXPECT_NO_THROW(Transformer::load(folder.path(), options));
 
-  std::memcpy(find(tensors, name).bytes.data() + 40, &too_large, sizeof(too_large));
+  std::memcpy(value, &too_large, sizeof(too_large));
   write_gpt2(folder, gpt2_config({}), tensors);
   const std::string message =
       testing::message_of<LoadError>([&] { Transformer::load(folder.path(), options); });

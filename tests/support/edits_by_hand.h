@@ -1,5 +1,5 @@
 #pragma once
-// Edits applied to the activations of a reference, without plans.
+// Edits applied to the activations of the float64 reference, without plans.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/pass/edits.h"
+#include "tests/support/reference_gpt2.h"
 #include "tests/support/reference_pass.h"
 
 namespace headscope::model {
@@ -157,5 +158,43 @@ class ByHand {
   const Edits& edits_;
   const RecordedValues& others_;
 };
+
+/// What a run of the reference with edits takes; `others`: the runs that patches are from. Both must outlive
+/// it.
+inline testing::ReferenceGpt2::Edits by_hand(const Edits& edits, const RecordedValues& others) {
+  return {.edit = ByHand<double>(edits, others),
+          .sees = [&](int layer, int head, std::size_t query,
+                      std::size_t key) { return sees_by_hand(edits, layer, head, query, key); },
+          .row_of_wpe = [&](std::size_t pos) { return position_by_hand(edits, pos); }};
+}
+
+/// The values of each activation of a run with edits.
+inline RecordedValues record_by_hand(const testing::ReferenceGpt2& reference, std::span<const int> ids,
+                                     const Edits& edits = {}, const RecordedValues& others = {}) {
+  RecordedValues all;
+  testing::ReferenceGpt2::Edits watch = by_hand(edits, others);
+  watch.edit = [&, edit = watch.edit](const std::string& hook, int head, testing::ReferenceGpt2::Rows& rows) {
+    edit(hook, head, rows);
+    all[hook][head] = rows;
+  };
+  reference.run(ids, watch);
+  return all;
+}
+
+/// What the patches among the edits of a run take.
+inline RecordedValues sources_by_hand(const testing::ReferenceGpt2& reference, std::span<const int> ids,
+                                      const Edits& edits) {
+  RecordedValues sources;
+  for (const Edit& edit : edits) {
+    const auto* patch = std::get_if<PatchFrom>(&edit);
+    if (patch == nullptr) continue;
+    const std::string name = hook_name(patch->at.point);
+    const std::span<const int> from = patch->tokens.empty() ? ids : std::span<const int>(patch->tokens);
+    sources[name] =
+        record_by_hand(reference, from, patch->edits, sources_by_hand(reference, from, patch->edits))
+            .at(name);
+  }
+  return sources;
+}
 
 }  // namespace headscope::model

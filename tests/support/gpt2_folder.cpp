@@ -2,7 +2,6 @@
 #include "tests/support/source_folders.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -10,31 +9,6 @@
 #include <stdexcept>
 
 namespace headscope::testing {
-namespace {
-
-template <typename Bits>
-void append_bits(std::string& out, Bits bits) {
-  for (std::size_t byte = 0; byte < sizeof(Bits); ++byte) out += static_cast<char>(bits >> (8 * byte) & 255);
-}
-
-/// The IEEE 754 binary16 bits of a number that is exact and not subnormal in it.
-std::uint16_t half_bits(float value) {
-  if (value == 0) return 0;
-  int exponent = 0;
-  const float fraction = std::frexp(std::fabs(value), &exponent);  // in [0.5, 1)
-  const auto mantissa = static_cast<int>(std::ldexp(fraction, 11)) & 0x3ff;
-  return static_cast<std::uint16_t>((value < 0 ? 0x8000 : 0) | (exponent + 14) << 10 | mantissa);
-}
-
-void append_value(std::string& out, std::string_view dtype, float value) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  if (dtype == "F32") append_bits(out, bits);
-  if (dtype == "BF16") append_bits(out, static_cast<std::uint16_t>(bits >> 16));
-  if (dtype == "F16") append_bits(out, half_bits(value));
-}
-
-}  // namespace
 
 std::string gpt2_config(const Gpt2Shape& shape, std::string_view more) {
   const auto number = [](const char* key, int value) {
@@ -58,7 +32,7 @@ RawTensor random_tensor(const std::string& name, std::string_view dtype, std::ve
   for (const std::int64_t extent : shape) count *= extent;
   std::string bytes;
   for (std::int64_t i = 0; i < count; ++i) {
-    append_value(bytes, dtype, static_cast<float>(static_cast<int>(random() % 127) - 63) / 64);
+    bytes += bytes_of(static_cast<float>(static_cast<int>(random() % 127) - 63) / 64, dtype);
   }
   return {name, std::string(dtype), std::move(shape), std::move(bytes)};
 }

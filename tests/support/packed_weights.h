@@ -1,4 +1,7 @@
 #pragma once
+#include <gtest/gtest.h>
+
+#include <functional>
 #include <random>
 
 #include "model/kernels/arena.h"
@@ -25,5 +28,21 @@ class PackedWeights {
   model::Arena arena_;
   model::PanelMatrix matrix_;
 };
+
+/// Compares y with start(j) + sum over k of x(i, k) * w(k, j).
+template <class Weight>
+void expect_product(
+    const Surrounded& y, const NumberMatrix& x, const Weight& w, int rows, int depth, int cols,
+    const std::function<double(int)>& start = [](int) { return 0; }) {
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < cols; ++j) {
+      DoubleSum expected;
+      expected.add(start(j));
+      for (int k = 0; k < depth; ++k) expected.add(static_cast<double>(x(i, k)) * w(k, j));
+      ASSERT_NEAR(y(i, j), expected.sum, expected.tolerance(depth))
+          << rows << "x" << depth << "x" << cols << " at " << i << ", " << j;
+    }
+  ASSERT_TRUE(y.surroundings_untouched());
+}
 
 }  // namespace headscope::testing

@@ -1,5 +1,4 @@
 #pragma once
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -35,25 +34,6 @@ inline WeightOf even_rows(int keys) {
 /// 1/n on each of the n keys up to the query.
 inline float causal_weight(int, int, int query, int key) {
   return key <= query ? 1.F / static_cast<float>(query + 1) : 0;
-}
-
-/// A number as bytes of a dtype, "F32", "F16" or "BF16". It must be exact.
-inline std::string bytes_of(float value, std::string_view dtype) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  std::string bytes;
-  const auto put = [&](std::uint32_t number, int count) {
-    for (int i = 0; i < count; ++i) bytes += static_cast<char>(number >> (8 * i) & 255);
-  };
-  if (dtype == "F32") {
-    put(bits, 4);
-  } else if (dtype == "BF16") {
-    put(bits >> 16, 2);
-  } else {
-    const std::uint32_t exponent = bits >> 23 & 255, mantissa = bits >> 13 & 0x3FF,
-                        sign = bits >> 16 & 0x8000;
-    put(exponent < 113 ? sign : sign | (exponent - 112) << 10 | mantissa, 2);
-  }
-  return bytes;
 }
 
 /// Tensors with TransformerLens' names; `batch`: with a leading axis of size one.

@@ -2,42 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <iterator>
-#include <limits>
+#include <map>
 #include <numbers>
 #include <numeric>
 #include <stdexcept>
 
 #include "model/files/safetensors.h"
+#include "tests/support/number_matrix.h"
 #include "tests/support/reference_pass.h"
 
 namespace headscope::testing {
 namespace {
-
-double number_of_f16(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  const double size = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
-  return bits & 0x8000 ? -size : size;
-}
-
-template <class Bits>
-Bits bits_at(std::span<const std::byte> bytes, std::size_t i) {
-  Bits bits{};
-  std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
-  return bits;
-}
-
-double number_at(std::span<const std::byte> bytes, std::string_view dtype, std::size_t i) {
-  if (dtype == "F16") return number_of_f16(bits_at<std::uint16_t>(bytes, i));
-  const std::uint32_t bits = dtype == "BF16" ? std::uint32_t{bits_at<std::uint16_t>(bytes, i)} << 16
-                                             : bits_at<std::uint32_t>(bytes, i);
-  float number = 0;
-  std::memcpy(&number, &bits, sizeof number);
-  return static_cast<double>(number);
-}
 
 /// exp(x / temperature), normalized.
 std::vector<double> softmax(std::span<const double> x, double temperature) {
@@ -88,19 +65,24 @@ double activated(model::Activation activation, double x) {
   throw std::logic_error("an activation that the reference does not know");
 }
 
-ReferenceGpt2::ReferenceGpt2(const std::filesystem::path& folder) {
+ReferenceGpt2::ReferenceGpt2(const std::filesystem::path& folder, model::Precision precision) {
   std::ifstream file(folder / "config.json");
   config_ = model::parse_config(std::string(std::istreambuf_iterator<char>(file), {}), "config.json");
   const model::TensorFile weights = model::open_safetensors(folder / "model.safetensors");
+  using model::Precision;
+  const std::map<std::string, Precision> types{
+      {"F32", Precision::f32}, {"F16", Precision::f16}, {"BF16", Precision::bf16}};
   for (const auto& [name, tensor] : weights.tensors) {
-    if (tensor.dtype != "F32" && tensor.dtype != "F16" && tensor.dtype != "BF16") continue;
-    std::size_t count = 1;
-    for (const std::int64_t extent : tensor.shape) count *= static_cast<std::size_t>(extent);
-    const std::string prefix = "transformer.";
-    auto& values = parameters_[name.starts_with(prefix) ? name.substr(prefix.size()) : name];
-    values.reserve(count);
+    if (!types.contains(tensor.dtype)) continue;
+    const Precision stored = types.at(tensor.dtype);
     const std::vector<std::byte> bytes = weights.read(tensor);
-    for (std::size_t i = 0; i < count; ++i) values.push_back(number_at(bytes, tensor.dtype, i));
+    std::vector<float> values(bytes.size() / element_bytes(stored));
+    convert(stored, bytes.data(), values.size(), Precision::f32, values.data());
+    if (tensor.shape.size() == 2 && !name.ends_with("wpe.weight"))  // a matrix of products
+      for (float& value : values) value = rounded(value, precision);
+    const std::string prefix = "transformer.";
+    parameters_[name.starts_with(prefix) ? name.substr(prefix.size()) : name].assign(values.begin(),
+                                                                                     values.end());
   }
   // A tied matrix may be stored under either of its names.
   if (!parameters_.contains("wte.weight")) parameters_["wte.weight"] = parameters_.at("lm_head.weight");
@@ -119,7 +101,8 @@ ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Edit
           edits.sees ? edits.sees : [](int, int, std::size_t query, std::size_t key) { return key <= query; },
       .row_of_wpe =
           edits.row_of_wpe ? edits.row_of_wpe : [](std::size_t pos) { return static_cast<int>(pos); },
-      .activated = [this](double x) { return testing::activated(config_.activation, x); }};
+      .activated = [this](double x) { return testing::activated(config_.activation, x); },
+      .reads = edits.reads};
   pass.hook = [&](model::HookPoint point, std::vector<Rows>& heads) {
     for (std::size_t head = 0; head < heads.size(); ++head)
       if (edits.edit) edits.edit(hook_name(point), static_cast<int>(head), heads[head]);
@@ -150,6 +133,18 @@ ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Edit
         }
       }
   return result;
+}
+
+double logit_error(std::span<const float> found, const ReferenceGpt2::Rows& expected) {
+  double largest = 0, difference = 0;
+  for (std::size_t pos = 0; pos < expected.size(); ++pos)
+    for (std::size_t id = 0; id < expected[pos].size(); ++id) {
+      const double logit = expected[pos][id];
+      largest = std::max(largest, std::abs(logit));
+      difference =
+          std::max(difference, std::abs(logit - static_cast<double>(found[pos * expected[pos].size() + id])));
+    }
+  return difference / largest;
 }
 
 std::vector<double> ReferenceGpt2::Result::probabilities(int pos, double temperature) const {

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "model/circuit/stream_graph.h"
 #include "model/files/config.h"
+#include "model/kernels/precision.h"
 
 namespace headscope::testing {
 
@@ -56,10 +58,13 @@ class ReferenceGpt2 {
     std::function<void(const std::string& hook, int head, Rows& rows)> edit;
     std::function<bool(int layer, int head, std::size_t query, std::size_t key)> sees;  ///< empty: causal
     std::function<int(std::size_t pos)> row_of_wpe;  ///< -1: none; empty: the position itself
+    /// What a part of the model reads in place of the stream, if it is not that.
+    std::function<Rows(model::StreamReader, const Rows& stream)> reads = {};
   };
 
-  /// Reads `config.json` and `model.safetensors`.
-  explicit ReferenceGpt2(const std::filesystem::path& folder);
+  /// Reads `config.json` and `model.safetensors`. Matrices are rounded to the precision.
+  explicit ReferenceGpt2(const std::filesystem::path& folder,
+                         model::Precision precision = model::Precision::f32);
 
   Result run(std::span<const int> tokens) const { return run(tokens, Edits()); }
   Result run(std::span<const int> tokens, const Edits& edits) const;
@@ -71,5 +76,8 @@ class ReferenceGpt2 {
   model::Config config_;
   std::map<std::string, std::vector<double>> parameters_;
 };
+
+/// The largest difference of logits from the reference's, as a part of the largest of those.
+double logit_error(std::span<const float> found, const ReferenceGpt2::Rows& expected);
 
 }  // namespace headscope::testing

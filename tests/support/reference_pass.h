@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/circuit/stream_graph.h"
 #include "model/files/config.h"
 #include "model/pass/hooks.h"
 
@@ -35,10 +36,13 @@ struct ReferencePass {
   std::function<bool(int layer, int head, std::size_t query, std::size_t key)> sees;
   std::function<int(std::size_t pos)> row_of_wpe;  ///< -1: none
   std::function<Number(const Number&)> activated;
+  /// What a part of the model reads in place of the stream; empty: the stream.
+  std::function<Rows(model::StreamReader, const Rows& stream)> reads = {};
 
   /// The logits, [pos][vocabulary].
   Rows run(std::span<const int> tokens) const {
     using model::Site;
+    using Reader = model::StreamReader;
     const auto d = static_cast<std::size_t>(config.n_embd);
     Rows resid, positions;
     for (std::size_t pos = 0; pos < tokens.size(); ++pos) {
@@ -57,12 +61,11 @@ struct ReferencePass {
     for (int layer = 0; layer < config.n_layer; ++layer) {
       const std::string h = "h." + std::to_string(layer) + ".";
       hook_rows({Site::resid_pre, layer}, resid);
-      add(resid, attend(layer, layer_norm(resid, h + "ln_1", {Site::ln1_scale, layer},
-                                          {Site::ln1_normalized, layer})));
+      add(resid, attend(layer, resid));
       hook_rows({Site::resid_mid, layer}, resid);
-      Rows hidden =
-          affine(layer_norm(resid, h + "ln_2", {Site::ln2_scale, layer}, {Site::ln2_normalized, layer}),
-                 h + "mlp.c_fc");
+      Rows hidden = affine(layer_norm(read({Reader::Kind::mlp, layer, 0}, resid), h + "ln_2",
+                                      {Site::ln2_scale, layer}, {Site::ln2_normalized, layer}),
+                           h + "mlp.c_fc");
       hook_rows({Site::mlp_pre, layer}, hidden);
       for (Row& row : hidden)
         for (Number& x : row) x = activated(x);
@@ -74,7 +77,8 @@ struct ReferencePass {
     }
     const auto& unembedding = parameter(config.tie_word_embeddings ? "wte.weight" : "lm_head.weight");
     Rows logits;
-    for (const Row& row : layer_norm(resid, "ln_f", {Site::ln_final_scale}, {Site::ln_final_normalized})) {
+    for (const Row& row :
+         layer_norm(read({}, resid), "ln_f", {Site::ln_final_scale}, {Site::ln_final_normalized})) {
       logits.emplace_back();
       for (std::size_t id = 0; id < static_cast<std::size_t>(config.vocab_size); ++id) {
         Number sum{};
@@ -98,16 +102,25 @@ struct ReferencePass {
       for (std::size_t i = 0; i < to[pos].size(); ++i) to[pos][i] += what[pos][i];
   }
 
-  Rows affine(const Rows& x, const std::string& name) const {
+  Rows read(model::StreamReader reader, const Rows& stream) const {
+    return reads ? reads(reader, stream) : stream;
+  }
+
+  /// `count` columns from `first` on.
+  Rows affine(const Rows& x, const std::string& name, std::size_t first, std::size_t count) const {
     const auto &weight = parameter(name + ".weight"), &bias = parameter(name + ".bias");
     Rows result;
     for (const Row& row : x) {
       Row& out = result.emplace_back();
-      for (const double b : bias) out.push_back({b});
+      for (std::size_t j = 0; j < count; ++j) out.push_back({bias[first + j]});
       for (std::size_t i = 0; i < row.size(); ++i)
-        for (std::size_t j = 0; j < out.size(); ++j) out[j] += row[i] * Number{weight[i * out.size() + j]};
+        for (std::size_t j = 0; j < count; ++j)
+          out[j] += row[i] * Number{weight[i * bias.size() + first + j]};
     }
     return result;
+  }
+  Rows affine(const Rows& x, const std::string& name) const {
+    return affine(x, name, 0, parameter(name + ".bias").size());
   }
 
   Rows layer_norm(const Rows& x, const std::string& name, model::HookPoint scale_point,
@@ -150,20 +163,26 @@ struct ReferencePass {
   }
 
   /// The sum of what the heads add, and the bias.
-  Rows attend(int layer, const Rows& input) const {
+  Rows attend(int layer, const Rows& stream) const {
     using model::Site;
-    const std::string h = "h." + std::to_string(layer) + ".attn.";
-    const Rows qkv = affine(input, h + "c_attn");
+    const std::string block = "h." + std::to_string(layer) + ".", h = block + "attn.";
     const auto d_head = static_cast<std::size_t>(config.d_head()),
                d = static_cast<std::size_t>(config.n_embd), heads = static_cast<std::size_t>(config.n_head),
-               length = input.size();
+               length = stream.size();
     std::vector<Rows> q(heads), k(heads), v(heads), scores(heads), patterns(heads), zs(heads), results(heads);
+    const auto normalized = [&](const Rows& from) {
+      return layer_norm(from, block + "ln_1", {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
+    };
+    const Rows shared = reads ? Rows() : normalized(stream);
     for (std::size_t which = 0; which < 3; ++which)
-      for (std::size_t head = 0; head < heads; ++head)
-        for (const Row& row : qkv) {
-          const auto first = row.begin() + static_cast<std::ptrdiff_t>(which * d + head * d_head);
-          (which == 0 ? q : which == 1 ? k : v)[head].emplace_back(first, first + config.d_head());
-        }
+      for (std::size_t head = 0; head < heads; ++head) {
+        const model::StreamReader reader{static_cast<model::StreamReader::Kind>(which), layer,
+                                         static_cast<int>(head)};
+        (which == 0   ? q
+         : which == 1 ? k
+                      : v)[head] = affine(reads ? normalized(reads(reader, stream)) : shared, h + "c_attn",
+                                          which * d + head * d_head, d_head);
+      }
     hook({Site::q, layer}, q);
     hook({Site::k, layer}, k);
     hook({Site::v, layer}, v);

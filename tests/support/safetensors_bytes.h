@@ -1,4 +1,5 @@
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,6 +14,25 @@ struct RawTensor {
   std::vector<std::int64_t> shape;
   std::string bytes;
 };
+
+/// A number as bytes of a dtype, "F32", "F16" or "BF16". It must be exact.
+inline std::string bytes_of(float value, std::string_view dtype) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  std::string bytes;
+  const auto put = [&](std::uint32_t number, int count) {
+    for (int i = 0; i < count; ++i) bytes += static_cast<char>(number >> (8 * i) & 255);
+  };
+  if (dtype == "F32") {
+    put(bits, 4);
+  } else if (dtype == "BF16") {
+    put(bits >> 16, 2);
+  } else {
+    const std::uint32_t exponent = bits >> 23 & 255, mantissa = bits >> 13 & 0x3FF,
+                        sign = bits >> 16 & 0x8000;
+    put(exponent < 113 ? sign : sign | (exponent - 112) << 10 | mantissa, 2);
+  }
+  return bytes;
+}
 
 /// A safetensors file with the given header.
 inline std::string safetensors_of_header(std::string_view header, std::string_view data = "") {

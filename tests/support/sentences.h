@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <string>
+#include <system_error>
 
 namespace headscope::testing {
 
@@ -20,6 +21,17 @@ std::string message_of(Action&& action) {
     ADD_FAILURE() << "expected another kind of error, found: " << error.what();
   }
   return "";
+}
+
+/// The code of the std::system_error that `call` throws.
+template <typename Call>
+std::error_code error_of(const Call& call) {
+  try {
+    call();
+  } catch (const std::system_error& error) {
+    return error.code();
+  }
+  return {};
 }
 
 /// Whether a message can be shown to a user: a single line of sensible length without control characters.

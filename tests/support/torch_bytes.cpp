@@ -49,18 +49,6 @@ bool is_turned(const RawTensor& tensor, const TorchLayout& layout) {
   return layout.transposed_views && tensor.shape.size() == 2;
 }
 
-std::string stored(const RawTensor& tensor, const TorchLayout& layout) {
-  if (!is_turned(tensor, layout)) return tensor.bytes;
-  const auto rows = static_cast<std::size_t>(tensor.shape[0]),
-             cols = static_cast<std::size_t>(tensor.shape[1]);
-  const std::size_t element = element_bytes(tensor);
-  std::string turned;
-  for (std::size_t col = 0; col < cols; ++col)
-    for (std::size_t row = 0; row < rows; ++row)
-      turned += tensor.bytes.substr((row * cols + col) * element, element);
-  return turned;
-}
-
 /// The storages' keys and bytes, and where each tensor lies: key and offset in elements.
 struct Storages {
   std::vector<std::pair<std::string, std::string>> contents;
@@ -76,12 +64,23 @@ Storages storages_of(const std::vector<RawTensor>& tensors, const TorchLayout& l
     std::string& bytes = all.contents[index].second;
     all.places.emplace_back(std::to_string(index),
                             bytes.size() / std::max<std::size_t>(1, element_bytes(tensor)));
-    bytes += stored(tensor, layout);
+    bytes += is_turned(tensor, layout) ? transposed(tensor) : tensor.bytes;
   }
   return all;
 }
 
 }  // namespace
+
+std::string transposed(const RawTensor& matrix) {
+  const auto rows = static_cast<std::size_t>(matrix.shape[0]),
+             cols = static_cast<std::size_t>(matrix.shape[1]);
+  const std::size_t element = element_bytes(matrix);
+  std::string turned;
+  for (std::size_t col = 0; col < cols; ++col)
+    for (std::size_t row = 0; row < rows; ++row)
+      turned += matrix.bytes.substr((row * cols + col) * element, element);
+  return turned;
+}
 
 std::string zip_bytes(const std::vector<std::pair<std::string, std::string>>& entries, bool zip64) {
   std::string file, directory;

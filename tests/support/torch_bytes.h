@@ -12,6 +12,9 @@ namespace headscope::testing {
 /// A ZIP archive of stored entries, as torch.save writes one; nothing is checked.
 std::string zip_bytes(const std::vector<std::pair<std::string, std::string>>& entries, bool zip64 = false);
 
+/// The bytes of a matrix transposed.
+std::string transposed(const RawTensor& matrix);
+
 /// How tensors are written into a state dict.
 struct TorchLayout {
   bool transposed_views = false;  ///< matrices are stored transposed, and views turn them back

@@ -15,7 +15,6 @@ namespace headscope::system::atomic_file_posix_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 
 /// Starts to replace a file in another process, and kills that before it has done so. Returns whether it went
 /// so.

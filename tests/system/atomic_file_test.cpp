@@ -9,7 +9,6 @@ namespace headscope::system::atomic_file_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 
 TEST(AtomicFile, IsThereWhenItIsWholeAndNotBefore) {
   const TemporaryFolder folder;

@@ -13,8 +13,6 @@
 namespace headscope::system::console_posix_test {
 namespace {
 
-using namespace headscope::testing;
-
 TEST(Console, IsNoFileAndNoPipe) {
   const TemporaryFolder folder;
   EXPECT_FALSE(is_terminal(File(folder.path() / "x", Open::change)));

@@ -1,18 +1,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <thread>
-
 #include "system/file.h"
 #include "tests/support/matchers.h"
+#include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/system/error_of.h"
 
 namespace headscope::system::file_posix_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 
 TEST(File, IsNoLinkWhereThatIsAsked) {
   const TemporaryFolder folder;

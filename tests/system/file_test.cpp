@@ -2,15 +2,14 @@
 
 #include "system/machine.h"
 #include "tests/support/matchers.h"
+#include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wine.h"
-#include "tests/system/error_of.h"
 
 namespace headscope::system::file_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 
 std::string read_at(const File& file, std::uint64_t offset, std::size_t bytes) {
   std::string text(bytes, '\0');

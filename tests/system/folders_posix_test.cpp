@@ -6,8 +6,6 @@
 namespace headscope::system::folders_posix_test {
 namespace {
 
-using testing::environment;
-
 TEST(Folders, FollowTheXdgSpecification) {
   EXPECT_EQ(settings_folder(environment({{"XDG_CONFIG_HOME", "/c"}, {"HOME", "/h"}})), "/c");
   EXPECT_EQ(settings_folder(environment({{"XDG_CONFIG_HOME", "relative"}, {"HOME", "/h"}})), "/h/.config");

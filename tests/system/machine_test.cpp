@@ -1,8 +1,5 @@
 #include "system/machine.h"
 
-#include <filesystem>
-#include <limits>
-
 #include "tests/support/matchers.h"
 
 namespace headscope::system::machine_test {

@@ -6,8 +6,6 @@
 namespace headscope::system::memory_test {
 namespace {
 
-using namespace headscope::testing;
-
 TEST(Pages, AreZeroedAndCanBeWritten) {
   constexpr std::size_t kBytes = std::size_t{5} << 20;
   auto* const memory = static_cast<unsigned char*>(allocate_pages(kBytes));

@@ -7,7 +7,6 @@ namespace headscope::system::path_text_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 
 TEST(PathText, IsThePathsNameInEveryScript) {
   for (const std::string& name :

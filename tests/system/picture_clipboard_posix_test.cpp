@@ -10,7 +10,6 @@ namespace headscope::system::picture_clipboard_posix_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 
 /// A folder of programs that replace the desktop's.
 class ProgramsFolder : public TemporaryFolder {

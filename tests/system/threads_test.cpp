@@ -1,50 +1,8 @@
 #include "system/threads.h"
-
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <thread>
-#include <vector>
+#include "tests/support/matchers.h"
 
 namespace headscope::system::threads_test {
 namespace {
-
-using namespace std::chrono_literals;
-
-TEST(Condition, WakesAllThreadsThatWait) {
-  Mutex mutex;
-  Condition changed;
-  bool open = false;
-  int waiting = 0, passed = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i)
-    threads.emplace_back([&] {
-      std::unique_lock lock(mutex);
-      ++waiting;
-      changed.notify_all();
-      changed.wait(lock, [&] { return open; });
-      ++passed;
-    });
-  {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return waiting == 4; });
-    open = true;
-  }
-  changed.notify_all();
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(passed, 4);
-}
-
-TEST(Condition, WaitsNoLongerThanItIsTold) {
-  Mutex mutex;
-  Condition changed;
-  std::unique_lock lock(mutex);
-  const auto begun = std::chrono::steady_clock::now();
-  EXPECT_FALSE(changed.wait_for(lock, 30ms, [] { return false; }));
-  EXPECT_GE(std::chrono::steady_clock::now() - begun, 30ms);
-  EXPECT_TRUE(lock.owns_lock());
-  EXPECT_TRUE(changed.wait_for(lock, 0ms, [] { return true; }));
-}
 
 TEST(DetachedThread, EachOfManyRuns) {
   constexpr int kThreads = 1000;

@@ -5,8 +5,6 @@
 // These need it.
 #include <shellapi.h>
 
-#include <cstring>
-
 #include "system/atomic_file.h"
 #include "system/calls.h"
 #include "system/console.h"
@@ -15,14 +13,13 @@
 #include "system/picture_clipboard.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
+#include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/system/error_of.h"
 
 namespace headscope::system::windows_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 
 TEST(Utf16, IsUtf8InOtherUnits) {
   EXPECT_EQ(utf16("a\u00e9\U0001f600"), L"a\u00e9\U0001f600");

@@ -1,14 +1,5 @@
-#!/usr/bin/env python3
-"""Writes a GPT-2 of any shape with random weights as a Hugging Face folder: config.json, model.safetensors, and the
-tokenizer's files when --tokenizer names a folder that has them. Same arguments, same bytes.
-
-    make_random_gpt2.py --out DIR                                  GPT-2 small's shape
-    make_random_gpt2.py --out DIR --layers 48 --heads 25 --d-model 1600 --dtype F16      GPT-2 XL's
-"""
-import argparse
+"""Writes a GPT-2 of any shape with random weights as a Hugging Face folder. Same arguments, same bytes."""
 import json
-import shutil
-from pathlib import Path
 
 import numpy as np
 
@@ -73,26 +64,3 @@ def make(out, layers=12, heads=12, d_model=768, ctx=1024, vocab=50257, seed=1, d
         [(name, dtype, shape, lambda name=name, shape=shape: random_tensor(name, shape, seed, layers, sharpness))
          for name, shape in shapes(layers, d_model, ctx, vocab)],
         {"format": "pt"})
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--layers", type=int, default=12)
-    parser.add_argument("--heads", type=int, default=12)
-    parser.add_argument("--d-model", type=int, default=768)
-    parser.add_argument("--ctx", type=int, default=1024)
-    parser.add_argument("--vocab", type=int, default=50257)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--dtype", choices=("F32", "F16", "BF16"), default="F32")
-    parser.add_argument("--tokenizer", type=Path, help="a folder with vocab.json and merges.txt to copy")
-    arguments = parser.parse_args()
-    make(arguments.out, arguments.layers, arguments.heads, arguments.d_model, arguments.ctx, arguments.vocab,
-         arguments.seed, arguments.dtype)
-    if arguments.tokenizer:
-        for name in ("vocab.json", "merges.txt"):
-            shutil.copyfile(arguments.tokenizer / name, arguments.out / name)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-#include "tests/model/golden.h"
+#include "tests/model/activations.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "model/files/safetensors.h"
 #include "tests/support/source_folders.h"
 
 namespace headscope::testing {
@@ -21,14 +20,6 @@ std::size_t size_of(const std::vector<std::int64_t>& shape) {
   std::size_t size = 1;
   for (const std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
   return size;
-}
-
-template <class T>
-std::vector<T> elements(const model::TensorFile& file, const model::TensorView& view) {
-  const std::vector<std::byte> bytes = file.read(view);
-  std::vector<T> out(bytes.size() / sizeof(T));
-  std::memcpy(out.data(), bytes.data(), bytes.size());
-  return out;
 }
 
 /// The offset of a piece's row in the whole tensor.
@@ -49,30 +40,16 @@ std::size_t offset_of(const Tensor& whole, const ConstActivation2d& piece, int r
 
 }  // namespace
 
-fs::path golden_folder(const std::string& name) {
-  return headscope::testing::source_dir() / "tests/model/goldens" / name;
+fs::path model_folder(const std::string& name) {
+  return source_dir() / "tests/model/models" / name;
 }
 
-std::vector<std::string> golden_names() {
+std::vector<std::string> model_names() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(golden_folder("")))
+  for (const auto& entry : fs::directory_iterator(model_folder("")))
     names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
-}
-
-Golden read_golden(const fs::path& folder, const std::string& file) {
-  const auto content = model::open_safetensors(folder / file);
-  Golden golden;
-  for (const auto& [name, view] : content.tensors) {
-    if (name == "tokens") {
-      for (const std::int64_t id : elements<std::int64_t>(content, view))
-        golden.tokens.push_back(static_cast<int>(id));
-    } else {
-      golden.activations[name] = {view.shape, elements<float>(content, view)};
-    }
-  }
-  return golden;
 }
 
 void assemble(const model::Config& config, HookPoint point, int length, model::Hooks& hooks,

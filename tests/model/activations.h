@@ -17,20 +17,11 @@ struct Tensor {
 
 using Activations = std::map<std::string, Tensor>;  // by hook name
 
-/// The results of the reference in tests/model/reference.
-struct Golden {
-  std::vector<int> tokens;
-  Activations activations;
-};
-
 /// The folder of one of the committed models.
-std::filesystem::path golden_folder(const std::string& name);
+std::filesystem::path model_folder(const std::string& name);
 
-/// The names of all committed models.
-std::vector<std::string> golden_names();
-
-/// Reads goldens.safetensors, or another file.
-Golden read_golden(const std::filesystem::path& folder, const std::string& file = "goldens.safetensors");
+/// The names of all committed models, of several configurations.
+std::vector<std::string> model_names();
 
 /// Adds a hook that assembles the pieces at `point`, of a run of `length` tokens, in `activations`, which
 /// must outlive the hooks.
