@@ -1,8 +1,6 @@
 #include "viz/charts/chips.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
@@ -11,20 +9,15 @@ namespace {
 
 using namespace testing;
 
-const Theme kTheme = light_theme();
-Style style() {
-  return {kTheme, *fonts(), 14, 1};
-}
-
 ChipFlow flow() {
   ChipFlow f;
   f.role = 2;
   for (int i = 0; i < 60; ++i) {
     Chip chip;
     chip.label = i == 10 ? "·" + std::string(300, 'x') : "·token" + std::to_string(i);
-    chip.fill = kTheme.raised;
-    chip.text = kTheme.text;
-    if (i == 5) chip.outline = kTheme.query;
+    chip.fill = kLight.raised;
+    chip.text = kLight.text;
+    if (i == 5) chip.outline = kLight.query;
     chip.break_after = i == 3;
     f.chips.push_back(chip);
   }
@@ -34,7 +27,7 @@ ChipFlow flow() {
 TEST(Chips, StandInLinesWithoutTouching) {
   for (const float width : {90.F, 300.F, 1000.F}) {
     const ChipFlow f = flow();
-    const auto places = place_chips(f, width, style());
+    const auto places = place_chips(f, width, style_of());
     ASSERT_EQ(places.size(), f.chips.size());
     EXPECT_EQ(places[4].line, places[3].line + 1);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -51,9 +44,9 @@ TEST(Chips, StandInLinesWithoutTouching) {
 
 TEST(Chips, PaintWholeLinesFromTheFirstThatIsAsked) {
   const ChipFlow f = flow();
-  const auto places = place_chips(f, 400, style());
-  Picture picture{testing::blank(420, 3 * chip_line_height(style()) + 10), {}};
-  paint_chips(picture, f, places, 2, {10, 5, 400, 3 * chip_line_height(style())}, style());
+  const auto places = place_chips(f, 400, style_of());
+  Picture picture{testing::blank(420, 3 * chip_line_height(style_of()) + 10), {}};
+  paint_chips(picture, f, places, 2, {10, 5, 400, 3 * chip_line_height(style_of())}, style_of());
   ASSERT_FALSE(picture.regions.empty());
   for (const Region& region : picture.regions) {
     const int line = places[region.id].line;

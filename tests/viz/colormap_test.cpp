@@ -1,8 +1,5 @@
 #include "viz/scene/colormap.h"
 
-#include <cmath>
-#include <limits>
-
 #include "tests/support/matchers.h"
 #include "tests/viz/color_science.h"
 #include "viz/charts/curves.h"
@@ -153,9 +150,7 @@ TEST(NiceTicks, AreRoundNumbersWithinTheRange) {
                                                     DoubleEq(0.25), DoubleEq(0.3), DoubleEq(0.35)));
   EXPECT_THAT(nice_ticks(1e6, 1.5e6, 6), ElementsAre(1e6, 1.1e6, 1.2e6, 1.3e6, 1.4e6, 1.5e6));
   EXPECT_THAT(nice_ticks(3e-9, 9e-9, 3), ElementsAre(4e-9, 6e-9, 8e-9));
-}
-
-TEST(NiceTicks, SurvivesWhatIsNoRange) {
+  // What is no range.
   EXPECT_THAT(nice_ticks(3, 3, 5), ElementsAre(3));
   EXPECT_THAT(nice_ticks(0, 0, 5), ElementsAre(0));
   EXPECT_THAT(nice_ticks(-kInf, 1, 5), IsEmpty());
@@ -206,7 +201,7 @@ TEST(TickLabel, IsAsShortAsTheStepAllows) {
   EXPECT_EQ(tick_label(-kInf, 1), "−∞");
 }
 
-TEST(Number, HasTheDigitsAskedFor) {
+TEST(Number, HasTheDigitsAskedForAndIsWholeBelowAMillion) {
   EXPECT_EQ(number(0.4123456), "0.4123");
   EXPECT_EQ(number(-0.4123456), "−0.4123");
   EXPECT_EQ(number(0.00041239, 3), "0.000412");
@@ -214,17 +209,11 @@ TEST(Number, HasTheDigitsAskedFor) {
   EXPECT_EQ(number(0.5), "0.5000");
   EXPECT_EQ(number(99.996), "100.0");
   EXPECT_EQ(number(123456.7), "123457");
-}
-
-TEST(Number, WritesWholeNumbersWhole) {
   EXPECT_EQ(number(23), "23");
   EXPECT_EQ(number(-1), "−1");
   EXPECT_EQ(number(50257), "50257");
   EXPECT_EQ(number(999000), "999000");
-  EXPECT_EQ(number(1e6), "1.000e6");  // from a million on
-}
-
-TEST(Number, WritesTheExtremes) {
+  EXPECT_EQ(number(1e6), "1.000e6");
   EXPECT_EQ(number(0.0), "0");
   EXPECT_EQ(number(-0.0), "0");
   EXPECT_EQ(number(-kInf), "−∞");

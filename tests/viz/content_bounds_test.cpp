@@ -1,9 +1,6 @@
 #include "viz/players/players.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 

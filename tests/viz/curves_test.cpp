@@ -1,10 +1,6 @@
 #include "viz/charts/curves.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/color_science.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
@@ -14,20 +10,18 @@ namespace {
 
 using namespace testing;
 
-const Theme kTheme = dark_theme();
-
 TEST(Curves, GoThroughTheirValues) {
   std::vector<float> values(100);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i) / 9);
   CurveChart chart;
-  chart.curves = {{Matrix::row(values), "7", categorical(kTheme, 0)}};
+  chart.curves = {{Matrix::row(values), "7", categorical(kDark, 0)}};
   chart.count = 100;
   chart.marked_x = 23;
   chart.mark_label = "prompt: 23";
-  chart.mark_color = kTheme.accent;
+  chart.mark_color = kDark.accent;
   Picture picture{testing::blank(500, 300), {}};
   const Rect plot{60, 40, 380, 200};
-  const Region region = paint_curves(picture, chart, plot, {kTheme, *fonts(), 14, 1});
+  const Region region = paint_curves(picture, chart, plot, style_of(kDark));
   const auto lines = items_of<Polyline>(picture.scene);
   ASSERT_EQ(lines.size(), 1U);
   ASSERT_EQ(lines[0].points.size(), 100U);
@@ -43,12 +37,12 @@ TEST(Curves, AnArrowMarksWhereACurveLeavesThePlot) {
   const std::vector<float> inside{0, 1, 2}, above{0, 1, 3, 9}, below{0, -1, -3, 0, -3};
   CurveChart chart;
   chart.low = -2, chart.high = 2, chart.count = 5;
-  chart.curves = {{Matrix::row(inside), "inside", categorical(kTheme, 0)},
-                  {Matrix::row(above), "above", categorical(kTheme, 1)},
-                  {Matrix::row(below), "below", categorical(kTheme, 2)}};
+  chart.curves = {{Matrix::row(inside), "inside", categorical(kDark, 0)},
+                  {Matrix::row(above), "above", categorical(kDark, 1)},
+                  {Matrix::row(below), "below", categorical(kDark, 2)}};
   Picture picture{testing::blank(500, 300), {}};
   const Rect plot{60, 40, 300, 200};
-  const Region region = paint_curves(picture, chart, plot, {kTheme, *fonts(), 14, 1});
+  const Region region = paint_curves(picture, chart, plot, style_of(kDark));
   const auto arrows = items_of<FillPolygon>(picture.scene);
   ASSERT_EQ(arrows.size(), 2U) << "one where a curve first leaves";
   for (std::size_t i = 0; i < 2; ++i) {
@@ -67,7 +61,7 @@ TEST(Curves, NamesAreReadableAndCurvesKeepTheirColour) {
       chart.curves.push_back({Matrix::row(flat), "curve " + std::to_string(i), categorical(theme, i)});
     chart.count = 9;
     Picture picture{testing::blank(500, 300), {}};
-    const Style style{theme, *fonts(), 14, 1};
+    const Style style = style_of(theme);
     const float height = paint_curve_names(picture.scene, chart, "row", {0, 0, 300, 40}, style);
     EXPECT_GT(height, style.line(style.small())) << "in two lines";
     paint_curves(picture, chart, {60, 80, 300, 200}, style);

@@ -1,7 +1,5 @@
 // Tables in figures, which cannot scroll: which rows they have.
 
-#include <algorithm>
-
 #include "tests/support/matchers.h"
 #include "tests/viz/tables.h"
 
@@ -63,7 +61,7 @@ TEST(CutTable, WithAMaximumNumberOfRowsIsWholeAndAsHighAsItSays) {
   table.columns[kWord].numbers = data.scores;
   table.strengths = data.scores;
   table.max_rows = 5;
-  const float height = table_height(table, table_style());
+  const float height = table_height(table, style_of());
   EXPECT_EQ(paint(table, 1600, height + 1).layout.rows.size(), 5U);
   EXPECT_EQ(paint(table, 1600, height - 2).layout.rows.size(), 4U);
   EXPECT_EQ(paint(table, 1600, 2000).layout.rows.size(), 5U);

@@ -2,9 +2,6 @@
 
 #include "viz/scene/dashes.h"
 
-#include <cmath>
-#include <set>
-
 #include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 

@@ -5,12 +5,6 @@
 /// Shared by tests of matrices.
 namespace headscope::viz::testing {
 
-/// The light theme, with text of 14 pixels.
-inline Style grid_style(float device_scale = 1) {
-  static const Theme theme = light_theme();
-  return {theme, *fonts(), 14, device_scale};
-}
-
 inline HeatmapCells cells_of(const std::vector<float>& values, int rows, int cols,
                              const ColorScale& scale = linear_scale(1)) {
   HeatmapCells cells;

@@ -1,11 +1,6 @@
 #include "viz/charts/heatmap.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/grids.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/charts/small_multiples.h"
@@ -16,13 +11,11 @@ namespace {
 
 using namespace testing;
 
-const Theme kTheme = light_theme();
-
 std::vector<std::string> cell_texts(const std::vector<float>& values, double scale = 1000,
                                     float width = 400) {
   Scene scene;
   paint_cell_values(scene, cells_of(values, 1, static_cast<int>(values.size()), diverging_scale(scale)),
-                    whole_grid({0, 0, width, 100}, 1, static_cast<int>(values.size())), grid_style());
+                    whole_grid({0, 0, width, 100}, 1, static_cast<int>(values.size())), style_of());
   return texts(scene);
 }
 
@@ -58,12 +51,12 @@ TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
       for (const bool transposed : {false, true}) {
         HeatmapCells seen = cells;
         if (transposed) seen.matrix = cells.matrix.transposed();
-        const Image image = heatmap_image(seen, whole_grid({0, 0, size, size}, kSide, kSide), grid_style());
+        const Image image = heatmap_image(seen, whole_grid({0, 0, size, size}, kSide, kSide), style_of());
         ASSERT_EQ(image.bitmap->width, static_cast<int>(size));
         int found = 0;
         for (int y = 0; y < image.bitmap->height; ++y) {
           for (int x = 0; x < image.bitmap->width; ++x) {
-            if (image.bitmap->at(x, y) != diverging(kTheme, -1)) continue;
+            if (image.bitmap->at(x, y) != diverging(kLight, -1)) continue;
             ++found;
             EXPECT_NEAR((x + 0.5) * kSide / size, (transposed ? row : col) + 0.5, 0.51 + 0.5 * kSide / size);
             EXPECT_NEAR((y + 0.5) * kSide / size, (transposed ? col : row) + 0.5, 0.51 + 0.5 * kSide / size);
@@ -80,7 +73,7 @@ TEST(HeatmapImage, ZoomedItCoversTheCellsInSight) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 400;
   Region grid = whole_grid({100, 50, 210, 210}, 20, 20);
   grid.first_row = 3.5, grid.first_col = 10.25, grid.rows = grid.cols = 7;
-  const Image image = heatmap_image(cells_of(values, 20, 20), grid, grid_style());
+  const Image image = heatmap_image(cells_of(values, 20, 20), grid, style_of());
   EXPECT_EQ(image.bitmap->width, 8);   // columns 10 .. 17
   EXPECT_EQ(image.bitmap->height, 8);  // rows 3 .. 10
   EXPECT_NEAR(image.dest.x, grid.cell_rect(3, 10).x, 1e-3);
@@ -93,16 +86,16 @@ TEST(HeatmapImage, OutsideColumnAndRowFactors) {
   const std::vector<float> factors{4, 10};
   cells.row_factors = factors;
   cells.outside_column = 0;
-  const Image image = heatmap_image(cells, whole_grid({0, 0, 30, 20}, 2, 3), grid_style());
-  EXPECT_EQ(image.bitmap->at(0, 0), outside_color(kTheme));
-  EXPECT_EQ(image.bitmap->at(0, 1), outside_color(kTheme));
-  EXPECT_EQ(image.bitmap->at(1, 0), sequential(kTheme, 1));
-  EXPECT_EQ(image.bitmap->at(2, 1), sequential(kTheme, 1));
+  const Image image = heatmap_image(cells, whole_grid({0, 0, 30, 20}, 2, 3), style_of());
+  EXPECT_EQ(image.bitmap->at(0, 0), outside_color(kLight));
+  EXPECT_EQ(image.bitmap->at(0, 1), outside_color(kLight));
+  EXPECT_EQ(image.bitmap->at(1, 0), sequential(kLight, 1));
+  EXPECT_EQ(image.bitmap->at(2, 1), sequential(kLight, 1));
 }
 
 TEST(FitGrid, SquareWholePixelsInsideTheArea) {
   for (const int n : {1, 7, 23, 100, 640, 1024}) {
-    const Region grid = fit_grid({10, 10, 640, 480}, n, n, {}, 1, grid_style());
+    const Region grid = fit_grid({10, 10, 640, 480}, n, n, {}, 1, style_of());
     EXPECT_FLOAT_EQ(grid.rect.w, grid.rect.h);
     EXPECT_LE(grid.rect.bottom(), 490.01F);
     EXPECT_GE(grid.rect.h, 0.84F * 480);
@@ -110,7 +103,7 @@ TEST(FitGrid, SquareWholePixelsInsideTheArea) {
       EXPECT_NEAR(grid.rect.h, 480, 0.01) << "20 pixels a cell would leave 20 of them";
     }
   }
-  const Region zoomed = fit_grid({0, 0, 100, 100}, 50, 50, {45, -3, 10, 10}, 1, grid_style());
+  const Region zoomed = fit_grid({0, 0, 100, 100}, 50, 50, {45, -3, 10, 10}, 1, style_of());
   EXPECT_EQ(zoomed.first_row, 40);
   EXPECT_EQ(zoomed.first_col, 0);
 }
@@ -125,35 +118,13 @@ TEST(Labels, AreThinnedToNiceSteps) {
   EXPECT_THAT(labelled_cells(2.6, 4, 10, 40, 15, -1), ::testing::ElementsAre(3, 4, 5, 6));
 }
 
-TEST(Heatmaps, LabelsStandUprightSlantedOrLevelAndNeverTouch) {
-  std::vector<std::string> labels;
-  for (int i = 0; i < 120; ++i) labels.push_back(i % 7 == 3 ? "·extraordinarily" : "·w" + std::to_string(i));
-  for (const int n : {1, 2, 5, 12, 30, 60, 120}) {
-    for (const auto& [w, h] : {std::pair{300.F, 220.F}, {700.F, 650.F}, {1500.F, 600.F}}) {
-      const std::vector<float> values(n * n, 0.5F);
-      Heatmap map;
-      map.cells = cells_of(values, n, n);
-      map.cells.masked_above_diagonal = true;
-      const std::span<const std::string> all(labels.data(), n);
-      map.rows = {all, "query", kTheme.query, n / 2};
-      map.cols = {all, "key", kTheme.key, -1};
-      map.scale_title = "weight";
-      Picture picture{testing::blank(w, h), {}};
-      paint_heatmap(picture, map, {8, 8, w - 16, h - 16}, grid_style());
-      EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "") << n << " in " << w << " x " << h;
-      ASSERT_EQ(picture.regions.size(), 1U);
-      EXPECT_GE(picture.regions[0].rect.h, 0.4F * std::min(w, h)) << n << " in " << w << " x " << h;
-    }
-  }
-}
-
 TEST(SmallMultiples, FitZoomAndScroll) {
   for (const auto& [rows, cols] : {std::pair{4, 4}, {12, 12}, {48, 25}}) {
-    const TileGrid fitted = fit_tiles({10, 10, 400, 500}, rows, cols, 1, 7, 7, grid_style());
+    const TileGrid fitted = fit_tiles({10, 10, 400, 500}, rows, cols, 1, 7, 7, style_of());
     EXPECT_EQ(fitted.first_row, 0);
     EXPECT_LE(fitted.tile_rect(rows - 1, cols - 1).right(), 410.5F);
     EXPECT_LE(fitted.tile_rect(rows - 1, cols - 1).bottom(), 510.5F);
-    const TileGrid zoomed = fit_tiles({10, 10, 400, 500}, rows, cols, 3, 1e9, 1e9, grid_style());
+    const TileGrid zoomed = fit_tiles({10, 10, 400, 500}, rows, cols, 3, 1e9, 1e9, style_of());
     EXPECT_NEAR(zoomed.tile_rect(rows - 1, cols - 1).bottom(), 510, 1);
     EXPECT_NEAR(zoomed.tile_rect(rows - 1, cols - 1).right(), 410, 1);
     EXPECT_FALSE(zoomed.is_visible(0, 0));

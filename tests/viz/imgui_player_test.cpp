@@ -1,10 +1,7 @@
 #include "viz/players/imgui_player.h"
 #include "viz/players/imgui_raster.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "viz/players/imgui_compat.h"
 #include "viz/text/utf8.h"

@@ -1,9 +1,6 @@
 #include "viz/players/imgui_raster.h"
 
-#include <gtest/gtest.h>
-
-#include <limits>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "viz/players/imgui_compat.h"
 
@@ -59,19 +56,6 @@ void add_triangle(ImDrawList& list, const ImDrawVert (&corners)[3]) {
   for (const ImDrawVert& v : corners) list.PrimVtx(v.pos, v.uv, v.col);
 }
 
-TEST_F(ImguiRasterTest, SmoothTexturesBlendTheTexelsAroundAMiddle) {
-  const auto row = [&](bool nearest) {
-    const std::uint64_t image = textures_.create({2, 1, {{0, 0, 0, 255}, {255, 255, 255, 255}}}, nearest);
-    const Bitmap picture = drawn(list_frame(4, 1, 1, image, [](ImDrawList& list) {
-      list.PrimReserve(6, 4);
-      list.PrimRectUV(ImVec2(0, 0), ImVec2(4, 1), ImVec2(0, 0), ImVec2(1, 1), IM_COL32_WHITE);
-    }));
-    return std::vector<int>{picture.at(0, 0).g, picture.at(1, 0).g, picture.at(2, 0).g, picture.at(3, 0).g};
-  };
-  EXPECT_EQ(row(false), (std::vector<int>{0, 64, 191, 255}));
-  EXPECT_EQ(row(true), (std::vector<int>{0, 0, 255, 255}));
-}
-
 // A pixel on a common side belongs to one of two neighbours: with translucent colours there is neither a gap
 // nor a pixel painted twice, for corners in the middle of pixels and between them.
 TEST_F(ImguiRasterTest, NeighboursShareNoPixelAndLeaveNone) {
@@ -87,16 +71,6 @@ TEST_F(ImguiRasterTest, NeighboursShareNoPixelAndLeaveNone) {
     const Bitmap picture = drawn(data);
     for (const Color c : picture.pixels) ASSERT_EQ(c, (Color{125, 124, 120, 255})) << offset;
   }
-}
-
-TEST_F(ImguiRasterTest, MiddlesOnASideBelongToWhatLiesRightOfItOrAbove) {
-  const ImDrawData& data = list_frame(4, 4, 1, white(), [](ImDrawList& list) {
-    list.AddRectFilled(ImVec2(0.5F, 0.5F), ImVec2(2.5F, 2.5F), IM_COL32_BLACK);
-  });
-  const Bitmap picture = drawn(data);
-  for (int y = 0; y < 4; ++y)
-    for (int x = 0; x < 4; ++x)
-      EXPECT_EQ(picture.at(x, y), x < 2 && y > 0 && y < 3 ? (Color{0, 0, 0, 255}) : kPaper) << x << ' ' << y;
 }
 
 TEST_F(ImguiRasterTest, CornersBeyondAllPictures) {
@@ -150,15 +124,6 @@ TEST_F(ImguiRasterTest, PassesOverCallbacks) {
     list.AddRectFilled(ImVec2(0, 0), ImVec2(20, 20), IM_COL32_BLACK);
   });
   EXPECT_EQ(drawn(data).at(10, 10), (Color{0, 0, 0, 255}));
-}
-
-TEST_F(ImguiRasterTest, PicturesAreOpaque) {
-  const ImDrawData& data = list_frame(4, 4, 1, white(), [](ImDrawList& list) {
-    list.AddRectFilled(ImVec2(0, 0), ImVec2(2, 4), IM_COL32(0, 0, 0, 51));
-  });
-  const Bitmap picture = rasterize(data, textures_.store(), {100, 50, 200, 0});
-  EXPECT_EQ(picture.at(3, 3), (Color{100, 50, 200, 255}));
-  EXPECT_EQ(picture.at(1, 3), (Color{80, 40, 160, 255}));
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "viz/charts/links.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
@@ -11,15 +9,14 @@ namespace {
 
 using namespace testing;
 
-const Theme kTheme = light_theme();
-const Style kStyle{kTheme, *fonts(), 14, 1};
+const Style kStyle = style_of();
 const std::vector<std::string> kWords{"A", "robot", "must", "obey"};
 
 LinkChart chart(LinkChart::Arrangement arrangement) {
   LinkChart c;
   c.arrangement = arrangement;
-  c.from = {kWords, "query", kTheme.query, 3};
-  c.to = {kWords, "key", kTheme.key, -1};
+  c.from = {kWords, "query", kLight.query, 3};
+  c.to = {kWords, "key", kLight.key, -1};
   c.series = {{"first", {200, 0, 0, 255}}, {"second", {0, 0, 200, 255}}};
   c.links = {{3, 0, 0, 0.2F}, {2, 1, 1, 0.2F}, {1, 1, 0, 0.5F}, {3, 1, 1, 1.0F}};
   c.note = "4 weights";
@@ -103,27 +100,6 @@ TEST(Links, AWeightAboveTheFullOneIsDrawnAsThatOne) {
   };
   EXPECT_EQ(strokes(1), strokes(0.25F));
   EXPECT_NE(strokes(0.1F), strokes(0.25F));
-}
-
-TEST(Links, SaysWhatHasNoRoom) {
-  LinkLayout layout;
-  for (const auto arrangement : {LinkChart::Arrangement::columns, LinkChart::Arrangement::arcs}) {
-    for (float width = 40; width < 500; width += 23) {
-      for (float height = 30; height < 300; height += 17) {
-        const Picture picture = painted(chart(arrangement), layout, width, height);
-        if (!layout.fits) continue;
-        EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << width << " x " << height;
-        for (const Region& region : picture.regions) {
-          EXPECT_GE(region.rect.x, 0);
-          EXPECT_LE(region.rect.right(), width);
-          EXPECT_LE(region.rect.bottom(), height);
-        }
-      }
-    }
-    EXPECT_FALSE(painted(chart(arrangement), layout, 180, 180).whole && layout.fits);
-  }
-  LinkChart empty;
-  EXPECT_FALSE(lay_out_links(empty, {0, 0, 500, 500}, kStyle).fits);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // Notes in the files of pictures.
 #include "viz/scene/notes.h"
 
-#include <stdexcept>
-
 #include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/xml_check.h"
@@ -21,9 +19,13 @@ std::string svg_with(std::vector<Note> notes) {
   return to_svg(testing::blank(40, 30), *testing::fonts(), {.text = false, .notes = std::move(notes)});
 }
 
-std::string problem_of(const std::string& file, std::string_view name = "recipe") {
+std::string pdf_with(std::vector<Note> notes) {
+  return to_pdf(testing::blank(10, 10), *testing::fonts(), notes);
+}
+
+std::string problem_of(const std::string& file) {
   try {
-    find_note(file, name);
+    find_note(file, "recipe");
     return "";
   } catch (const std::runtime_error& e) {
     return e.what();
@@ -42,14 +44,15 @@ std::string png_of_chunk(const std::string& type, const std::string& data) {
 }
 
 TEST(Notes, AreReadBack) {
-  for (const std::string& file :
-       {png_with({{"other", "x"}, {"recipe", kText}}), svg_with({{"other", "x"}, {"recipe", kText}})}) {
+  const std::vector<Note> notes{{"other", "x"}, {"recipe", kText}};
+  for (const std::string& file : {png_with(notes), svg_with(notes), pdf_with(notes)}) {
     EXPECT_EQ(find_note(file, "recipe"), kText);
     EXPECT_EQ(find_note(file, "other"), "x");
     EXPECT_EQ(find_note(file, "recip"), std::nullopt);
     EXPECT_EQ(find_note(file, "recipes"), std::nullopt);
   }
-  for (const std::string& file : {png_with({}), svg_with({}), std::string(), std::string("GIF89a")})
+  for (const std::string& file :
+       {png_with({}), svg_with({}), pdf_with({}), std::string(), std::string("GIF89a")})
     EXPECT_EQ(find_note(file, "recipe"), std::nullopt);
 }
 
@@ -98,7 +101,8 @@ TEST(Notes, ThatAreHostileAreASentence) {
 }
 
 TEST(Notes, OfAFileThatIsCutOffAnywhereAreThereOrAreNot) {
-  for (const std::string& file : {png_with({{"recipe", kText}}), svg_with({{"recipe", kText}})}) {
+  const std::vector<Note> notes{{"recipe", kText}};
+  for (const std::string& file : {png_with(notes), svg_with(notes), pdf_with(notes)}) {
     for (std::size_t size = 0; size < file.size(); ++size) {
       try {
         const auto note = find_note(file.substr(0, size), "recipe");

@@ -1,7 +1,5 @@
 #include "viz/charts/number_axis.h"
 
-#include <cmath>
-
 #include "tests/support/matchers.h"
 #include "tests/viz/grids.h"
 #include "tests/viz/text_boxes.h"
@@ -47,24 +45,10 @@ PlotFrame plot_of(float width, float height, int ticks) {
   return {{60, 20, width, height}, {0, 1, labelled_ticks(0, 1, ticks)}, {0, 1, labelled_ticks(0, 1, ticks)}};
 }
 
-TEST(PlotFrame, EachTickHasALineAndNumbersGiveWayToEachOther) {
-  for (const int ticks : {2, 11, 101}) {
-    for (const float size : {30.F, 200.F}) {
-      const PlotFrame plot = plot_of(size, size, ticks);
-      Scene scene = blank(size + 120, size + 60);
-      paint_y_numbers(scene, plot, grid_style());
-      paint_x_numbers(scene, plot, {20, 20 + size, grid_style().theme.line, 35 + size}, grid_style());
-      EXPECT_EQ(items_of<Segments>(scene).size(), 2 * plot.y.ticks.size());
-      EXPECT_EQ(text_faults(scene, *fonts()), "") << ticks << " in " << size;
-      EXPECT_EQ(std::ranges::count(texts(scene), "0"), 2);
-    }
-  }
-}
-
 TEST(PlotFrame, NumbersUnderItStayWithinTheirLimits) {
   const PlotFrame plot = plot_of(200, 50, 11);
   Scene scene = blank(400, 100);
-  paint_x_numbers(scene, plot, {70, 74, grid_style().theme.line, 85, 90, 200}, grid_style());
+  paint_x_numbers(scene, plot, {70, 74, style_of().theme.line, 85, 90, 200}, style_of());
   const auto boxes = text_boxes(scene, *fonts());
   EXPECT_GE(boxes.size(), 3U);
   for (const auto& box : boxes) {

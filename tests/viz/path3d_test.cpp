@@ -1,7 +1,5 @@
 #include "viz/scene/path3d.h"
 
-#include <cmath>
-
 #include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
@@ -11,8 +9,7 @@ namespace {
 
 using namespace testing;
 
-const Theme kLight = light_theme();
-const Style kStyle{kLight, *fonts(), 14, 1};
+const Style kStyle = style_of();
 
 Path3 steps() {
   Path3 path;

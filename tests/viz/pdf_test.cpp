@@ -1,8 +1,5 @@
 // Pictures as PDF: rendered and read by poppler, if it is installed, and compared with the pixels.
 
-#include <memory>
-#include <sstream>
-
 #include "tests/support/matchers.h"
 #include "tests/support/odd_characters.h"
 #include "tests/support/temporary_folder.h"
@@ -49,22 +46,6 @@ TEST(Pdf, IsTheSameFileWheneverItIsWritten) {
   const std::string pdf = to_pdf(testing::everything(light_theme()), *fonts());
   EXPECT_THAT(pdf, AllOf(StartsWith("%PDF-1."), Not(HasSubstr("CreationDate")), HasSubstr("%%EOF")));
   EXPECT_EQ(to_pdf(testing::everything(light_theme()), *fonts()), pdf);
-}
-
-TEST(Pdf, CarriesANote) {
-  const std::string text = R"({"a": "b (c) \\ \u00e9 <>"})";
-  const std::vector<Note> notes{{"recipe", text}};
-  const std::string pdf = to_pdf(blank(10, 10), *fonts(), notes);
-  EXPECT_EQ(find_note(pdf, "recipe"), text);
-  EXPECT_EQ(find_note(pdf, "recip"), std::nullopt);
-  EXPECT_EQ(find_note(to_pdf(blank(10, 10), *fonts()), "recipe"), std::nullopt);
-  for (std::size_t size = 0; size < pdf.size(); ++size) {
-    try {
-      EXPECT_EQ(find_note(pdf.substr(0, size), "recipe").value_or(text), text);
-    } catch (const std::runtime_error& e) {
-      EXPECT_THAT(e.what(), HasSubstr("truncated"));
-    }
-  }
 }
 
 TEST(Pdf, HoldsAnyTextAndDescription) {

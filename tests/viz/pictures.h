@@ -6,6 +6,7 @@
 
 #include "viz/players/players.h"
 #include "viz/scene/colormap.h"
+#include "viz/scene/picture.h"
 #include "viz/scene/scene.h"
 #include "viz/scene/theme.h"
 #include "viz/text/text.h"
@@ -16,6 +17,11 @@ namespace headscope::viz::testing {
 inline const std::shared_ptr<const Fonts>& fonts() {
   static const auto loaded = Fonts::load();
   return loaded;
+}
+
+inline const Theme kLight = light_theme(), kDark = dark_theme();
+inline Style style_of(const Theme& theme = kLight, float font_size = 14, float device_scale = 1) {
+  return {theme, *fonts(), font_size, device_scale};
 }
 
 inline Scene blank(float width, float height, Color background = {255, 255, 255, 255}) {

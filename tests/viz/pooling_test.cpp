@@ -1,9 +1,6 @@
 // Pooled pixels show the cells under them, pictures say how they are pooled, and pointing at a cell keeps its
 // colour.
 
-#include <cmath>
-#include <limits>
-
 #include "tests/support/matchers.h"
 #include "tests/viz/grids.h"
 #include "tests/viz/text_boxes.h"
@@ -13,8 +10,6 @@ namespace headscope::viz::pooling_test {
 namespace {
 
 using namespace testing;
-
-const Theme kTheme = light_theme();
 
 std::vector<float> random_values(int count, unsigned seed = 3) {
   std::vector<float> values;
@@ -51,9 +46,9 @@ TEST(MaskedCells, CountForNoPixel) {
     cells.masked = masked;
     cells.pooling = pooling;
     const Image image =
-        heatmap_image(cells, whole_grid({0, 0, kPixels, kPixels}, kCells, kCells), grid_style());
+        heatmap_image(cells, whole_grid({0, 0, kPixels, kPixels}, kCells, kCells), style_of());
     ASSERT_EQ(image.bitmap->width, kPixels);
-    const ColorTable color(cells.scale, kTheme);
+    const ColorTable color(cells.scale, kLight);
     for (int y = 0; y < kPixels; ++y) {
       for (int x = 0; x < kPixels; ++x) {
         float strongest = 0, sum = 0;
@@ -90,7 +85,7 @@ TEST(PooledMeans, AreThoseOfTheCellsUnderEachPixelByTheirParts) {
     cells.pooling = Pooling::mean;
     Region grid = whole_grid({0, 0, kWidth, kHeight}, kRows, kCols);
     grid.first_row = 3.3, grid.rows = 60.5, grid.first_col = 0.25, grid.cols = 44;
-    const Image image = heatmap_image(cells, grid, grid_style());
+    const Image image = heatmap_image(cells, grid, style_of());
     ASSERT_EQ(image.bitmap->width, kWidth);
     ASSERT_EQ(image.bitmap->height, kHeight);
     const double h = grid.rows / kHeight, w = grid.cols / kWidth;
@@ -101,7 +96,7 @@ TEST(PooledMeans, AreThoseOfTheCellsUnderEachPixelByTheirParts) {
             (integral(cells.matrix, top + h, left + w) - integral(cells.matrix, top, left + w) -
              integral(cells.matrix, top + h, left) + integral(cells.matrix, top, left)) /
             (h * w);
-        EXPECT_LE(testing::channel_difference(image.bitmap->at(x, y), diverging(kTheme, mean)), 3)
+        EXPECT_LE(testing::channel_difference(image.bitmap->at(x, y), diverging(kLight, mean)), 3)
             << x << "," << y;
       }
     }
@@ -114,10 +109,10 @@ TEST(Crosshair, LeavesTheColourOfTheCellThatIsRead) {
     HeatmapCells cells = cells_of(values, n, n, diverging_scale(1));
     const Region grid = whole_grid({20, 20, 400, 400}, n, n);
     Scene plain = testing::blank(440, 440);
-    paint_cells(plain, cells, grid, grid_style(scale));
+    paint_cells(plain, cells, grid, style_of(kLight, 14, scale));
     for (const auto& [row, col] : {std::pair{0, 0}, {n / 2, n / 3}, {n - 1, 2}}) {
       Scene pointed = plain;
-      paint_crosshair(pointed, grid, row, col, kTheme.query, kTheme.key, grid_style(scale));
+      paint_crosshair(pointed, grid, row, col, kLight.query, kLight.key, style_of(kLight, 14, scale));
       const Bitmap before = rasterize(plain, *fonts(), scale), after = rasterize(pointed, *fonts(), scale);
       const Rect cell = grid.cell_rect(row, col);
       for (int y = static_cast<int>(std::ceil(cell.y * scale)); y < static_cast<int>(cell.bottom() * scale);

@@ -1,8 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <numbers>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 
 namespace headscope::viz::raster_test {

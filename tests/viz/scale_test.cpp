@@ -1,13 +1,6 @@
 #include "viz/scene/scale.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
@@ -105,23 +98,6 @@ TEST(RobustMagnitude, LeavesOutTheFractionThatItIsTold) {
       std::count_if(values.begin(), values.end(), [&](float v) { return std::abs(v) > magnitude; });
   EXPECT_LE(beyond, 500);
   EXPECT_GE(beyond, 250);  // not far too wide
-}
-
-TEST(Legend, HasNumbersThatDoNotTouch) {
-  const Theme theme = light_theme();
-  for (const float height : {30.F, 60.F, 120.F, 400.F}) {
-    for (ColorScale scale :
-         {linear_scale(0.37), linear_scale(1), diverging_scale(61.2), logarithmic_scale(1e-9, 1)}) {
-      scale.values_above = scale.map == ColorScale::Map::diverging;
-      const Style style{theme, *fonts(), 14, 1};
-      Scene scene = testing::blank(200, height + 10);
-      paint_color_scale(
-          scene, scale, "weight", Outside{theme.line, "key 0"},
-          {5, 5, color_scale_width(scale, "weight", Outside{theme.line, "key 0"}, style) + 1, height}, style);
-      EXPECT_EQ(testing::text_faults(scene, *fonts()), "") << height;
-      EXPECT_GE(texts(scene).size(), height >= 60 ? 2U : 1U);
-    }
-  }
 }
 
 TEST(Legend, SaysWhereValuesLieBeyondIt) {

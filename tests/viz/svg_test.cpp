@@ -1,9 +1,4 @@
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <limits>
-#include <map>
-#include <string>
 
 #include "tests/support/matchers.h"
 #include "tests/support/odd_characters.h"
@@ -71,15 +66,6 @@ TEST(Svg, TwoPicturesInAPageShareNoIdButForTheSameShape) {
     ++shared;
   }
   EXPECT_EQ(shared, 1) << "the letter c";
-}
-
-TEST(Svg, IsWellFormed) {
-  for (const bool dark : {false, true}) {
-    for (const bool text : {false, true}) {
-      EXPECT_EQ(xml_error(svg_of(testing::everything(dark ? dark_theme() : light_theme()), text)), "");
-    }
-  }
-  EXPECT_EQ(xml_error(svg_of(Scene{})), "");
 }
 
 TEST(Svg, DefinesEachGlyphOnce) {

@@ -1,9 +1,5 @@
 #include "viz/charts/table.h"
 
-#include <cmath>
-#include <limits>
-#include <set>
-
 #include "tests/support/matchers.h"
 #include "tests/viz/color_science.h"
 #include "tests/viz/pictures.h"
@@ -72,26 +68,6 @@ TEST(Table, ColumnsOfOneGroupHaveOneRoundAxis) {
             -round_limit(double{0.37F}));
 }
 
-TEST(TableColumns, StandBesideEachOtherInsideTheArea) {
-  const Data data;
-  const Table table = table_of(data);
-  for (const float font_size : {10.F, 14.F, 22.F}) {
-    for (float width = 20; width < 1600; width += 13) {
-      const TableLayout layout = lay_out_table(table, {30, 40, width, 600}, table_style(kLight, font_size));
-      float end = 30;
-      int before = -1;
-      for (const TableLayout::Place& place : layout.places) {
-        EXPECT_GT(place.column, before) << "in their order";
-        EXPECT_GE(place.x, end);
-        EXPECT_GT(place.w, 0);
-        end = place.right() + 1;
-        before = place.column;
-      }
-      EXPECT_LE(layout.right(), 30 + width + 0.01F);
-    }
-  }
-}
-
 TEST(TableColumns, WhatMattersLeastGivesWay) {
   const Data data;
   const Table table = table_of(data);
@@ -99,7 +75,7 @@ TEST(TableColumns, WhatMattersLeastGivesWay) {
   std::set<std::size_t> seen;
   std::size_t before = 0;
   for (float width = 20; width < 1000; width += 3) {
-    const std::vector<int> shown = columns_shown(lay_out_table(table, {0, 0, width, 600}, table_style()));
+    const std::vector<int> shown = columns_shown(lay_out_table(table, {0, 0, width, 600}, style_of()));
     const std::set<int> expected(by_importance.begin(), by_importance.begin() + std::ssize(shown));
     EXPECT_EQ(std::set<int>(shown.begin(), shown.end()), expected) << width;
     EXPECT_GE(shown.size(), before) << "more room shows no less";
@@ -119,10 +95,10 @@ TEST(TableRows, AreSortedStably) {
 TEST(TableRows, ShowFromTheFirstOnAsFarAsThereIsRoom) {
   const Data data;
   Table table = table_of(data);
-  const float h = table_row_height(table_style()), all = table_height(table, table_style());
+  const float h = table_row_height(style_of()), all = table_height(table, style_of());
   const auto laid_out = [&](int first, float height) {
     table.first = first;
-    return lay_out_table(table, {0, 0, 900, height}, table_style());
+    return lay_out_table(table, {0, 0, 900, height}, style_of());
   };
   const TableLayout whole = laid_out(9, all);
   EXPECT_EQ(whole.rows.size(), 23U);
@@ -145,23 +121,6 @@ TEST(TableRows, ShowFromTheFirstOnAsFarAsThereIsRoom) {
   table.first_number = 1;
   EXPECT_EQ(laid_out(5, eight).rows.front(), 17) << "a place in the order, not an index";
   EXPECT_EQ(laid_out(5, eight).note, "last rows 6 to 13 of 23");
-}
-
-TEST(Table, TextsNeitherTouchNorLeaveThePicture) {
-  const Data data;
-  for (const Theme* theme : {&kLight, &kDark}) {
-    for (const float font_size : {11.F, 14.F, 21.F}) {
-      for (const float width : {60.F, 150.F, 220.F, 330.F, 480.F, 700.F, 1400.F}) {
-        for (const float height : {40.F, 200.F, 900.F}) {
-          const PaintedTable p = paint(table_of(data), width, height, table_style(*theme, font_size));
-          // A table without enough room for its fixed lines paints them nevertheless.
-          if (height < table_height({}, table_style(*theme, font_size)) + 200) continue;
-          EXPECT_EQ(testing::text_faults(p.picture.scene, *fonts()), "")
-              << width << "x" << height << " at " << font_size;
-        }
-      }
-    }
-  }
 }
 
 TEST(Table, NumbersAreWrittenAsTheirColumnSays) {
@@ -216,49 +175,9 @@ TEST(Table, ARowsStripIsItsVectorTimesItsFactor) {
       for (float& v : expected) v *= data.scores[row];
     Picture alone;
     const ColorScale scale = diverging_scale(column == kVector ? 1 : 12);
-    paint_vector_strip(alone, {expected, scale, 0, 0, 0}, region.rect, table_style());
+    paint_vector_strip(alone, {expected, scale, 0, 0, 0}, region.rect, style_of());
     EXPECT_THAT(items_of<Image>(p.picture.scene), Contains(items_of<Image>(alone.scene).at(0)))
         << "row " << row << " column " << column;
-  }
-}
-
-TEST(Table, RegionsSayWhichRowAndWhichComponentLiesWhere) {
-  const Data data;
-  Table table = table_of(data);
-  table.order = data.scores;
-  table.first = 3;
-  for (const float height : {400.F, 900.F}) {
-    const PaintedTable p = paint(table, 900, height);
-    const std::vector<Region>& regions = p.picture.regions;
-    std::vector<int> rows;
-    std::set<std::tuple<int, int>> strips;
-    for (const Region& region : regions) {
-      if (region.role == kRowRole) {
-        rows.push_back(region.id);
-        // The left end, which is outside all strips.
-        const auto hit = hit_test(regions, {region.rect.x + 2, region.rect.center().y});
-        ASSERT_TRUE(hit);
-        EXPECT_EQ(regions[hit->region].id, region.id);
-        EXPECT_EQ(regions[hit->region].role, kRowRole);
-        continue;
-      }
-      ASSERT_EQ(region.role, kVectorRole);
-      const int row = static_cast<int>(region.first_row);
-      strips.insert({region.id, row});
-      ASSERT_EQ(region.col_count, kComponents);
-      for (int col = 0; col < kComponents; ++col) {
-        const auto hit = hit_test(regions, region.cell_rect(row, col).center());
-        ASSERT_TRUE(hit);
-        EXPECT_EQ(&regions[hit->region], &region);
-        EXPECT_EQ(hit->row, row);
-        EXPECT_EQ(hit->col, col);
-      }
-    }
-    EXPECT_EQ(rows, p.layout.rows);
-    for (const int row : rows)
-      EXPECT_THAT(strips, ::testing::IsSupersetOf({std::tuple(row, +kVector), {row, +kProduct}}));
-    EXPECT_THAT(strips, ::testing::IsSupersetOf({std::tuple(100, 7), {101, 0}}));
-    EXPECT_EQ(strips.size(), 2 * rows.size() + 2);
   }
 }
 
@@ -266,7 +185,7 @@ TEST(Table, IsWholeWhereNothingIsLeftOutOrCut) {
   Data data;
   for (std::string& word : data.words) word = "·whole";
   const Table table = table_of(data);
-  const float height = table_height(table, table_style());
+  const float height = table_height(table, style_of());
   EXPECT_TRUE(paint(table, 1200, height).picture.whole);
   EXPECT_FALSE(paint(table, 1200, height - 1).picture.whole) << "a row less";
   EXPECT_FALSE(paint(table, 300, height).picture.whole) << "columns gave way";
@@ -287,7 +206,7 @@ TEST(Tables, WordsAreReadableOnEveryShade) {
     column.texts = words;
     for (int i = 0; i < kShades; ++i)
       column.grounds.push_back(theme->bar.with_alpha(static_cast<std::uint8_t>(255 * i / (kShades - 1))));
-    for (const auto& run : items_of<GlyphRun>(paint(table, 300, 1200, table_style(*theme)).picture.scene)) {
+    for (const auto& run : items_of<GlyphRun>(paint(table, 300, 1200, style_of(*theme)).picture.scene)) {
       if (!run.text.starts_with("word ")) continue;
       const Color ground = column.grounds[std::stoul(run.text.substr(5))];
       EXPECT_GE(contrast(run.color, blended(theme->surface, ground)), 4.5) << run.text;

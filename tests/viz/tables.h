@@ -13,11 +13,6 @@ namespace headscope::viz::testing {
 
 using Kind = TableColumn::Kind;
 
-inline const Theme kLight = light_theme(), kDark = dark_theme();
-inline Style table_style(const Theme& theme = kLight, float font_size = 14, float device_scale = 1) {
-  return {theme, *fonts(), font_size, device_scale};
-}
-
 inline constexpr int kRows = 23, kComponents = 16;
 inline constexpr int kRowRole = 4, kVectorRole = 9;
 enum Column { kIndex, kWord, kScore, kVector, kProduct };
@@ -103,7 +98,7 @@ struct PaintedTable {
   TableLayout layout;
   Picture picture;
 };
-inline PaintedTable paint(const Table& table, float width, float height, const Style& s = table_style()) {
+inline PaintedTable paint(const Table& table, float width, float height, const Style& s = style_of()) {
   constexpr float kMargin = 16;
   PaintedTable result;
   result.picture.scene = testing::blank(width + 2 * kMargin, height + 2 * kMargin, s.theme.surface);

@@ -1,11 +1,5 @@
 #include "viz/text/text.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <random>
-#include <thread>
-
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "viz/scene/picture.h"
@@ -170,15 +164,6 @@ TEST(Fit, ShortensToAnyWidthAtWholeCharacters) {
   const float most = 0.6F * fonts().width(odd, FontStyle::regular, 28);
   EXPECT_LE(fonts().width(fonts().fit(odd, FontStyle::regular, 28, most), FontStyle::regular, 28),
             most + 0.01F);
-}
-
-TEST(Drawable, IsUtf8ForAnyBytes) {
-  std::mt19937 random(2);
-  for (int round = 0; round < 500; ++round) {
-    const std::string text = random_bytes(random, random() % 50);
-    EXPECT_TRUE(is_utf8(drawable(text)));
-    EXPECT_TRUE(is_utf8(visible(text)));
-  }
 }
 
 TEST(Visible, WritesTokensAsLabels) {
