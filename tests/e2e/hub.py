@@ -13,7 +13,6 @@ NAME = "a-school/tiny-tales"
 class Hub(BaseHTTPRequestHandler):
     """Serves one model; the weights are on the same server, behind a redirect."""
     protocol_version = "HTTP/1.1"
-    stall_after = None  # bytes of the weights
     files = {}
     asked = []
 
@@ -26,14 +25,6 @@ class Hub(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        server = self.server
-        if server.stall_after is not None and len(body) > server.stall_after:
-            self.wfile.write(body[:server.stall_after])
-            self.wfile.flush()
-            server.stalled.set()
-            self.connection.recv(1)  # until the client goes
-            self.close_connection = True
-            return
         self.wfile.write(body)
 
     def do_GET(self):
@@ -71,12 +62,11 @@ class HubCase(ProgramCase):
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
         self.server.daemon_threads = True
         self.server.files = {file.name: file.read_bytes() for file in TALES.iterdir() if file.suffix != ".py"}
-        self.server.asked, self.server.stall_after, self.server.stalled = [], None, threading.Event()
+        self.server.asked = []
         self.server.moved = None  # where everything is redirected to
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.addCleanup(self.server.server_close)
         self.addCleanup(self.server.shutdown)
         self.env = {"HF_HOME": spelled(self.folder / "home"), "HF_ENDPOINT": f"http://127.0.0.1:{self.server.server_port}",
                     "HF_TOKEN": "", "HF_HUB_CACHE": "", "HF_HUB_OFFLINE": "", "no_proxy": "127.0.0.1"}
-        self.model = self.folder / "home/hub" / ("models--" + NAME.replace("/", "--"))
-        self.snapshot = self.model / "snapshots" / COMMIT
+        self.snapshot = self.folder / "home/hub" / ("models--" + NAME.replace("/", "--")) / "snapshots" / COMMIT

@@ -83,13 +83,10 @@ class ProgramCase(unittest.TestCase):
         self.assertTrue(out.endswith(b"\n") and out.count(b"\n") == 1, out[:200])
         return json.loads(out.decode("utf-8", "strict"))
 
-    def ids(self, prompt, *more):
-        return self.json("tokens", "--prompt", prompt, *more)["columns"]["id"]
-
-    def sentence(self, stderr):
+    def sentence(self, stderr, about=None):
         """The one-line error message."""
-        message = stderr.decode("utf-8", "replace")
-        self.assertRegex(message, r"\Aheadscope: [^\x00-\x1f]{10,800}\n\Z")
+        message = stderr.decode("utf-8", "replace") if isinstance(stderr, bytes) else stderr
+        self.assertRegex(message, r"\Aheadscope: [^\x00-\x1f]{10,800}\n\Z", about)
         return message
 
     def pseudo_terminal(self):

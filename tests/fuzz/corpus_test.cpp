@@ -1,19 +1,8 @@
 // Runs every target on its corpus (seeds and earlier findings), then on thousands of mutated seeds,
-// reproducibly; and parses random JSON. HEADSCOPE_FUZZ_ROUNDS multiplies the number of inputs.
-#include <gmock/gmock.h>
+// reproducibly. HEADSCOPE_FUZZ_ROUNDS multiplies the number of inputs.
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "model/files/error.h"
-#include "model/files/json.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
@@ -86,49 +75,6 @@ INSTANTIATE_TEST_SUITE_P(Fuzz, EveryReader, ::testing::ValuesIn([] {
                            std::erase(name, '-');
                            return name;
                          });
-
-/// A random text, wide and deep, and the number of values in it.
-std::pair<std::string, std::size_t> random_json(testing::Mutator& random, std::size_t bytes) {
-  std::string text, closing;  // closing: the brackets still open
-  std::size_t values = 0;
-  do {
-    if (!closing.empty() && text.back() != '[' && text.back() != '{') text += ',';
-    if (closing.ends_with('}')) text += "\"k" + std::to_string(values) + "\":";
-    ++values;
-    const std::size_t kind = closing.empty() ? 0 : random.below(8);
-    if (closing.size() < 31 && kind < 3) {
-      text += kind == 0 ? '{' : '[';
-      closing += kind == 0 ? '}' : ']';
-    } else {
-      text += std::array{"null", "1", "-2.5e3", "\"text\"", "[]", "{}"}[random.below(6)];
-    }
-    if (closing.size() > 1 && random.below(4) == 0) {
-      text += closing.back();
-      closing.pop_back();
-    }
-  } while (text.size() < bytes);
-  return {text + std::string(closing.rbegin(), closing.rend()), values};
-}
-
-TEST(FuzzJson, IsParsedInOneStepForEachValue) {
-  testing::Mutator random(1, {});
-  for (int i = 0; i < 10 * rounds(); ++i) {
-    const auto [text, values] = random_json(random, 1'000'000);
-    EXPECT_EQ(model::parse_json(text, "f", {.values = values}), nlohmann::json::parse(text));
-    EXPECT_THROW(model::parse_json(text, "f", {.values = values - 1}), model::LoadError);
-  }
-}
-
-TEST(FuzzCorpus, EveryFolderIsOfATarget) {
-  std::size_t bytes = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(kCorpus)) {
-    if (entry.is_regular_file()) bytes += entry.file_size();
-    if (!entry.is_directory()) continue;
-    EXPECT_EQ(std::ranges::count(targets(), entry.path().filename().string(), &Target::name), 1)
-        << entry.path();
-  }
-  EXPECT_LT(bytes, 1'000'000U) << "a corpus holds what is small";
-}
 
 }  // namespace
 }  // namespace headscope::fuzz::corpus_test

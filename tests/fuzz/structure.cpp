@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tests/support/safetensors_bytes.h"
-#include "viz/scene/notes.h"
 
 namespace headscope::fuzz {
 namespace {
@@ -75,92 +74,10 @@ std::string dumped(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Mutates as JSON what is between `begin` and the next `end`. Empty: not found.
-std::string between(Mutator& mutator, const std::string& file, std::string_view begin, std::string_view end) {
-  const std::size_t at = file.rfind(begin);
-  if (at == std::string::npos) return {};
-  const std::size_t from = at + begin.size();
-  const std::size_t to = std::min(file.find(end, from), file.size());
-  return file.substr(0, from) + mutate_json(mutator, file.substr(from, to - from)) + file.substr(to);
-}
-
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) text += (i > 0 ? "\n" : "") + lines[i];
   return text;
-}
-
-std::string big_endian(std::uint32_t value) {
-  std::string bytes;
-  for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(value >> shift & 255);
-  return bytes;
-}
-
-struct Chunk {
-  std::string type, data;
-};
-
-constexpr std::size_t kSignature = 8;
-
-std::vector<Chunk> chunks_of(std::string_view png) {
-  std::vector<Chunk> chunks;
-  png.remove_prefix(std::min(kSignature, png.size()));
-  while (png.size() >= 12) {
-    std::size_t length = 0;
-    for (int i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(png[i]);
-    if (length > png.size() - 12) break;
-    chunks.push_back({std::string(png.substr(4, 4)), std::string(png.substr(8, length))});
-    png.remove_prefix(12 + length);
-  }
-  return chunks;
-}
-
-std::string mutate_png(Mutator& mutator, const std::string& file) {
-  std::vector<Chunk> chunks = chunks_of(file);
-  if (chunks.empty()) return mutator.mutate(file);
-  const auto found = std::ranges::find(chunks, "iTXt", &Chunk::type);
-  Chunk& chunk =
-      found != chunks.end() && mutator.below(4) != 0 ? *found : chunks[mutator.below(chunks.size())];
-  const std::size_t open = chunk.data.find('{');
-  switch (mutator.below(8)) {
-    case 0:
-      chunk.type = mutator.below(2) == 0 ? "zTXt" : "tEXt";
-      break;
-    case 1:
-      chunk.data = mutator.mutate(chunk.data);
-      break;
-    case 2:
-      chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(mutator.below(chunks.size())), Chunk(chunk));
-      break;
-    default:
-      if (open != std::string::npos)
-        chunk.data = chunk.data.substr(0, open) + mutate_json(mutator, chunk.data.substr(open));
-  }
-  std::string out = file.substr(0, kSignature);
-  for (const Chunk& c : chunks)
-    out += big_endian(static_cast<std::uint32_t>(c.data.size())) + c.type + c.data +
-           big_endian(viz::crc32(c.type + c.data));
-  return out;
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
-std::string mutate_svg(Mutator& mutator, const std::string& file) {
-  constexpr std::string_view kOpen = "<metadata id=\"headscope\">", kClose = "</metadata>";
-  const std::size_t at = file.find(kOpen);
-  const std::size_t close = at == std::string::npos ? at : file.find(kClose, at);
-  if (close == std::string::npos) return mutator.mutate(file);
-  std::string note = file.substr(at + kOpen.size(), close - at - kOpen.size());
-  for (const auto& [entity, sign] :
-       {std::pair{"&quot;", "\""}, {"&lt;", "<"}, {"&gt;", ">"}, {"&apos;", "'"}, {"&amp;", "&"}})
-    replace_all(note, entity, sign);
-  note = mutate_json(mutator, note);
-  for (const auto& [sign, entity] : {std::pair{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}})
-    replace_all(note, sign, entity);
-  return file.substr(0, at + kOpen.size()) + note + file.substr(close);
 }
 
 }  // namespace
@@ -181,14 +98,6 @@ std::string mutate_safetensors(Mutator& mutator, const std::string& file) {
   std::string data = file.substr(8 + length);
   if (mutator.below(2) == 0) data.resize(mutator.below(64));
   return testing::safetensors_of_header(header, data);
-}
-
-std::string mutate_figure(Mutator& mutator, const std::string& file) {
-  if (mutator.below(8) == 0) return mutator.mutate(file);
-  if (file.starts_with("\x89PNG")) return mutate_png(mutator, file);
-  if (file.starts_with("%PDF-"))
-    if (std::string changed = between(mutator, file, "\n%headscope ", "\n"); !changed.empty()) return changed;
-  return mutate_svg(mutator, file);
 }
 
 std::string mutate_json_lines(Mutator& mutator, const std::string& text) {

@@ -17,10 +17,6 @@ std::string mutate_json_lines(testing::Mutator& mutator, const std::string& text
 /// Mutates the header as JSON, with the right length and data of the size it declares.
 std::string mutate_safetensors(testing::Mutator& mutator, const std::string& file);
 
-/// Mutates a figure's recipe (the JSON in its text entry) or the parts around it, keeping checksums valid:
-/// PNG, SVG and PDF.
-std::string mutate_figure(testing::Mutator& mutator, const std::string& file);
-
 /// Removes, duplicates, swaps or mutates lines.
 std::string mutate_lines(testing::Mutator& mutator, const std::string& text);
 

@@ -118,7 +118,7 @@ const std::vector<Target> kTargets{
      json_and("id args input input_base64 YQ== predict heatmap --prompt --json - \\u0000"), mutate_json, 1024,
      300},
     {"session", check_recipe, recipe_words(), mutate_json, 2048},
-    {"figure", check_recipe, recipe_words(), mutate_figure, 4096},
+    {"figure", check_recipe, recipe_words(), nullptr, 4096},
     {"hub-listing", check_hub_listing,
      json_and("sha siblings rfilename size blobId lfs sha256 config.json ../x") +
          Words{std::string(40, 'a'), std::string(64, 'b')},

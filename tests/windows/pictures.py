@@ -20,62 +20,43 @@ def pixels(file):
     return numpy.asarray(Image.open(file).convert("RGBA"), dtype=int)
 
 
-def apart(a, b):
-    """The largest difference of each pixel's channels."""
-    return numpy.abs(a - b).max(axis=2)
-
-
 def run(program, *words):
-    return subprocess.run([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=300)
-
-
-def views_of(program):
-    done = run(program, "views", "--json")
-    if done.returncode != 0:
-        sys.exit(f"{program[0]} names no views: {done.stderr.decode()}")
-    return [view["id"] for view in json.loads(done.stdout)["views"]]
+    return subprocess.run([program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=300)
 
 
 def draw(job):
+    """Why there is no picture; empty: there is one."""
     program, view, prompt, file = job
     file.unlink(missing_ok=True)
     done = run(program, view, "--prompt", prompt, "--out", str(file))
-    said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-    return "" if done.returncode == 0 and file.exists() else f"status {done.returncode}, {said[-1]}"
+    return "" if done.returncode == 0 and file.exists() else f"status {done.returncode}, {done.stderr.decode('utf-8', 'replace')}"
 
 
-def compare(files, reasons):
-    """Nothing if both files are there and the same to the pixel, else what is wrong."""
-    if any(reasons):
-        return "; ".join(f"{system} has no picture: {reason}" for system, reason in zip(("Linux", "Windows"), reasons) if reason)
-    a, b = map(pixels, files)
+def difference(one, other):
+    """In words; empty: the pictures are the same to the pixel."""
+    a, b = pixels(one), pixels(other)
     if a.shape != b.shape:
-        return f"{a.shape[1]}x{a.shape[0]} pixels on Linux, {b.shape[1]}x{b.shape[0]} on Windows"
-    differences = apart(a, b)
-    if not differences.any():
-        return ""
-    rows, columns = numpy.nonzero(differences)
-    return (f"{(differences > 0).sum()} of {differences.size} pixels differ, by up to {differences.max()} of 255, "
-            f"within {columns.min()},{rows.min()} to {columns.max()},{rows.max()}")
+        return f"{a.shape[1]}x{a.shape[0]} pixels became {b.shape[1]}x{b.shape[0]}"
+    apart = numpy.abs(a - b).max(axis=2)
+    return f"{(apart > 0).sum()} of {apart.size} pixels differ, by up to {apart.max()} of 255" if apart.any() else ""
 
 
 def compare_views(linux, windows, out):
-    views = views_of([linux])
-    report = []
-    if views != views_of([windows]):
-        report.append("the programs name other views")
     systems = {"linux": linux, "windows": windows}
+    views, of_windows = ([view["id"] for view in json.loads(run(program, "views", "--json").stdout)["views"]]
+                         for program in systems.values())
+    report = [] if views == of_windows else ["the programs name other views"]
     cases = [(view, number, prompt) for view in views for number, prompt in enumerate(PROMPTS)]
     for system in systems:
         (out / system).mkdir(parents=True, exist_ok=True)
-    file_of = lambda system, view, number: out / system / f"{view}-{number}.png"
+    files = [[out / system / f"{view}-{number}.png" for system in systems] for view, number, _ in cases]
     with ThreadPoolExecutor(2) as pool:
-        reasons = list(pool.map(draw, [([program], view, prompt, file_of(system, view, number))
-                                       for view, number, prompt in cases for system, program in systems.items()]))
-    for n, (view, number, _) in enumerate(cases):
-        wrong = compare([file_of(system, view, number) for system in systems], reasons[2 * n:2 * n + 2])
+        reasons = list(pool.map(draw, [(program, view, prompt, file) for (view, _, prompt), pair in zip(cases, files)
+                                       for program, file in zip(systems.values(), pair)]))
+    for n, pair in enumerate(files):
+        wrong = "; ".join(filter(None, reasons[2 * n:2 * n + 2])) or difference(*pair)
         if wrong:
-            report.append(f"{view}-{number}: {wrong}")
+            report.append(f"{pair[0].stem}: {wrong}")
     text = "\n".join(report + [f"{len(cases) - len(report)} of {len(cases)} pictures of {len(views)} views are the same to the pixel"])
     (out / "report.txt").write_text(text + "\n")
     print(text)
@@ -83,15 +64,9 @@ def compare_views(linux, windows, out):
 
 
 def compare_windows(one, other, most):
+    print(difference(one, other), f"; {most} of all may differ by more than {VISIBLY}")
     a, b = pixels(one), pixels(other)
-    if a.shape != b.shape:
-        print(f"{one} has {a.shape[1]}x{a.shape[0]} pixels, {other} {b.shape[1]}x{b.shape[0]}")
-        return False
-    differences = apart(a, b)
-    share = (differences > VISIBLY).mean()
-    print(f"{(differences > 0).sum()} of {differences.size} pixels differ, by up to {differences.max()} of 255; "
-          f"{share:.5f} of all by more than {VISIBLY}, {most} may")
-    return share <= most
+    return a.shape == b.shape and (numpy.abs(a - b).max(axis=2) > VISIBLY).mean() <= most
 
 
 def main():
