@@ -61,7 +61,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   Options defaults;
   for (const View* one : shown)
     for (const OptionSpec* option :
-         {has_second ? one->with_second : nullptr, s.prompts ? one->over_list : nullptr})
+         {has_second ? one->with_second.option : nullptr, s.prompts ? one->over_list.option : nullptr})
       if (option != nullptr && has_effect(*one, *option, options))
         defaults.set(*option, stepped(*option, s.options.value(*option), 1));
 

@@ -222,7 +222,7 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
     // What may be of a list of prompts are means, which match no tokens.
-    const bool may_be_means = view.over_list != nullptr && !can_show_means(view);
+    const bool may_be_means = view.over_list.option != nullptr && !can_show_means(view);
     if (of_run && !may_be_means && matches_other_positions(*c.run)) text += " · equal tokens matched";
   } else if (!over_list && view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     const bool of_prompt = compares_texts(*c.run) || !compares_models(*c.run);
@@ -233,11 +233,11 @@ std::string caption(const View& view, const ViewContext& c) {
   const std::string heads =
       view.shown_heads ? view.shown_heads(c) : head_name(c.selection.layer, c.selection.head);
   if (view.caption.head && !heads.empty()) text += " · " + heads;
-  if (view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);
+  if (view.caption.prompt && view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);
   if (view.caption.head && of_run && c.selection.key >= 0)
     text += " · key " + token_name(key_tokens(*c.run), c.selection.key);
   for (const OptionSpec* option : view.options)
-    if (is_in_caption(view, *option, c) && !(over_list && option == view.over_list))
+    if (is_in_caption(view, *option, c) && !(over_list && option == view.over_list.option))
       text += " · " + option_words(*option, c);
   if (!over_list && sets_list_mean(view, c.options)) text += " · over " + list_of_prompts(c);
   if (c.note_in_caption && !view.caption.note.empty()) text += " · " + view.caption.note;

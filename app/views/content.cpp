@@ -484,10 +484,10 @@ float View::whole_height(const ViewContext& context) const {
   return page_wish(content_in(context, *this).get(), context).height.good;
 }
 
-View make_view(Group group, std::string_view id, std::string_view title, std::string_view help,
-               void (*declare)(Content&)) {
+View make_view(std::string_view id, std::string_view title, void (*declare)(Content&),
+               std::string_view help) {
   View view;
-  view.id = id, view.title = title, view.help = help, view.group = group;
+  view.id = id, view.title = title, view.help = help;
   view.declare = declare;
   return view;
 }

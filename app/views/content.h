@@ -226,9 +226,8 @@ class Content {
   std::vector<std::shared_ptr<const void>> kept_;
 };
 
-/// Makes a view from its id, title, help and content.
-View make_view(Group group, std::string_view id, std::string_view title, std::string_view help,
-               void (*declare)(Content&));
+/// Makes a view from its id, title, content and help.
+View make_view(std::string_view id, std::string_view title, void (*declare)(Content&), std::string_view help);
 
 /// The same content on another page.
 Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& context);

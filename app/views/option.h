@@ -86,6 +86,7 @@ struct OptionSpec {
   /// How a pane shows the picture, such as a scroll position: figures show all, and the command line and
   /// files do not know it.
   bool pane_only = false;
+  bool of_rows = false;     ///< the first row of a list that is shown
   bool of_drawing = false;  ///< read when content is drawn, not when it is made: changing it computes nothing
   Control control = Control::automatic;
   /// Whether it has an effect, given the other options: else the window shows no control, and the command
@@ -124,6 +125,22 @@ class Options {
 
  private:
   std::map<std::string_view, OptionValue> set_;  // non-default values; names point into the specs
+};
+
+/// An option and one of its values; no option: none.
+struct OptionSetting {
+  OptionSetting() = default;
+  template <class T>
+  OptionSetting(const Option<T>& of, T to) : option(&of) {
+    if constexpr (std::is_enum_v<T>)
+      value = static_cast<int>(to);
+    else
+      value = to;
+  }
+  bool is_in(const Options& options) const { return option != nullptr && options.value(*option) == value; }
+
+  const OptionSpec* option = nullptr;
+  OptionValue value;
 };
 
 /// "linear|log|row", "yes|no", "N", "X", "R:R,C:C|all", "D,D,...", "TOKEN|none": for help.

@@ -329,25 +329,20 @@ struct View {
   /// The height at which nothing scrolls, at the context's width.
   float whole_height(const ViewContext& context) const;
 
-  bool has_list = false;          ///< shows rows of a list, which `ViewContext::max_rows` limits
-  bool shows_difference = false;  ///< can show signed differences, see Side
+  /// Whether it shows rows of a list, which `ViewContext::max_rows` limits.
+  bool has_list() const;
+  bool shows_difference = true;  ///< can show signed differences, see Side
   /// Shown as soon as parts of its answers are there; else the previous picture stays until all are.
   bool shows_parts = false;
   bool reads_tries = false;  ///< its picture depends on `ViewContext::tries`
-  /// The option, and its value, with which the view is about `ViewContext::prompts`. Null: it never is.
-  const OptionSpec* over_list = nullptr;
-  OptionValue over_list_value = {};
-  /// The option, and its value, that means over prompts are taken with. Null: none.
-  const OptionSpec* for_means = nullptr;
-  OptionValue for_means_value = {};
-  /// The option, and its value, with which an edit of the run sets means over `ViewContext::prompts`. Null:
-  /// there is none. Opening a list does not choose it.
-  const OptionSpec* list_mean = nullptr;
-  OptionValue list_mean_value = {};
-  /// The option, and its value, that a second prompt or model chooses on the command line, unless the option
-  /// is given. Null: none.
-  const OptionSpec* with_second = nullptr;
-  OptionValue with_second_value = {};
+  /// With which the view is about `ViewContext::prompts`.
+  OptionSetting over_list;
+  /// That means over prompts are taken with.
+  OptionSetting for_means;
+  /// With which an edit of the run sets means over `ViewContext::prompts`. Opening a list does not choose it.
+  OptionSetting list_mean;
+  /// That a second prompt or model chooses on the command line, unless the option is given.
+  OptionSetting with_second;
   /// The capabilities it needs of the model. If the model lacks one, the view gets no run: see `on_side`.
   Capability needs = Capability::weights;
   bool can_be_made_of(Capability there) const { return has_all(there, needs); }
@@ -356,7 +351,7 @@ struct View {
   struct {
     bool prompt = true;
     bool head = false;
-    bool query = false;
+    bool query = true;  ///< of a view of the prompt
     /// How to read its numbers, which the picture says, too: for figures in print or without a title, whose
     /// readers do not have the program's help.
     std::string note = {};

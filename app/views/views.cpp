@@ -12,23 +12,39 @@
 
 namespace headscope::app {
 // The table of views, in the order of their tabs. A view is one file and one row here.
-#define HEADSCOPE_VIEWS(row)                                                                                 \
-  row(heatmap_view) row(scores_view) row(qkv_view) row(query_view) row(score_sources_view) row(softmax_view) \
-      row(merge_view) row(lines_view) row(search_view) row(query_key_space_view) row(head_metrics_view)      \
-          row(circuits_view) row(composition_view) row(tokens_view) row(embedding_view) row(positions_view)  \
-              row(staircase_view) row(pass_view) row(mlp_view) row(top_examples_view) row(predictions_view)  \
-                  row(lens_view) row(attribution_view) row(saliency_view) row(circuit_graph_view)            \
-                      row(flow_view) row(sweep_view) row(sampling_view) row(tree_view) row(cache_view)       \
-                          row(parameters_view) row(heads_view) row(next_view)
+// clang-format off
+#define HEADSCOPE_VIEWS(row) \
+  row(attention, learn, heatmap) row(attention, learn, scores) row(attention, learn, qkv) \
+  row(attention, learn, query) row(attention, research, score_sources) row(attention, learn, softmax) \
+  row(attention, learn, merge) row(attention, learn, lines) row(attention, research, search) \
+  row(attention, research, query_key_space) row(attention, research, head_metrics_grid) \
+  row(attention, research, circuits) row(attention, research, composition) row(input, learn, tokens) \
+  row(input, learn, embedding) row(input, learn, positions) row(input, learn, staircase) \
+  row(block, learn, pass) row(block, learn, mlp) row(block, research, top_examples) \
+  row(output, learn, predictions) row(output, research, lens) row(output, research, attribution) \
+  row(output, research, saliency) row(output, research, circuit_graph) row(output, research, flow) \
+  row(output, research, sweep) row(output, learn, sampling) row(output, learn, tree) \
+  row(output, learn, cache) row(model, learn, parameters) row(attention, learn, heads) \
+  row(output, learn, next)
+// clang-format on
 
-#define HEADSCOPE_DECLARE(view) View view();
+#define HEADSCOPE_DECLARE(group, audience, name) \
+  namespace name {                               \
+  View view();                                   \
+  }
 HEADSCOPE_VIEWS(HEADSCOPE_DECLARE)
 #undef HEADSCOPE_DECLARE
 
 namespace {
 
+View placed(View view, Group group, Audience audience) {
+  view.group = group, view.audience = audience;
+  return view;
+}
+
 std::vector<View> make_views() {
-#define HEADSCOPE_CALL(view) with_tokens(with_means(view())),
+#define HEADSCOPE_CALL(group, audience, name) \
+  with_tokens(with_means(placed(name::view(), Group::group, Audience::audience))),
   return {HEADSCOPE_VIEWS(HEADSCOPE_CALL)};
 #undef HEADSCOPE_CALL
 }
@@ -60,6 +76,10 @@ std::string line_of(const Fact& fact) {
 }
 
 }  // namespace
+
+bool View::has_list() const {
+  return std::ranges::any_of(options, &OptionSpec::of_rows);
+}
 
 std::span<const View> views() {
   static const std::vector<View> all = make_views();
@@ -125,7 +145,7 @@ void choose_difference(const View& view, Options& options) {
 }
 
 bool is_over_list(const View& view, const Options& options) {
-  return view.over_list != nullptr && options.value(*view.over_list) == view.over_list_value;
+  return view.over_list.is_in(options);
 }
 
 bool is_named_by_lines(const View& view, const OptionSpec& option, const Options& options,
@@ -138,7 +158,7 @@ bool is_named_by_lines(const View& view, const OptionSpec& option, const Options
 }
 
 bool sets_list_mean(const View& view, const Options& options) {
-  return view.list_mean != nullptr && options.value(*view.list_mean) == view.list_mean_value;
+  return view.list_mean.is_in(options);
 }
 
 std::vector<MenuLine> menu_at(const View& view, const ViewContext& c, const Picture& picture,

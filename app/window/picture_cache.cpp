@@ -103,7 +103,7 @@ bool shows_same(const View& view, const ViewContext& a, const ViewContext& b) {
   return same_options(view, a, b, false) && a.run == b.run && a.asked == b.asked && a.side == b.side &&
          a.selection == b.selection && a.chosen_query == b.chosen_query &&
          (a.tries == b.tries || !view.reads_tries) &&
-         (a.prompts == b.prompts || (view.over_list == nullptr && view.list_mean == nullptr)) &&
+         (a.prompts == b.prompts || (view.over_list.option == nullptr && view.list_mean.option == nullptr)) &&
          a.theme->dark == b.theme->dark && a.font_size == b.font_size && a.device_scale == b.device_scale;
 }
 

@@ -161,14 +161,14 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
   state.prompts = std::move(prompts);
   for (const View* view : tabs()) {
     if (state.prompts) {
-      if (view->over_list && !can_show_means(*view))
-        state.options.set(*view->over_list, view->over_list_value);
+      if (view->over_list.option && !can_show_means(*view))
+        state.options.set(*view->over_list.option, view->over_list.value);
       continue;
     }
     if (is_over_list(*view, state.options))
-      state.options.set(*view->over_list, view->over_list->default_value);
+      state.options.set(*view->over_list.option, view->over_list.option->default_value);
     if (sets_list_mean(*view, state.options))
-      state.options.set(*view->list_mean, view->list_mean->default_value);
+      state.options.set(*view->list_mean.option, view->list_mean.option->default_value);
   }
 }
 
@@ -181,13 +181,13 @@ void show_prompt_list_view(UiState& state) {
   };
   const auto takes_prompt_list = [&](const View* view) {
     return sets_list_mean(*view, state.options) || shows_means(view) ||
-           (view->over_list != nullptr && !can_show_means(*view));
+           (view->over_list.option != nullptr && !can_show_means(*view));
   };
   if (std::ranges::none_of(shown_tabs(state), takes_prompt_list)) {
     // Pairs are for patching; other lists show first what they are searched for.
     const bool pairs = state.prompts && all_have_second(*state.prompts);
     const auto first = std::ranges::find_if(tabs(), [&](const View* view) {
-      return takes_prompt_list(view) && (!pairs || view->with_second != nullptr);
+      return takes_prompt_list(view) && (!pairs || view->with_second.option != nullptr);
     });
     if (first != tabs().end()) state.view = (*first)->id;
   }

@@ -11,8 +11,10 @@
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
 
+namespace headscope::app::reach {
+View view();  // reach.cpp
+}
 namespace headscope::app {
-View reach_view();                                                               // reach.cpp
 Run describe_count(CLI::App& app, const std::shared_ptr<Arguments>& arguments);  // count.cpp
 }  // namespace headscope::app
 
@@ -74,7 +76,7 @@ TEST(Contributing, TheCommandOnThePageCountsTokens) {
 }
 
 TEST(Contributing, TheViewIsACommandAndHasMeans) {
-  const View view = reach_view();
+  const View view = reach::view();
   const auto answer = [&view](const std::string& arguments, const std::string& input = "") {
     const auto describe = [&view](CLI::App& app, const auto& a) { return describe_view(app, a, view); };
     return nlohmann::json::parse(printed(describe, arguments + " --json", input));
@@ -88,7 +90,7 @@ TEST(Contributing, TheViewIsACommandAndHasMeans) {
 
 TEST(Contributing, TheViewHasABarForEachQuery) {
   const Scenario scenario(kRobot);
-  const View view = reach_view();
+  const View view = reach::view();
   const ViewContext context = scenario.context(600, 1600, viz::light_theme());
   const Picture picture = view.build(context);
   EXPECT_TRUE(picture.whole);

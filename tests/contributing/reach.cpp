@@ -1,8 +1,7 @@
 #include "app/run/analyses/patterns.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace reach {
+namespace headscope::app::reach {
 
 /// The mean distance in tokens that a head attends back, for each query.
 struct Reach {
@@ -55,16 +54,12 @@ void declare(Content& it) {
   it.body = std::move(list);
 }
 
-}  // namespace reach
-
-View reach_view() {
-  View view =
-      make_view(Group::attention, "reach", "Reach",
-                "how many tokens back the chosen head looks on average, from each query", reach::declare);
-  view.options = {&reach::kFirst};
-  view.has_list = view.shows_difference = true;
-  view.caption = {.prompt = true, .head = true};
+View view() {
+  View view = make_view("reach", "Reach", declare,
+                        "how many tokens back the chosen head looks on average, from each query");
+  view.options = {&kFirst};
+  view.caption = {.head = true, .query = false};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::reach

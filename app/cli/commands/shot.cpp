@@ -21,9 +21,9 @@ std::vector<SetOption> options_to_set(const CLI::App& app, const Arguments& a) {
     if (is_given(app, "--" + std::string(option->name)))
       sets.push_back({option, a.session.options.value(*option)});
   for (const View* view : views_in_window(a.session.view, a.session.second_view))
-    if (view->with_second != nullptr && (is_given(app, "--second") || a.second_model) &&
-        a.session.side == Side::run && !is_given(app, "--" + std::string(view->with_second->name)))
-      sets.push_back({view->with_second, view->with_second_value});
+    if (view->with_second.option != nullptr && (is_given(app, "--second") || a.second_model) &&
+        a.session.side == Side::run && !is_given(app, "--" + std::string(view->with_second.option->name)))
+      sets.push_back({view->with_second.option, view->with_second.value});
   return sets;
 }
 

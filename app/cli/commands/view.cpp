@@ -98,7 +98,8 @@ class ViewCommand {
     return given(("--" + std::string(option->flag_name())).c_str());
   }
   /// Sets an option that the view has and that is not given.
-  void choose(Options& options, const OptionSpec* option, const OptionValue& value) const {
+  void choose(Options& options, const OptionSetting& setting) const {
+    const auto& [option, value] = setting;
     if (option != nullptr && !given(option)) options.set(*option, value);
   }
   bool is_mean_picture() const { return a_.mean && is_picture(format_); }
@@ -126,7 +127,7 @@ class ViewCommand {
           "--mean draws the prompts of a file, not of standard input"},
          {given("--align") && !given("--second") && !list && a_.second_attention.empty() && a_.recipe.empty(),
           "--align requires --second"},
-         {a_.figure.rows > 0 && picture && !view_.has_list,
+         {a_.figure.rows > 0 && picture && !view_.has_list(),
           "the view " + std::string(view_.id) + " has no list, so --rows does not apply to its picture"}});
     if (!a_.merge.empty()) return refuse_others({"merge", "json", "out", "format", "bom", "rows"}, "--merge");
     if (is_mean_picture())
@@ -186,8 +187,8 @@ class ViewCommand {
   /// Views that can show a list show one that is given, unless an option says otherwise; a picture of means
   /// is one of its list.
   void choose_list() {
-    if (!a_.mean_over.empty()) choose(options(), view_.list_mean, view_.list_mean_value);
-    if (a_.mean) choose(options(), view_.for_means, view_.for_means_value);
+    if (!a_.mean_over.empty()) choose(options(), view_.list_mean);
+    if (a_.mean) choose(options(), view_.for_means);
     if (is_mean_picture()) {
       if (!can_show_means(view_))
         throw UsageError("the view " + std::string(view_.id) + " draws no means; its table has them");
@@ -196,16 +197,16 @@ class ViewCommand {
       a_.prompt.from = PromptArguments::From::nothing;
     }
     if (a_.over.empty() || sets_list_mean(view_, options())) return;
-    if (view_.over_list == nullptr)
+    if (view_.over_list.option == nullptr)
       throw UsageError("--over is for views of many prompts: " +
-                       list_of_views([](const View& view) { return view.over_list != nullptr; }));
-    choose(options(), view_.over_list, view_.over_list_value);
+                       list_of_views([](const View& view) { return view.over_list.option != nullptr; }));
+    choose(options(), view_.over_list);
   }
 
   /// The pairs of a list that is shown are patched, unless an option says otherwise.
   void patch_pairs() {
-    if (!prompts_ || !a_.recipe.empty() || view_.with_second == nullptr || given(view_.with_second) ||
-        !is_over_list(view_, options()))
+    if (!prompts_ || !a_.recipe.empty() || view_.with_second.option == nullptr ||
+        given(view_.with_second.option) || !is_over_list(view_, options()))
       return;
     const auto has_second = [](const ListedPrompt& line) { return line.second.has_value(); };
     if (std::ranges::none_of(prompts_->prompts, has_second)) return;
@@ -214,16 +215,15 @@ class ViewCommand {
           model::quote(prompts_->name) +
           ": some lines have a second prompt to patch from and some have none; choose what is "
           "done to all by --" +
-          std::string(view_.with_second->flag_name()));
-    options().set(*view_.with_second, view_.with_second_value);
+          std::string(view_.with_second.option->flag_name()));
+    options().set(*view_.with_second.option, view_.with_second.value);
   }
 
   /// A second prompt or model chooses patching where a view can patch, and another token the difference of
   /// two logits, unless an option says otherwise.
   void choose_for_second() {
     const bool has_second = given("--second") || a_.second_model;
-    if (has_second && a_.recipe.empty() && a_.session.side == Side::run)
-      choose(options(), view_.with_second, view_.with_second_value);
+    if (has_second && a_.recipe.empty() && a_.session.side == Side::run) choose(options(), view_.with_second);
     if (view_.metric != nullptr && !given(view_.metric) && a_.recipe.empty())
       choose_difference(view_, options());
   }
@@ -256,7 +256,7 @@ class ViewCommand {
     measure_as(prompt, view_, options, selection);
     if (view_.metric != nullptr && given(view_.metric))
       options.set(*view_.metric, a_.session.options.value(*view_.metric));
-    if (prompt.second) choose(options, view_.with_second, view_.with_second_value);
+    if (prompt.second) choose(options, view_.with_second);
     const auto run = std::make_shared<const PromptRun>(
         run_prompt(*engine_, a_, prompt, where, ComparedWith::second, prompt.second));
     warn_about(*run, where, streams_.err);

@@ -3,8 +3,7 @@
 #include "app/run/analyses/head_circuit.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace circuits {
+namespace headscope::app::circuits {
 
 /// Roles of regions. cell: row: layer, col: head; raised, lowered: id: a row of that list.
 enum Role { kRaised, kCell, kLowered };
@@ -225,19 +224,12 @@ void declare(Content& it) {
                        notes({n.own, ov ? copying_words(c, copying.get()) : "", formula_of(c)})));
 }
 
-}  // namespace circuits
-
-View circuits_view() {
-  using namespace circuits;
-  View view = make_view(
-      Group::attention, "circuits", "Circuits",
-      "the OV and QK circuits of a head: what it would write, and which keys it would look for, from "
-      "one token alone",
-      declare);
-  view.audience = Audience::research;
+View view() {
+  View view = make_view("circuits", "Circuits", declare,
+                        "the OV and QK circuits of a head: what it would write, and which keys it would look "
+                        "for, from one token alone");
   view.options = {&kCircuit, &kFirstMlp, &kNormalized, &kFirst[0], &kFirst[1]};
-  view.has_list = true;
-  view.caption = {false, true, false};
+  view.caption = {.prompt = false, .head = true};
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kFirstMlp || is_of_all_heads(c) || reading_of(c).after_first_mlp;
   };
@@ -245,8 +237,8 @@ View circuits_view() {
   view.shown_heads = [](const ViewContext& c) {
     return is_of_all_heads(c) ? "all heads" : head_name(c.selection.layer, c.selection.head);
   };
-  view.landmarks = {landmark("list", kRaised)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::circuits

@@ -2,8 +2,7 @@
 
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace composition {
+namespace headscope::app::composition {
 
 /// Roles of regions. cell: row: a sender, counted from the first head of layer 0; col: a receiver, from that
 /// of layer 1; row: id: a row of the list.
@@ -23,14 +22,9 @@ const Option<Pairs> kPairs = choice_option<Pairs>(
      {"chosen", "Chosen head", "Only pairs of the chosen head, as receiver or as sender"}});
 const Option<int> kFirstRow = first_row_option("first-pair");
 
-/// Numbers of the model alone differ only between two models.
-bool is_difference(const ViewContext& c) {
-  return c.side == Side::difference && c.run && compares_models(*c.run);
-}
-
 /// What a pair's number is called.
-std::string quantity(const ViewContext& c) {
-  return is_difference(c) ? "difference" : "above random";
+const char* quantity(const ViewContext& c) {
+  return c.side == Side::difference ? "difference" : "above random";
 }
 
 /// The picture's numbers: the grid, and the listed pairs.
@@ -62,7 +56,7 @@ Numbers numbers_of(const ViewContext& c, const std::shared_ptr<const Composition
     }
   const bool all = c.options[kPairs] == Pairs::all;
   const int chosen = c.selection.layer * of->heads_per_layer + c.selection.head;
-  n.listed = strongest_pairs(*of, all ? kListed : 0, is_difference(c), all ? -1 : chosen);
+  n.listed = strongest_pairs(*of, all ? kListed : 0, c.side == Side::difference, all ? -1 : chosen);
   return n;
 }
 
@@ -91,7 +85,8 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
   const auto magnitude = static_cast<double>(viz::value_range(map.cells.matrix).magnitude());
   map.cells.masked = n.masked;
   map.cells.hatched = false;
-  map.cells.scale = is_difference(c) ? scale_of_differences(magnitude) : viz::diverging_scale(magnitude);
+  map.cells.scale =
+      c.side == Side::difference ? scale_of_differences(magnitude) : viz::diverging_scale(magnitude);
   map.rows.title = "sender", map.cols.title = "receiver";
   map.rows.numbered = map.cols.numbered = true;
   map.cols.emphasised = (c.selection.layer - 1) * n.of->heads_per_layer + c.selection.head;
@@ -115,7 +110,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->bar(quantity(c), 8, [pair](int row) { return pair(row).excess; },
             {.digits = 4, .most = 16 * c.font_size, .is_signed = true, .tip = false});
   list->rank_by([pair](int row) { return pair(row).excess; });
-  if (!is_difference(c)) {
+  if (c.side != Side::difference) {
     const auto value = [&n, pair](int row) { return n.of->value(pair(row).sender, pair(row).receiver); };
     list->number("composition", 5, value, {.color = c.theme->text_muted, .digits = 4, .tip = false});
   }
@@ -141,9 +136,8 @@ void add_pair(Facts& facts, const ViewContext& c, const Numbers& n, int sender, 
     facts.say(n.of->layer_of(receiver) < n.of->done ? "no number: one of the matrices is 0 or not finite"
                                                     : kComputing);
   } else {
-    facts.number((is_difference(c) ? "difference in " : "") + std::string(spec_of(c.options[kKind]).title),
-                 value);
-    if (!is_difference(c)) facts.number("above random", n.of->excess(sender, receiver));
+    facts.number(difference_prefix(c) + std::string(spec_of(c.options[kKind]).title), value);
+    if (c.side != Side::difference) facts.number("above random", n.of->excess(sender, receiver));
   }
   for (const int head : {sender, receiver})
     facts.commands.push_back({"Show " + n.names[head], choice_of(n.ref(head), c)});
@@ -151,9 +145,9 @@ void add_pair(Facts& facts, const ViewContext& c, const Numbers& n, int sender, 
 
 /// A row for each pair, listed or not.
 Table table(const ViewContext& c, const Numbers& n) {
-  const bool differs = is_difference(c);
+  const bool differs = c.side == Side::difference;
   Table result{key_column("sender layer"), key_column("sender head"), key_column("receiver layer"),
-               key_column("receiver head"), (differs ? difference_column_prefix(c) : "") + "composition"};
+               key_column("receiver head"), difference_column_prefix(c) + "composition"};
   result.ranked_by = result.columns.back().name;
   const CompositionKindSpec& kind = spec_of(c.options[kKind]);
   result.fact("kind", kind.name);
@@ -182,9 +176,8 @@ void declare(Content& it) {
     return;
   }
   const CompositionKindSpec& kind = spec_of(c.options[kKind]);
-  it.title = std::string(kind.title) + " of heads" + (is_difference(c) ? difference_suffix(c) : "");
-  it.says_difference = true;
-  if (!is_difference(c)) it.subtitle = "minus " + viz::fixed_number(of->baseline, 4) + " of random matrices";
+  it.title = std::string(kind.title) + " of heads";
+  if (c.side != Side::difference) it.subtitle = "minus " + viz::fixed_number(of->baseline, 4) + " of random matrices";
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_pair(facts, c, n, ref.other / n.of->heads(), ref.other % n.of->heads());
@@ -196,22 +189,15 @@ void declare(Content& it) {
                          may_be_left_out(list_of(c, n), "the list")));
 }
 
-}  // namespace composition
-
-View composition_view() {
-  using namespace composition;
-  View view = make_view(
-      Group::attention, "composition", "Composition",
-      "how much of what a head writes lies where a later head's queries, keys or values read", declare);
-  view.audience = Audience::research;
+View view() {
+  View view =
+      make_view("composition", "Composition", declare,
+                "how much of what a head writes lies where a later head's queries, keys or values read");
   view.options = {&kKind, &kPairs, &kFirstRow};
-  view.has_list = true;
   view.of_model = [](const ViewContext&) { return true; };
   view.shows_parts = true;
-  view.shows_difference = true;
   view.caption = {.prompt = false, .head = true};
-  view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::composition

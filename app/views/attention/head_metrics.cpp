@@ -4,8 +4,7 @@
 #include "app/run/analyses/heads.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace head_metrics_grid {
+namespace headscope::app::head_metrics_grid {
 
 /// Roles of regions. cell: row: layer, col: head; row: id: a row of the list.
 enum Role { kCell, kRow };
@@ -54,10 +53,6 @@ bool ignores_prompt(const ViewContext& c) {
 }
 bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
-}
-/// Numbers of the model alone differ only between two models.
-bool is_difference(const ViewContext& c) {
-  return c.side == Side::difference && (!ignores_prompt(c) || (c.run && compares_models(*c.run)));
 }
 
 RepeatedTokens repeated_tokens(const ViewContext& c) {
@@ -145,8 +140,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->file(key_column("layer"), [heads](int head) { return head / heads; });
   list->file(key_column("head"), [heads](int head) { return head % heads; });
   for (const HeadMetricKind& metric : head_metrics())
-    list->file({(is_difference(c) ? difference_column_prefix(c) : "") + std::string(metric.name),
-                std::string(metric.unit_in_files())},
+    list->file({difference_column_prefix(c) + std::string(metric.name), std::string(metric.unit_in_files())},
                value(metric.id));
   list->file("queries left out", [&n](int head) {
     return n.of_head[head] != nullptr ? std::optional(n.of_head[head]->left_out) : std::nullopt;
@@ -160,7 +154,7 @@ std::string note_of(const ViewContext& c, const Numbers& n, const std::vector<fl
   if (std::ranges::any_of(shown, [](float v) { return std::isfinite(v); })) return "";
   if (ignores_prompt(c)) return "no finite numbers";
   if (c.run->run->length() == 1) return "a single token can only attend to itself";
-  if (is_difference(c)) return "no finite differences";
+  if (c.side == Side::difference) return "no finite differences";
   if (!has_own_keys(*c.run)) return "the keys are not tokens of the queries' text";
   const std::string_view lacking = kind_of(c.options[kMetric]).lacking;
   return lacking.empty() ? "no finite numbers" : std::string(lacking);
@@ -170,7 +164,7 @@ std::string note_of(const ViewContext& c, const Numbers& n, const std::vector<fl
 /// queries". A mean over few of them says little.
 std::string queries_of(const ViewContext& c, const Numbers& n) {
   const HeadMetricKind& metric = kind_of(c.options[kMetric]);
-  if (ignores_prompt(c) || is_difference(c) || metric.lacking.empty()) return "";
+  if (ignores_prompt(c) || c.side == Side::difference || metric.lacking.empty()) return "";
   std::vector<std::int64_t> counts;
   for (const HeadMetricValues* of : n.of_head)
     if (of != nullptr) counts.push_back(of->queries[static_cast<std::size_t>(metric.id)]);
@@ -194,8 +188,7 @@ std::string detail_of(const ViewContext& c, const Numbers& n) {
 /// A row for each head.
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
   Table result = list.exported();
-  result.ranked_by =
-      (is_difference(c) ? difference_column_prefix(c) : "") + std::string(kind_of(c.options[kMetric]).name);
+  result.ranked_by = difference_column_prefix(c) + std::string(kind_of(c.options[kMetric]).name);
   if (n.list != nullptr) {
     result.fact("prompts", n.list->done - n.list->skipped);
     result.fact("skipped prompts", n.list->skipped);
@@ -240,22 +233,16 @@ void declare(Content& it) {
                          may_be_left_out(std::move(list), "the list")));
 }
 
-}  // namespace head_metrics_grid
-
-View head_metrics_view() {
-  using namespace head_metrics_grid;
-  View view = make_view(Group::attention, "metrics", "Head metrics",
-                        "head metrics on this prompt, a list of prompts, or repeated random tokens", declare);
-  view.audience = Audience::research;
-  view.over_list = &kText;
-  view.over_list_value = static_cast<int>(Text::list);
+View view() {
+  View view = make_view("metrics", "Head metrics", declare,
+                        "head metrics on this prompt, a list of prompts, or repeated random tokens");
+  view.over_list = {kText, Text::list};
   view.of_model = ignores_prompt;
   view.options = {&kMetric, &kText, &kSequences, &kLength, &kSeed, &kFirstRow};
-  view.has_list = true;
-  view.shows_difference = true;
   view.needs = Capability::patterns;
-  view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
+  view.caption.query = false;
+  view.landmarks = {landmark("grid", kCell)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_metrics_grid

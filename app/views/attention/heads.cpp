@@ -2,8 +2,7 @@
 #include "app/views/parts/parts.h"
 #include "viz/charts/small_multiples.h"
 
-namespace headscope::app {
-namespace heads {
+namespace headscope::app::heads {
 
 constexpr float kSmallestHatched = 72;  // pixels a tile
 constexpr float kCardSide = 220;
@@ -421,29 +420,20 @@ void declare(Content& it) {
       std::move(key0)));
 }
 
-}  // namespace heads
-
-View heads_view() {
-  using namespace heads;
-  View view = make_view(Group::attention, "heads", "Heads",
-                        "small attention patterns of all heads: a row for each layer, a column for each head",
-                        declare);
+View view() {
+  View view =
+      make_view("heads", "Heads", declare,
+                "small attention patterns of all heads: a row for each layer, a column for each head");
   view.place = Place::left;
+  view.caption.query = false;
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {
       {"zZ", "", "Enlarge or shrink the maps", zoom},
       {"a", "Show all", "Show all heads", fit},
       {"/?", "", "Turn the chosen head off or replace it by its mean; again to undo", edit_head}};
   view.menu = menu;
-  view.shows_difference = true;
   view.needs = Capability::patterns;
-  view.landmarks = {landmark("grid", kHead), {"head", [](const ViewContext& c, const Picture& p) {
-                                                if (!c.run) return std::optional<viz::Rect>();
-                                                const int heads = c.run->run->config.n_head;
-                                                return around_regions(
-                                                    p, kHead, c.selection.layer * heads + c.selection.head);
-                                              }}};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads

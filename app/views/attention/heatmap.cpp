@@ -1,8 +1,7 @@
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace heatmap {
+namespace headscope::app::heatmap {
 
 enum Role { kCell };  // row: query, col: key
 
@@ -143,13 +142,10 @@ void declare(Content& it) {
   it.body = rows(boxes(std::move(map), notes({same ? no_difference_words(c, c.selection.layer) : ""})));
 }
 
-}  // namespace heatmap
-
-View heatmap_view() {
-  using namespace heatmap;
+View view() {
   View view = attention_matrix_view(
-      make_view(Group::attention, "heatmap", "Heatmap",
-                "attention pattern of one head: a row for each query, a column for each key", declare));
+      make_view("heatmap", "Heatmap", declare,
+                "attention pattern of one head: a row for each query, a column for each key"));
   view.part = Part::attention;
   view.options = {&kCells, &kOfHeads, &kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
   view.shown_heads = [](const ViewContext& c) {
@@ -163,4 +159,4 @@ View heatmap_view() {
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heatmap

@@ -4,8 +4,7 @@
 #include "viz/charts/curves.h"
 #include "viz/charts/links.h"
 
-namespace headscope::app {
-namespace lines {
+namespace headscope::app::lines {
 
 /// Roles of regions: a row (for arcs a column) for each position.
 enum Role { kQueries, kKeys };
@@ -352,22 +351,17 @@ ViewActions whole_layer(const ViewContext& c, int) {
   return {SetOption{&kLineHeads, std::move(heads)}};
 }
 
-}  // namespace lines
-
-View lines_view() {
-  using namespace lines;
+View view() {
   View view = make_view(
-      Group::attention, "lines", "Lines",
-      "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs",
-      declare);
+      "lines", "Lines", declare,
+      "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs");
   view.options = {&kLineHeads, &kOfHeads, &kArrangement, &kThreshold, &kAllQueries, &kValueMax};
   view.commands = {
       {"h", "+ Head", "Add or remove the chosen head", toggle_head},
       {"lL", "Layer", "Draw all heads of the chosen layer, or only the chosen one", whole_layer}};
   view.refuse = refuse;
-  view.shows_difference = true;
   view.needs = Capability::patterns;
-  view.caption = {true, true, true};
+  view.caption.head = true;
   view.uses = names_heads_itself;
   view.shown_heads = names_of_shown_heads;
   view.landmarks = {
@@ -380,4 +374,4 @@ View lines_view() {
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lines

@@ -2,8 +2,7 @@
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace merge {
+namespace headscope::app::merge {
 
 /// Roles of regions. part: id: a head, or after the heads the bias. component, over a part's region: the same
 /// id; row: a Vector. strip: id: a Strip. Both have a column for each component.
@@ -169,24 +168,16 @@ void declare(Content& it) {
             notes({"The components along the sum add up to its norm; norms do not, as parts may cancel."})));
 }
 
-}  // namespace merge
-
-View merge_view() {
-  using namespace merge;
+View view() {
   View view = make_view(
-      Group::attention, "merge", "Merge",
-      "the heads' z side by side, through c_proj into the residual stream, and what each head adds", declare);
+      "merge", "Merge", declare,
+      "the heads' z side by side, through c_proj into the residual stream, and what each head adds");
   view.options = {&kLargestFirst, &kFirstPart};
-  view.has_list = true;
-  view.caption = {true, true, true};
-  view.shows_difference = true;
-  view.landmarks = {landmark("parts", kPart),
-                    {"head", [](const ViewContext& c,
+  view.caption.head = true;
+  view.landmarks = {{"head", [](const ViewContext& c,
                                 const Picture& p) { return around_regions(p, kPart, c.selection.head); }},
-                    landmark("sums", kStrip, kZ),
-                    landmark("output", kStrip, kOut),
                     landmark("residual stream", kStrip, kAfter)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::merge

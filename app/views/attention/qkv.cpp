@@ -5,8 +5,7 @@
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace qkv {
+namespace headscope::app::qkv {
 
 enum Role { kInput, kProduct, kHeads, kOwn };  // of strips: Region::id: a Row
 /// Strips, from above.
@@ -130,18 +129,14 @@ void declare(Content& it) {
                                        "the chosen head's q, k and v", 3)));
 }
 
-}  // namespace qkv
-
-View qkv_view() {
-  using namespace qkv;
-  View view = make_view(
-      Group::attention, "qkv", "Q, K, V",
-      "how a token gets its query, key and value: ln_1, one matrix product, split into heads", declare);
-  view.caption = {true, true, true};
-  view.shows_difference = true;
-  view.landmarks = {landmark("input", kInput, kResidual), landmark("query", kOwn, kQueryHead),
-                    landmark("key", kOwn, kKeyHead), landmark("value", kOwn, kValueHead)};
+View view() {
+  View view =
+      make_view("qkv", "Q, K, V", declare,
+                "how a token gets its query, key and value: ln_1, one matrix product, split into heads");
+  view.caption.head = true;
+  view.landmarks = {landmark("query", kOwn, kQueryHead), landmark("key", kOwn, kKeyHead),
+                    landmark("value", kOwn, kValueHead)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::qkv

@@ -14,7 +14,9 @@ const Option<ShownOfKeys> kShownOfKeys = choice_option<ShownOfKeys>(
      {"breakdown", "Score breakdown",
       "None: the score of the chosen or else the strongest key, step by step; its numbers are the table's"}});
 
-namespace query {
+}  // namespace headscope::app
+
+namespace headscope::app::query {
 
 /// Roles of regions. key: Region::id: position. component, over its key's region: Region::id: key position;
 /// row: a Vector; col: component. term: id: a strip of the score breakdown; step: id: one of its steps.
@@ -256,21 +258,14 @@ void declare(Content& it) {
   it.body = rows(boxes(std::move(list), notes({later > 0 ? masked : ""}), std::move(steps)));
 }
 
-}  // namespace query
-
-View query_view() {
-  using namespace query;
-  View view = make_view(Group::attention, "query", "Query",
+View view() {
+  View view = make_view("query", "Query", declare,
                         "one query: its scores and weights for each key, stage by stage, and the weighted "
-                        "values with their sum; of a chosen key also how its score is computed",
-                        declare);
+                        "values with their sum; of a chosen key also how its score is computed");
   view.part = Part::weight;
   view.options = {&kFirstKey, &kStrongestFirst, &kShownOfKeys};
-  view.has_list = true;
-  view.shows_difference = true;
-  view.caption = {true, true, true};
-  view.landmarks = {landmark("keys", kKey),
-                    key_landmark("key", kKey),
+  view.caption.head = true;
+  view.landmarks = {key_landmark("key", kKey),
                     vector_landmark("weighted values", kComponent, static_cast<int>(Vector::weighted_value)),
                     vector_landmark("products", kComponent, static_cast<int>(Vector::product)),
                     vector_landmark("sum", kComponent, static_cast<int>(Vector::z)),
@@ -280,4 +275,4 @@ View query_view() {
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::query

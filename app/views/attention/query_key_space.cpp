@@ -4,8 +4,7 @@
 #include "viz/charts/scatter.h"
 #include "viz/scene/path3d.h"
 
-namespace headscope::app {
-namespace query_key_space {
+namespace headscope::app::query_key_space {
 
 enum Role { kPlot };
 enum class Coloring { kind, weight, position };
@@ -256,25 +255,20 @@ void declare(Content& it) {
                        fill.by == Coloring::kind ? nullptr : legend(fill.scale, colors)));
 }
 
-}  // namespace query_key_space
-
-View query_key_space_view() {
-  using namespace query_key_space;
-  View view = make_view(
-      Group::attention, "query_key_space", "Query-key space",
-      "queries and keys of one head as points, projected onto their two principal directions", declare);
-  view.audience = Audience::research;
-  view.over_list = &kText;
-  view.over_list_value = static_cast<int>(Text::list);
+View view() {
+  View view =
+      make_view("query_key_space", "Query-key space", declare,
+                "queries and keys of one head as points, projected onto their two principal directions");
+  view.over_list = {kText, Text::list};
   view.of_model = uses_list;
   view.shows_parts = true;
   view.options = {&kText, &kColoring};
-  view.caption = {true, true, true};
+  view.caption.head = true;
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kColoring || coloring_of(c) != Coloring::kind;
   };
-  view.landmarks = {landmark("plot", kPlot)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::query_key_space

@@ -6,8 +6,7 @@
 #include "app/views/attention/score_breakdown.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace score_sources {
+namespace headscope::app::score_sources {
 
 /// Roles of regions. cell: row: a shown part of q, col: of k; row: id: a row of the list.
 enum Role { kCell, kRow };
@@ -317,20 +316,13 @@ void declare(Content& it) {
       may_be_left_out(list_of(c, n), "the list")));
 }
 
-}  // namespace score_sources
-
-View score_sources_view() {
-  using namespace score_sources;
-  View view =
-      make_view(Group::attention, "score_sources", "Score sources",
-                "what earlier heads, MLPs and embeddings, written into q and k, add to a score", declare);
-  view.audience = Audience::research;
+View view() {
+  View view = make_view("score_sources", "Score sources", declare,
+                        "what earlier heads, MLPs and embeddings, written into q and k, add to a score");
   view.options = {&kList, &kFirstRow};
-  view.has_list = true;
-  view.shows_difference = true;
-  view.caption = {true, true, true};
-  view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
+  view.caption.head = true;
+  view.landmarks = {landmark("grid", kCell)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::score_sources

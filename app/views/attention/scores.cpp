@@ -3,8 +3,7 @@
 
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace scores {
+namespace headscope::app::scores {
 
 enum Role {
   kCell,  // row: query, col: key; Region::id: the stage
@@ -183,23 +182,17 @@ void declare(Content& it) {
                        notes({n.same ? no_difference_words(c, c.selection.layer) : ""})));
 }
 
-}  // namespace scores
-
-View scores_view() {
-  using namespace scores;
-  View view = attention_matrix_view(make_view(
-      Group::attention, "scores", "Scores",
-      "the four stages of attention of one head: scores, scaled scores, masked scores, pattern", declare));
+View view() {
+  View view = attention_matrix_view(
+      make_view("scores", "Scores", declare,
+                "the four stages of attention of one head: scores, scaled scores, masked scores, pattern"));
   view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax, &kWithoutKey0,
                   &kDragAction, &kShape,   &kZoom,       &kFirstKey};
-  view.has_list = true;
   view.uses = names_heads_itself;
   view.shown_heads = name_of_heads;
-  view.landmarks = {landmark("scores", kCell, static_cast<int>(Stage::scores)),
-                    landmark("scaled", kCell, static_cast<int>(Stage::scaled)),
-                    landmark("masked", kCell, static_cast<int>(Stage::masked)),
+  view.landmarks = {landmark("masked", kCell, static_cast<int>(Stage::masked)),
                     landmark("pattern", kCell, static_cast<int>(Stage::pattern))};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::scores

@@ -2,8 +2,7 @@
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace search {
+namespace headscope::app::search {
 
 enum Role { kRow };  // Region::id: index of a match
 enum class Text { prompt, list };
@@ -315,33 +314,26 @@ void declare(Content& it) {
     it.body = std::move(list);
 }
 
-}  // namespace search
-
-View search_view() {
-  using namespace search;
-  View view = make_view(
-      Group::attention, "search", "Search",
-      "which heads attend from tokens like the query to tokens like the key, or in a marked shape", declare);
-  view.audience = Audience::research;
-  view.over_list = &kText;
-  view.over_list_value = static_cast<int>(Text::list);
+View view() {
+  View view =
+      make_view("search", "Search", declare,
+                "which heads attend from tokens like the query to tokens like the key, or in a marked shape");
+  view.over_list = {kText, Text::list};
   view.options = {&kText,  &kTarget, &kQueries, &kKeys,     &kHeads,
                   &kAbove, &kShape,  &kMoves,   &kFirstRow, &kChosenRow};
   view.commands = {{"", "Clear shape", "Clear the marked shape", [](const ViewContext& c, int) {
                       if (c.options[kShape].empty()) return ViewActions{};
                       return ViewActions{SetOption{&kShape, std::vector<int>()}};
                     }}};
-  view.has_list = true;
   view.shows_parts = true;
   view.refuse = refuse;
   view.needs = Capability::patterns;
   view.of_model = uses_list;
-  view.caption = {true, false, true};
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kChosenRow && (&option != &kShape || of_shape(c));
   };
-  view.landmarks = {landmark("matches", kRow)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::search

@@ -4,8 +4,7 @@
 #include "app/views/attention/query_rows.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace softmax {
+namespace headscope::app::softmax {
 
 enum Role { kRow };  // Region::id: index of a score
 enum class Source { row, one, ten, hundred };
@@ -224,23 +223,17 @@ void declare(Content& it) {
   it.body = rows(boxes(std::move(list), notes({note})));
 }
 
-}  // namespace softmax
-
-View softmax_view() {
-  using namespace softmax;
+View view() {
   View view = make_view(
-      Group::attention, "softmax", "Softmax",
-      "softmax of the scores at any scale: why 1/√d_head keeps the weights from collapsing onto one key",
-      declare);
+      "softmax", "Softmax", declare,
+      "softmax of the scores at any scale: why 1/√d_head keeps the weights from collapsing onto one key");
   view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};
-  view.has_list = true;
-  view.caption = {true, true, true};
+  view.caption.head = true;
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kStrongestFirst || c.options[kSource] == Source::row;
   };
-  view.shows_difference = true;
   view.landmarks = {landmark("scores", kRow)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::softmax

@@ -8,8 +8,7 @@
 #include "model/kernels/kernels.h"
 #include "viz/charts/function_plot.h"
 
-namespace headscope::app {
-namespace mlp {
+namespace headscope::app::mlp {
 
 /// Roles of regions. strip: id and row: a Vector, col: component. neuron: id: its index among the strongest.
 /// curve: col: see viz::x_of_column.
@@ -329,22 +328,15 @@ void declare(Content& it) {
                               (is_between_models(c) ? ", each with its own model's weights" : "")})));
 }
 
-}  // namespace mlp
-
-View mlp_view() {
-  using namespace mlp;
-  View view = make_view(Group::block, "mlp", "MLP",
+View view() {
+  View view = make_view("mlp", "MLP", declare,
                         "the strongest neurons of a layer's MLP at one token, before and after GELU, and the "
-                        "tokens they push up or down",
-                        declare);
+                        "tokens they push up or down");
   view.part = Part::mlp;
   view.options = {&kNeurons, &kFirstNeuron};
-  view.has_list = true;
   view.needs = Capability::weights | Capability::mlp;
-  view.caption = {true, false, true};
-  view.shows_difference = true;
-  view.landmarks = {landmark("neurons", kNeuron), landmark("vectors", kStrip)};
+  view.landmarks = {landmark("neurons", kNeuron)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mlp

@@ -2,8 +2,7 @@
 #include "app/views/block/pass_charts.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace pass {
+namespace headscope::app::pass {
 
 /// Roles of regions, besides that of the charts. id: index of the line, col: dimension.
 enum Role { kStep, kStrip };
@@ -366,19 +365,12 @@ void declare(Content& it) {
   it.body = beside(boxes(std::move(steps), may_be_left_out(pass_charts::charts_of(c, pass), "the charts")));
 }
 
-}  // namespace pass
-
-View pass_view() {
-  using namespace pass;
-  View view =
-      make_view(Group::block, "pass", "Forward pass",
-                "the forward pass of one token: what each step computes, and how far each layer moves the "
-                "residual stream",
-                declare);
-  view.caption = {true, false, true};
-  view.shows_difference = true;
-  view.landmarks = {landmark("steps", kStep), landmark("charts", pass_charts::kRole)};
+View view() {
+  View view = make_view("pass", "Forward pass", declare,
+                        "the forward pass of one token: what each step computes, and how far each layer "
+                        "moves the residual stream");
+  view.landmarks = {landmark("charts", pass_charts::kRole)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::pass

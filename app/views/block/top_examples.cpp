@@ -3,8 +3,7 @@
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace top_examples {
+namespace headscope::app::top_examples {
 
 enum Role { kRow };  // Region::id: index of an example
 enum class Text { prompt, list };
@@ -234,25 +233,18 @@ void declare(Content& it) {
                            : legend(viz::linear_scale(examples.limit()), "activation at each token")));
 }
 
-}  // namespace top_examples
-
-View top_examples_view() {
-  using namespace top_examples;
-  View view = make_view(Group::block, "top_examples", "Top examples",
-                        "the tokens of a prompt or a list at which neurons are most active, in their context",
-                        declare);
-  view.audience = Audience::research;
-  view.over_list = &kText;
-  view.over_list_value = static_cast<int>(Text::list);
+View view() {
+  View view =
+      make_view("top_examples", "Top examples", declare,
+                "the tokens of a prompt or a list at which neurons are most active, in their context");
+  view.over_list = {kText, Text::list};
   view.options = {&kText, &kNeurons, &kFirstRow};
-  view.has_list = true;
   view.shows_parts = true;
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::mlp;
   view.of_model = uses_list;
-  view.caption = {true, false, true};
-  view.landmarks = {landmark("examples", kRow)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::top_examples

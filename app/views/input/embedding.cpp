@@ -5,8 +5,7 @@
 #include "app/views/parts/parts.h"
 #include "model/pass/plan.h"
 
-namespace headscope::app {
-namespace embedding {
+namespace headscope::app::embedding {
 
 /// Roles of regions. strip: id and row: a Vector, col: dimension. neighbour, and its strip: id: its rank.
 enum Role { kStrip, kNeighbour, kNeighbourStrip };
@@ -174,21 +173,16 @@ void declare(Content& it) {
                                  : notes({failure.empty() ? "nearest in wte: computing…" : failure})));
 }
 
-}  // namespace embedding
-
-View embedding_view() {
-  using namespace embedding;
+View view() {
   View view = make_view(
-      Group::input, "embedding", "Embedding",
-      "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens",
-      declare);
+      "embedding", "Embedding", declare,
+      "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens");
   view.part = Part::embedding;
   view.options = {&kFirstNeighbour};
-  view.has_list = true;
-  view.caption = {true, false, true};
   view.landmarks = {landmark("token row", kStrip, kToken), landmark("position row", kStrip, kPosition),
                     landmark("sum", kStrip, kSum), landmark("nearest tokens", kNeighbour)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::embedding

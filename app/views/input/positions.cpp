@@ -7,8 +7,7 @@
 #include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
 
-namespace headscope::app {
-namespace positions {
+namespace headscope::app::positions {
 
 constexpr int kErrors = kEncodingCurves + 1;  // role of the region with a column for each k
 constexpr double kOutliers = 0.002;           // fraction of values allowed beyond the colour scale
@@ -325,15 +324,10 @@ void declare(Content& it) {
   has_maps(it.c.options) ? declare_maps(it) : declare_shift(it);
 }
 
-}  // namespace positions
-
-View positions_view() {
-  using namespace positions;
-  View view = make_view(
-      Group::input, "positions", "Positions",
-      "positional encodings, learned and sinusoidal: their values, the cosines of all pairs, and whether "
-      "one linear map takes every position to the next",
-      declare);
+View view() {
+  View view = make_view("positions", "Positions", declare,
+                        "positional encodings, learned and sinusoidal: their values, the cosines of all "
+                        "pairs, and whether one linear map takes every position to the next");
   view.options = {&kShown, &kCurves, &kEncodingZoom};
   view.commands = {{"D", "‹", "Previous curves", [](const ViewContext& c, int) { return step(c, -1); }},
                    {"d", "›", "Next curves", [](const ViewContext& c, int) { return step(c, 1); }},
@@ -349,7 +343,8 @@ View positions_view() {
                     landmark("learned curves", kEncodingCurves, kLearned),
                     landmark("sinusoidal curves", kEncodingCurves, kSinusoidal), landmark("errors", kErrors)};
   view.caption = {.prompt = false, .note = "position embeddings of the model next to sinusoids"};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::positions

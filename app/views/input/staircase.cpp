@@ -7,8 +7,7 @@
 #include "app/views/parts/parts.h"
 #include "viz/scene/path3d.h"
 
-namespace headscope::app {
-namespace staircase {
+namespace headscope::app::staircase {
 
 enum Role { kSpace };  // its regions' cells are pixels
 
@@ -192,15 +191,10 @@ void declare(Content& it) {
   it.on = on;
 }
 
-}  // namespace staircase
-
-View staircase_view() {
-  using namespace staircase;
-  View view = make_view(
-      Group::input, "staircase", "Staircase",
-      "positions as a path in 3D: the sinusoids' spiral staircase, and the learned embeddings in their "
-      "three principal directions",
-      declare);
+View view() {
+  View view = make_view("staircase", "Staircase", declare,
+                        "positions as a path in 3D: the sinusoids' spiral staircase, and the learned "
+                        "embeddings in their three principal directions");
   view.options = {&kCoordinates, &kTurn, &kTilt};
   view.commands = {{"", "Reset view", "Reset the viewing angle", [](const ViewContext& c, int) {
                       if (!c.run) return ViewActions();
@@ -213,9 +207,9 @@ View staircase_view() {
       .note =
           "the vectors of all positions as paths, coloured by position; nearer parts are thicker; "
           "numbers are positions"};
-  view.landmarks = {landmark("learned path", kSpace, kLearned),
-                    landmark("sinusoidal path", kSpace, kSinusoidal)};
+  view.landmarks = {landmark("sinusoidal path", kSpace, kSinusoidal)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::staircase

@@ -2,8 +2,7 @@
 #include "app/views/parts/parts.h"
 #include "viz/text/utf8.h"
 
-namespace headscope::app {
-namespace tokens {
+namespace headscope::app::tokens {
 
 enum Role { kChip, kToken };  // Region::id: position; besides, token_merges::kStep
 
@@ -15,7 +14,7 @@ const auto kShown = choice_option<Shown>(
      {"text", "Text", "The text, each token shaded by the query's attention"},
      {"merges", "Merges", "How each token was built from its bytes"}});
 /// -1: such that the query's chip is visible.
-const auto kFirstLine = first_row_option("first-line", true, -1);
+const auto kFirstLine = pane_option("first-line", -1, 0, 1 << 24, true);
 /// The same of rows.
 const auto kFirstToken = first_row_option("first-token", true, -1);
 const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens", .runs_on = true};
@@ -272,43 +271,35 @@ std::vector<MenuLine> menu(const ViewContext& c) {
   return facts.menu();
 }
 
-}  // namespace tokens
-
-View tokens_view() {
-  using namespace tokens;
-  View view =
-      make_view(Group::input, "tokens", "Tokens",
-                "the prompt's tokens: their bytes, how they were merged from these, how probable each "
-                "was, and the query's attention to it",
-                declare);
+View view() {
+  View view = make_view("tokens", "Tokens", declare,
+                        "the prompt's tokens: their bytes, how they were merged from these, how probable "
+                        "each was, and the query's attention to it");
   view.options = {&kShown, &kValueMax, &kFirstLine, &kFirstToken};
   view.menu = menu;
-  view.has_list = true;
-  view.shows_difference = true;
   view.needs = Capability::patterns;
-  view.caption = {true, true, true};
+  view.caption.head = true;
   view.shown_heads = [](const ViewContext& c) {
     const bool are_merges = c.options[kShown] == Shown::merges;
     return are_merges ? "" : head_name(c.selection.layer, c.selection.head);
   };
-  view.landmarks = {landmark("merges", token_merges::kStep), query_landmark("token", kToken),
-                    landmark("tokens", kToken)};
+  view.landmarks = {landmark("merges", token_merges::kStep), query_landmark("token", kToken)};
   return view;
 }
+
+}  // namespace headscope::app::tokens
+
+namespace headscope::app {
 
 const View& token_strip() {
   using namespace tokens;
   static const View strip = [] {
-    View view =
-        make_view(Group::input, "tokens", "Tokens",
-                  "the prompt's tokens, shaded by the query's attention in the chosen head", declare_strip);
-    view.place = Place::strip;
+    View view = make_view("tokens", "Tokens", declare_strip,
+                          "the prompt's tokens, shaded by the query's attention in the chosen head");
+    view.group = Group::input, view.place = Place::strip;
     view.options = {&kValueMax, &kFirstLine};
     view.menu = menu;
-    view.shows_difference = true;
     view.needs = Capability::patterns;
-    view.landmarks = {landmark("chips", kChip), query_landmark("query chip", kChip),
-                      key_landmark("key chip", kChip)};
     return view;
   }();
   return strip;

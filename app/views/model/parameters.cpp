@@ -3,8 +3,7 @@
 #include "model/pass/transformer.h"
 #include "viz/charts/number_axis.h"
 
-namespace headscope::app {
-namespace parameters {
+namespace headscope::app::parameters {
 
 /// Roles of regions. row: id: its index in the table. map: rows and columns of the pooled values. bins: a
 /// column for each bin. size: id: its index in the chart of sizes.
@@ -392,21 +391,17 @@ void declare(Content& it) {
   it.body = beside(boxes(BoxPtr(std::move(list)), may_be_left_out(rows(std::move(about)), "the values")));
 }
 
-}  // namespace parameters
-
-View parameters_view() {
-  using namespace parameters;
-  View view = make_view(Group::model, "parameters", "Parameters",
+View view() {
+  View view = make_view("parameters", "Parameters", declare,
                         "every tensor of the model with shape, share of the parameters and values; the GPT-2 "
-                        "sizes for comparison",
-                        declare);
+                        "sizes for comparison");
   view.options = {&kTensor, &kFirstTensor};
-  view.has_list = true;
   view.caption = {
       .prompt = false,
       .note = "the model's tensors with their shares of all parameters, and the values of the marked one"};
-  view.landmarks = {landmark("tensors", kRow), landmark("values", kMap)};
+  view.landmarks = {landmark("tensors", kRow)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::parameters

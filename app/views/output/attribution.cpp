@@ -3,8 +3,7 @@
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace attribution {
+namespace headscope::app::attribution {
 
 /// Roles of regions. cell: row: layer; col: a head, or after the heads attention's bias and the MLP. end:
 /// col: a part outside the layers. row: id: a row of the list.
@@ -256,25 +255,16 @@ void declare(Content& it) {
   it.body = beside(boxes(grid_of(c, n), may_be_left_out(list_of(c, n), "the list")));
 }
 
-}  // namespace attribution
-
-View attribution_view() {
-  using namespace attribution;
-  View view =
-      make_view(Group::output, "attribution", "Attribution",
-                "what each head, MLP, bias and embedding adds to a logit or logit difference", declare);
-  view.audience = Audience::research;
+View view() {
+  View view = make_view("attribution", "Attribution", declare,
+                        "what each head, MLP, bias and embedding adds to a logit or logit difference");
   view.options = {&kMeasuredToken, &kSubtractedToken, &kList, &kFirstRow};
-  view.has_list = true;
-  view.shows_difference = true;
   view.needs = Capability::weights | Capability::mlp;
-  view.caption = {true, true, true};
-  view.landmarks = {
-      landmark("grid", kCell),
-      {"head", [](const ViewContext& c,
-                  const Picture& p) { return around_cells(p, kCell, c.selection.layer, c.selection.head); }},
-      landmark("list", kRow)};
+  view.caption.head = true;
+  view.landmarks = {{"head", [](const ViewContext& c, const Picture& p) {
+                       return around_cells(p, kCell, c.selection.layer, c.selection.head);
+                     }}};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::attribution

@@ -1,8 +1,7 @@
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace cache {
+namespace headscope::app::cache {
 
 enum Role { kCell };  // a row for each pass, a column for each position
 
@@ -156,19 +155,15 @@ void declare(Content& it) {
                        notes(notes_of(c, passes))));
 }
 
-}  // namespace cache
-
-View cache_view() {
-  using namespace cache;
-  View view =
-      make_view(Group::output, "cache", "Cache",
-                "which keys and values each pass computes and which it reads from the cache", declare);
+View view() {
+  View view = make_view("cache", "Cache", declare,
+                        "which keys and values each pass computes and which it reads from the cache");
   view.options = {&kAhead};
-  view.caption = {true, false, false};
-  view.landmarks = {landmark("grid", kCell), {"prompt pass", [](const ViewContext&, const Picture& p) {
-                                                return around_cells(p, kCell, 0, -1);
-                                              }}};
+  view.caption.query = false;
+  view.landmarks = {
+      {"prompt pass", [](const ViewContext&, const Picture& p) { return around_cells(p, kCell, 0, -1); }}};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache

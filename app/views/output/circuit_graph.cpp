@@ -2,8 +2,7 @@
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace circuit_graph {
+namespace headscope::app::circuit_graph {
 
 using namespace circuit_picture;
 using model::StreamReader;
@@ -386,24 +385,19 @@ void declare(Content& it) {
                        notes({kept_words(c, n)})));
 }
 
-}  // namespace circuit_graph
-
-View circuit_graph_view() {
-  using namespace circuit_graph;
+View view() {
   View view = make_view(
-      Group::output, "circuit_graph", "Circuit graph",
-      "the heads, MLPs and embeddings that make a prediction, and the strongest edges between them", declare);
-  view.audience = Audience::research;
+      "circuit_graph", "Circuit graph", declare,
+      "the heads, MLPs and embeddings that make a prediction, and the strongest edges between them");
   view.options = {&kMethod, &kElsewhere,  &kMetric, &kMeasuredToken, &kOtherToken,
                   &kEdges,  &kByPosition, &kSteps,  &kChosen};
   view.metric = &kMetric;
   view.refuse = refuse;
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
-  view.caption = {.prompt = true, .query = true};
-  view.list_mean = &kElsewhere;
-  view.list_mean_value = static_cast<int>(std::size(kCuts));
+  view.list_mean = {kElsewhere, static_cast<int>(std::size(kCuts))};
   view.landmarks = {landmark("edges", kDrawing)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::circuit_graph

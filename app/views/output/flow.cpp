@@ -7,8 +7,7 @@
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
 
-namespace headscope::app {
-namespace flow {
+namespace headscope::app::flow {
 
 using namespace flow_picture;
 
@@ -368,22 +367,15 @@ void declare(Content& it) {
                        may_be_left_out(std::move(words), "the notes")));
 }
 
-}  // namespace flow
-
-View flow_view() {
-  using namespace flow;
-  View view = make_view(Group::output, "flow", "Flow",
+View view() {
+  View view = make_view("flow", "Flow", declare,
                         "a logit as the sum of what embeddings, MLPs and biases add to it, and the attention "
-                        "edges that carry it",
-                        declare);
-  view.audience = Audience::research;
+                        "edges that carry it");
   view.options = {&kMeasuredToken, &kSubtractedToken, &kMinusMean, &kEdges};
-  view.caption = {.prompt = true, .query = true};
   for (const char* const words : kReading)
     view.caption.note += (view.caption.note.empty() ? "" : "; ") + std::string(words);
-  view.landmarks = {landmark("edges", kDrawing), landmark("token labels", kToken),
-                    landmark("guesses", kGuess)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::flow

@@ -6,8 +6,7 @@
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace lens {
+namespace headscope::app::lens {
 
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
 
@@ -35,7 +34,7 @@ const auto kRows = choice_option<Rows>(
      {"query", "Query", "Numbers after the query alone, as for means over prompts of different lengths"}},
     {.of_list = true});
 /// -1: such that the query's column is visible.
-const auto kFirstColumn = first_row_option("first-column", true, -1);
+const auto kFirstColumn = pane_option("first-column", -1, 0, 1 << 24, true);
 
 // ---- tokens and places ----
 
@@ -404,23 +403,14 @@ void declare(Content& it) {
   };
 }
 
-}  // namespace lens
-
-View lens_view() {
-  using namespace lens;
-  View view =
-      make_view(Group::output, "lens", "Logit lens",
-                "what the model would predict if it stopped at each place in the residual stream", declare);
-  view.audience = Audience::research;
+View view() {
+  View view = make_view("lens", "Logit lens", declare,
+                        "what the model would predict if it stopped at each place in the residual stream");
   view.draws_again = false;  // which positions are asked about depends on the width
   view.options = {&kColor, &kToken, &kMid, &kRows, &kWords, &kFirstColumn};
-  view.for_means = &kRows;
-  view.for_means_value = static_cast<int>(Rows::query);
-  view.shows_difference = true;
+  view.for_means = {kRows, Rows::query};
   view.shows_parts = true;
-  view.caption = {true, false, true};
-  view.landmarks = {landmark("grid", kCell)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lens

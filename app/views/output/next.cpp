@@ -4,8 +4,7 @@
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
 
-namespace headscope::app {
-namespace next {
+namespace headscope::app::next {
 
 enum Role { kGuess };  // a row of the list
 
@@ -251,19 +250,14 @@ ViewActions append(const ViewContext& c, int which) {
   return continue_with(c, *next, g.best[which]);
 }
 
-}  // namespace next
-
-View next_view() {
-  using namespace next;
-  View view = make_view(Group::output, "next", "Next token",
-                        "the most probable tokens after one position, over the whole vocabulary", declare);
+View view() {
+  View view = make_view("next", "Next token", declare,
+                        "the most probable tokens after one position, over the whole vocabulary");
   view.place = Place::right;
   view.options = {&kCount, &kTemperature};
   view.commands = {{"123456789", "", "Continue after this position with guess 1 to 9", append}};
-  view.shows_difference = true;
-  view.caption = {true, false, true};
-  view.landmarks = {landmark("guesses", kGuess), landmark("guess", kGuess, 0)};
+  view.landmarks = {landmark("guess", kGuess, 0)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::next

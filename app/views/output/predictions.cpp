@@ -5,8 +5,7 @@
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace predictions {
+namespace headscope::app::predictions {
 
 enum Role { kRow, kChip };  // Region::id: position
 
@@ -287,22 +286,15 @@ void declare(Content& it) {
   it.body = rows(boxes(may_be_left_out(std::move(prompt), "the prompt"), std::move(list)));
 }
 
-}  // namespace predictions
-
-View predictions_view() {
-  using namespace predictions;
+View view() {
   View view = make_view(
-      Group::output, "predictions", "Predictions",
-      "the next token that the model predicts at every position, and its loss on the one that follows",
-      declare);
+      "predictions", "Predictions", declare,
+      "the next token that the model predicts at every position, and its loss on the one that follows");
   view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
-  view.has_list = true;
-  view.shows_difference = true;
-  view.caption = {true, false, false};
-  view.landmarks = {landmark("positions", kRow), query_landmark("position", kRow),
-                    landmark("shaded tokens", kChip)};
+  view.caption.query = false;
+  view.landmarks = {query_landmark("position", kRow), landmark("shaded tokens", kChip)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::predictions

@@ -3,8 +3,7 @@
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
-namespace headscope::app {
-namespace saliency {
+namespace headscope::app::saliency {
 
 enum Role { kRow, kChip };  // Region::id: position
 
@@ -168,23 +167,13 @@ void declare(Content& it) {
   it.body = rows(boxes(may_be_left_out(std::move(prompt), "the prompt"), std::move(list)));
 }
 
-}  // namespace saliency
-
-View saliency_view() {
-  using namespace saliency;
-  View view =
-      make_view(Group::output, "saliency", "Saliency",
-                "how much each token of the prompt counts for a prediction, by gradients at the tokens' "
-                "embeddings",
-                declare);
-  view.audience = Audience::research;
+View view() {
+  View view = make_view(
+      "saliency", "Saliency", declare,
+      "how much each token of the prompt counts for a prediction, by gradients at the tokens' embeddings");
   view.options = {&kMethod, &kMetric, &kMeasuredToken, &kOtherToken, &kBaseline, &kSorted, &kFirstRow};
   view.metric = &kMetric;
-  view.has_list = true;
-  view.shows_difference = true;
-  view.caption = {true, false, true};
-  view.landmarks = {landmark("shares", kRow), landmark("shaded tokens", kChip)};
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::saliency

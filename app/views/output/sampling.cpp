@@ -4,8 +4,7 @@
 #include "model/files/error.h"
 #include "viz/scene/contrast.h"
 
-namespace headscope::app {
-namespace sampling {
+namespace headscope::app::sampling {
 
 enum Role { kGuess, kPart };  // rows of the table, parts of the bars; Region::id: rank, token id
 
@@ -282,20 +281,15 @@ void declare(Content& it) {
                        may_be_left_out(list_of(c, draw), "the table", 2)));
 }
 
-}  // namespace sampling
-
-View sampling_view() {
-  using namespace sampling;
-  View view =
-      make_view(Group::output, "sampling", "Sampling",
-                "how the next token is sampled: temperature, top-k, top-p and the random number", declare);
+View view() {
+  View view = make_view("sampling", "Sampling", declare,
+                        "how the next token is sampled: temperature, top-k, top-p and the random number");
   view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
   view.commands = {
       {"g", "Draw", "Continue with the sampled token, replacing what follows the query", draw_one}};
-  view.has_list = true;
-  view.caption = {true, false, true};
-  view.landmarks = {landmark("line", kPart), landmark("guesses", kGuess)};
+  view.landmarks = {landmark("line", kPart)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::sampling

@@ -6,8 +6,7 @@
 #include "app/views/parts/parts.h"
 #include "model/files/error.h"
 
-namespace headscope::app {
-namespace sweep {
+namespace headscope::app::sweep {
 
 /// Roles of regions. cell: of the grid, row: a layer, or a head at positions; col: a head, the MLP or a
 /// position. row: of the list, its id is the row.
@@ -345,30 +344,21 @@ void declare(Content& it) {
   it.body = rows(boxes(std::move(body), notes({state_of(c, swept), words_on_estimates(swept)})));
 }
 
-}  // namespace sweep
-
-View sweep_view() {
-  using namespace sweep;
-  View view = make_view(
-      Group::output, "sweep", "Sweep",
-      "how much a prediction changes when each head, each layer or head at each position, each MLP, "
-      "the strongest neurons, or each path to a head or the logits is ablated or patched",
-      declare);
-  view.audience = Audience::research;
+View view() {
+  View view =
+      make_view("sweep", "Sweep", declare,
+                "how much a prediction changes when each head, each layer or head at each position, each "
+                "MLP, the strongest neurons, or each path to a head or the logits is ablated or patched");
   view.options = {&kSweptMetric,   &kSweptOver,    &kSweptEdit,     &kSweptSite,  &kSweptNeurons, &kReceiver,
                   &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kFirstRow};
   view.metric = &kSweptMetric;
-  view.with_second = &kSweptEdit;
-  view.with_second_value = static_cast<int>(SweepEdit::patch);
-  view.has_list = true;
+  view.with_second = {kSweptEdit, SweepEdit::patch};
   view.shows_parts = true;
   view.refuse = refuse;
-  view.caption = {true, false, true};
   view.on_baseline = [](const ViewContext& c) { return c.options[kSweptEdit] == SweepEdit::patch; };
-  view.list_mean = &kSweptEdit;
-  view.list_mean_value = static_cast<int>(SweepEdit::list_mean);
-  view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
+  view.list_mean = {kSweptEdit, SweepEdit::list_mean};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::sweep

@@ -7,14 +7,13 @@
 #include "model/pass/statistics.h"
 #include "viz/charts/token_tree.h"
 
-namespace headscope::app {
-namespace tree {
+namespace headscope::app::tree {
 
 enum Role { kNode };  // Region::id: index of a node
 
 const auto kTexts =
     number_option("texts", "Texts", "yY", "number of continuations the model samples", 3, 0, 16);
-const auto kFirstRow = first_row_option("tree-row", true, -1);
+const auto kFirstRow = pane_option("tree-row", -1, 0, 1 << 24, true);
 const auto kShift = pane_option("tree-shift", -1.0, 0.0, 1e6, true);  // the horizontal scroll position in ems
 
 constexpr int kGuesses = 10;
@@ -377,21 +376,18 @@ void declare(Content& it) {
   it.body = rows(boxes(std::make_unique<TreeBox>(tree), swatches(legend_of(c, tree))));
 }
 
-}  // namespace tree
-
-View tree_view() {
-  using namespace tree;
-  View view =
-      make_view(Group::output, "tree", "Tree",
-                "continuations already tried and possible ones, token by token; click to go there", declare);
+View view() {
+  View view = make_view("tree", "Tree", declare,
+                        "continuations already tried and possible ones, token by token; click to go there");
   view.options = {&kTexts, &kAhead, &kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRow, &kShift};
   view.reads_tries = true;
-  view.caption = {true, false, false};
+  view.caption.query = false;
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option == &kTexts || c.options[kTexts] > 0;
   };
   view.landmarks = {landmark("tree", kNode)};
+  view.shows_difference = false;
   return view;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::tree

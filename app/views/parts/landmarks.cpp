@@ -72,11 +72,6 @@ Landmark key_landmark(std::string_view name, int role) {
 std::vector<Landmark> attention_landmarks(int role) {
   return {{"query row", [=](const ViewContext& c,
                             const Picture& p) { return around_cells(p, role, c.selection.query, -1); }},
-          {"key column",
-           [=](const ViewContext& c, const Picture& p) {
-             const int key = attended_key(c);
-             return key < 0 ? std::nullopt : around_cells(p, role, -1, key);
-           }},
           {"cell", [=](const ViewContext& c, const Picture& p) {
              const int key = attended_key(c);
              return key < 0 ? std::nullopt : around_cells(p, role, c.selection.query, key);

@@ -22,7 +22,7 @@ Landmark vector_landmark(std::string_view name, int role, int row);
 Landmark query_landmark(std::string_view name, int role);
 /// The region whose id is the position of the selected key, or else of the strongest one.
 Landmark key_landmark(std::string_view name, int role);
-/// "query row", "key column" and "cell" of grids whose rows are queries and whose columns are keys.
+/// "query row" and "cell" of grids whose rows are queries and whose columns are keys.
 std::vector<Landmark> attention_landmarks(int role);
 
 }  // namespace headscope::app

@@ -11,7 +11,9 @@ const Option<bool> kStrongestFirst = switch_option(
     "strongest-first", "Strongest first", "oO", "sort keys by weight, largest first, instead of by position");
 
 Option<int> first_row_option(std::string_view name, bool reset_on_prompt_change, int by_default) {
-  return pane_option(name, by_default, 0, 1 << 24, reset_on_prompt_change);
+  Option<int> option = pane_option(name, by_default, 0, 1 << 24, reset_on_prompt_change);
+  option.of_rows = true;
+  return option;
 }
 
 int first_row_showing(std::span<const float> strengths, int wanted, int shown) {

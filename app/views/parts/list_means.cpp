@@ -215,7 +215,7 @@ FoldOverPrompts MeansOfView::compute(const PromptRun& run,
   };
   FoldOverPrompts answer = over_prompts(
       over, run, computation, add,
-      {.compared = view->with_second != nullptr || view->on_baseline != nullptr, .finish = finish});
+      {.compared = view->with_second.option != nullptr || view->on_baseline != nullptr, .finish = finish});
   if (!answer.means)
     throw model::RunError("no prompt of " + model::quote(over.list->name) +
                           " can be measured: " + answer.progress.problem);
@@ -227,7 +227,7 @@ MeansOfView means_of(const View& view, const ViewContext& c) {
   for (const OptionSpec* option : view.options)
     if (option != &kMeanOverList && !option->pane_only && has_effect(view, *option, c.options))
       means.options.set(*option, c.options.value(*option));
-  if (view.for_means != nullptr) means.options.set(*view.for_means, view.for_means_value);
+  if (const auto& [option, value] = view.for_means; option != nullptr) means.options.set(*option, value);
   if (view.caption.head) means.selection = {.layer = c.selection.layer, .head = c.selection.head};
   return means;
 }
@@ -239,7 +239,7 @@ static bool mean_is_shown(const ViewContext& c) {
 
 View with_means(View view) {
   using namespace list_means;
-  if (view.place != Place::tab || !view.caption.prompt || view.over_list != nullptr) return view;
+  if (view.place != Place::tab || !view.caption.prompt || view.over_list.option != nullptr) return view;
   view.declare = [prompt = std::move(view.declare), id = view.id](Content& it) {
     if (mean_is_shown(it.c))
       declare(it, *find_view(id));
@@ -250,18 +250,16 @@ View with_means(View view) {
     view.menu = [prompt = std::move(view.menu)](const ViewContext& c) {
       return mean_is_shown(c) ? std::vector<MenuLine>() : prompt(c);
     };
-  if (!view.has_list)
+  if (!view.has_list())
     view.refuse = [prompt = std::move(view.refuse)](const ViewContext& c) {
       return c.max_rows > 0 ? "--rows applies only to means, --over-list yes" : prompt ? prompt(c) : "";
     };
   view.refuse = [prompt = std::move(view.refuse)](const ViewContext& c) {
     return !prompt || mean_is_shown(c) ? "" : prompt(c);  // prompts that cannot be measured are skipped
   };
-  view.has_list = true;
   view.options.insert(view.options.begin(), &kMeanOverList);
   view.options.push_back(&kFirstMean);
-  view.over_list = &kMeanOverList;
-  view.over_list_value = true;
+  view.over_list = {kMeanOverList, true};
   view.of_model = mean_is_shown;
   return view;
 }

@@ -16,7 +16,7 @@ extern const Option<bool> kMeanOverList;
 
 /// Whether a view has this switch.
 inline bool can_show_means(const View& view) {
-  return view.over_list == &kMeanOverList;
+  return view.over_list.option == &kMeanOverList;
 }
 
 /// Sets what a prompt's line in a list says of how it is measured: tokens, of which an other one chooses the

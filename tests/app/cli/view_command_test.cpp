@@ -160,9 +160,9 @@ TEST(ViewCommand, IsOverAListWhereTheViewIsOfManyPrompts) {
   const std::string list = folder.write("two.txt", "The old king\nA very old king and a dog\n").string();
   const Scenario s(kRobot, {0, 0, -1});
   for (const View& view : views()) {
-    if (view.over_list == nullptr) continue;
+    if (view.over_list.option == nullptr) continue;
     ViewContext c = s.context(1000, 700);
-    c.options.set(*view.over_list, view.over_list_value);
+    c.options.set(*view.over_list.option, view.over_list.value);
     const Words prompt = can_show_means(view) ? Words{} : Words{"--prompt", kRobot};
     expect_table(answer_of(Words{std::string(view.id), "--over", list} + prompt), exported_table(view, c));
   }

@@ -35,11 +35,11 @@ TEST_P(EveryFigure, IsMadeAgainWithItsOptions) {
   Words words = Words{GetParam()} + kAsked;
   Options changed;
   for (const OptionSpec* option : view.options) {
-    const bool is_other_list = option == view.over_list && view.list_mean != nullptr;
+    const bool is_other_list = option == view.over_list.option && view.list_mean.option != nullptr;
     if (option->of_prompt || option->reset_on_prompt_change || is_other_list) continue;
-    changed.set(*option, option == view.list_mean ? view.list_mean_value
-                         : option->cells          ? std::vector{head_number(3, 2), head_number(4, 3)}
-                                                  : stepped(*option, option->default_value, 1));
+    changed.set(*option, option == view.list_mean.option ? view.list_mean.value
+                         : option->cells                 ? std::vector{head_number(3, 2), head_number(4, 3)}
+                                                         : stepped(*option, option->default_value, 1));
   }
   const View* const shown[] = {&view};
   for (const OptionSpec* option : chosen_options(shown, changed))
@@ -48,7 +48,7 @@ TEST_P(EveryFigure, IsMadeAgainWithItsOptions) {
       words +
       split_words(
           "--theme dark --font-size 12.5 --size 1400x1600 --scale 0.75 --no-caption --bos --precision f16");
-  if (view.over_list != nullptr || view.list_mean != nullptr)
+  if (view.over_list.option != nullptr || view.list_mean.option != nullptr)
     words = words + Words{"--over", folder_.write("list.txt", "The old king\nA dog\xff\n").string()};
   const Ran ran = run_command(words + Words{"--out", path("a.png")});
   if (ran.status != 0) {

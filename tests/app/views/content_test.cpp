@@ -108,7 +108,7 @@ TEST(Ref, GivesWordsClicksAndCommands) {
 
 /// The selected query's weights as a list, the prompt shaded by them, a number for each head, and a vector.
 View example(int& times) {
-  View view = make_view(Group::attention, "example", "Example", "An example.", nullptr);
+  View view = make_view("example", "Example", nullptr, "An example.");
   view.declare = [&times](Content& it) {
     ++times;
     const ViewContext& c = it.c;

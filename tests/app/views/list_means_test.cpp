@@ -46,7 +46,7 @@ Table by_hand(const View& view, const MeansOfView& question) {
   TableFold fold;
   for (const ListedPrompt& line : question.over.list->prompts) {
     Scenario one{line};
-    if (view.with_second != nullptr || view.on_baseline != nullptr)
+    if (view.with_second.option != nullptr || view.on_baseline != nullptr)
       one.compare(Prompt{*line.second, {}, false});
     ViewContext c = one.context(1000, 700);
     c.options = question.options;
