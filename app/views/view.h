@@ -91,6 +91,7 @@ struct ViewContext {
     const bool differs = !question.is_model_only() || (run && compares_models(*run));
     return of == Side::difference && differs && question.has_difference() ? question.difference() : question;
   }
+  bool differs() const { return side == Side::difference; }
   /// Why a question has no answer; empty while it may still get one.
   std::string failure(const Question& question) const;
   /// The baseline, if the run or the difference is shown; null: none.
@@ -361,7 +362,7 @@ struct View {
   std::string (*shown_heads)(const ViewContext&) = nullptr;
   /// Whether the picture, with the current options, shows the model alone; its caption then names no prompt.
   /// Null: as `caption` says.
-  bool (*of_model)(const ViewContext&) = nullptr;
+  std::function<bool(const ViewContext&)> of_model;
   /// Whether the picture, with the current options, also uses the baseline; its caption then names it. Null:
   /// on the difference side only.
   bool (*on_baseline)(const ViewContext&) = nullptr;

@@ -36,6 +36,16 @@ Questions questions_of(const ViewContext& c) {
 
 }  // namespace
 
+void arrange_keys(List& list, const ViewContext& c, std::span<const float> weights) {
+  list.rank_by(weights);
+  list.table.marked = c.selection.key, list.table.mark = c.theme->key;
+  list.kept = wanted_key(c, c.selection.query, static_cast<int>(weights.size()));
+  list.table.first_number = c.options[kStrongestFirst] ? 1 : 0;
+  if (!c.options[kStrongestFirst]) return;
+  list.order_by([weights](int key) { return std::abs(weights[key]); });
+  list.table.row_names = c.differs() ? "keys that differ most" : "strongest keys";
+}
+
 std::optional<QueryRows> rows_of_query(Content& it) {
   const ViewContext& c = it.c;
   if (!c.run) {

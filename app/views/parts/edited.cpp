@@ -11,42 +11,17 @@ using model::Site;
 
 constexpr std::uint8_t kFaded = 170;  // opacity of the ground over the map of a head that is off
 
-/// Whether a place includes a query; nothing if it includes some queries, and `query` stands for all of them.
-std::optional<bool> includes(const model::EditSite& at, std::optional<int> query) {
-  if (at.positions.empty()) return true;
-  if (!query) return std::nullopt;
-  return std::ranges::find(at.positions, *query) != at.positions.end();
-}
-
 /// What an edit makes of the factor of a head's output, see output_factor, which is nothing after an edit
 /// that no factor expresses. Setting the output to 0 does not depend on what was before.
-std::optional<double> factor_after(const model::Edit& edit, std::optional<double> before,
-                                   std::optional<int> query) {
-  const auto here = std::visit(
-      [&](const auto& one) -> std::optional<bool> {
-        if constexpr (requires { one.at; }) return includes(one.at, query);
-        return std::nullopt;
-      },
-      edit);
-  if (here && !*here) return before;
-  if (const auto* scale = std::get_if<model::ScaleValues>(&edit); scale && here && scale->at.units.empty()) {
+std::optional<double> factor_after(const model::Edit& edit, std::optional<double> before) {
+  const auto is_whole = [](const model::EditSite& at) { return at.positions.empty() && at.units.empty(); };
+  if (const auto* scale = std::get_if<model::ScaleValues>(&edit); scale && is_whole(scale->at)) {
     if (scale->factor == 0) return 0;
     if (before) return *before * double{scale->factor};
   }
-  if (const auto* set = std::get_if<model::SetValues>(&edit); set && here && set->at.units.empty())
+  if (const auto* set = std::get_if<model::SetValues>(&edit); set && is_whole(set->at))
     if (std::ranges::all_of(set->values, [](float value) { return value == 0; })) return 0;
   return std::nullopt;
-}
-
-/// `sites`: in the order of the pass.
-std::optional<double> factor_of(const ViewContext& c, int layer, int head, std::optional<int> query,
-                                std::initializer_list<Site> sites = {Site::z, Site::result}) {
-  std::optional<double> factor = 1;
-  const std::vector<model::Edit> edits = edits_of_head(c, layer, head);
-  for (const Site site : sites)
-    for (const model::Edit& edit : edits)
-      if (model::point_of(edit).site == site) factor = factor_after(edit, factor, query);
-  return factor;
 }
 
 /// Whether an edit there cannot affect the attention pattern of a layer.
@@ -101,7 +76,8 @@ bool is_edited_at(const ViewContext& c, Site site, int layer, int head) {
 bool is_edited_at(const ViewContext& c, model::HookPoint point, int position) {
   const auto acts = [&](const auto& edit) {
     if constexpr (requires { edit.at; })
-      return edit.at.point == point && includes(edit.at, position).value_or(false);
+      return edit.at.point == point &&
+             (edit.at.positions.empty() || std::ranges::count(edit.at.positions, position) > 0);
     return false;
   };
   return c.run && std::ranges::any_of(c.run->prompt.edits,
@@ -134,12 +110,13 @@ bool is_edited_output(const ViewContext& c, int layer, int head) {
   return is_edited_at(c, Site::z, layer, head) || is_edited_at(c, Site::result, layer, head);
 }
 
-std::optional<double> output_factor(const ViewContext& c, int layer, int head, std::optional<int> query) {
-  return factor_of(c, layer, head, query);
-}
-
-std::optional<double> z_factor(const ViewContext& c, int layer, int head, int query) {
-  return factor_of(c, layer, head, query, {Site::z});
+std::optional<double> output_factor(const ViewContext& c, int layer, int head) {
+  std::optional<double> factor = 1;
+  const std::vector<model::Edit> edits = edits_of_head(c, layer, head);
+  for (const Site site : {Site::z, Site::result})  // in the order of the pass
+    for (const model::Edit& edit : edits)
+      if (model::point_of(edit).site == site) factor = factor_after(edit, factor);
+  return factor;
 }
 
 std::string factor_words(double factor) {

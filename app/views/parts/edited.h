@@ -26,13 +26,9 @@ int wanted_key(const ViewContext& context, int query, int keys);
 /// Whether an edit acts on what the head writes, so that its pattern and values do not tell that.
 bool is_edited_output(const ViewContext& context, int layer, int head);
 
-/// The factor by which the edits multiply what a head writes at a query: 0: it is off, 1: unedited. Nothing
-/// if they do something else to it, e.g. replace it by its mean. Without a query: the one factor for all
-/// queries; nothing if an edit is about some of them.
-std::optional<double> output_factor(const ViewContext& context, int layer, int head,
-                                    std::optional<int> query = {});
-/// The factor on its z alone, without what edits make of its result.
-std::optional<double> z_factor(const ViewContext& context, int layer, int head, int query);
+/// The factor by which the edits multiply what a head writes: 0: it is off, 1: unedited. Nothing if they do
+/// something else to it, e.g. replace it by its mean, or act on some queries only.
+std::optional<double> output_factor(const ViewContext& context, int layer, int head);
 /// "off", "× 0.5"; empty for an unedited head.
 std::string factor_words(double factor);
 

@@ -104,6 +104,26 @@ ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int impo
   return column;
 }
 
+void List::set_difference(ListColumn& column) const {
+  if (!context_.differs()) return;
+  column.heading.insert(0, delta(context_));
+  if (column.file) column.file->name.insert(0, difference_column_prefix(context_));
+  column.is_blank = [number = column.number](int row) { return !std::isfinite(number(row)); };
+}
+
+viz::ColorScale List::own_scale(const viz::TableColumn& column, int index) const {
+  float largest = 0;
+  const auto include = [&largest](std::span<const float> vector, float factor) {
+    largest = std::max(largest, std::abs(factor) * viz::value_range(viz::Matrix::row(vector)).magnitude());
+  };
+  for (std::size_t row = 0; row < column.vectors.size(); ++row)
+    include(column.vectors[row], column.factors.empty() ? 1 : column.factors[row]);
+  for (const auto* fixed : {&table.header, &table.footer})
+    for (const viz::FixedCell& cell : *fixed | std::views::join)
+      if (cell.column == index) include(cell.vector, 1);
+  return viz::diverging_scale(largest);
+}
+
 int List::last() const {
   return static_cast<int>(std::ranges::count(columns_, true, &ListColumn::pictured)) - 1;
 }
@@ -167,6 +187,8 @@ const viz::Table& List::filled() {
     }
     for_rows(column.number, made.numbers);
     if (!column.hidden) for_rows(column.vector, made.vectors);
+    if (column.vector && made.scale == viz::ColorScale())
+      made.scale = own_scale(made, static_cast<int>(table.columns.size()) - 1);
     for_rows(column.is_blank, made.blank);
     if (context_.side == Side::difference) show_small(made);
   }

@@ -73,17 +73,20 @@ std::optional<ViewActions> keys_along_heads(const ViewContext&, const TableRows&
 struct ListLook {
   std::optional<Column> file = {};  ///< its name, unit and use in files; none: not in files
   std::optional<viz::Color> color = {},
-                            heading = {};   ///< colours of text and heading; none: text colour, and muted
-  int digits = -1;                          ///< decimals; -1: as many as fit
-  double scientific = 0;                    ///< smaller numbers are written "2.1e−5"
-  double low = 0, high = 0;                 ///< ends of the axis of bars; equal: those of the numbers
-  bool rounds = false;                      ///< equal ends are round numbers instead
-  int axis_group = 0;                       ///< columns of one group have one axis; 0: none
-  bool axis = false;                        ///< the axis' ends are shown next to the heading
-  float least = 0, most = 0;                ///< width in logical pixels; 0: as the cells need
-  float enough = 0;                         ///< width that it has before columns of less importance
-  std::optional<bool> is_signed = {};       ///< bars take the colours of their signs; none: of differences
-  bool hidden = false;                      ///< not in pictures; files still have it
+                            heading = {};  ///< colours of text and heading; none: text colour, and muted
+  int digits = -1;                         ///< decimals; -1: as many as fit
+  double scientific = 0;                   ///< smaller numbers are written "2.1e−5"
+  double low = 0, high = 0;                ///< ends of the axis of bars; equal: those of the numbers
+  bool rounds = false;                     ///< equal ends are round numbers instead
+  int axis_group = 0;                      ///< columns of one group have one axis; 0: none
+  bool axis = false;                       ///< the axis' ends are shown next to the heading
+  float least = 0, most = 0;               ///< width in logical pixels; 0: as the cells need
+  float enough = 0;                        ///< width that it has before columns of less importance
+  std::optional<bool> is_signed = {};      ///< bars take the colours of their signs; none: of differences
+  bool hidden = false;                     ///< not in pictures; files still have it
+  /// On the difference side the numbers are differences: headings say so, and others than finite ones are
+  /// blank.
+  bool differs = false;
   bool tip = true;                          ///< numbers are said at the mouse
   std::function<bool(int row)> blank = {};  ///< which cells are empty, in files too; none: no cell is
 };
@@ -161,6 +164,7 @@ class List final : public RoleBox {
     ListColumn& column = add(viz::TableColumn::Kind::number, std::move(heading), importance, look);
     column.number = [cell = by_row<Cells>(cells)](int row) { return static_cast<float>(cell(row)); };
     column.file_cell = [cell = by_row<Cells>(cells)](int row) { return cell_of(cell(row)); };
+    if (look.differs) set_difference(column);
     return column;
   }
   template <ListCells Cells>
@@ -252,6 +256,9 @@ class List final : public RoleBox {
   void add_component(Facts& facts, const Picture& picture, const viz::Hit& hit) const;
   /// Chooses what a row above or below the marked one is about, and scrolls to it.
   ViewActions choose_next(const ViewContext& context, const TableRows& rows, int by) const;
+  void set_difference(ListColumn& column) const;
+  /// The scale of strips that are not given one: that of their largest number.
+  viz::ColorScale own_scale(const viz::TableColumn& column, int index) const;
   ListColumn& add(viz::TableColumn::Kind kind, std::string heading, int importance, const ListLook& look);
   template <class Cells>
   static auto by_row(const std::remove_reference_t<Cells>& cells) {

@@ -260,7 +260,9 @@ View with_means(View view) {
   view.options.insert(view.options.begin(), &kMeanOverList);
   view.options.push_back(&kFirstMean);
   view.over_list = {kMeanOverList, true};
-  view.of_model = mean_is_shown;
+  view.of_model = [of_model = view.of_model](const ViewContext& c) {
+    return mean_is_shown(c) || (of_model && of_model(c));
+  };
   return view;
 }
 

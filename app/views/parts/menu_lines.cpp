@@ -7,6 +7,13 @@
 
 namespace headscope::app {
 
+const Option<ShownOfKeys> kShownOfKeys = choice_option<ShownOfKeys>(
+    "strips", "Strips", "qQ", "which vectors are shown next to the keys",
+    {{"values", "Values", "The values, as weighted by attention, and their sum"},
+     {"products", "q × k", "Query times key, component by component: they add up to the score"},
+     {"breakdown", "Score breakdown",
+      "None: the score of the chosen or else the strongest key, step by step; its numbers are the table's"}});
+
 MenuLine choose_query(const ViewContext& c, int position, std::string_view words) {
   return {std::string(words) + " " + token_name(c.run->tokens, position), {SelectQuery{position}}};
 }
