@@ -392,7 +392,10 @@ Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& contex
 
 static std::shared_ptr<Content> content_in(const ViewContext& c, const View& view) {
   auto content = std::make_shared<Content>(c);
-  view.declare(*content);
+  if (c.prompts == nullptr && needs_list(view, c.options))
+    content->message = no_list_words(c);
+  else
+    view.declare(*content);
   if (!c.run && content->message.empty()) content->message = c.no_run;
   if (c.run && c.side == Side::difference)
     content->subtitle = difference_words(c, view) + (content->same ? ": no difference" : "") +

@@ -7,6 +7,7 @@
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
+#include "app/views/parts/prompt_list_words.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
 
@@ -39,6 +40,10 @@ namespace {
 
 View placed(View view, Group group, Audience audience) {
   view.group = group, view.audience = audience;
+  if (std::ranges::find(view.options, &kTextOf) != view.options.end()) {
+    view.over_list = {kTextOf, TextOf::list};
+    view.of_model = uses_list;
+  }
   return view;
 }
 

@@ -24,7 +24,7 @@ const Option<int> kFirstRow = first_row_option("first-pair");
 
 /// What a pair's number is called.
 const char* quantity(const ViewContext& c) {
-  return c.side == Side::difference ? "difference" : "above random";
+  return c.differs() ? "difference" : "above random";
 }
 
 /// The picture's numbers: the grid, and the listed pairs.
@@ -56,7 +56,7 @@ Numbers numbers_of(const ViewContext& c, const std::shared_ptr<const Composition
     }
   const bool all = c.options[kPairs] == Pairs::all;
   const int chosen = c.selection.layer * of->heads_per_layer + c.selection.head;
-  n.listed = strongest_pairs(*of, all ? kListed : 0, c.side == Side::difference, all ? -1 : chosen);
+  n.listed = strongest_pairs(*of, all ? kListed : 0, c.differs(), all ? -1 : chosen);
   return n;
 }
 
@@ -82,11 +82,8 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
   auto grid = std::make_unique<Grid>(c, kCell, n.excess, std::vector(n.names.begin(), n.names.end() - heads),
                                      std::vector(n.names.begin() + heads, n.names.end()));
   viz::Heatmap& map = grid->map;
-  const auto magnitude = static_cast<double>(viz::value_range(map.cells.matrix).magnitude());
   map.cells.masked = n.masked;
   map.cells.hatched = false;
-  map.cells.scale =
-      c.side == Side::difference ? scale_of_differences(magnitude) : viz::diverging_scale(magnitude);
   map.rows.title = "sender", map.cols.title = "receiver";
   map.rows.numbered = map.cols.numbered = true;
   map.cols.emphasised = (c.selection.layer - 1) * n.of->heads_per_layer + c.selection.head;
@@ -110,7 +107,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->bar(quantity(c), 8, [pair](int row) { return pair(row).excess; },
             {.digits = 4, .most = 16 * c.font_size, .is_signed = true, .tip = false});
   list->rank_by([pair](int row) { return pair(row).excess; });
-  if (c.side != Side::difference) {
+  if (!c.differs()) {
     const auto value = [&n, pair](int row) { return n.of->value(pair(row).sender, pair(row).receiver); };
     list->number("composition", 5, value, {.color = c.theme->text_muted, .digits = 4, .tip = false});
   }
@@ -133,11 +130,10 @@ void add_pair(Facts& facts, const ViewContext& c, const Numbers& n, int sender, 
   facts.say(n.names[sender] + " → " + n.names[receiver]);
   const float value = n.of->value(sender, receiver);
   if (std::isnan(value)) {
-    facts.say(n.of->layer_of(receiver) < n.of->done ? "no number: one of the matrices is 0 or not finite"
-                                                    : kComputing);
+    facts.say(n.of->layer_of(receiver) < n.of->done ? "none" : kComputing);
   } else {
     facts.number(difference_prefix(c) + std::string(spec_of(c.options[kKind]).title), value);
-    if (c.side != Side::difference) facts.number("above random", n.of->excess(sender, receiver));
+    if (!c.differs()) facts.number("above random", n.of->excess(sender, receiver));
   }
   for (const int head : {sender, receiver})
     facts.commands.push_back({"Show " + n.names[head], choice_of(n.ref(head), c)});
@@ -145,7 +141,7 @@ void add_pair(Facts& facts, const ViewContext& c, const Numbers& n, int sender, 
 
 /// A row for each pair, listed or not.
 Table table(const ViewContext& c, const Numbers& n) {
-  const bool differs = c.side == Side::difference;
+  const bool differs = c.differs();
   Table result{key_column("sender layer"), key_column("sender head"), key_column("receiver layer"),
                key_column("receiver head"), difference_column_prefix(c) + "composition"};
   result.ranked_by = result.columns.back().name;
@@ -177,7 +173,7 @@ void declare(Content& it) {
   }
   const CompositionKindSpec& kind = spec_of(c.options[kKind]);
   it.title = std::string(kind.title) + " of heads";
-  if (c.side != Side::difference) it.subtitle = "minus " + viz::fixed_number(of->baseline, 4) + " of random matrices";
+  if (!c.differs()) it.subtitle = "minus " + viz::fixed_number(of->baseline, 4) + " of random matrices";
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_pair(facts, c, n, ref.other / n.of->heads(), ref.other % n.of->heads());

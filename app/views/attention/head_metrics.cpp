@@ -1,4 +1,3 @@
-#include <array>
 #include <ranges>
 
 #include "app/run/analyses/heads.h"
@@ -10,13 +9,8 @@ namespace headscope::app::head_metrics_grid {
 enum Role { kCell, kRow };
 enum class Text { prompt, repeated, list };
 
-const Option<HeadMetric> kMetric = [] {
-  std::vector<Choice> choices;
-  for (const HeadMetricKind& metric : head_metrics())
-    choices.push_back({metric.name, metric.label, metric.help});
-  return choice_option<HeadMetric>("metric", "Metric", "fF", "which metric the grid shows",
-                                   std::move(choices));
-}();
+const Option<HeadMetric> kMetric = choice_option<HeadMetric>(
+    "metric", "Metric", "fF", "which metric the grid shows", choices_of(head_metrics()));
 const Option<Text> kText =
     choice_option<Text>("metrics-text", "Text", "tT", "which text the heads are measured on",
                         {{"prompt", "Prompt", "The prompt"},
@@ -26,32 +20,20 @@ bool uses_repeated(const Options& options) {
   return options[kText] == Text::repeated;
 }
 const Option<int> kSequences =
-    make_option<int>("repeated-sequences", "Sequences", "number of sequences of random tokens",
-                     {.default_value = RepeatedTokens::kDefaultSequences,
-                      .low = 1,
-                      .high = 100'000,
-                      .keys = "qQ",
-                      .applies = uses_repeated});
-const Option<int> kLength = make_option<int>("repeated-length", "Length",
-                                             "tokens of a sequence before they are repeated, if they fit",
-                                             {.default_value = RepeatedTokens::kDefaultLength,
-                                              .low = 1,
-                                              .high = 1 << 20,
-                                              .keys = "lL",
-                                              .applies = uses_repeated});
-const Option<int> kSeed = make_option<int>("repeated-seed", "Seed", "seed of the random tokens",
-                                           {.flag = "seed",
-                                            .default_value = 0,
-                                            .low = 0,
-                                            .high = std::numeric_limits<int>::max(),
-                                            .keys = "jJ",
-                                            .applies = uses_repeated});
+    number_option("repeated-sequences", "Sequences", "qQ", "number of sequences of random tokens",
+                  RepeatedTokens::kDefaultSequences, 1, 100'000, {.applies = uses_repeated});
+const Option<int> kLength = number_option(
+    "repeated-length", "Length", "lL", "tokens of a sequence before they are repeated, if they fit",
+    RepeatedTokens::kDefaultLength, 1, 1 << 20, {.applies = uses_repeated});
+const Option<int> kSeed =
+    number_option("repeated-seed", "Seed", "jJ", "seed of the random tokens", 0, 0,
+                  std::numeric_limits<int>::max(), {.flag = "seed", .applies = uses_repeated});
 const Option<int> kFirstRow = first_row_option("first-head", false, -1);
 
 bool ignores_prompt(const ViewContext& c) {
   return c.options[kText] != Text::prompt;
 }
-bool uses_list(const ViewContext& c) {
+bool is_of_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
 }
 
@@ -68,43 +50,40 @@ struct Numbers {
   int sequences = 0;                             ///< number of finished sequences of random tokens
   const ListProgress* list = nullptr;            ///< of a list
 
+  const HeadMetricValues* of(int head) const { return head < std::ssize(of_head) ? of_head[head] : nullptr; }
   /// NaN if not measured yet, or undefined.
   float at(HeadMetric metric, int head) const {
-    return head < std::ssize(of_head) && of_head[head] != nullptr
-               ? static_cast<float>((*of_head[head])[metric])
-               : std::numeric_limits<float>::quiet_NaN();
+    return of(head) ? static_cast<float>((*of(head))[metric]) : std::numeric_limits<float>::quiet_NaN();
   }
 };
 
-/// Nothing while there is no answer; the content says why.
+/// Nothing while there is no answer.
 std::optional<Numbers> numbers_of(Content& it) {
   const ViewContext& c = it.c;
-  const auto progress = [](std::size_t done, int all, const char* what) {
-    return static_cast<int>(done) == all ? "" : std::to_string(done) + " of " + std::to_string(all) + what;
+  Numbers n;
+  const auto note_progress = [&n](std::ptrdiff_t done, int all, const char* what) {
+    if (done < all) n.pending = std::to_string(done) + " of " + std::to_string(all) + what;
   };
-  const auto on_texts = [&](const auto& question) -> std::optional<Numbers> {
-    const auto answer = it.need(question);
-    if (!answer) return std::nullopt;
-    Numbers n;
+  const auto add_texts = [&](const auto& answer) {
+    if (!answer) return;
     n.answer = answer, n.sequences = answer->sequences;
     for (const HeadMetricValues& head : answer->heads) n.of_head.push_back(&head);
-    if (uses_list(c))
+    if (is_of_list(c))
       n.list = &answer->progress;
     else
-      n.pending = progress(n.sequences, repeated_tokens(c).sequences, " sequences");
-    return n;
+      note_progress(n.sequences, repeated_tokens(c).sequences, " sequences");
   };
-  if (uses_list(c) && !c.prompts) it.message = no_list_words(c);
-  if (uses_list(c)) return c.prompts ? on_texts(MetricsOnList{over_list(c)}) : std::nullopt;
-  if (ignores_prompt(c)) return c.run ? on_texts(MetricsOnRepeated{repeated_tokens(c)}) : std::nullopt;
-  const auto answer = it.need(ThumbnailsOfHeads{});
-  if (!answer) return std::nullopt;
-  Numbers n;
-  n.answer = answer;
-  for (const auto& head : answer->of_head | std::views::take(answer->done))
-    n.of_head.push_back(head ? &head->metrics : nullptr);
-  n.pending = progress(n.of_head.size(), c.run->run->config.n_layer * c.run->run->config.n_head, " heads");
-  return n;
+  if (is_of_list(c)) {
+    add_texts(it.need(MetricsOnList{over_list(c)}));
+  } else if (ignores_prompt(c)) {
+    if (c.run) add_texts(it.need(MetricsOnRepeated{repeated_tokens(c)}));
+  } else if (const auto answer = it.need(ThumbnailsOfHeads{})) {
+    n.answer = answer;
+    for (const auto& head : answer->of_head | std::views::take(answer->done))
+      n.of_head.push_back(head ? &head->metrics : nullptr);
+    note_progress(std::ssize(n.of_head), c.run->run->config.n_layer * c.run->run->config.n_head, " heads");
+  }
+  return n.answer ? std::optional(std::move(n)) : std::nullopt;
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys = ListKeys::pages};
@@ -113,9 +92,7 @@ const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys =
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.of_head.size()));
   const int heads = c.run->run->config.n_head;
-  const auto value = [&n](HeadMetric metric) {
-    return [&n, metric](int head) { return n.at(metric, head); };
-  };
+  const auto value = [&n](HeadMetric id) { return [&n, id](int head) { return n.at(id, head); }; };
   const auto add = [&](const HeadMetricKind& metric, int importance, ListLook look) -> ListColumn& {
     look.blank = [of = value(metric.id)](int head) { return std::isnan(of(head)); };
     return list->number(metric.heading(), importance, value(metric.id), look);
@@ -136,15 +113,13 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->order_by([of = value(chosen.id)](int head) { return std::abs(of(head)); });
   list->table.marked = list->kept = c.selection.layer * heads + c.selection.head;
   list->least_width = 12, list->good_width = 26, list->most_width = 44;
-
   list->file(key_column("layer"), [heads](int head) { return head / heads; });
   list->file(key_column("head"), [heads](int head) { return head % heads; });
   for (const HeadMetricKind& metric : head_metrics())
     list->file({difference_column_prefix(c) + std::string(metric.name), std::string(metric.unit_in_files())},
                value(metric.id));
-  list->file("queries left out", [&n](int head) {
-    return n.of_head[head] != nullptr ? std::optional(n.of_head[head]->left_out) : std::nullopt;
-  });
+  list->file("queries left out",
+             [&n](int head) { return n.of(head) ? std::optional(n.of(head)->left_out) : std::nullopt; });
   return list;
 }
 
@@ -152,32 +127,21 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 std::string note_of(const ViewContext& c, const Numbers& n, const std::vector<float>& shown) {
   if (!n.pending.empty()) return "computing… " + n.pending;
   if (std::ranges::any_of(shown, [](float v) { return std::isfinite(v); })) return "";
-  if (ignores_prompt(c)) return "no finite numbers";
-  if (c.run->run->length() == 1) return "a single token can only attend to itself";
-  if (c.side == Side::difference) return "no finite differences";
-  if (!has_own_keys(*c.run)) return "the keys are not tokens of the queries' text";
-  const std::string_view lacking = kind_of(c.options[kMetric]).lacking;
-  return lacking.empty() ? "no finite numbers" : std::string(lacking);
+  const std::string lacking(kind_of(c.options[kMetric]).lacking);
+  return ignores_prompt(c) || c.differs() || lacking.empty() ? "no finite numbers" : lacking;
 }
 
-/// "1 query": those of the prompt that a metric is about, where not all are; of all measured heads "2 to 3
-/// queries". A mean over few of them says little.
-std::string queries_of(const ViewContext& c, const Numbers& n) {
-  const HeadMetricKind& metric = kind_of(c.options[kMetric]);
-  if (ignores_prompt(c) || c.side == Side::difference || metric.lacking.empty()) return "";
-  std::vector<std::int64_t> counts;
-  for (const HeadMetricValues* of : n.of_head)
-    if (of != nullptr) counts.push_back(of->queries[static_cast<std::size_t>(metric.id)]);
-  if (counts.empty()) return "";
-  const auto [least, most] = std::ranges::minmax(counts);
-  return ": " + (least < most ? std::to_string(least) + " to " : "") + std::to_string(most) +
-         (most == 1 ? " query" : " queries");
-}
-
-/// The averaged quantity, and what it is averaged over.
+/// The averaged quantity, and what it is averaged over: ": 1 query" are those of the chosen head that a
+/// metric is about, where not all are; a mean over few of them says little.
 std::string detail_of(const ViewContext& c, const Numbers& n) {
-  const std::string detail(kind_of(c.options[kMetric]).detail);
-  if (!ignores_prompt(c)) return detail + queries_of(c, n);
+  const HeadMetricKind& metric = kind_of(c.options[kMetric]);
+  const std::string detail(metric.detail);
+  if (!ignores_prompt(c)) {
+    const HeadMetricValues* of = n.of(c.selection.layer * c.run->run->config.n_head + c.selection.head);
+    if (c.differs() || metric.lacking.empty() || of == nullptr) return detail;
+    const auto queries = of->queries[static_cast<std::size_t>(metric.id)];
+    return detail + ": " + std::to_string(queries) + (queries == 1 ? " query" : " queries");
+  }
   const std::string model = c.run->prompt.edits.empty() ? "" : "unedited model; ";
   if (n.list != nullptr) return model + list_words(c, *n.list) + "; " + detail;
   const RepeatedTokens texts = repeated_tokens(c);
@@ -211,10 +175,8 @@ void declare(Content& it) {
   it.subtitle = detail_of(c, n);
   auto list = list_of(c, n);
   it.table = [&c, &n, &list = *list] { return table(c, n, list); };
-
-  const int heads = c.run->run->config.n_head;
   std::vector<float> shown;
-  for (int head = 0; head < c.run->run->config.n_layer * heads; ++head)
+  for (int head = 0; head < c.run->run->config.n_layer * c.run->run->config.n_head; ++head)
     shown.push_back(n.at(metric.id, head));
   const std::string note = note_of(c, n, shown);
   auto grid = grid_of_heads(c, kCell, std::move(shown), metric.heading(), std::string(metric.unit));
@@ -222,13 +184,6 @@ void declare(Content& it) {
   std::vector<std::int64_t> left_out;
   for (const HeadMetricValues* of : n.of_head)
     if (of != nullptr) left_out.push_back(of->left_out);
-  it.place_facts = [&n, heads](Facts& facts, const Ref& ref) {
-    const int head = ref.layer * heads + ref.head;
-    if (head >= std::ssize(n.of_head))
-      facts.say(kComputing, Fact::Location::tooltip);
-    else if (n.of_head[head] != nullptr)
-      facts.say(left_out_words({&n.of_head[head]->left_out, 1}), Fact::Location::tooltip);
-  };
   it.body = beside(boxes(rows(boxes(std::move(grid), notes({note, left_out_words(left_out)}))),
                          may_be_left_out(std::move(list), "the list")));
 }

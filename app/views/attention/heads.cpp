@@ -35,7 +35,7 @@ const Thumbnail* previous_of(const ViewContext& c, const Thumbnails& thumbnails,
 /// One scale for all heads, so that they can be compared.
 viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
   const viz::ValueRange all = viz::united(range_of_heads(thumbnails, c.options), common_range(c));
-  return c.side == Side::difference ? difference_scale(all, c.options) : weight_scale(all, c.options);
+  return c.differs() ? difference_scale(all, c.options) : weight_scale(all, c.options);
 }
 
 /// A thumbnail with the values that are coloured. With key 0 excluded, a pooled first column holds its
@@ -272,7 +272,7 @@ void add_map_facts(Facts& facts, const ViewContext& c, const Thumbnails& thumbna
                  t->values[hit.row * t->cols + hit.col]);
   }
   for (const HeadMetric metric : {HeadMetric::first, HeadMetric::previous, HeadMetric::self})
-    if (const double mean = t->metrics[metric]; c.side != Side::difference && std::isfinite(mean))
+    if (const double mean = t->metrics[metric]; !c.differs() && std::isfinite(mean))
       facts.say(std::string(kind_of(metric).title) + " " + percent(mean), Fact::Location::tooltip);
   facts.card = make_card(c, scale, *t, hit);
 }
@@ -408,7 +408,7 @@ void declare(Content& it) {
   it.subtitle = "rows: layers; in each map queries × keys";
   it.table = [&] { return table(c, thumbnails); };
   const viz::ColorScale scale = common_scale(c, thumbnails);
-  const bool per_row = c.options[kValueScale] == ValueScale::per_row && c.side != Side::difference;
+  const bool per_row = c.options[kValueScale] == ValueScale::per_row && !c.differs();
   BoxPtr key0;
   if (c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMax)
     key0 = may_be_left_out(

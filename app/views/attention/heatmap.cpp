@@ -112,7 +112,7 @@ void add_cell_facts(Facts& facts, const ViewContext& c, const Pattern& pattern, 
   if (pattern.masked(query, key)) return facts.say(masked_words(c, query, key));
   const float weight = pattern.matrix().at(query, key);
   facts.number(difference_prefix(c) + std::string(words.quantity), weight);
-  if (c.side == Side::difference || !std::isfinite(weight)) return;
+  if (c.differs() || !std::isfinite(weight)) return;
   const double part =
       static_cast<double>(weight) / (c.options[kCells] == Cells::values ? sum_of_row(pattern, query) : 1);
   facts.say((std::isfinite(part) ? percent(part) + " of " + std::string(words.whole) + ", " : "") + "rank " +
@@ -127,7 +127,7 @@ void declare(Content& it) {
   if (!answer) return;
   const Pattern& pattern = *it.keep(answer);
   const Words& words = it.keep(words_of(c, pattern));
-  const bool is_difference = c.side == Side::difference, is_weight = c.options[kCells] == Cells::weights;
+  const bool is_difference = c.differs(), is_weight = c.options[kCells] == Cells::weights;
   const PatternScale& scale =
       it.keep(pattern_scale(c, pattern.matrix(), words.quantity, pattern.masked.causal(),
                             is_weight ? common_range(c) : viz::ValueRange{}));

@@ -47,7 +47,7 @@ struct Source {
 /// The maximum number of heads: limited by colours, and by memory for patterns of this length.
 std::size_t most_heads(const ViewContext& c) {
   const int length = c.run->run->length(), keys = key_count(*c.run);
-  const std::size_t colors = c.side == Side::difference ? kMaxHeads / 2 : kMaxHeads;
+  const std::size_t colors = c.differs() ? kMaxHeads / 2 : kMaxHeads;
   return std::min<std::size_t>(colors, static_cast<std::size_t>(std::max(1, kMaxWeights / (length * keys))));
 }
 
@@ -83,7 +83,7 @@ viz::Color color_of(const ViewContext& c, std::size_t index) {
 /// Nothing while a pattern is missing; the content says why.
 std::vector<Source> sources_of(Content& it) {
   const ViewContext& c = it.c;
-  const bool difference = c.side == Side::difference, several = c.options[kOfHeads] != Heads::one;
+  const bool difference = c.differs(), several = c.options[kOfHeads] != Heads::one;
   const PatternOf chosen{c.selection.layer, c.selection.head};
   std::vector<Source> sources;
   bool all = true;
@@ -154,7 +154,7 @@ std::string note_of(const ViewContext& c, const StrongestLinks& drawn) {
   if (const std::size_t wanted = c.options[kLineHeads].size(), most = most_heads(c); wanted > most)
     words = "the first " + std::to_string(most) + " of " + std::to_string(wanted) + " heads; ";
   if (shown < passed) words += "the " + grouped(shown) + " strongest of ";
-  return words + counted(passed, c.side == Side::difference ? "difference" : "weight") +
+  return words + counted(passed, c.differs() ? "difference" : "weight") +
          (threshold > 0 ? " of at least " + plain(threshold) : " above 0");
 }
 
@@ -284,7 +284,7 @@ Table table(const ViewContext& c, const std::vector<Source>& sources) {
   result.fact("weights", drawn.passed);  // of which there are at most kMaxRows rows
   for (const viz::Link& link : drawn.links) {
     const Source& source = sources[link.series];  // for differences its last word is the direction
-    const std::size_t end = c.side == Side::difference ? source.name.rfind(' ') : std::string::npos;
+    const std::size_t end = c.differs() ? source.name.rfind(' ') : std::string::npos;
     add_row(result, source.name.substr(0, end), link.from, c.run->tokens.labels[link.from], link.to,
             key_tokens(*c.run).labels[link.to], source.sign < 0 ? -link.weight : link.weight);
   }
@@ -316,7 +316,7 @@ void declare(Content& it) {
   it.title = "Attention of " + (c.options[kOfHeads] != Heads::one ? name_of_heads(c)
                                 : heads.size() == 1 ? head_title(c, heads.front().layer, heads.front().head)
                                                     : std::to_string(heads.size()) + " heads");
-  const bool is_difference = c.side == Side::difference;
+  const bool is_difference = c.differs();
   if (!c.options[kAllQueries]) it.subtitle = "from query " + token_name(c.run->tokens, c.selection.query);
   it.table = [&] { return table(c, sources); };
   const bool same = is_difference && std::ranges::all_of(sources, [](const Source& source) {

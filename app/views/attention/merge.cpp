@@ -120,7 +120,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
                                along = std::span(n.along).first(static_cast<std::size_t>(n.count));
   const auto low = std::min(0.0, static_cast<double>(std::ranges::min(along))),
              high = static_cast<double>(std::ranges::max(parts));
-  const bool differs = c.side == Side::difference;
+  const bool differs = c.differs();
   list.bar(
       differs ? "norm of Δ" : "norm", 8, n.norms,
       {.file = differs ? "norm of the difference" : "norm", .low = low, .high = high, .is_signed = false});

@@ -40,7 +40,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
                       shape_of(d_head), "", of_thirds[i], output.subspan(i * d + head * d_head, d_head),
                       of_output});
   using model::Site;
-  if (c.side == Side::difference) {
+  if (c.differs()) {
     for (NamedStrip& strip : strips) strip.name.insert(0, delta(c));
     strips[kNormed].detail = "input to all heads";
     const bool same = std::ranges::all_of(input.bias, [](float difference) { return difference == 0; });

@@ -37,8 +37,10 @@ struct Numbers {
 Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Stages> answer) {
   const auto& [layer, head, query, selected] = c.selection;
   const model::Run& run = *c.run->run;
-  Numbers n{.answer = std::move(answer), .query = query, .q = run.q(layer, head, query)};
-  n.keys = n.answer->masked.end_of(query);
+  Numbers n;
+  n.answer = std::move(answer);
+  n.query = query, n.keys = n.answer->masked.end_of(query);
+  n.q = run.q(layer, head, query);
   const auto d_head = static_cast<std::size_t>(run.config.d_head());
   std::vector<double> z(d_head, 0.0);
   for (int key = 0; key < n.keys; ++key) {

@@ -16,7 +16,7 @@ Questions questions_of(const ViewContext& c) {
   const Selection& s = c.selection;
   Questions questions{{s.layer, s.head, s.query}, {}};
   const int there = compared_query(c);
-  if (c.side != Side::difference || there < 0) return questions;
+  if (!c.differs() || there < 0) return questions;
   questions.before = {s.layer, s.head, there};
   const model::HeadIndex head{s.layer, s.head};
   const std::vector<int>& counterparts = aligned_keys(*c.run);
@@ -55,7 +55,7 @@ std::optional<QueryRows> rows_of_query(Content& it) {
   }
   if (it.lacks_counterpart()) return std::nullopt;
   const Questions questions = questions_of(c);
-  const bool differs = c.side == Side::difference;
+  const bool differs = c.differs();
   QueryRows rows{it.need_on(differs ? Side::run : c.side, questions.now), nullptr, {}};
   if (!differs) return rows.now ? std::optional(std::move(rows)) : std::nullopt;
   rows.before = it.need_on(Side::baseline, questions.before);

@@ -155,7 +155,7 @@ std::string name_in(const ScoreSources& of, int part, bool of_key) {
 }
 
 std::string number_title(const ViewContext& c) {
-  return c.side == Side::difference ? "difference" : "scaled score";
+  return c.differs() ? "difference" : "scaled score";
 }
 
 std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
@@ -164,9 +164,6 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
   for (const int part : n.cols) cols.push_back(name_in(*n.of, part, true));
   auto grid = std::make_unique<Grid>(c, kCell, n.grid, std::move(rows), std::move(cols));
   viz::Heatmap& map = grid->map;
-  const auto magnitude = static_cast<double>(viz::value_range(map.cells.matrix).magnitude());
-  map.cells.scale =
-      c.side == Side::difference ? scale_of_differences(magnitude) : viz::diverging_scale(magnitude);
   map.rows.title = "part of q", map.rows.title_color = c.theme->query;
   map.cols.title = "part of k", map.cols.title_color = c.theme->key;
   map.rows.numbered = map.cols.numbered = true;
@@ -207,13 +204,13 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 /// "all products 3.2101, the model's scaled score 3.2101, rounding error 1.2e−7".
 std::string sum_words(const ViewContext& c, const ScoreSources& of) {
   return "all products " + viz::fixed_number(of.sum(), 4) +
-         (c.side == Side::difference ? ", the difference in scaled score " : ", the model's scaled score ") +
+         (c.differs() ? ", the difference in scaled score " : ", the model's scaled score ") +
          viz::fixed_number(of.score, 4) + ", rounding error " + viz::number(of.rounding_error(), 2);
 }
 
 /// What became of the score; empty: it went into the softmax.
 std::string replaced_words(const ViewContext& c, const Numbers& n) {
-  if (c.side == Side::difference || !n.terms.edited()) return "";
+  if (c.differs() || !n.terms.edited()) return "";
   if (std::isinf(n.terms.masked())) return "this key is masked: the score does not count";
   return "an edit replaces this score by " + viz::fixed_number(static_cast<double>(n.terms.masked()), 4);
 }
@@ -221,7 +218,7 @@ std::string replaced_words(const ViewContext& c, const Numbers& n) {
 /// What parts are.
 std::string reading_words(const ViewContext& c, const ScoreSources& of) {
   std::string words = "a part is what was written, minus its mean, divided by ln_1's scale";
-  if (c.side != Side::difference)
+  if (!c.differs())
     words += " (" + viz::number(of.query_scale, 4) + " for q, " + viz::number(of.key_scale, 4) + " for k)";
   words += ", times ln_1's gain and W_Q or W_K; biases are parts of their own";
   return words + (of.edited() ? "; edits: what they add outside the other parts" : "");
@@ -252,7 +249,7 @@ void add_product(Facts& facts, const ViewContext& c, const Numbers& n, const Pro
   };
   facts.say(name(product.of_query, false) + " × " + name(product.of_key, true));
   std::ranges::move(ways_of(c, n, product), std::back_inserter(facts.commands));
-  if (c.side == Side::difference) return;
+  if (c.differs()) return;
   if (of.sum() != 0 && !std::isnan(product.value))
     facts.say(viz::fixed_number(100 * product.value / of.sum(), 1) + " % of the sum");
   if (product.of_key < 0) return;
@@ -286,7 +283,7 @@ Table table(const ViewContext& c, const Numbers& n) {
   result.fact(value, of.score);
   result.fact("sum", of.sum());
   result.fact("rounding error", of.rounding_error());
-  if (c.side == Side::difference) return result;  // each side has its own
+  if (c.differs()) return result;  // each side has its own
   result.fact("weight", n.terms.weight());
   result.fact("ln_1 scale at the query", of.query_scale);
   result.fact("ln_1 scale at the key", of.key_scale);
@@ -302,7 +299,7 @@ void declare(Content& it) {
   it.title = "Score sources: " + token_name(c.run->tokens, n.terms.query) + " → " +
              token_name(c.run->tokens, n.terms.key);
   it.subtitle = head_title(c, n.terms.layer, n.terms.head) + (c.selection.key < 0 ? "; strongest key" : "");
-  if (c.side != Side::difference) it.subtitle += "; score " + viz::fixed_number(n.of->score, 4);
+  if (!c.differs()) it.subtitle += "; score " + viz::fixed_number(n.of->score, 4);
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_product(facts, c, n, n.product(ref));

@@ -35,7 +35,7 @@ constexpr std::array<StageName, kStages> kNames{
 /// What a stage computes, or that an edit had the last word.
 std::string stage_note(const ViewContext& c, Stage stage) {
   const auto edited = [&](model::Site site) {
-    return c.side != Side::difference && is_edited_at(c, site, c.selection.layer, c.selection.head);
+    return !c.differs() && is_edited_at(c, site, c.selection.layer, c.selection.head);
   };
   switch (stage) {
     case Stage::scores:
@@ -71,7 +71,7 @@ std::array<viz::ColorScale, kStages> stage_scales(const ViewContext& c, const St
   };
   const viz::ColorScale scaled = signed_scale(Stage::scaled), own = signed_scale(Stage::masked);
   viz::ColorScale masked = stages.masked.causal() && own.high <= scaled.high ? scaled : own;
-  if (c.side == Side::difference) {
+  if (c.differs()) {
     masked.values_above = std::ranges::count(stages.values.masked, INFINITY) > 0;
     masked.values_below = std::ranges::count(stages.values.masked, -INFINITY) > 0;
   }
@@ -88,7 +88,7 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Stages> answer) {
   for (int key = 0; key < stages.values.length; ++key)
     if (!stages.masked(query, key) && !std::isnan(stages.matrix(Stage::scores).at(query, key)))
       n.keys.push_back(key);
-  if (c.side == Side::difference) {
+  if (c.differs()) {
     for (const float score : stages.values.scores) n.absent.push_back(std::isnan(score) ? 1 : 0);
     const auto is_zero = [](float value) { return !std::isfinite(value) || value == 0; };
     n.same = std::ranges::all_of(stages.values.scores, is_zero) &&
@@ -165,7 +165,7 @@ void declare(Content& it) {
   const auto shown = static_cast<std::size_t>(std::max(1L, std::lround(stage)) - 1);
   it.title =
       (stage >= 1 ? kNames[shown].title + std::string(", ") : "From scores to weights, ") + name_of_heads(c);
-  it.subtitle = c.side == Side::difference ? ""
+  it.subtitle = c.differs() ? ""
                 : stage >= 1
                     ? stage_note(c, kAllStages[shown])
                     : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)";

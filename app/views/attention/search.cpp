@@ -5,16 +5,11 @@
 namespace headscope::app::search {
 
 enum Role { kRow };  // Region::id: index of a match
-enum class Text { prompt, list };
 enum class Target { weights, shape };
 enum class QueryChoice { token, position, any };
 enum class KeyChoice { token, position, before, any, later };
 enum class Heads { all, chosen };
 
-const Option<Text> kText = choice_option<Text>(
-    "search-text", "In", "tT", "where to search",
-    {{"prompt", "In prompt", "In the prompt"}, {"list", "In list", "In all prompts of the open list"}},
-    {.kept = false, .of_weights = true});
 const Option<Target> kTarget = choice_option<Target>(
     "search-for", "For", "fF", "what to search for",
     {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
@@ -55,9 +50,6 @@ const Option<int> kFirstRow = first_row_option("first-found");
 const Option<int> kChosenRow = gesture_option(
     "chosen-found", "Chosen", "the row of the list that was opened last", -1, -1, 1 << 24, "none");
 
-bool uses_list(const ViewContext& c) {
-  return c.options[kText] == Text::list;
-}
 bool of_shape(const ViewContext& c) {
   return is_for_shapes(c.options);
 }
@@ -160,11 +152,8 @@ std::string title_of(const ViewContext& c) {
 }
 
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
-  std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
-  if (std::cmp_less(found.best.size(), found.count)) words += "; largest " + grouped(std::ssize(found.best));
-  words += "; " + (uses_list(c)             ? list_words(c, found.progress)
-                   : c.run->model->patterns ? "this attention file"
-                                            : "this prompt");
+  std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]) +
+                      found_words(c, found.best.size(), found.count, found.progress);
   words += "; " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
   if (!of_shape(c)) return words;
@@ -181,20 +170,16 @@ std::string key_of(const ViewContext& c, const FoundWeight& one) {
   return c.run->model->patterns ? key_tokens(*c.run).labels[one.key] : label_of(c, one.key_id);
 }
 
-bool is_chosen(const ViewContext& c, const FoundWeight& found) {
-  if (c.selection != Selection{found.layer, found.head, found.query, found.key}) return false;
-  return !uses_list(c) || is_shown_prompt(c, static_cast<std::size_t>(found.prompt) - 1);
-}
-
 /// The selected row; among several rows of one place, the clicked one.
 int chosen_row(const ViewContext& c, const FoundWeights& found) {
-  const auto is_row = [&](std::ptrdiff_t row) {
-    return row >= 0 && row < std::ssize(found.best) && is_chosen(c, found.best[row]);
+  const auto is_chosen = [&](const FoundWeight& one) {
+    return c.selection == Selection{one.layer, one.head, one.query, one.key} &&
+           is_shown_prompt(c, one.prompt);
   };
-  if (is_row(c.options[kChosenRow])) return c.options[kChosenRow];
-  for (std::ptrdiff_t row = 0; row < std::ssize(found.best); ++row)
-    if (is_row(row)) return static_cast<int>(row);
-  return -1;
+  const int clicked = c.options[kChosenRow];
+  if (clicked >= 0 && clicked < std::ssize(found.best) && is_chosen(found.best[clicked])) return clicked;
+  const auto first = std::ranges::find_if(found.best, is_chosen);
+  return first == found.best.end() ? -1 : static_cast<int>(first - found.best.begin());
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "matches"};
@@ -248,13 +233,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const FoundWeights& found) {
 /// current selection, and if no key was selected, any key is searched.
 ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   const FoundWeight& one = found.best[row];
-  ViewActions actions;
-  if (uses_list(c)) {
-    actions = {
-        show_prompt(c, static_cast<std::size_t>(one.prompt) - 1, {one.layer, one.head, one.query, one.key})};
-  } else {
-    actions = {SelectHead{one.layer, one.head}, SelectQuery{one.query}, SelectKey{one.key}};
-  }
+  ViewActions actions = show_place(c, one.prompt, {one.layer, one.head, one.query, one.key});
   if (c.selection.key < 0 && !of_shape(c))
     actions.emplace_back(SetOption{&kKeys, static_cast<int>(KeyChoice::any)});
   actions.emplace_back(SetOption{&kChosenRow, row});
@@ -276,7 +255,6 @@ std::optional<ViewActions> on_key(const ViewContext& c, const FoundWeights& foun
 void declare(Content& it) {
   const ViewContext& c = it.c;
   if (c.run) it.message = refuse(c);
-  if (uses_list(c) && !c.prompts) it.message = no_list_words(c);
   if (!c.run || !it.message.empty()) return;
   const auto answer = uses_list(c) ? it.need(WeightsOverList{over_list(c), search_of(c)})
                                    : it.need(WeightsOfRun{search_of(c)});
@@ -295,10 +273,8 @@ void declare(Content& it) {
     };
     facts.say(head_name(one.layer, one.head));
     facts.say("query " + token(one.query, query_of(c, one)) + " → key " + token(one.key, key_of(c, one)));
-    if (uses_list(c)) facts.say("prompt " + grouped(one.prompt));
     facts.say(found.excerpts[row].text());
-    facts.commands.push_back(
-        {uses_list(c) ? "Show prompt " + grouped(one.prompt) : "Go to this cell", go_to(c, found, row)});
+    add_place_of_list(facts, c, one.prompt, "Go to this cell", go_to(c, found, row));
   };
   it.table = [&c, &found, &rows = *list] {
     Table result = rows.exported();
@@ -318,9 +294,8 @@ View view() {
   View view =
       make_view("search", "Search", declare,
                 "which heads attend from tokens like the query to tokens like the key, or in a marked shape");
-  view.over_list = {kText, Text::list};
-  view.options = {&kText,  &kTarget, &kQueries, &kKeys,     &kHeads,
-                  &kAbove, &kShape,  &kMoves,   &kFirstRow, &kChosenRow};
+  view.options = {&kTextOf, &kTarget, &kQueries, &kKeys,     &kHeads,
+                  &kAbove,  &kShape,  &kMoves,   &kFirstRow, &kChosenRow};
   view.commands = {{"", "Clear shape", "Clear the marked shape", [](const ViewContext& c, int) {
                       if (c.options[kShape].empty()) return ViewActions{};
                       return ViewActions{SetOption{&kShape, std::vector<int>()}};
@@ -328,7 +303,6 @@ View view() {
   view.shows_parts = true;
   view.refuse = refuse;
   view.needs = Capability::patterns;
-  view.of_model = uses_list;
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kChosenRow && (&option != &kShape || of_shape(c));
   };

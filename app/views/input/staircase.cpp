@@ -11,23 +11,14 @@ namespace headscope::app::staircase {
 
 enum Role { kSpace };  // its regions' cells are pixels
 
-constexpr double kDefaultTurn = 30, kDefaultTilt = 25;
+const auto kTurn =
+    gesture_option("turn", "Turn", "horizontal viewing angle of the paths, in degrees", 30.0, -180, 180);
+const auto kTilt =
+    gesture_option("tilt", "Tilt", "vertical viewing angle of the paths, in degrees", 25.0, -90, 90);
 
-const auto kCoordinates =
-    list_option("coordinates", "Coordinates",
-                "three sinusoidal dimensions used as axes (auto: a pair that turns about five times over "
-                "the context, and one that rises)",
-                "auto");
-const auto kTurn = make_option<double>(
-    "turn", "Turn", "horizontal viewing angle of the paths, in degrees",
-    {.default_value = kDefaultTurn, .low = -180, .high = 180, .step = 5, .control = Control::none});
-const auto kTilt = make_option<double>(
-    "tilt", "Tilt", "vertical viewing angle of the paths, in degrees",
-    {.default_value = kDefaultTilt, .low = -90, .high = 90, .step = 5, .control = Control::none});
-
-/// A pair of dimensions with about five periods, and the dimension whose sine comes closest to rising over
-/// all positions.
-std::array<int, 3> readable_coordinates(const model::Config& config) {
+/// The sinusoidal dimensions used as axes: a pair with about five periods over the context, and the one whose
+/// sine comes closest to rising over all positions.
+std::array<int, 3> coordinates_of(const model::Config& config) {
   const auto nearest_sine = [&](double periods) {
     const double d =
         config.n_embd * std::log(config.n_ctx / (2 * std::numbers::pi * periods)) / std::log(10000.0);
@@ -35,22 +26,6 @@ std::array<int, 3> readable_coordinates(const model::Config& config) {
   };
   const int pair = std::min(nearest_sine(5), 2 * (config.n_embd / 2 - 1)), rising = nearest_sine(0.25);
   return {pair, pair + 1, rising != pair ? rising : pair > 0 ? pair - 2 : 2};
-}
-
-std::string refuse(const ViewContext& c) {
-  const std::vector<int>& chosen = c.options[kCoordinates];
-  if (chosen.empty()) return "";
-  if (chosen.size() != 3)
-    return "a 3D path has three coordinates, not " + std::to_string(chosen.size()) + "; see --" +
-           std::string(kCoordinates.name);
-  return refuse_numbers(c, kCoordinates, "dimension", c.run->run->config.n_embd);
-}
-
-/// The chosen ones, if they are three that the model has.
-std::array<int, 3> coordinates_of(const ViewContext& c) {
-  const std::vector<int>& chosen = c.options[kCoordinates];
-  if (chosen.empty() || !refuse(c).empty()) return readable_coordinates(c.run->run->config);
-  return {chosen[0], chosen[1], chosen[2]};
 }
 
 struct Paths {
@@ -70,7 +45,7 @@ void include(viz::Path3& path, const viz::Point3& point) {
 Paths paths_of(const ViewContext& c, const PositionPath& answer) {
   const model::Config& config = c.run->run->config;
   const auto directions = static_cast<std::size_t>(answer.directions);
-  const std::array<int, 3> dimensions = coordinates_of(c);
+  const std::array<int, 3> dimensions = coordinates_of(config);
   Paths paths;
   auto& [learned, sinusoidal] = paths.of;
   for (int p = 0; p < config.n_ctx; ++p) {
@@ -114,7 +89,8 @@ BoxPtr box_of(const Paths& paths, Encoding encoding) {
 /// The coordinates of both paths, a row for each position.
 Table table(const ViewContext& c, const PositionPath& answer, const Paths& paths) {
   Table result{key_column("position"), "learned direction 1", "learned direction 2", "learned direction 3"};
-  for (const int d : coordinates_of(c)) result.columns.emplace_back("sinusoidal " + std::to_string(d));
+  for (const int d : coordinates_of(c.run->run->config))
+    result.columns.emplace_back("sinusoidal " + std::to_string(d));
   for (std::size_t i = 0; i < answer.shares.size(); ++i)
     result.fact("direction " + std::to_string(i + 1) + "'s share of the variance", answer.shares[i]);
   for (std::size_t p = 0; p < paths.of[kLearned].points.size(); ++p) {
@@ -195,12 +171,12 @@ View view() {
   View view = make_view("staircase", "Staircase", declare,
                         "positions as a path in 3D: the sinusoids' spiral staircase, and the learned "
                         "embeddings in their three principal directions");
-  view.options = {&kCoordinates, &kTurn, &kTilt};
-  view.commands = {{"", "Reset view", "Reset the viewing angle", [](const ViewContext& c, int) {
-                      if (!c.run) return ViewActions();
-                      return ViewActions{SetOption{&kTurn, kDefaultTurn}, SetOption{&kTilt, kDefaultTilt}};
-                    }}};
-  view.refuse = refuse;
+  view.options = {&kTurn, &kTilt};
+  view.commands = {
+      {"", "Reset view", "Reset the viewing angle", [](const ViewContext& c, int) {
+         if (!c.run) return ViewActions();
+         return ViewActions{SetOption{&kTurn, kTurn.default_value}, SetOption{&kTilt, kTilt.default_value}};
+       }}};
   view.needs = Capability::weights | Capability::positions_table;
   view.caption = {
       .prompt = false,

@@ -35,6 +35,11 @@ Grid::Grid(const ViewContext& c, int role, std::vector<float> numbers, std::vect
       drawn_, [](float number) { return !std::isfinite(number); }, 0.F);
   map.cells.matrix = viz::Matrix::row_major(drawn_, static_cast<int>(row_names_.size()),
                                             static_cast<int>(col_names_.size()));
+  const viz::ValueRange range = viz::value_range(map.cells.matrix);
+  const auto magnitude = static_cast<double>(range.magnitude());
+  map.cells.scale = c.differs()     ? scale_of_differences(magnitude)
+                    : range.low < 0 ? viz::diverging_scale(magnitude)
+                                    : viz::linear_scale(static_cast<double>(range.high));
   map.rows.labels = row_names_, map.cols.labels = col_names_;
   map.rows.color = map.cols.color = c.theme->accent;
   map.rows.title_color = map.cols.title_color = c.theme->text_muted;
@@ -162,11 +167,6 @@ std::unique_ptr<Grid> grid_of_heads(const ViewContext& c, int role, std::vector<
   heads.insert(heads.end(), others.begin(), others.end());
   auto grid = std::make_unique<Grid>(c, role, std::move(numbers), std::move(layers), std::move(heads));
   viz::Heatmap& map = grid->map;
-  const viz::ValueRange range = viz::value_range(map.cells.matrix);
-  const auto magnitude = static_cast<double>(range.magnitude());
-  map.cells.scale = c.side == Side::difference ? scale_of_differences(magnitude)
-                    : range.low < 0            ? viz::diverging_scale(magnitude)
-                                               : viz::linear_scale(static_cast<double>(range.high));
   map.rows.title = "layer", map.cols.title = "head";
   map.rows.emphasised = c.selection.layer, map.cols.emphasised = c.selection.head;
   map.rows.numbered = map.cols.numbered = true;

@@ -20,7 +20,9 @@ class Grid final : public RoleBox {
   Grid(const ViewContext& context, int role, std::vector<float> numbers, std::vector<std::string> rows,
        std::vector<std::string> cols);
 
-  viz::Heatmap map;  ///< its look; the numbers, labels and role are there
+  /// Its look; the numbers, labels and role are there, and a scale: that of differences on the difference
+  /// side, symmetric if numbers are negative, else it begins at 0.
+  viz::Heatmap map;
   /// What a cell is about. Null: nothing.
   std::function<Ref(int row, int col)> refers_to;
   std::string quantity;          ///< what a cell's number is called at the mouse; empty: it is not said
@@ -63,9 +65,7 @@ class Grid final : public RoleBox {
   std::vector<std::string> row_names_, col_names_;
 };
 
-/// A number for each head, [n_layer, n_head], and for `others` in further columns: a row for each layer. Its
-/// scale is that of differences on the difference side, symmetric if numbers are negative, else it begins at
-/// 0.
+/// A number for each head, [n_layer, n_head], and for `others` in further columns: a row for each layer.
 std::unique_ptr<Grid> grid_of_heads(const ViewContext& context, int role, std::vector<float> numbers,
                                     std::string quantity, std::string unit = {},
                                     std::initializer_list<const char*> others = {});

@@ -153,10 +153,6 @@ void add_row_facts(Facts& facts, const Means& means, int row) {
 void declare(Content& it, const View& view) {
   const ViewContext& c = it.c;
   if (!c.run) return;
-  if (!c.prompts) {
-    it.message = no_list_words(c);
-    return;
-  }
   if (c.side == Side::difference) {
     it.message = "means over a list are of one model: show that model instead of the difference";
     return;

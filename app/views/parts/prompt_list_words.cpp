@@ -6,6 +6,16 @@
 
 namespace headscope::app {
 
+const Option<TextOf> kTextOf =
+    choice_option<TextOf>("text", "Text", "tT", "what the numbers are of",
+                          {{"prompt", "Prompt", "The prompt"},
+                           {"list", "List", "All prompts of the open list, whatever the prompt"}},
+                          {.kept = false, .of_weights = true});
+
+bool uses_list(const ViewContext& c) {
+  return c.options[kTextOf] == TextOf::list;
+}
+
 OverPrompts over_list(const ViewContext& c) {
   return {c.prompts, c.run && c.run->tokens.has_start_token};
 }
@@ -40,8 +50,7 @@ MeanSource mean_source(const ViewContext& c, const MeansOverList& means) {
 }
 
 bool has_list_means(Content& it, const MeansOverList& means) {
-  if (!it.c.prompts) it.message = no_list_words(it.c);
-  const auto known = it.c.prompts ? it.need(means) : nullptr;
+  const auto known = it.need(means);
   if (known && !known->whole) it.message = "means: " + list_words(it.c, known->progress);
   return known && known->whole;
 }
@@ -51,15 +60,38 @@ std::string mean_words(const ViewContext& c, const MeanSource& source) {
          list_words(c, source.means->progress);
 }
 
-bool is_shown_prompt(const ViewContext& c, std::size_t index) {
-  const Prompt &prompt = c.prompts->prompts.at(index), &shown = c.run->prompt;
-  return prompt.ids == shown.ids && (!prompt.ids.empty() || prompt.text == shown.text);
+std::string found_words(const ViewContext& c, std::size_t kept, std::int64_t found,
+                        const ListProgress& progress) {
+  return (std::cmp_less(kept, found) ? "; largest " + grouped(static_cast<std::int64_t>(kept)) : "") + "; " +
+         (uses_list(c)             ? list_words(c, progress)
+          : c.run->model->patterns ? "this attention file"
+                                   : "this prompt");
 }
 
-ShowPrompt show_prompt(const ViewContext& c, std::size_t index, const Selection& selection) {
-  Prompt prompt = c.prompts->prompts.at(index);
-  prompt.start_token = over_list(c).start_token;
-  return {std::move(prompt), selection};
+bool is_shown_prompt(const ViewContext& c, int prompt) {
+  if (!uses_list(c)) return true;
+  const Prompt &one = c.prompts->prompts.at(prompt - 1), &shown = c.run->prompt;
+  return one.ids == shown.ids && (!one.ids.empty() || one.text == shown.text);
+}
+
+ViewActions show_place(const ViewContext& c, int prompt, const Selection& place) {
+  if (uses_list(c)) {
+    Prompt one = c.prompts->prompts.at(prompt - 1);
+    one.start_token = over_list(c).start_token;
+    return {ShowPrompt{std::move(one), place}};
+  }
+  ViewActions actions{SelectHead{place.layer, place.head}, SelectQuery{place.query}};
+  if (place.key >= 0) actions.emplace_back(SelectKey{place.key});
+  return actions;
+}
+
+void add_place_of_list(Facts& facts, const ViewContext& c, int prompt, std::string words,
+                       ViewActions actions) {
+  if (uses_list(c)) {
+    facts.say("prompt " + grouped(prompt));
+    words = "Show prompt " + grouped(prompt);
+  }
+  facts.commands.push_back({std::move(words), std::move(actions)});
 }
 
 }  // namespace headscope::app

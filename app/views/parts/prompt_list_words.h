@@ -8,9 +8,13 @@
 // Wording for views about a list of prompts.
 namespace headscope::app {
 
+/// What a view is about that may be about the prompt or a list.
+enum class TextOf { prompt, list };
+extern const Option<TextOf> kTextOf;
+bool uses_list(const ViewContext& context);
 /// The context's list of prompts, for questions; it must exist. With the start token if the prompt has one.
 OverPrompts over_list(const ViewContext& context);
-/// The message of a picture about many prompts without a list.
+/// The message of a picture about many prompts without a list, which the frame shows.
 std::string no_list_words(const ViewContext& context);
 /// "120 prompts of “names.jsonl”", with the progress, and how many were skipped. `of_first`: if only the
 /// first ones are used.
@@ -22,9 +26,15 @@ MeanSource mean_source(const ViewContext& context, const MeansOverList& means);
 bool has_list_means(Content& content, const MeansOverList& means);
 /// "means over 1,500 tokens of 120 prompts of “names.jsonl”"; they must be known.
 std::string mean_words(const ViewContext& context, const MeanSource& source);
-/// Whether a prompt of the list is the shown prompt.
-bool is_shown_prompt(const ViewContext& context, std::size_t index);
-/// The action that shows a prompt of the list, and a place in it.
-ShowPrompt show_prompt(const ViewContext& context, std::size_t index, const Selection& selection);
+/// "; largest 200; this prompt": how many of what was found are kept, and where they are from.
+std::string found_words(const ViewContext& context, std::size_t kept, std::int64_t found,
+                        const ListProgress& progress);
+/// Whether a prompt of the list, counted from 1, is the shown one; without a list all is of that.
+bool is_shown_prompt(const ViewContext& context, int prompt);
+/// Shows a place of the prompt, or of one of the list.
+ViewActions show_place(const ViewContext& context, int prompt, const Selection& place);
+/// Says which prompt of the list a place is in, and adds a command for it; `words`: its label without a list.
+void add_place_of_list(Facts& facts, const ViewContext& context, int prompt, std::string words,
+                       ViewActions actions);
 
 }  // namespace headscope::app

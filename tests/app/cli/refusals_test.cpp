@@ -51,7 +51,7 @@ constexpr const char* kWrong[] = {
     "sweep --prompt a --mean => --mean & --prompts",
     "sweep --prompts - --mean --out a.png => standard input",
     "search --prompts x --mean --out a.png => search & no means",
-    "search --prompt a --search-text list => --over",
+    "search --prompt a --text list => --over",
     "parameters --prompt a --over l.txt => --over & metrics",
     // Answers and pictures in files.
     "predict --prompt x --out a.txt --json => one format",

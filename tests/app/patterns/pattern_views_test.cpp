@@ -166,7 +166,7 @@ TEST_F(PatternViews, SearchFindsTheHeadsOfTheFile) {
   EXPECT_THAT(rows, ::testing::UnorderedElementsAreArray(expected));
   EXPECT_TRUE(std::ranges::is_sorted(numbers_of(table, "weight"), std::greater{}));
   EXPECT_EQ(found({{"search-above", "0"}, {"search-heads", "chosen"}}).rows(), 4U);
-  EXPECT_EQ(found({{"search-text", "list"}}).rows(), 0U);
+  EXPECT_EQ(found({{"text", "list"}}).rows(), 0U);
 }
 
 TEST_F(PatternViews, OffersNoEdits) {

@@ -38,7 +38,7 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
 TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
   const Scenario s = kings();
   const ViewFixture tall("search", s, 1200, 9000,
-                         {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
+                         {{"text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
   const auto rows = text_rows(tall.table());
   const auto of_second = std::ranges::find(rows, "2", [](const auto& row) { return row[1]; });
   ASSERT_NE(of_second, rows.end()) << "“ king” is in the second, too";
@@ -83,7 +83,7 @@ TEST(HeadMetricsView, CanBeMeasuredOnAList) {
 
 TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
   const Scenario s = kings();
-  const ViewFixture shown("query_key_space", s, 900, 700, {{"query-key-text", "list"}});
+  const ViewFixture shown("query_key_space", s, 900, 700, {{"text", "list"}});
   const auto space = s.ask(QueryKeySpaceOverList{{s.prompts, false}, 2, 1});
   const auto rows = text_rows(shown.table());
   ASSERT_EQ(rows.size(), 2 * space->places.size());

@@ -26,11 +26,13 @@ TEST(Staircase, ADragTurnsAndTiltsAllTheWayRound) {
 }
 
 TEST(Staircase, TheTableHasBothPaths) {
-  const auto rows = text_rows(shown_with({{"coordinates", "3,40,8"}}).table());
+  const Table table = shown_with().table();
+  const auto rows = text_rows(table);
   const auto path = scenario(12).ask(PathOfPositions{});
   const int d = bundled()->transformer->config().n_embd;
   EXPECT_EQ(rows[50][2], plain(path->coordinates[50 * 3 + 1]));
-  EXPECT_EQ(rows[50][5], plain(sinusoidal_value(50, 40, d)));
+  const int dimension = std::stoi(table.columns[5].name.substr(std::string("sinusoidal ").size()));
+  EXPECT_EQ(rows[50][5], plain(sinusoidal_value(50, dimension, d)));
 }
 
 }  // namespace
