@@ -398,7 +398,8 @@ static std::shared_ptr<Content> content_in(const ViewContext& c, const View& vie
     view.declare(*content);
   if (!c.run && content->message.empty()) content->message = c.no_run;
   if (c.run && c.side == Side::difference)
-    content->subtitle = difference_words(c, view) + (content->same ? ": no difference" : "") +
+    content->subtitle = difference_words(c, view) +
+                        (content->same ? ": " + no_difference_words(c, view) : "") +
                         (content->subtitle.empty() ? "" : "; ") + content->subtitle;
   content->c.answers = nullptr;
   return content;

@@ -33,9 +33,6 @@ const Option<int> kFirstRow = first_row_option("first-head", false, -1);
 bool ignores_prompt(const ViewContext& c) {
   return c.options[kText] != Text::prompt;
 }
-bool is_of_list(const ViewContext& c) {
-  return c.options[kText] == Text::list;
-}
 
 RepeatedTokens repeated_tokens(const ViewContext& c) {
   return {std::min(c.options[kLength], RepeatedTokens::longest(c.run->run->config.n_ctx)),
@@ -64,19 +61,16 @@ std::optional<Numbers> numbers_of(Content& it) {
   const auto note_progress = [&n](std::ptrdiff_t done, int all, const char* what) {
     if (done < all) n.pending = std::to_string(done) + " of " + std::to_string(all) + what;
   };
-  const auto add_texts = [&](const auto& answer) {
-    if (!answer) return;
+  const auto add_texts = [&n](const auto& answer) {
     n.answer = answer, n.sequences = answer->sequences;
     for (const HeadMetricValues& head : answer->heads) n.of_head.push_back(&head);
-    if (is_of_list(c))
-      n.list = &answer->progress;
-    else
-      note_progress(n.sequences, repeated_tokens(c).sequences, " sequences");
   };
-  if (is_of_list(c)) {
-    add_texts(it.need(MetricsOnList{over_list(c)}));
+  if (c.options[kText] == Text::list) {
+    const auto answer = it.need(MetricsOnList{over_list(c)});
+    if (answer) add_texts(answer), n.list = &answer->progress;
   } else if (ignores_prompt(c)) {
-    if (c.run) add_texts(it.need(MetricsOnRepeated{repeated_tokens(c)}));
+    const auto answer = c.run ? it.need(MetricsOnRepeated{repeated_tokens(c)}) : nullptr;
+    if (answer) add_texts(answer), note_progress(n.sequences, repeated_tokens(c).sequences, " sequences");
   } else if (const auto answer = it.need(ThumbnailsOfHeads{})) {
     n.answer = answer;
     for (const auto& head : answer->of_head | std::views::take(answer->done))

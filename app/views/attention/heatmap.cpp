@@ -127,19 +127,19 @@ void declare(Content& it) {
   if (!answer) return;
   const Pattern& pattern = *it.keep(answer);
   const Words& words = it.keep(words_of(c, pattern));
-  const bool is_difference = c.differs(), is_weight = c.options[kCells] == Cells::weights;
+  const bool is_weight = c.options[kCells] == Cells::weights;
   const PatternScale& scale =
       it.keep(pattern_scale(c, pattern.matrix(), words.quantity, pattern.masked.causal(),
                             is_weight ? common_range(c) : viz::ValueRange{}));
   it.title = words.title;
-  it.subtitle = is_difference ? "" : words.subtitle;
+  it.subtitle = c.differs() ? "" : words.subtitle;
   it.table = [&] { return table(c, pattern, words.quantity); };
   auto map = attention_maps(kCell, {{colored_cells(pattern.matrix(), scale, pattern.masked), scale.title}});
   map->cell_facts = [&](Facts& facts, int query, int key) {
     add_cell_facts(facts, c, pattern, words, query, key);
   };
-  const bool same = is_difference && viz::value_range(pattern.matrix()).magnitude() == 0;
-  it.body = rows(boxes(std::move(map), notes({same ? no_difference_words(c, c.selection.layer) : ""})));
+  it.same = viz::value_range(pattern.matrix()).magnitude() == 0;
+  it.body = std::move(map);
 }
 
 View view() {

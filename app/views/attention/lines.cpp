@@ -298,13 +298,13 @@ std::string arcs_problem(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
-  const std::vector<int> heads = c.options[kLineHeads];
-  const auto missing = std::ranges::find_if_not(heads, [&](int number) { return has_head(c, number); });
-  if (missing == heads.end()) return arcs_problem(c);
   const model::Config& config = c.run->run->config;
-  return "there is no head " + head_name(head_of_number(*missing).first, head_of_number(*missing).second) +
-         ": the model has layers 0 to " + std::to_string(config.n_layer - 1) + " and heads 0 to " +
-         std::to_string(config.n_head - 1) + "; see --" + std::string(kLineHeads.name);
+  for (const int number : c.options[kLineHeads])
+    if (const auto [layer, head] = head_of_number(number); !has_head(c, number))
+      return "there is no head " + head_name(layer, head) + ": the model has " +
+             counted(config.n_layer, "layer") + " of " + counted(config.n_head, "head") + "; see --" +
+             std::string(kLineHeads.name);
+  return arcs_problem(c);
 }
 
 void declare(Content& it) {
@@ -316,14 +316,12 @@ void declare(Content& it) {
   it.title = "Attention of " + (c.options[kOfHeads] != Heads::one ? name_of_heads(c)
                                 : heads.size() == 1 ? head_title(c, heads.front().layer, heads.front().head)
                                                     : std::to_string(heads.size()) + " heads");
-  const bool is_difference = c.differs();
   if (!c.options[kAllQueries]) it.subtitle = "from query " + token_name(c.run->tokens, c.selection.query);
   it.table = [&] { return table(c, sources); };
-  const bool same = is_difference && std::ranges::all_of(sources, [](const Source& source) {
-                      return viz::value_range(source.pattern->matrix()).magnitude() == 0;
-                    });
-  it.body = rows(boxes(std::make_unique<Lines>(c, sources),
-                       notes({same ? no_difference_words(c, heads.front().layer) : ""})));
+  it.same = std::ranges::all_of(sources, [](const Source& source) {
+    return viz::value_range(source.pattern->matrix()).magnitude() == 0;
+  });
+  it.body = std::make_unique<Lines>(c, sources);
 }
 
 /// Adds the selected head to those that are drawn, or removes it.

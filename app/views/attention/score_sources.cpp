@@ -126,25 +126,15 @@ std::optional<Numbers> numbers_of(Content& it) {
 /// "edits".
 std::string name_of(const ScoreSource& source, bool of_key) {
   const std::string layer = "L" + std::to_string(source.layer);
-  switch (source.kind) {
-    case Kind::token_embedding:
-      return "token embedding";
-    case Kind::position_embedding:
-      return "position embedding";
-    case Kind::head:
-      return head_name(source.layer, source.head);
-    case Kind::attention_bias:
-      return layer + " bias";
-    case Kind::mlp:
-      return layer + " MLP";
-    case Kind::norm_bias:
-      return "ln_1 bias";
-    case Kind::own_bias:
-      return of_key ? "W_K bias" : "W_Q bias";
-    case Kind::edits:
-      break;
-  }
-  return "edits";
+  if (source.kind == Kind::head) return head_name(source.layer, source.head);
+  if (source.kind == Kind::attention_bias) return layer + " bias";
+  if (source.kind == Kind::mlp) return layer + " MLP";
+  return source.kind == Kind::token_embedding      ? "token embedding"
+         : source.kind == Kind::position_embedding ? "position embedding"
+         : source.kind == Kind::norm_bias          ? "ln_1 bias"
+         : source.kind == Kind::edits              ? "edits"
+         : of_key                                  ? "W_K bias"
+                                                   : "W_Q bias";
 }
 
 /// Short, for the grid and the list.

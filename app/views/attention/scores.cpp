@@ -178,8 +178,8 @@ void declare(Content& it) {
   maps->cell_facts = [&](Facts& facts, int query, int key) { add_cell_facts(facts, c, n, query, key); };
   BoxPtr list;
   if (stage < 1 && !n.keys.empty()) list = may_be_left_out(list_of(c, n), "the query's numbers");
-  it.body = rows(boxes(beside(boxes(std::move(maps), std::move(list))),
-                       notes({n.same ? no_difference_words(c, c.selection.layer) : ""})));
+  it.same = n.same;
+  it.body = beside(boxes(std::move(maps), std::move(list)));
 }
 
 View view() {

@@ -54,45 +54,47 @@ bool of_shape(const ViewContext& c) {
   return is_for_shapes(c.options);
 }
 
-/// Selects the text of a position's token without its leading space, so that both spellings are found. The
-/// tokens of attention files have labels alone. `tokens`: those of the queries, or of the keys.
-TokenSelector same_word(const ViewContext& c, const PromptTokens& tokens, int position) {
+/// A condition on tokens, and what it is called.
+struct Condition {
+  TokenSelector selector;
+  std::string words;
+};
+
+/// The text of a position's token without its leading space, so that both spellings are found. The tokens of
+/// attention files have labels alone. `tokens`: those of the queries, or of the keys.
+Condition same_word(const ViewContext& c, const PromptTokens& tokens, int position) {
   const bool labels = c.run->model->patterns != nullptr;
   const std::string_view space = labels ? "·" : " ";
   std::string text =
       labels ? tokens.labels[position] : c.run->model->tokenizer->text(c.run->run->tokens[position]);
   if (text.size() > space.size() && text.starts_with(space)) text.erase(0, space.size());
-  return {TokenSelector::Kind::text, std::move(text), 0};
+  const std::string words = "“" + viz::visible(text) + "”, “·" + viz::visible(text) + "”";
+  return {{TokenSelector::Kind::text, std::move(text), 0}, words};
 }
 
-TokenSelector at_position(int position) {
-  return {TokenSelector::Kind::position, "", position};
+Condition at_position(int position) {
+  return {{TokenSelector::Kind::position, "", position}, "position " + std::to_string(position)};
 }
 
 /// An empty prompt has no token that could be a query.
-TokenSelector queries_of(const ViewContext& c) {
+Condition queries_of(const ViewContext& c) {
   const QueryChoice from = c.options[kQueries];
-  if (c.run->tokens.was_empty || from == QueryChoice::any) return {};
-  return from == QueryChoice::token           ? same_word(c, c.run->tokens, c.selection.query)
-         : uses_list(c) && c.chosen_query < 0 ? TokenSelector{TokenSelector::Kind::from_end, "", 1}
-                                              : at_position(c.selection.query);
+  if (c.run->tokens.was_empty || from == QueryChoice::any) return {{}, "any query"};
+  if (from == QueryChoice::token) return same_word(c, c.run->tokens, c.selection.query);
+  if (uses_list(c) && c.chosen_query < 0) return {{TokenSelector::Kind::from_end, "", 1}, "the end"};
+  return at_position(c.selection.query);
 }
 
-TokenSelector keys_of(const ViewContext& c) {
-  if (c.options[kKeys] == KeyChoice::later) return {TokenSelector::Kind::from_position, "", 1};
-  if (c.selection.key < 0) return {};
-  switch (c.options[kKeys]) {
-    case KeyChoice::token:
-      return same_word(c, key_tokens(*c.run), c.selection.key);
-    case KeyChoice::position:
-      return at_position(c.selection.key);
-    case KeyChoice::before:
-      return {TokenSelector::Kind::before_query, "", c.selection.query - c.selection.key};
-    case KeyChoice::any:
-    case KeyChoice::later:
-      break;
-  }
-  return {};
+Condition keys_of(const ViewContext& c) {
+  const KeyChoice to = c.options[kKeys];
+  const int key = c.selection.key, before = c.selection.query - key;
+  if (to == KeyChoice::later) return {{TokenSelector::Kind::from_position, "", 1}, "positions from 1 on"};
+  if (to == KeyChoice::any) return {{}, "any key"};
+  if (key < 0) return {{}, c.printed ? "any key" : "any key (none is chosen)"};
+  if (to == KeyChoice::token) return same_word(c, key_tokens(*c.run), key);
+  if (to == KeyChoice::position) return at_position(key);
+  const std::string distance = std::to_string(std::abs(before)) + (before < 0 ? " after" : " before");
+  return {{TokenSelector::Kind::before_query, "", before}, before == 0 ? "itself" : distance};
 }
 
 WeightSearch search_of(const ViewContext& c) {
@@ -106,8 +108,8 @@ WeightSearch search_of(const ViewContext& c) {
     }
     search.moves = c.options[kMoves];
   } else {
-    search.from = queries_of(c);
-    search.to = keys_of(c);
+    search.from = queries_of(c).selector;
+    search.to = keys_of(c).selector;
   }
   return search;
 }
@@ -121,45 +123,14 @@ std::string refuse(const ViewContext& c) {
   return "";
 }
 
-std::string words_of(const TokenSelector& selector, const char* any) {
-  switch (selector.kind) {
-    case TokenSelector::Kind::any:
-      break;
-    case TokenSelector::Kind::text:
-      return "“" + viz::visible(selector.text) + "”, “·" + viz::visible(selector.text) + "”";
-    case TokenSelector::Kind::position:
-      return "position " + std::to_string(selector.number);
-    case TokenSelector::Kind::from_end:
-      return "the end";
-    case TokenSelector::Kind::from_position:
-      return "positions from " + std::to_string(selector.number) + " on";
-    case TokenSelector::Kind::before_query:
-      return selector.number == 0 ? "itself"
-             : selector.number < 0  // a later key, in an attention file without a mask
-                 ? std::to_string(-selector.number) + " after"
-                 : std::to_string(selector.number) + " before";
-  }
-  return any;
-}
-
-std::string title_of(const ViewContext& c) {
-  if (of_shape(c)) return "Heads with this shape";
-  const WeightSearch search = search_of(c);
-  const bool lacks_key = !c.printed && c.selection.key < 0 && c.options[kKeys] != KeyChoice::any &&
-                         c.options[kKeys] != KeyChoice::later;
-  return "Weights from " + words_of(search.from, "any query") + " to " +
-         words_of(search.to, lacks_key ? "any key (none is chosen)" : "any key");
-}
-
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]) +
-                      found_words(c, found.best.size(), found.count, found.progress);
-  words += "; " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
-                                                      : std::string("all heads"));
-  if (!of_shape(c)) return words;
-  const auto cells = std::ssize(c.options[kShape]);
-  return words + "; " + grouped(cells) + (cells == 1 ? " cell" : " cells") +
-         (c.options[kMoves] ? " anywhere" : "");
+                      found_words(c, found.best.size(), found.count, found.progress) + "; " +
+                      (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
+                                                          : std::string("all heads"));
+  if (of_shape(c))
+    words += "; " + counted(std::ssize(c.options[kShape]), "cell") + (c.options[kMoves] ? " anywhere" : "");
+  return words;
 }
 
 /// The tokens of a match. Those of attention files have labels, but no ids.
@@ -189,14 +160,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const FoundWeights& found) {
   const auto of = [&found](auto field) {
     return [&found, field](int row) { return found.best[row].*field; };
   };
-  const auto query_label = [&c, &found](int row) { return query_of(c, found.best[row]); };
-  const auto key_label = [&c, &found](int row) { return key_of(c, found.best[row]); };
   auto made = std::make_unique<List>(c, kRows, static_cast<int>(found.best.size()));
   List& list = *made;
-  list.text("head", 8, [&c, &found](int row) {
-    const FoundWeight& one = found.best[row];
-    return head_label(c, one.layer, one.head);
-  });
+  list.text("head", 8, [&](int row) { return head_label(c, found.best[row].layer, found.best[row].head); });
   list.bar(of_shape(c) ? "in the shape" : "weight", 9, of(&FoundWeight::weight),
            {.file = of_shape(c) ? "share" : "weight",
             .digits = 4,
@@ -212,9 +178,11 @@ std::unique_ptr<List> list_of(const ViewContext& c, const FoundWeights& found) {
   list.file(key_column("layer"), of(&FoundWeight::layer));
   list.file(key_column("head"), of(&FoundWeight::head));
   position("", 3, &FoundWeight::query, "query");
-  list.text("query", 7, query_label, {.file = note_column("query token"), .heading = theme.query});
+  list.text("query", 7, [&](int row) { return query_of(c, found.best[row]); },
+            {.file = note_column("query token"), .heading = theme.query});
   position("", 2, &FoundWeight::key, "key");
-  list.text("key", 5, key_label, {.file = note_column("key token"), .heading = theme.key});
+  list.text("key", 5, [&](int row) { return key_of(c, found.best[row]); },
+            {.file = note_column("key token"), .heading = theme.key});
   if (!c.run->model->patterns) {
     list.file(note_column("query id"), of(&FoundWeight::query_id));
     list.file(note_column("key id"), of(&FoundWeight::key_id));
@@ -260,7 +228,9 @@ void declare(Content& it) {
                                    : it.need(WeightsOfRun{search_of(c)});
   if (!answer) return;
   const FoundWeights& found = *it.keep(answer);
-  it.title = title_of(c), it.subtitle = subtitle_of(c, found);
+  it.title = of_shape(c) ? "Heads with this shape"
+                         : "Weights from " + queries_of(c).words + " to " + keys_of(c).words;
+  it.subtitle = subtitle_of(c, found);
   auto list = list_of(c, found);
   list->on_key = [&found](const ViewContext& now, const TableRows& rows, const Gesture& gesture) {
     return on_key(now, found, rows, gesture.key);
@@ -268,11 +238,9 @@ void declare(Content& it) {
   list->on_click = [&found](const ViewContext& now, int row) { return go_to(now, found, row); };
   list->row_facts = [&](Facts& facts, int row) {
     const FoundWeight& one = found.best[row];
-    const auto token = [](int position, const std::string& label) {
-      return std::to_string(position) + " “" + label + "”";
-    };
     facts.say(head_name(one.layer, one.head));
-    facts.say("query " + token(one.query, query_of(c, one)) + " → key " + token(one.key, key_of(c, one)));
+    facts.say("query " + std::to_string(one.query) + " “" + query_of(c, one) + "” → key " +
+              std::to_string(one.key) + " “" + key_of(c, one) + "”");
     facts.say(found.excerpts[row].text());
     add_place_of_list(facts, c, one.prompt, "Go to this cell", go_to(c, found, row));
   };
@@ -283,11 +251,9 @@ void declare(Content& it) {
     return result;
   };
   const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
-  if (found.best.empty() && found.progress.done == prompts)
-    it.body =
-        rows(boxes(std::move(list), notes({"nothing found: lower the threshold or choose other tokens"})));
-  else
-    it.body = std::move(list);
+  const bool nothing = found.best.empty() && found.progress.done == prompts;
+  it.body = rows(boxes(std::move(list),
+                       notes({nothing ? "nothing found: lower the threshold or choose other tokens" : ""})));
 }
 
 View view() {

@@ -157,14 +157,12 @@ void paint_edited_head(viz::Scene& scene, const ViewContext& c, const viz::Rect&
   scene.add(viz::FillRect{dot, c.theme->text, side / 2});
 }
 
-std::string no_difference_words(const ViewContext& c, int layer) {
-  if (compares_different_inputs(*c.run)) return "No difference here.";
+std::string no_difference_words(const ViewContext& c, const View& view) {
   const bool after = std::ranges::all_of(c.run->prompt.edits, [&](const model::Edit& edit) {
-    return acts_after_pattern(model::point_of(edit), layer);
+    return acts_after_pattern(model::point_of(edit), c.selection.layer);
   });
-  return std::string("No difference here: ") +
-         (after ? "the edits act after this attention." : "the edits do not affect it.") +
-         " Logit lens and Next token show what they do affect.";
+  const bool by_edits = view.group == Group::attention && !compares_different_inputs(*c.run);
+  return by_edits && after ? "no difference, the edits act after this attention" : "no difference";
 }
 
 }  // namespace headscope::app

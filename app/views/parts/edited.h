@@ -43,8 +43,7 @@ std::string head_title(const ViewContext& context, int layer, int head);
 void paint_edited_head(viz::Scene& scene, const ViewContext& context, const viz::Rect& tile, int layer,
                        int head);
 
-/// Why a layer's attention is the same on both sides of the difference, and where to look instead: one
-/// sentence.
-std::string no_difference_words(const ViewContext& context, int layer);
+/// "no difference", of attention with the reason if edits have it.
+std::string no_difference_words(const ViewContext& context, const View& view);
 
 }  // namespace headscope::app
