@@ -216,9 +216,12 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Draw& draw) {
             [&draw](int rank) { return std::string(rank == draw.rank ? "yes" : ""); });
   list.table.marked = draw.rank < draw.rows ? draw.rank : -1;
   const auto as_shown = [](double p) { return viz::fixed_number(p, 4); };
-  if (draw.rows < draw.vocabulary())
-    list.add_footer(kToken, grouped(draw.vocabulary() - draw.rows) + " others", kProbability,
-                    as_shown(1 - draw.cumulative[draw.rows - 1]), muted);
+  if (draw.rows < draw.vocabulary()) {
+    viz::FixedRow& others = list.table.footer.emplace_back();
+    others = {list.cell(kToken, grouped(draw.vocabulary() - draw.rows) + " others"),
+              list.cell(kProbability, as_shown(1 - draw.cumulative[draw.rows - 1]))};
+    for (viz::FixedCell& cell : others) cell.color = muted;
+  }
   if (draw.rank >= draw.rows) {
     viz::FixedRow& drawn = list.table.footer.emplace_back();
     drawn = {list.cell(kRank, grouped(draw.rank + 1)), list.cell(kToken, label_of(c, id(draw.rank))),
