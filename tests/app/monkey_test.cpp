@@ -4,10 +4,7 @@
 #include <random>
 
 #include "app/views/output/continuation.h"
-#include "app/window/core.h"
-#include "tests/support/matchers.h"
-#include "tests/support/source_folders.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/app/core_fixture.h"
 
 namespace headscope::app::monkey_test {
 namespace {
@@ -120,26 +117,16 @@ unsigned monkeys() {
   return asked ? static_cast<unsigned>(std::atoi(asked)) : 4;
 }
 
-TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
-  const testing::TemporaryFolder folder;
+TEST_F(CoreTest, NothingThatAPersonDoesBreaksTheWindow) {
   const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(folder.path());  // exported files are written here
-  const auto fonts = viz::Fonts::load();
+  std::filesystem::current_path(folder_.path());  // exported files are written here
   for (unsigned seed = 1; seed <= monkeys(); ++seed) {
     SCOPED_TRACE(seed);
     Monkey monkey(seed);
-    MemoryScreen screen;
-    CoreOptions options;
-    options.screen = &screen;
-    options.window.model = headscope::testing::source_dir() / "assets/models/tales";
-    options.window.prompt = Prompt{"The wolf and the lamb", {}, false};
-    options.start_folder = folder.path();
-    options.fonts = fonts;
-    std::string clipboard = "pasted";
-    options.get_clipboard = [&clipboard] { return clipboard; };
-    options.set_clipboard = [&clipboard](const std::string& text) { clipboard = text; };
-    open_tours(options, load_tours(tour_folders()));
-    Core core(std::move(options));
+    CoreOptions o = options("The wolf and the lamb");
+    clipboard_ = "pasted";
+    open_tours(o, load_tours(tour_folders()));
+    Core core(std::move(o));
     core.settle();
     WindowFrame frame;
     for (int i = 0; i < 250; ++i) {

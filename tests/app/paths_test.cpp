@@ -1,5 +1,7 @@
+// Paths as they are typed and found, and models in caches.
 #include "app/run/sources/paths.h"
-
+#include "app/run/sources/model_discovery.h"
+#include "system/machine.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
@@ -45,6 +47,101 @@ TEST(Paths, AHomeThatIsNotKnownStaysAsTyped) {
   EXPECT_EQ(expanded("~somebody/x", environment({{"HOME", "/h"}})), "~somebody/x");
   EXPECT_EQ(expanded("~", environment({})), "~");
   EXPECT_EQ(expanded("~/x", environment({})), "~/x");
+}
+
+namespace fs = std::filesystem;
+
+constexpr const char* kGpt2 = R"({"model_type": "gpt2"})";
+
+TEST(ModelDiscovery, TheCacheFollowsHuggingFacesVariables) {
+  EXPECT_EQ(hugging_face_cache(environment({{"HF_HUB_CACHE", "/a"}, {"HF_HOME", "/b"}, {"HOME", "/h"}})),
+            "/a");
+  EXPECT_EQ(hugging_face_cache(environment({{"HF_HOME", "/b"}, {"HOME", "/h"}})), "/b/hub");
+  EXPECT_EQ(hugging_face_cache(environment({{"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}})),
+            "/x/huggingface/hub");
+  EXPECT_EQ(hugging_face_cache(environment({{"HOME", "/h"}})), "/h/.cache/huggingface/hub");
+  EXPECT_EQ(hugging_face_cache(environment({})), std::nullopt);
+}
+
+TEST(ModelDiscovery, FindsGpt2ModelsByName) {
+  const TemporaryFolder cache;
+  cache.write("models--openai-community--gpt2/snapshots/abc/config.json", kGpt2);
+  cache.write("models--distilgpt2/snapshots/def/config.json", kGpt2);
+  cache.write("models--google--bert/snapshots/1/config.json", R"({"model_type": "bert"})");
+  cache.write("datasets--x--y/snapshots/1/config.json", kGpt2);
+  EXPECT_THAT(discover_models(cache.path()),
+              ElementsAre(DiscoveredModel{"distilgpt2", cache.path() / "models--distilgpt2/snapshots/def"},
+                          DiscoveredModel{"openai-community/gpt2",
+                                          cache.path() / "models--openai-community--gpt2/snapshots/abc"}));
+}
+
+TEST(ModelDiscovery, AConfigurationMayHoldPythonsNumbers) {
+  const TemporaryFolder folder;
+  folder.write("config.json", R"({"model_type": "gpt2", "attn_pdrop": NaN, "limit": -Infinity})");
+  EXPECT_TRUE(is_gpt2(folder.path()));
+}
+
+TEST(ModelDiscovery, PrefersTheSnapshotOfRefsMain) {
+  const TemporaryFolder cache;
+  const fs::path model = "models--a--b";
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  cache.write(model / "snapshots/111/config.json", kGpt2);
+  cache.write(model / "snapshots/222/config.json", kGpt2);
+  cache.write(model / "snapshots/333/config.json", kGpt2);
+  fs::last_write_time(cache.path() / model / "snapshots/111", old);
+  fs::last_write_time(cache.path() / model / "snapshots/333", old);
+  const auto snapshot = [&] { return discover_models(cache.path()).at(0).folder.filename(); };
+
+  EXPECT_EQ(snapshot(), "222");  // the newest
+  cache.write(model / "refs/main", "111\n");
+  EXPECT_EQ(snapshot(), "111");
+  cache.write(model / "refs/main", "../../../etc");  // outside the cache
+  EXPECT_EQ(snapshot(), "222");
+  cache.write(model / "refs/main", "111");
+  cache.write(model / "snapshots/111/config.json", "{ broken");
+  EXPECT_EQ(snapshot(), "222");
+}
+
+TEST(ModelDiscovery, BrokenCachesAreEmpty) {
+  const TemporaryFolder cache;
+  EXPECT_THAT(discover_models(cache.path() / "missing"), IsEmpty());
+  cache.write("models--a--file", "no folder");
+  cache.write("models--a--list/snapshots/1/config.json", "[1]");
+  cache.write("models--a--number/snapshots/1/config.json", R"({"model_type": 2})");
+  cache.write("models--a--empty/refs/main", "");
+  fs::create_symlink("models--a--loop", cache.path() / "models--a--loop");
+  fs::create_directories(cache.path() /
+                         "models--a--none/snapshots/1/config.json");  // a folder instead of a file
+  EXPECT_THAT(discover_models(cache.path()), IsEmpty());
+}
+
+TEST(ModelDiscovery, AModelIsFoundByTheLastPartOfItsName) {
+  const std::vector<DiscoveredModel> models = {{"openai-community/gpt2", "/cache/gpt2"},
+                                               {"a/b-gpt2", "/cache/b"}};
+  EXPECT_EQ(model_named("openai-community/gpt2", models), "/cache/gpt2");
+  EXPECT_EQ(model_named("gpt2", models), "/cache/gpt2");
+  EXPECT_EQ(model_named("tales", models), bundled_model());
+  for (const char* none : {"missing/folder", "", "t2"})
+    EXPECT_EQ(model_named(none, models), std::nullopt) << none;
+}
+
+TEST(ModelDiscovery, AModelIsCalledByItsFolder) {
+  const TemporaryFolder folder;
+  const fs::path tales = folder.path() / "tales";
+  const fs::path snapshot = folder.path() / "models--a--b-c/snapshots/0123";
+  fs::create_directories(tales);
+  fs::create_directories(snapshot);
+  EXPECT_EQ(model_name(tales), "tales");
+  EXPECT_EQ(model_name(tales / ""), "tales");
+  EXPECT_EQ(model_name(tales / "."), "tales");
+  EXPECT_EQ(model_name(snapshot), "a/b-c");
+  EXPECT_EQ(model_name(snapshot / ""), "a/b-c");
+  if (!system::is_windows()) {
+    const fs::path link = folder.path() / "link";
+    fs::create_directory_symlink(snapshot, link);
+    for (const auto& named : {link, link / "", link / "."}) EXPECT_EQ(model_name(named), "a/b-c") << named;
+  }
+  EXPECT_EQ(model_name(folder.path() / "missing"), "missing");
 }
 
 }  // namespace

@@ -1,16 +1,154 @@
-// Figures for columns and pages of papers and for slides: every view, with letters and lines that can be
-// printed.
+// Exported pictures: exactly the requested size, trimmed to the figure, or rejected; figures for columns and
+// pages of papers and for slides, with letters and lines that can be printed.
+#include <regex>
 
+#include "app/views/content.h"
 #include "app/views/export.h"
 #include "app/views/print_target.h"
 #include "tests/app/view_fixture.h"
 #include "tests/app/views/view_suite.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viz/poppler.h"
 #include "tests/viz/xml_check.h"
+#include "viz/charts/number_axis.h"
+#include "viz/players/players.h"
 
 namespace headscope::app::print_test {
 namespace {
+
+/// A run of the bundled model, and its heatmap.
+struct BundledHeatmap {
+  explicit BundledHeatmap(const std::string& prompt = "Once upon a time") : scenario(prompt, {1, 2, -1}) {}
+
+  Scenario scenario;
+  ViewContext context = scenario.context(400, 300);
+  const View& view = *find_view("heatmap");
+};
+
+TEST(Export, TheExtensionIsTheFormat) {
+  for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv})
+    EXPECT_EQ(format_of("a/b" + std::string(extension_of(format))), format);
+  EXPECT_EQ(format_of("a/b.png"), FileFormat::png);
+  EXPECT_EQ(format_of("b.SVG"), FileFormat::svg);
+  EXPECT_EQ(format_of("x.y.csv"), FileFormat::csv);
+  for (const char* name : {"", "png", ".png", "a.png/", "a.jpg", "a.png~", "a"})
+    EXPECT_EQ(format_of(name), std::nullopt) << name;
+}
+
+TEST(Export, APictureTooLargeForAPngIsRefusedWithAdvice) {
+  BundledHeatmap shown;
+  shown.context.width = 40000;
+  const ExportOptions options{.scale = 1, .page = Page::exact};
+  try {
+    export_bytes(FileFormat::png, shown.view, shown.context, options);
+    ADD_FAILURE() << "not refused";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), AllOf(StartsWith("the view heatmap is 40000x300 logical pixels here"),
+                                    HasSubstr("at most 32767"), HasSubstr("--scale 0.81"),
+                                    Not(HasSubstr("--rows")), HasSubstr("svg or pdf")));
+  }
+  EXPECT_NO_THROW(export_bytes(FileFormat::svg, shown.view, shown.context, options));
+}
+
+TEST(Export, ThePictureDoesNotDependOnTheScreensScale) {
+  BundledHeatmap shown;
+  const std::string once = export_bytes(FileFormat::svg, shown.view, shown.context, {});
+  shown.context.device_scale = 3;
+  EXPECT_EQ(export_bytes(FileFormat::svg, shown.view, shown.context, {}), once);
+}
+
+TEST(Export, WhatCannotBeMadeIsSaid) {
+  const BundledHeatmap shown;
+  EXPECT_THROW(export_bytes(FileFormat::png, shown.view, shown.context, {.scale = 1000}), std::runtime_error);
+  View without = shown.view;
+  without.id = "numberless";
+  without.declare = [](Content& it) { it.message = "nothing"; };
+  EXPECT_THAT([&] { export_bytes(FileFormat::csv, without, shown.context, {}); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("numberless has no data")));
+}
+
+/// The size that the error for this page says is enough; the page's own without an error.
+std::pair<float, float> enough_for(const View& view, const ViewContext& c, const ExportOptions& options) {
+  try {
+    export_picture_of(view, c, options);
+  } catch (const std::runtime_error& error) {
+    const std::string words = error.what();
+    std::smatch found;
+    const bool names = std::regex_search(words, found, std::regex("; (\\d+)x(\\d+) is enough"));
+    EXPECT_TRUE(names && words.starts_with("the view " + std::string(view.id))) << words;
+    if (names) return {std::stof(found[1]), std::stof(found[2])};
+  }
+  return {c.width, c.height};
+}
+
+class EveryPage : public ::testing::TestWithParam<std::string> {
+ protected:
+  const View& view() const { return *find_view(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Views, EveryPage,
+                         ::testing::Values("heatmap", "scores", "query", "positions", "heads", "tokens",
+                                           "next"),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(EveryPage, HasExactlyTheSizeAskedForWithTheCaptionInside) {
+  for (const int length : {1, 12, 100}) {
+    for (const auto& [width, height] : {std::pair{640.F, 480.F}, {900.F, 700.F}, {1000.F, 1300.F}}) {
+      for (const bool captioned : {false, true}) {
+        const ExportOptions options{.scale = 1.5F, .caption = captioned};
+        ViewContext c = scenario(length).context(width, height);
+        std::tie(c.width, c.height) = enough_for(view(), c, options);
+        const viz::Scene scene = export_picture_of(view(), c, options).scene;
+        EXPECT_EQ(scene.width, c.width);
+        EXPECT_EQ(scene.height, c.height);
+        EXPECT_EQ(text_faults(scene, *fonts()), "") << width << "x" << height << " " << length;
+        const auto texts = viz::testing::texts(scene);
+        EXPECT_EQ(texts.back().starts_with("tales"), captioned);
+      }
+    }
+  }
+}
+
+TEST_P(EveryPage, TooSmallForTheFigureIsRefusedWithASizeThatIsEnough) {
+  for (const auto& [width, height] : {std::pair{100.F, 80.F}, {900.F, 60.F}, {60.F, 900.F}}) {
+    ViewContext c = scenario(23).context(width, height);
+    std::tie(c.width, c.height) = enough_for(view(), c, {});
+    EXPECT_GE(c.width * c.height, width * height);
+    EXPECT_EQ(text_faults(export_picture_of(view(), c, {}).scene, *fonts()), "")
+        << c.width << "x" << c.height;
+  }
+}
+
+TEST(FigureRows, AreLimitedOnEveryPage) {
+  for (const char* id : {"query", "metrics", "softmax", "attribution", "sampling", "parameters"}) {
+    const View& view = *find_view(id);
+    ViewContext c = scenario(23).context(900, 700);
+    c.max_rows = 3;
+    for (const Page page : {Page::exact, Page::width, Page::trimmed}) {
+      c.height = page == Page::exact ? 700 : 0;
+      const viz::Scene scene = export_picture_of(view, c, {.page = page}).scene;
+      EXPECT_LT(scene.height, 701) << id;
+      EXPECT_THAT(viz::testing::texts(scene), Contains(::testing::ContainsRegex("[23] of [0-9]"))) << id;
+    }
+  }
+}
+
+TEST_P(EveryPage, CutToTheFigureHasTheSameMarginAllAround) {
+  for (const int length : {1, 12, 100}) {
+    const ViewContext c = scenario(length).context(1000, 700);
+    const viz::Scene scene = export_picture_of(view(), c, {.caption = false, .page = Page::trimmed}).scene;
+    const viz::Rect content = viz::content_bounds(scene, *fonts());
+    EXPECT_NEAR(scene.height - content.bottom(), content.x, 1.01) << length;
+    EXPECT_GE(scene.width - content.right(), content.x - 0.01) << length;
+    const viz::Scene page = export_picture_of(view(), c, {.caption = false, .page = Page::at_least}).scene;
+    EXPECT_LE(scene.width, page.width + 5);
+    EXPECT_LE(scene.height, page.height + 5);
+    const viz::Scene captioned = export_picture_of(view(), c, {.page = Page::trimmed}).scene;
+    EXPECT_GE(captioned.width, scene.width);
+    EXPECT_GT(captioned.height, scene.height);
+    EXPECT_EQ(text_faults(captioned, *fonts()), "") << length;
+  }
+}
 
 constexpr float kPoint = 96.F / 72;  // logical pixels
 constexpr Target kPrinted[] = {Target::column, Target::page, Target::slide};

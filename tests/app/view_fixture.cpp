@@ -132,15 +132,6 @@ std::map<std::pair<int, int>, std::string> matrix_of(const Table& table, std::st
   return matrix;
 }
 
-std::map<std::string, std::string> facts_of(const Table& table) {
-  std::map<std::string, std::string> facts;
-  for (const TableFact& fact : table.facts) {
-    const auto* text = std::get_if<std::string>(&fact.value);
-    facts[fact.name] = text != nullptr ? *text : number_text(std::get<double>(fact.value));
-  }
-  return facts;
-}
-
 double fact_of(const Table& table, std::string_view name) {
   return std::get<double>(std::ranges::find(table.facts, name, &TableFact::name)->value);
 }
@@ -205,36 +196,6 @@ int senseless_item(const viz::Scene& scene) {
   for (std::size_t i = 0; i < scene.items.size(); ++i)
     if (!std::visit(sensible, scene.items[i])) return static_cast<int>(i);
   return -1;
-}
-
-std::string with_commas(std::size_t n) {
-  const std::string digits = std::to_string(n);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
-::testing::AssertionResult agree(const std::optional<DrawnNumber>& drawn, const std::string& cell,
-                                 double reference, double tolerance) {
-  if (!drawn) return ::testing::AssertionFailure() << "no number is drawn for " << cell;
-  char* end = nullptr;
-  const double table = std::strtod(cell.c_str(), &end);
-  if (cell.empty() || *end != 0)
-    return ::testing::AssertionFailure() << "no number in the table: \"" << cell << "\"";
-  const auto near = [](double a, double b, double slack) { return a == b || std::abs(a - b) <= slack; };
-  if (!near(drawn->value, table, 1.001 * drawn->rounding + 1e-12) || !near(table, reference, tolerance)) {
-    return ::testing::AssertionFailure() << "drawn " << drawn->value << " (within " << drawn->rounding
-                                         << "), in the table " << cell << ", by the reference " << reference;
-  }
-  return ::testing::AssertionSuccess();
-}
-
-::testing::AssertionResult agree(std::string_view drawn, const std::string& cell, double reference,
-                                 double tolerance) {
-  return agree(viz::testing::read_number(drawn), cell, reference, tolerance);
 }
 
 ::testing::AssertionResult reads(const DrawnScale& scale, const std::optional<viz::Color>& color,

@@ -135,11 +135,10 @@ void set(ViewContext& context, std::string_view name, std::string_view value);
 
 // The roles of the views' regions, which tests and views agree on.
 constexpr int kCellRole = 0;                         // in heatmap and scores
-constexpr int kHeadRole = 0;                         // in heads
 constexpr int kChipRole = 0;                         // in tokens
 constexpr int kGuessRole = 0;                        // in next
-constexpr int kKeyRole = 0, kComponentRole = 1;      // in query
-constexpr int kEncodingRole = 0, kCurvesRole = 1;    // in positions
+constexpr int kComponentRole = 1;                    // in query
+constexpr int kEncodingRole = 0;                     // in positions
 constexpr int kPredictionRole = 0, kShadedRole = 1;  // in predictions: rows and chips
 // Rows of the query's components.
 enum class Vector { query, key, value, weighted_value, z, product, edited_z };
@@ -176,15 +175,10 @@ class ViewFixture {
   // The index of a region by its role, id and place; -1: none.
   int find(int role, std::optional<int> id = {}, int row = -1) const;
   int grid(int stage = 0) const { return find(kCellRole, stage); }  ///< of scores: 0 scores .. 3 pattern
-  int map_of(int layer, int head) const {
-    return find(kHeadRole, layer * context_.run->run->config.n_head + head);
-  }
   int chip(int position) const { return find(kChipRole, position); }
-  int key_row(int key) const { return find(kKeyRole, key); }
   int strip(Vector which, int key) const { return find(kComponentRole, key, static_cast<int>(which)); }
   int fixed_strip(Vector which) const { return find(kComponentRole, {}, static_cast<int>(which)); }
   int encoding(int which) const { return find(kEncodingRole, which); }  ///< 0 learned, 1 sinusoidal
-  int curves(int which) const { return find(kCurvesRole, which); }
   const viz::Region& region(int index) const { return picture_.regions.at(static_cast<std::size_t>(index)); }
   /// The indices of all regions with a role.
   std::vector<int> all_of(int role) const;
@@ -219,8 +213,6 @@ std::vector<double> numbers_of(const Table& table, std::string_view column);
 std::vector<std::string> texts_of(const Table& table, std::string_view column);
 /// A column's cells by the numbers in the columns query and key, as files have them.
 std::map<std::pair<int, int>, std::string> matrix_of(const Table& table, std::string_view column);
-/// The facts, as text.
-std::map<std::string, std::string> facts_of(const Table& table);
 /// A number about the whole table, which must be there.
 double fact_of(const Table& table, std::string_view name);
 
@@ -233,16 +225,6 @@ std::string in_words(const ViewActions& actions);
 
 /// The index of the first item with a non-finite number or a negative size; -1: none.
 int senseless_item(const viz::Scene& scene);
-
-/// "50,257"
-std::string with_commas(std::size_t n);
-
-/// Whether a number is drawn, agrees with the table to the digits drawn, and the table agrees with the
-/// reference.
-::testing::AssertionResult agree(const std::optional<DrawnNumber>& drawn, const std::string& cell,
-                                 double reference, double tolerance);
-::testing::AssertionResult agree(std::string_view drawn, const std::string& cell, double reference,
-                                 double tolerance);
 
 /// Whether looking up a colour in the legend gives the value, within `slack` of the legend's range.
 ::testing::AssertionResult reads(const DrawnScale& scale, const std::optional<viz::Color>& color,

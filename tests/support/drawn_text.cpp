@@ -99,13 +99,6 @@ std::optional<Rect> DrawnPage::place_of(std::string_view words) const {
   return place;
 }
 
-std::string DrawnPage::numbers_left() const {
-  std::string all;
-  for (const TextBox& box : texts_)
-    if (read_number(box.text)) all += "\"" + box.text + "\" ";
-  return all;
-}
-
 DrawnScale::DrawnScale(DrawnPage& page, Image bar, Kind kind) : bar_(std::move(bar)), kind_(kind) {
   const Rect& r = bar_.dest;
   const bool upright = bar_.bitmap->width == 1;

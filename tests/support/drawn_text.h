@@ -42,9 +42,6 @@ class DrawnPage {
   }
   /// The place of the only such text; nothing if there is none or more than one.
   std::optional<Rect> place_of(std::string_view words) const;
-  const std::vector<TextBox>& left() const { return texts_; }
-  /// The numbers that have not been taken, for a message.
-  std::string numbers_left() const;
 
  private:
   template <class Wanted>

@@ -1,10 +1,12 @@
-// What arguments fill: parsing, apart from what is refused (see refusals_test).
-#include "app/cli/arguments.h"
-
+// What arguments fill; and that every error that a command line can cause is one sentence that names what is
+// wrong.
 #include <regex>
 
+#include "app/cli/arguments.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/cli/command_runs.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/variables.h"
 
 namespace headscope::app::arguments_test {
 namespace {
@@ -103,6 +105,119 @@ TEST(Arguments, ASwitchOfAViewMeansYesWithoutAValue) {
   EXPECT_TRUE(is_on({"--without-key0", "yes"}));
   EXPECT_FALSE(is_on({"--without-key0", "no"}));
   EXPECT_FALSE(is_on({"--without-key0=no"}));
+}
+
+/// ARGUMENTS => NAMED [& NAMED]: a line each; 'what has blanks' is one argument.
+constexpr const char* kWrong[] = {
+    // Commands and their options.
+    "dance => dance & see headscope --help",
+    "score --prompt x => did you mean scores & query",
+    "--nonsense => --nonsense",
+    "next --prompt x --position 3 => did you mean & --query",
+    "predict => --prompt",
+    "predict --prompt => --prompt & predict --help",
+    "predict --prompt x --promt y => did you mean --prompt",
+    "predict --prompt x --prompts y => --prompt & --prompts",
+    "predict --prompt x --arrangement arcs => --arrangement",
+    "generate --prompt x --temperature nan => --temperature & nan",
+    "generate --prompt x --json --echo => --echo",
+    "serve => --stdio",
+    "get => headscope get gpt2",
+    "a.safetensors --attention b.safetensors => attention patterns",
+    "a.txt --over b.txt => one list of prompts",
+    // Models and prompts.
+    "predict --prompt-file nowhere => nowhere",
+    "tokens --ids 1,x => --ids & x",
+    "predict --prompt x --shard 0/2 => --shard & --prompts",
+    "predict --prompts - --shard 2/2 => --shard",
+    // Edits and comparisons.
+    "predict --prompt a --edit nonsense => nonsense",
+    "predict --prompt a --edit L1.z=0 L0.z=0 => unexpected & L0.z=0",
+    "predict --prompt a --edits nowhere.txt => nowhere.txt",
+    "predict --prompt a --edit L2.z<-second => second model",
+    "heatmap --prompt a --show difference => --show",
+    "heatmap --prompt a --align token => --align & --second",
+    "embedding --prompt a --edit L0.z=0 --show difference => embedding & heatmap",
+    // The selection, and what is measured.
+    "heatmap --prompt a --layer 9 => layer 9 & --layer",
+    "heatmap --prompt a --query 9 => token 9 & --query",
+    "heatmap --prompt 'a b c' --query 1 --key 2 => key 2 & --key",
+    "attribution --prompt 'a b' --token 4 => --token & text:4 & id:4 & rank:4",
+    "saliency --prompt 'a b' --token rank:2 --other-token rank:2 --metric difference => both tokens",
+    "saliency --prompt a --baseline mean => --baseline has no effect",
+    "circuit --prompt 'a b' --edges 0 => --edges & 1",
+    "sweep --prompt a --sweep-change patch => nothing to patch & second prompt",
+    "next --prompt x --count 0 => --count takes a whole number from 1 to 1000 & 0",
+    // Lists and means.
+    "sweep --prompt a --mean => --mean & --prompts",
+    "sweep --prompts - --mean --out a.png => standard input",
+    "search --prompts x --mean --out a.png => search & no means",
+    "search --prompt a --text list => --over",
+    "parameters --prompt a --over l.txt => --over & metrics",
+    // Answers and pictures in files.
+    "predict --prompt x --out a.txt --json => one format",
+    "predict --prompt x --out - => --out - & --format",
+    "predict --prompt x --out a.png --format png => --format & --out -",
+    "predict --prompt x --bom => --bom",
+    "predict --prompt x --out a{n}.json => {n}",
+    "heatmap --prompt x --size 400x300 => --size is for pictures",
+    "heatmap --prompt x --svg-text --out a.png => --svg-text is for SVG",
+    "heatmap --prompt x --out nowhere/a.png => nowhere",
+    "heatmap --prompt x --out a.png --size 30000x30000 --scale 16 => pixels",
+    "heatmap --recipe nowhere --out a.png => nowhere",
+    "shot --prompt x => --out",
+    "shot --prompt x --size 300x200 --out a.png => 300x200",
+    "shot --prompt x --second-attention nowhere --out a.png => --second-attention & --attention",
+    "shot --prompt x --view heatmap --strips products --out a.png => --strips & not shown",
+    "shot --tour 2-attention --show baseline --out a.png => --tour & --show",
+    // Traces.
+    "trace --prompt x --out - => standard output",
+    "trace --prompt x --out a.safetensors --hooks blocks.9.* => blocks.9.*",
+    "trace --prompt x --out a.safetensors --position 3 => --position & --gradients",
+    "trace --prompt x --out a.safetensors --gradients kl => --gradients kl",
+    "trace --prompt x --out a.safetensors --gradients logit --second y => --second & kl",
+};
+
+Words split(std::string_view text, std::string_view separator) {
+  Words parts;
+  for (std::size_t end = 0; end != text.npos;
+       text.remove_prefix(end == text.npos ? 0 : end + separator.size())) {
+    end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+  }
+  return parts;
+}
+
+TEST(Refusals, AreOneSentenceThatNamesWhatIsWrong) {
+  for (const char* line : kWrong) {
+    SCOPED_TRACE(line);
+    const Words halves = split(line, " => "), quoted = split(halves.at(0), "'");
+    Words arguments;
+    for (std::size_t i = 0; i < quoted.size(); ++i)
+      for (const std::string& word : i % 2 == 1 ? Words{quoted[i]} : split(quoted[i], " "))
+        if (i % 2 == 1 || !word.empty()) arguments.push_back(word);
+    const Ran ran = run_command(arguments);
+    EXPECT_TRUE(ran.status == 1 || ran.status == 2) << ran.status;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, AllOf(StartsWith("headscope: "), EndsWith("\n")));
+    EXPECT_LT(ran.err.size(), 700U);
+    EXPECT_EQ(std::ranges::count_if(ran.err, [](char c) { return static_cast<unsigned char>(c) < 0x20; }), 1);
+    for (const std::string& name : split(halves.at(1), " & ")) EXPECT_THAT(ran.err, HasSubstr(name));
+  }
+}
+
+TEST(Refusals, OfAFolderWithoutAModelSayWhichOneItShadows) {
+  const TemporaryFolder here, cache;
+  std::filesystem::create_directory(here.path() / "gpt2");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(here.path());
+  set_variable("HF_HUB_CACHE", cache.path().string());
+  EXPECT_THAT(fail({"info", "--model", "gpt2"}), HasSubstr("run headscope get gpt2"));
+  const auto model =
+      cache.write("models--openai-community--gpt2/snapshots/1/config.json", R"({"model_type":"gpt2"})");
+  EXPECT_THAT(fail({"info", "--model", "gpt2"}), HasSubstr(model.parent_path().string()));
+  unset_variable("HF_HUB_CACHE");
+  std::filesystem::current_path(before);
 }
 
 }  // namespace

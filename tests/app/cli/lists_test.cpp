@@ -115,13 +115,6 @@ TEST_F(Lists, AMeanIsThatOfEachPromptsOwnNumbers) {
     EXPECT_NEAR(means["change mean"][row].get<double>(), sums[row], 1e-12) << row;
 }
 
-TEST_F(Lists, APictureOfMeansIsMadeAgain) {
-  const std::string list = file("pairs.jsonl", pairs(3));
-  EXPECT_EQ(succeed({"sweep", "--prompts", list, "--mean", "--out", path("a.svg")}), "");
-  succeed({"sweep", "--recipe", path("a.svg"), "--out", path("b.svg")});
-  EXPECT_EQ(bytes_of_file(path("b.svg")), bytes_of_file(path("a.svg")));
-}
-
 // ---- shards ----
 
 TEST_F(Lists, ShardsTakeEachPromptOnceAndReadNoOtherLine) {

@@ -191,36 +191,6 @@ TEST(ViewCommand, StandardOutputGetsWhatAFileWould) {
 
 // ---- models ----
 
-TEST(ViewCommand, StartsTextsWhereTheTokenizerDoes) {
-  const TemporaryFolder folder;
-  write_other_model(folder);
-  folder.write("tokenizer_config.json", R"({"add_bos_token": true})");
-  const auto tokens = [&](const Words& more) {
-    const Json answer =
-        answer_of(Words{"tokens", "--model", folder.path().string(), "--prompt", "king"} + more);
-    return std::pair(answer["columns"]["position"].size(), answer["how"]["start_token"].get<bool>());
-  };
-  const std::size_t plain = tokens({"--no-bos"}).first;
-  EXPECT_EQ(tokens({"--no-bos"}), std::pair(plain, false));
-  EXPECT_EQ(tokens({"--bos"}), std::pair(plain + 1, true));
-  EXPECT_EQ(tokens({}), std::pair(plain + 1, true));
-}
-
-TEST(ViewCommand, NamesTokensWithoutATextByTheirNumbers) {
-  const TemporaryFolder folder;
-  write_other_model(folder, {.positions = 64, .vocabulary = 4100});
-  const Words model{"--model", folder.path().string()};
-  EXPECT_THAT(succeed(Words{"tokens", "--ids", "4098"} + model), HasSubstr("#4098"));
-  EXPECT_THAT(succeed(Words{"attribution", "--ids", "5,4098", "--token", "id:4099"} + model),
-              HasSubstr("#4099"));
-  EXPECT_THAT(fail(Words{"tokens", "--ids", "4100"} + model), HasSubstr("0 to 4099"));
-  std::filesystem::remove(folder.path() / "merges.txt");
-  for (const char* view : {"next", "attribution", "lens", "metrics"}) {
-    EXPECT_EQ(run_command(Words{view, "--ids", "5,6,7"} + model).status, 0) << view;
-    EXPECT_THAT(run_command(Words{view, "--prompt", "A king"} + model).err, HasSubstr("only vocab.json"));
-  }
-}
-
 TEST(ViewCommand, WarnsOfWhatIsNotUsed) {
   const TemporaryFolder folder;
   write_model_with_warnings(folder);
@@ -288,17 +258,6 @@ TEST_F(AttentionFile, GoesWithNothingThatNeedsWeights) {
     EXPECT_THAT(fail({view, "--prompt", "x", "--model", square}), HasSubstr("needs a model's weights"))
         << view;
   EXPECT_THAT(fail({"lens", "--attention", square}, 2), HasSubstr("--attention"));
-}
-
-TEST_F(AttentionFile, WithOddWeightsIsSaidAndDrawn) {
-  const std::string odd = file({2, 2, 4, 4}, [](int layer, int, int query, int key) {
-    return layer == 1 && query == 2 && key == 1 ? std::nanf("") : 0.125F;
-  });
-  const Ran ran =
-      run_command({"heatmap", "--attention", odd, "--layer", "1", "--out", "-", "--format", "png"});
-  EXPECT_THAT(ran.out, StartsWith("\x89PNG"));
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("any.safetensors has non-finite weights, first in query 2 of L1 H0"),
-                             HasSubstr("rows that do not sum to 1, first query 0 of L0 H0: 0.5")));
 }
 
 }  // namespace

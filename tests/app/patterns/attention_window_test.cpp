@@ -75,31 +75,6 @@ TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
   EXPECT_THAT(clipboard_, HasSubstr("query\tquery token\tkey\tkey token\tweight\n0\t0\t0\t0\t"));
 }
 
-TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {
-  const std::filesystem::path session = folder_.path() / "a.headscope";
-  {
-    CoreFixture core(options());
-    apply_and_show(core, ToggleEdit{head_off(0, 1)}, SaveSession{session});
-    ASSERT_TRUE(std::filesystem::exists(session));
-  }
-  CoreOptions own = options();
-  own.window.model = file({2, 3, 7, 7});
-  own.tours = load_tours({assets_folder() / "tours"}).tours;
-  CoreFixture core(std::move(own));
-  ASSERT_FALSE(core.state().tours.empty());
-  for (int tour = 0; tour < static_cast<int>(core.state().tours.size()); ++tour) {
-    core.apply(OpenTour{tour});
-    for (int stop = 0; stop < static_cast<int>(core.state().tours[tour].stops.size()); ++stop)
-      apply_and_show(core, GoToStop{stop});
-    core.apply(CloseTour{});
-  }
-  core.apply(OpenFile{session});
-  wait_until(core, [&] { return core.state().second.text.edit.text.empty() && !prompt(core).empty(); });
-  shown(core);
-  EXPECT_TRUE(core.snapshot().run);
-  apply_and_show(core, SaveSession{});
-}
-
 TEST_F(AttentionWindow, ToursSayNothingAboutItThatHoldsOnlyForModels) {
   CoreOptions own = options();
   own.window.model = file({2, 3, 7, 7});

@@ -140,35 +140,6 @@ TEST_F(PatternViews, EveryViewShowsAFileOrSaysWhatItNeeds) {
   EXPECT_GE(refused, 20 * 4 * 2);
 }
 
-TEST_F(PatternViews, SearchFindsTheHeadsOfTheFile) {
-  const std::string words = R"({"tokens":")" + text_list({"the", " cat", "sat", "cat"}) + R"("})";
-  Scenario s = scenario({2, 3, 4, 4}, even_rows(4), words);
-  s.select({1, 2, 3, 1});
-  const auto found = [&](const NamedOptions& options) {
-    return ViewFixture("search", s, 1000, 600, options).table();
-  };
-  const Table table = found({{"search-above", "0"}});
-  EXPECT_THAT(headings(table),
-              ElementsAre("weight", "layer", "head", "query", "query token", "key", "key token", "context"));
-  // Both positions of the word, as queries and as keys, in all heads; without a mask queries see later keys.
-  std::vector<std::vector<std::string>> expected;
-  for (int layer = 0; layer < 2; ++layer)
-    for (int head = 0; head < 3; ++head)
-      for (const int query : {1, 3})
-        for (const int key : {1, 3}) {
-          const float weight = even_rows(4)(layer, head, query, key);
-          const auto label = [](int at) { return at == 1 ? "·cat" : "cat"; };
-          expected.push_back({plain(weight), std::to_string(layer), std::to_string(head),
-                              std::to_string(query), label(query), std::to_string(key), label(key)});
-        }
-  auto rows = text_rows(table);
-  for (auto& row : rows) row.pop_back();  // the context
-  EXPECT_THAT(rows, ::testing::UnorderedElementsAreArray(expected));
-  EXPECT_TRUE(std::ranges::is_sorted(numbers_of(table, "weight"), std::greater{}));
-  EXPECT_EQ(found({{"search-above", "0"}, {"search-heads", "chosen"}}).rows(), 4U);
-  EXPECT_EQ(found({{"text", "list"}}).rows(), 0U);
-}
-
 TEST_F(PatternViews, OffersNoEdits) {
   const Scenario s = scenario({2, 3, 8, 8}, even_rows(8));
   for (const View& view : views()) {

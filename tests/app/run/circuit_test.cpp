@@ -342,12 +342,7 @@ TEST(LargeCircuit, IsRefusedInOneSentence) {
 
 TEST_F(CircuitTest, RefusesWhatHasNoCircuit) {
   const auto refused = [&](const CircuitOf& of, const PromptRun& run) {
-    try {
-      find(of, run);
-    } catch (const model::RunError& error) {
-      return std::string(error.what());
-    }
-    return std::string("none");
+    return testing::message_of<model::RunError>([&] { find(of, run); });
   };
   const PromptRun alone = *prompt_run(tokens_of(kLength));
   EXPECT_EQ(refused(question(CircuitMethod::integrated), alone),

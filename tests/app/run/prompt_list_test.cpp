@@ -1,9 +1,13 @@
-// Lists of prompts: reading them, and answers about a list compared with each prompt alone.
-#include "app/run/prompt_list.h"
+// Lists of prompts: reading them, and answers about a list compared with each prompt alone; the largest
+// activations of neurons, against the reference's in double precision.
+#include <algorithm>
+
 #include "app/run/analyses/geometry.h"
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/search.h"
+#include "app/run/analyses/token_pass.h"
+#include "app/run/prompt_list.h"
 #include "model/files/error.h"
 #include "tests/app/prompt_lists.h"
 #include "tests/app/view_fixture.h"
@@ -79,12 +83,16 @@ OverPrompts over(const std::vector<Prompt>& prompts, bool start_token = false) {
 const std::vector<Prompt> kPrompts{{.text = "The king and the queen and the king", .ids = {}},
                                    {.text = "", .ids = {999999}},
                                    {.text = "Once there was a little girl", .ids = {}},
-                                   {.text = "", .ids = {5, 9, 5, 9}}};
+                                   {.text = "", .ids = {5, 9, 5, 9}},
+                                   {.text = "The king and the queen", .ids = {}}};
 
-/// Every prompt that can be run, each in its own scenario.
-std::vector<std::pair<int, Scenario>> each() {
-  std::vector<std::pair<int, Scenario>> all;
-  for (const int i : {0, 2, 3}) all.emplace_back(i + 1, Scenario(kPrompts[i]));
+/// Every prompt that can be run, by its number.
+const std::vector<std::pair<int, Scenario>>& each() {
+  static const std::vector<std::pair<int, Scenario>> all = [] {
+    std::vector<std::pair<int, Scenario>> runs;
+    for (const int i : {0, 2, 3, 4}) runs.emplace_back(i + 1, Scenario(kPrompts[i]));
+    return runs;
+  }();
   return all;
 }
 
@@ -95,7 +103,7 @@ TEST(MetricsOnList, AreThoseOfItsPrompts) {
   model::Workspace workspace(1);
   for (const auto& [number, one] : each()) add_head_metrics(*one.run, workspace, sum);
   EXPECT_EQ(answer->sums, sum);
-  EXPECT_EQ(answer->progress.done, 4U);
+  EXPECT_EQ(answer->progress.done, kPrompts.size());
   EXPECT_EQ(answer->progress.skipped, 1U);
   EXPECT_THAT(answer->progress.problem, HasSubstr("999999"));
   // The result does not depend on the prompt that is run.
@@ -114,8 +122,7 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   const auto found = s.ask(WeightsOverList{over(kPrompts), search});
   std::vector<std::tuple<float, int, int, int, int, int>>
       expected;  // −weight, prompt, layer, head, query, key
-  const auto runs = each();
-  for (const auto& [number, one] : runs) {
+  for (const auto& [number, one] : each()) {
     for (int layer = 0; layer < one.config().n_layer; ++layer)
       for (int head = 0; head < one.config().n_head; ++head) {
         const auto pattern = one.ask(PatternOf{layer, head});
@@ -137,7 +144,7 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
     EXPECT_EQ(std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key), expected[i]) << i;
     const Excerpt& excerpt = found->excerpts[i];
     EXPECT_TRUE(excerpt.text().ends_with("·king")) << excerpt.text();
-    const auto of = std::ranges::find(runs, f.prompt, &std::pair<int, Scenario>::first);
+    const auto of = std::ranges::find(each(), f.prompt, &std::pair<int, Scenario>::first);
     const auto pattern = of->second.ask(PatternOf{f.layer, f.head});
     ASSERT_EQ(excerpt.first + std::ssize(excerpt.values), f.query + 1);
     for (int key = excerpt.first; key <= f.query; ++key)
@@ -275,13 +282,108 @@ TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
   int tokens = 0;
   for (const auto& [number, one] : each()) tokens += one.length();
   EXPECT_EQ(list->space.length, tokens);
-  EXPECT_EQ(list->prompts, 4U);
+  EXPECT_EQ(list->prompts, kPrompts.size());
   EXPECT_EQ(list->progress.skipped, 1U);
   const int each_has = s.config().n_ctx;
   const std::vector<Prompt> long_ones(40, Prompt{.text = "", .ids = std::vector<int>(each_has, 7)});
   const auto many = s.ask(QueryKeySpaceOverList{over(long_ones), 1, 3});
   EXPECT_EQ(static_cast<int>(many->prompts), ListQueryKeySpace::kMaxTokens / each_has);
   EXPECT_EQ(many->space.length, static_cast<int>(many->prompts) * each_has);
+}
+
+const Scenario& prompt_of(const FoundActivation& found) {
+  return std::ranges::find(each(), found.prompt, &std::pair<int, Scenario>::first)->second;
+}
+
+double activation(const Scenario& s, int layer, int neuron, int position) {
+  return reference(s).blocks[static_cast<std::size_t>(layer)].mlp_post[position][neuron];
+}
+
+/// Ties of the same beginning of two prompts: the earlier prompt comes first.
+TEST(ActivationsOverList, AreTheLargestOfAllPromptsByTheReference) {
+  const Scenario s("x");
+  const ActivationSearch search{{{4, 463}}, {}, 0};
+  const auto found = s.ask(ActivationsOverList{over(kPrompts), search});
+  struct Expected {
+    double activation;
+    int prompt, position;
+  };
+  std::vector<Expected> expected;
+  for (const auto& [number, one] : each())
+    for (int position = 0; position < one.length(); ++position)
+      if (const double value = activation(one, 4, 463, position); value > 0)
+        expected.push_back({value, number, position});
+  std::ranges::stable_sort(expected, std::greater<>(), &Expected::activation);
+  ASSERT_GT(expected.size(), 12U);
+  EXPECT_EQ(found->count, std::ssize(expected));
+  EXPECT_EQ(found->progress.done, kPrompts.size());
+  EXPECT_EQ(found->progress.skipped, 1U);
+  ASSERT_EQ(found->best.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const FoundActivation& f = found->best[i];
+    EXPECT_NEAR(f.activation, expected[i].activation, 1e-5);
+    EXPECT_EQ(f.prompt, expected[i].prompt) << i;
+    EXPECT_EQ(f.position, expected[i].position) << i;
+    EXPECT_EQ(f.layer, 4);
+    EXPECT_EQ(f.neuron, 463);
+    EXPECT_EQ(f.id, prompt_of(f).run->run->tokens[f.position]);
+  }
+}
+
+TEST(ActivationsOverList, HaveTheTokensAroundWithTheirActivations) {
+  const Scenario s("x");
+  const ActivationSearch search{{{4, 823}, {4, 706}}, {}, 0, {2, 1}};
+  const auto found = s.ask(ActivationsOverList{over(kPrompts), search});
+  ASSERT_FALSE(found->best.empty());
+  ASSERT_EQ(found->excerpts.size(), found->best.size());
+  for (std::size_t i = 0; i < found->best.size(); ++i) {
+    const FoundActivation& f = found->best[i];
+    const Excerpt& excerpt = found->excerpts[i];
+    const Scenario& run = prompt_of(f);
+    const int first = std::max(0, f.position - 2), end = std::min(run.length(), f.position + 2);
+    EXPECT_EQ(excerpt.first, first);
+    EXPECT_EQ(excerpt.continues, end < run.length());
+    ASSERT_EQ(std::ssize(excerpt.labels), end - first);
+    ASSERT_EQ(std::ssize(excerpt.values), end - first);
+    for (int position = first; position < end; ++position) {
+      EXPECT_EQ(excerpt.labels[position - first], run.run->tokens.labels[position]);
+      EXPECT_NEAR(excerpt.values[position - first], activation(run, f.layer, f.neuron, position), 1e-5);
+    }
+    EXPECT_EQ(excerpt.values[f.position - first], f.activation);
+  }
+}
+
+TEST(ActivationsOfRun, AreThoseOfItsEdits) {
+  const Scenario s = with_edits("L2.mlp_post[3][7]=25; L1H0.z=0");
+  const auto found = s.ask(ActivationsOfRun{{{{2, 7}, {2, 8}}, {}, 0}});
+  ASSERT_FALSE(found->best.empty());
+  EXPECT_EQ(found->best.front().activation, 25);
+  EXPECT_EQ(found->best.front().position, 3);
+  for (const FoundActivation& f : found->best) {
+    const auto pass = s.ask(PassOfToken{f.position});
+    EXPECT_EQ(f.activation, pass->blocks[2]->mlp_post[f.neuron]);
+  }
+}
+
+TEST(ActivationSearch, TakesTokensAndALimit) {
+  const Scenario s("The king and the queen and the king");
+  const auto found = [&](TokenSelector at, double above) {
+    std::vector<int> positions;
+    for (const FoundActivation& f : s.ask(ActivationsOfRun{{{{4, 463}}, std::move(at), above}})->best)
+      positions.push_back(f.position);
+    std::ranges::sort(positions);
+    return positions;
+  };
+  std::vector<int> kings, late, large;
+  for (int position = 0; position < s.length(); ++position) {
+    const double value = activation(s, 4, 463, position);
+    if (value > 0 && s.run->tokens.labels[position] == "·king") kings.push_back(position);
+    if (value > 0 && position >= 4) late.push_back(position);
+    if (value > 0.2) large.push_back(position);
+  }
+  EXPECT_EQ(found({TokenSelector::Kind::text, "king", 0}, 0), kings);
+  EXPECT_EQ(found({TokenSelector::Kind::from_position, "", 4}, 0), late);
+  EXPECT_EQ(found({}, 0.2), large);
 }
 
 }  // namespace

@@ -205,18 +205,6 @@ TEST_F(SweepTest, OverNeuronsIsTheReferences) {
     }
 }
 
-TEST_F(SweepTest, PatchesPositionsThatStandForOthers) {
-  SweepOf question{.edit = SweepEdit::patch, .measured = difference_at(5)};
-  question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8}};
-  expect_reference(question, tokens_of(6));
-  question.over = SweepOver::positions;
-  question.site = Site::resid_pre;
-  expect_reference(question, tokens_of(6));
-  const Sweep found = sweep(question, run_of(tokens_of(6)));
-  for (int layer = 0; layer < kLayers; ++layer)
-    EXPECT_TRUE(std::isnan(found.difference(Metric::logit, layer, 2))) << "nothing stands for it";
-}
-
 TEST_F(SweepTest, OfAnEditedRun) {
   const model::Edits base{model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, -1}, model::SetMask{2, {}, {}}};
   expect_reference({.measured = difference_at(7)}, tokens_of(8), base);
@@ -273,18 +261,6 @@ TEST_F(SweepTest, OverSendersIsTheReferencesWithAllElseHeld) {
           }
         EXPECT_GT(largest, 1e-4) << "something has an effect";
       }
-}
-
-TEST_F(SweepTest, TokensAreTakenByRankInTheRunOrById) {
-  const PromptRun run = run_of(tokens_of(7));
-  const Sweep best = sweep({.measured = difference_at(6)}, run);
-  const Sweep same = sweep({.measured = best.measured}, run);
-  EXPECT_EQ(best.at(1, 1).logit, same.at(1, 1).logit);
-  EXPECT_GE(best.before.of(Metric::difference), 0) << "the best against the second";
-  const Sweep other = sweep({.measured = logit_at(6, TokenRef::of(5))}, run);
-  EXPECT_EQ(other.measured.token.id(), 5);
-  EXPECT_EQ(other.measured.other.id(), -1);
-  EXPECT_EQ(other.before.of(Metric::difference), other.before.logit);
 }
 
 TEST_F(SweepTest, ShowsPartsAndGoesOnWhereItWasStopped) {

@@ -6,10 +6,20 @@
 #include "app/run/analyses/predictions.h"
 #include "app/run/worker.h"
 #include "model/files/error.h"
-#include "tests/app/run/answer_of.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
+
+namespace headscope::testing {
+
+/// The answer that a snapshot has for a question about its run; null: none.
+template <class Q>
+std::shared_ptr<const app::AnswerOf<Q>> answer_of(const app::Snapshot& snapshot, const Q& question) {
+  const auto known = snapshot.answers->find(question);
+  return known ? std::static_pointer_cast<const app::AnswerOf<Q>>(known->value) : nullptr;
+}
+
+}  // namespace headscope::testing
 
 namespace headscope::app {
 

@@ -11,10 +11,9 @@
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vocabulary.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/run/worker.h"
 #include "app/views/export.h"
-#include "model/files/error.h"
 #include "model/pass/statistics.h"
+#include "tests/app/run/worker_fixture.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/sentences.h"
@@ -206,21 +205,15 @@ std::shared_ptr<const AnswerOf<Q>> answer_of(const Snapshot& snapshot, const Que
   return known ? std::static_pointer_cast<const AnswerOf<Q>>(known->value) : nullptr;
 }
 
-class WorkerOfTwoModels : public ::testing::Test {
+class TwoModelsInTheWorker : public WorkerOfTales {
  protected:
-  WorkerOfTwoModels() {
-    want_.model = testing::kBundledModel;
-    want_.load_request = 1;
+  TwoModelsInTheWorker() {
     want_.prompt.text = kRobot;
     compare_in(second_folder());
   }
   void compare_in(const std::filesystem::path& folder) {
     want_.second_model = folder;
     want_.second = Prompt{want_.prompt.text, {}, false};
-  }
-  std::shared_ptr<const Snapshot> settled() {
-    worker_.want(want_);
-    return worker_.settle();
   }
   void expect_as_afresh() {
     const Question other = Question(NextAfter{-1}).on_baseline(),
@@ -235,12 +228,9 @@ class WorkerOfTwoModels : public ::testing::Test {
                 answer_of<NextAfter>(*expected, question)->logits);
     EXPECT_EQ(answer_of<HashOfWeights>(*found, hash)->text, answer_of<HashOfWeights>(*expected, hash)->text);
   }
-
-  WorkerRequest want_;
-  Worker worker_{{.threads = 2, .wake = nullptr}};
 };
 
-TEST_F(WorkerOfTwoModels, RunsThePromptInBoth) {
+TEST_F(TwoModelsInTheWorker, RunsThePromptInBoth) {
   want_.questions = {Question(HashOfWeights{}).on_baseline()};
   const auto shown = settled();
   EXPECT_EQ(shown->error, "");
@@ -263,7 +253,7 @@ TEST_F(WorkerOfTwoModels, RunsThePromptInBoth) {
   EXPECT_FALSE(alone->run->baseline);
 }
 
-TEST_F(WorkerOfTwoModels, KeepsNothingOfAPreviousSecondModel) {
+TEST_F(TwoModelsInTheWorker, KeepsNothingOfAPreviousSecondModel) {
   const SecondModelFolder third("third", 2);
   expect_as_afresh();
   compare_in(third.path());
@@ -276,7 +266,7 @@ TEST_F(WorkerOfTwoModels, KeepsNothingOfAPreviousSecondModel) {
   expect_as_afresh();
 }
 
-TEST_F(WorkerOfTwoModels, OneThatIsNotThereIsSaidAsLongAsItIsWantedAndTheRestGoesOn) {
+TEST_F(TwoModelsInTheWorker, OneThatIsNotThereIsSaidAsLongAsItIsWantedAndTheRestGoesOn) {
   compare_in(second_folder() / "nowhere");
   auto shown = settled();
   EXPECT_THAT(shown->error, HasSubstr("nowhere"));
@@ -295,7 +285,7 @@ TEST_F(WorkerOfTwoModels, OneThatIsNotThereIsSaidAsLongAsItIsWantedAndTheRestGoe
   EXPECT_EQ(settled()->error, "");
 }
 
-TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
+TEST_F(TwoModelsInTheWorker, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
   for (const bool closes : {true, false}) {
     std::atomic<Worker*> watched = nullptr;
     WorkerRequest other = want_;
@@ -318,7 +308,7 @@ TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
   }
 }
 
-TEST_F(WorkerOfTwoModels, TheSecondGetsTheFirstsTokens) {
+TEST_F(TwoModelsInTheWorker, TheSecondGetsTheFirstsTokens) {
   const SecondModelFolder other("b");
   const std::string merges = bytes_of_file(other.path() / "merges.txt");
   std::istringstream lines(merges);
@@ -334,7 +324,7 @@ TEST_F(WorkerOfTwoModels, TheSecondGetsTheFirstsTokens) {
   EXPECT_EQ(shown->run->baseline->run->tokens, shown->run->run->tokens);
 }
 
-TEST_F(WorkerOfTwoModels, AskedForAgainItIsReadAgainWhereItsFilesAreOthers) {
+TEST_F(TwoModelsInTheWorker, AskedForAgainItIsReadAgainWhereItsFilesAreOthers) {
   const SecondModelFolder other("b");
   compare_in(other.path());
   const auto before = settled();
@@ -349,7 +339,7 @@ TEST_F(WorkerOfTwoModels, AskedForAgainItIsReadAgainWhereItsFilesAreOthers) {
   expect_as_afresh();
 }
 
-TEST_F(WorkerOfTwoModels, PatchesOfItsOwnRunFollowThePrompt) {
+TEST_F(TwoModelsInTheWorker, PatchesOfItsOwnRunFollowThePrompt) {
   const model::EditSite place{{Site::attn_out, 2}, {}, {1, 2}, {}};
   for (const char* text : {"A robot must", "A robot must obey", "A wolf must obey"}) {
     SCOPED_TRACE(text);
@@ -368,7 +358,7 @@ TEST_F(WorkerOfTwoModels, PatchesOfItsOwnRunFollowThePrompt) {
   }
 }
 
-TEST_F(WorkerOfTwoModels, AShorterContextLeavesTheRestWithoutACounterpart) {
+TEST_F(TwoModelsInTheWorker, AShorterContextLeavesTheRestWithoutACounterpart) {
   Gpt2Shape shape = SecondModelFolder::kTales;
   shape.positions = 4;
   const SecondModelFolder narrow("narrow", 1, shape);

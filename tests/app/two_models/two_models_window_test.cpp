@@ -31,16 +31,18 @@ class TwoModelsWindow : public HandsTest {
     apply_and_show(core, CompareModel{second()});
     ASSERT_TRUE(core.snapshot().run->baseline);
   }
-  static void wait_for_menu(Core& core) {
-    wait_until(core, [&] { return !core.state().models.empty(); });
-    core.draw(frame_);
+  /// What a figure of a view would say of itself.
+  static Session figure(const Core& core, const char* view = "heatmap") {
+    return recipe_of(core.state().export_form, find_view(view), core.state(), core.snapshot(), Figure{})
+        .session;
   }
 };
 
 TEST_F(TwoModelsWindow, IsChosenLookedAtAndLeft) {
   CoreFixture core(own());
   press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
-  wait_for_menu(core);
+  wait_until(core, [&] { return !core.state().models.empty(); });
+  core.draw(frame_);
   EXPECT_EQ(find_item(core, "No second model"), nullptr) << "there is none";
   click_and_show(core, "org/second");
   EXPECT_EQ(core.state().second.model, second());
@@ -81,18 +83,6 @@ TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
   EXPECT_EQ(core.snapshot().run->run->plan->edits().size(), 2U);
 }
 
-TEST_F(TwoModelsWindow, ASecondPromptRunsInIt) {
-  Core core(own());
-  compare(core);
-  apply_and_show(core, CompareWith{true, Alignment::position},
-                 TypeInField{Field::second, Replace{"A young king had a son"}});
-  EXPECT_EQ(core.snapshot().run->baseline->model, core.snapshot().second_model);
-  EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "A young king had a son");
-  EXPECT_TRUE(says(core, "the second prompt runs in it"));
-  click_and_show(core, "Close the second prompt");
-  EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "The old king had a daughter");
-}
-
 TEST_F(TwoModelsWindow, WhatCannotBeComparedIsSaidUntilItIsLeft) {
   const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
   CoreFixture core(own());
@@ -112,8 +102,7 @@ TEST_F(TwoModelsWindow, WhatCannotBeComparedIsSaidUntilItIsLeft) {
 TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
   const std::filesystem::path session = folder_.path() / "a.headscope";
   {
-    CoreOptions o = own();
-    Core core(std::move(o));
+    Core core(own());
     core.apply(FindModels{});
     compare(core);
     apply_and_show(core, SetSide{Side::difference}, SaveSession{session});
@@ -151,15 +140,11 @@ TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
 TEST_F(TwoModelsWindow, FiguresNameTheOneThatTheyShow) {
   Core core(own());
   compare(core);
-  const auto figure = [&] {
-    return recipe_of(core.state().export_form, find_view("heatmap"), core.state(), core.snapshot(), Figure{})
-        .session;
-  };
-  ASSERT_TRUE(figure().second_model);
-  EXPECT_EQ(figure().second_model->name, "second");
+  ASSERT_TRUE(figure(core).second_model);
+  EXPECT_EQ(figure(core).second_model->name, "second");
   core.apply(CompareModel{folder_.path() / "to-come"});  // not drawn yet
-  ASSERT_TRUE(figure().second_model);
-  EXPECT_EQ(figure().second_model->name, "second");
+  ASSERT_TRUE(figure(core).second_model);
+  EXPECT_EQ(figure(core).second_model->name, "second");
 }
 
 TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
@@ -188,31 +173,13 @@ TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
   EXPECT_EQ(core.snapshot().run->run->tokens.size(), before.size() + 1) << "a click goes on, too";
 }
 
-TEST_F(TwoModelsWindow, MayLeaveWhileAnyViewShowsDifferences) {
-  Core core(own());
-  for (const View* view : tabs()) {
-    if (!view->shows_difference) continue;
-    SCOPED_TRACE(view->id);
-    core.apply(ShowView{std::string(view->id)});
-    compare(core);
-    apply_and_show(core, SetSide{Side::difference});
-    apply_and_show(core, CompareModel{});
-    EXPECT_FALSE(core.snapshot().run->baseline);
-    EXPECT_EQ(core.snapshot().error, "");
-  }
-}
-
 TEST_F(TwoModelsWindow, PatchesAloneCompareNothing) {
   Core core(own());
   compare(core);
   apply_and_show(core, ToggleEdit{model::PatchFrom{{{model::Site::z, 1}, {}, {}, {}}, {}, {}, true}});
-  const auto edits = [&] {
-    return recipe_of(core.state().export_form, find_view("heatmap"), core.state(), core.snapshot(), Figure{})
-        .session.edits;
-  };
-  EXPECT_EQ(edits().size(), 1U);
+  EXPECT_EQ(figure(core).edits.size(), 1U);
   click_and_show(core, "Close the second model");
-  EXPECT_TRUE(edits().empty()) << "as the picture is";
+  EXPECT_TRUE(figure(core).edits.empty()) << "as the picture is";
   const auto* side = find_item(core, "Show Difference");
   ASSERT_NE(side, nullptr);
   EXPECT_FALSE(side->enabled);
@@ -236,12 +203,8 @@ TEST_F(TwoModelsWindow, AFigureOfAViewWithoutDifferencesIsOfTheRun) {
   Core core(own());
   compare(core);
   core.apply(SetSide{Side::difference});
-  const auto side = [&](const char* view) {
-    return recipe_of(core.state().export_form, find_view(view), core.state(), core.snapshot(), Figure{})
-        .session.side;
-  };
-  EXPECT_EQ(side("sweep"), Side::run);
-  EXPECT_EQ(side("heatmap"), Side::difference);
+  EXPECT_EQ(figure(core, "sweep").side, Side::run);
+  EXPECT_EQ(figure(core).side, Side::difference);
 }
 
 TEST_F(TwoModelsWindow, PatternsHaveNone) {

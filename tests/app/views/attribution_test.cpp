@@ -1,8 +1,10 @@
-// The attribution of a logit: the picture against the answer, clicks, and the sums in the table.
+// Attribution of logits and scores, and saliency: the picture against the answers, clicks, and sums in the
+// tables.
+#include <numeric>
 
 #include "app/run/analyses/attribution.h"
-
-#include <numeric>
+#include "app/run/analyses/saliency.h"
+#include "app/run/analyses/score_sources.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
@@ -31,11 +33,13 @@ double sum_of(const Table& table, const std::string& kind) {
   return sum;
 }
 
-TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
-  const Scenario s(kRobot);
+TEST(AttributionView, TheTableHasEveryPartAndWhatEditsAdd) {
+  const Scenario s = with_edits("L2.resid_mid[*][3]+=2");
   const Table table = ViewFixture("attribution", s, 1000, 600).table();
   const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
-  ASSERT_EQ(std::ssize(text_rows(table)), a->layers * (a->n_head() + 2) + 3);
+  ASSERT_EQ(std::ssize(text_rows(table)), a->layers * (a->n_head() + 2) + 4);
+  EXPECT_NE(a->edits, 0);
+  EXPECT_EQ(in_table(table, "edits"), a->edits);
   EXPECT_NEAR(sum_of(table, "part"), a->sum(), 1e-9);
   EXPECT_EQ(fact_of(table, "sum"), a->sum());
   EXPECT_EQ(fact_of(table, "value"), a->logit);
@@ -50,56 +54,12 @@ TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
   }
 }
 
-TEST(AttributionView, WhatEditsAddHasARowOfItsOwn) {
-  const Scenario s = with_edits("L2.resid_mid[*][3]+=2");
-  const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
-  ASSERT_NE(a->edits, 0);
-  const Table table = ViewFixture("attribution", s, 1200, 2400).table();
-  EXPECT_EQ(in_table(table, "edits"), a->edits);
-  EXPECT_NEAR(fact_of(table, "rounding error"), 0, 1e-4);
-}
-
 TEST(AttributionView, FollowsTheQueryAndTheTokens) {
   const Scenario s(kRobot, {1, 2, 5, -1});
   const ViewFixture shown("attribution", s, 1000, 600, {{"token", "rank:2"}, {"against", "rank:1"}});
   const auto a = s.ask(AttributionOf{difference_at(5, TokenRef::best(2), TokenRef::best())});
   EXPECT_LT(a->logit, 0) << "the second guess has less than the first";
   EXPECT_EQ(fact_of(shown.table(), "sum"), a->sum());
-  const std::string text = s.run->model->tokenizer->text(a->measured.token.id()),
-                    id = std::to_string(a->measured.token.id());
-  for (const std::string& token : {"text:" + text, "id:" + id}) {
-    const ViewFixture same("attribution", s, 1000, 600, {{"token", token}, {"against", "rank:1"}});
-    EXPECT_EQ(texts(same.scene()), texts(shown.scene())) << token;
-  }
-}
-
-TEST(AttributionView, SaysThatItHasNoSuchToken) {
-  const Scenario s(kRobot);
-  for (const auto& [token, words] :
-       std::vector<std::pair<const char*, const char*>>{{"id:9999999", "there is no token 9999999"},
-                                                        {"rank:9999999", "there is no rank"},
-                                                        {"a robot", "takes one token"}}) {
-    ViewContext c = s.context(1000, 600);
-    set(c, "against", token);
-    EXPECT_THAT(find_view("attribution")->refuse(c), AllOf(HasSubstr(words), HasSubstr("--other-token")));
-    EXPECT_THAT(texts(find_view("attribution")->build(c).scene), Contains(HasSubstr(words)));
-  }
-}
-
-TEST(AttributionView, NumbersAndNamesAreReadInSmallPanes) {
-  const TemporaryFolder folder;
-  write_other_model(folder, {.layers = 4, .heads = 4, .width = 24, .positions = 64, .vocabulary = 4096});
-  const Scenario s(Prompt{kRobot, {}, false}, {2, 1, -1}, load_model(folder.path(), {}));
-  const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
-  for (const auto& [width, height] : {std::pair{463.F, 317.F}, {668.F, 1300.F}}) {
-    ViewContext pane = s.context(width, height);
-    pane.in_pane = true;
-    const auto words = texts(ViewFixture("attribution", pane).scene());
-    for (const double mlp : a->mlps) EXPECT_THAT(words, Contains(viz::fixed_number(mlp, 2))) << width;
-    if (width > 600) {
-      EXPECT_THAT(words, Contains("token embedding"));
-    }
-  }
 }
 
 TEST(AttributionView, AClickSelectsTheHeadOrListsNeurons) {
@@ -136,13 +96,10 @@ TEST(AttributionView, ListsPartsSourcesAndNeuronsStrongestFirst) {
   const std::vector<double> layers = listed(s, "layers");
   ASSERT_EQ(std::ssize(layers), a->layers + 3);
   for (int layer = 0; layer < a->layers; ++layer) EXPECT_NEAR(layers[layer + 2], a->layer(layer), 1e-6);
-  const std::vector<double> sources = listed(s, "sources");
-  EXPECT_NEAR(std::accumulate(sources.begin(), sources.end(), 0.0), a->head(3, 1), 1e-4);
   EXPECT_TRUE(std::ranges::is_sorted(listed(s, "neurons"), std::greater<>(), magnitude));
-  // The table has them, too.
-  const ViewFixture shown("attribution", s, 1000, 2600, {{"attribution-list", "sources"}});
-  EXPECT_NEAR(sum_of(shown.table(), "source"), a->head(3, 1), 1e-4);
-  EXPECT_THAT(in_words(shown.click(shown.find(kListRole))), HasSubstr("key "));
+  const ViewFixture sources("attribution", s, 1000, 2600, {{"attribution-list", "sources"}});
+  EXPECT_NEAR(sum_of(sources.table(), "source"), a->head(3, 1), 1e-4);
+  EXPECT_THAT(in_words(sources.click(sources.find(kListRole))), HasSubstr("key "));
   const Table table = ViewFixture("attribution", s, 1000, 600, {{"attribution-list", "neurons"}}).table();
   EXPECT_NEAR(sum_of(table, "neuron"), a->mlps[3], 1e-4) << "with the output's bias";
   const auto of = s.ask(NeuronsOf{3, a->measured});
@@ -153,6 +110,110 @@ TEST(AttributionView, ListsPartsSourcesAndNeuronsStrongestFirst) {
       EXPECT_EQ(static_cast<float>(activations[row]), of->activations[neuron++]);
     }
   EXPECT_EQ(neuron, s.config().n_inner);
+}
+
+TEST(ScoreSourcesView, TheTableHasEveryPairAndAddsUp) {
+  for (const int layer : {0, 2, 5}) {
+    Scenario s(kRobot);
+    s.select({layer, 1, 6, 3});
+    const auto a = s.ask(ScoreSourcesOf{layer, 1, 6, 3});
+    const Table table = ViewFixture("score_sources", s, 1000, 700).table();
+    const std::vector<double> products = numbers_of(table, "scaled score");
+    EXPECT_EQ(products, a->products);
+    EXPECT_NEAR(std::accumulate(products.begin(), products.end(), 0.0), fact_of(table, "sum"), 1e-9);
+    EXPECT_EQ(fact_of(table, "scaled score"), a->score);
+    EXPECT_NEAR(fact_of(table, "sum") + fact_of(table, "rounding error"), a->score, 1e-9);
+    EXPECT_EQ(fact_of(table, "weight"), decimal(s.ask(PatternOf{layer, 1})->matrix().at(6, 3)));
+    const Table keys = ViewFixture("score_sources", s, 1000, 700, {{"score-list", "key"}}).table();
+    EXPECT_EQ(numbers_of(keys, "scaled score")[1], a->of_key(1));
+  }
+}
+
+/// With few parts the grid has them all; else the strongest, and all others together.
+TEST(ScoreSourcesView, TheGridAddsUpToTheScore) {
+  for (const int layer : {0, 1, 5}) {
+    Scenario s(kRobot);
+    s.select({layer, 1, 6, 3});
+    const auto a = s.ask(ScoreSourcesOf{layer, 1, 6, 3});
+    for (const auto& [width, height] : {std::pair{1600.F, 1000.F}, {900.F, 700.F}}) {
+      const ViewFixture shown("score_sources", s, width, height);
+      const viz::Region& grid = shown.region(kGrid);
+      const bool all = grid.row_count == a->count();
+      EXPECT_TRUE(all || layer > 0);
+      EXPECT_LE(grid.row_count, 24);
+      EXPECT_EQ(std::ranges::count(texts(shown.scene()), "others"), all ? 0 : 2);
+      double sum = 0;
+      for (int row = 0; row < grid.row_count; ++row)
+        for (int col = 0; col < grid.col_count; ++col)
+          sum += app::testing::number_after(shown.tooltip(kGrid, row, col), "scaled score ")->value;
+      EXPECT_NEAR(sum, a->sum(), 1e-4);
+    }
+  }
+}
+
+TEST(ScoreSourcesView, AClickGoesToTheHeadThatWroteThePart) {
+  Scenario s(kRobot, {1, 2, 6, 3});
+  const ViewFixture shown("score_sources", s, 1600, 1000);
+  ASSERT_EQ(shown.region(kGrid).row_count, 14);
+  EXPECT_EQ(in_words(shown.click(kGrid, 3, 5)), "head 0 3, query 3") << "that of k, which wrote at the key";
+  EXPECT_EQ(in_words(shown.click(kGrid, 3, 0)), "head 0 1, query 6") << "an embedding is no head";
+  EXPECT_TRUE(shown.click(kGrid, 0, 0).empty());
+  const std::string at_query = "Show L0 H1 at query " + token_name(s.run->tokens, 6);
+  EXPECT_EQ(in_words(shown.choose(at_query, kGrid, 3, 5)), "head 0 1, query 6");
+}
+
+TEST(ScoreSourcesView, SaysWhichNumbersAreNone) {
+  const TemporaryFolder folder;
+  write_model_with_nan(folder, "h.1.attn.c_attn.bias");
+  const Scenario s(Prompt{kRobot, {}, false}, {1, 0, 6, 3}, load_model(folder.path(), {}));
+  const ViewFixture shown("score_sources", s, 1600, 1000);
+  EXPECT_EQ(senseless_item(shown.scene()), -1);
+  const Table table = shown.table();
+  EXPECT_TRUE(std::isnan(fact_of(table, "sum")));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("all products NaN")));
+}
+
+constexpr int kRow = 0, kChip = 1;  // roles of the regions
+
+SaliencyOf question(const Scenario& s, SaliencyMethod method, Metric metric = Metric::logit) {
+  return {.measured = {.metric = metric, .position = s.selection.query}, .method = method};
+}
+
+TEST(SaliencyView, TheTableIsTheAnswer) {
+  const Scenario s(kRobot);
+  for (const auto& [name, method] : {std::pair("gradient-input", SaliencyMethod::gradient_input),
+                                     std::pair("gradient-norm", SaliencyMethod::gradient_norm),
+                                     std::pair("integrated", SaliencyMethod::integrated)}) {
+    SCOPED_TRACE(name);
+    const ViewFixture shown("saliency", s, 900, 700, {{"saliency-method", name}});
+    const auto answer = s.ask(question(s, method));
+    EXPECT_EQ(numbers_of(shown.table(), "share"), answer->parts);
+  }
+}
+
+TEST(SaliencyView, IntegratedGradientsEndWithTheirSumTheExactDifferenceAndTheError) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("saliency", s, 900, 700, {{"saliency-method", "integrated"}});
+  const auto answer = s.ask(question(s, SaliencyMethod::integrated));
+  EXPECT_THAT(texts(shown.scene()), Contains(viz::fixed_number(answer->sum(), 4)));
+  const Table table = shown.table();
+  EXPECT_EQ(fact_of(table, "sum"), answer->sum());
+  EXPECT_EQ(fact_of(table, "value"), answer->value);
+  EXPECT_EQ(fact_of(table, "baseline value"), answer->start);
+  EXPECT_EQ(fact_of(table, "error"), answer->error());
+  EXPECT_EQ(fact_of(table, "gradients"), answer->gradients);
+}
+
+TEST(SaliencyView, AClickChoosesTheTokenAndLaterOnesHaveNoRow) {
+  Scenario s(kRobot);
+  s.select({2, 1, 4});
+  const ViewFixture logit("saliency", s, 900, 700);
+  EXPECT_EQ(in_words(logit.click(logit.find(kChip, 2))), "key 2");
+  EXPECT_EQ(in_words(logit.click(logit.find(kRow, 3))), "key 3");
+  EXPECT_EQ(in_words(logit.click(logit.find(kChip, 5))), "query 5");
+  EXPECT_EQ(logit.find(kRow, 5), -1);
+  const ViewFixture loss("saliency", s, 900, 700, {{"saliency-metric", "loss"}});
+  EXPECT_EQ(in_words(loss.click(loss.find(kRow, 4))), "query 4") << "the loss has no query";
 }
 
 }  // namespace

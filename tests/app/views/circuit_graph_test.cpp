@@ -41,16 +41,6 @@ void expect_edges(const Table& table, const Circuit& circuit, const EdgeList& ed
   EXPECT_EQ(fact_of(table, "all edges"), circuit.edge_count());
 }
 
-TEST(CircuitView, CutsEdgesToTheMeansOfTheOpenList) {
-  const Scenario s(kFox);
-  CircuitOf of = question(s);
-  const MeansOverList means = CutOf::means_over({s.prompts, false}, s.config());
-  of.cut = {CircuitCut::list_mean, {means.over, s.ask(means)}};
-  const ViewFixture shown("circuit_graph", s, 1000, 800,
-                          {{"circuit-elsewhere", "list-mean"}, {"circuit-edges", "10"}});
-  expect_edges(shown.table(), *s.ask(of), strongest_edges(*s.ask(of), 10));
-}
-
 TEST(CircuitView, ShowsTheStrongestEdgesAndSaysWhatTheyKeep) {
   const Scenario s = of_foxes();
   for (const auto& [edges, rows] : {std::pair("10", 1), {"70", 1}, {"30", s.length()}}) {
@@ -66,14 +56,6 @@ TEST(CircuitView, ShowsTheStrongestEdgesAndSaysWhatTheyKeep) {
     EXPECT_THAT(texts(shown.scene()),
                 Contains(HasSubstr(viz::fixed_number(100 * faithfulness(*circuit, kept), 0) + " %")));
   }
-}
-
-TEST(CircuitView, SaysHowManyEdgesHaveRoom) {
-  const Scenario s = of_foxes();
-  ViewContext pane = s.context(463, 317);
-  pane.in_pane = true;
-  EXPECT_THAT(texts(ViewFixture("circuit_graph", pane).scene()),
-              Contains(StartsWith("room for the strongest ")));
 }
 
 /// The first line of the tooltip at a point of the drawing, and what a click does there.
@@ -105,19 +87,6 @@ TEST(CircuitView, AClickOnAnEdgeShowsItsExactEffectAndMovesNothing) {
                 Contains(AllOf(StartsWith(name), HasSubstr(viz::number(without, 4) + " without"))));
     EXPECT_EQ(items_of<viz::StrokeRect>(chosen.scene()), boxes);
   }
-}
-
-TEST(CircuitView, AClickOnAHeadChoosesIt) {
-  const Scenario s = of_foxes();
-  const ViewFixture shown("circuit_graph", s, 1200, 900);
-  int heads = 0;
-  for (const viz::StrokeRect& box : items_of<viz::StrokeRect>(shown.scene())) {
-    const auto [name, click] = said_at(shown, box.rect.center());
-    const bool head = name.starts_with("L");
-    heads += head ? 1 : 0;
-    EXPECT_EQ(head ? "head " + name.substr(1, 1) + " " + name.substr(4, 1) : "", click) << name;
-  }
-  EXPECT_GE(heads, 4);
 }
 
 }  // namespace

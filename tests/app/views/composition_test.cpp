@@ -1,26 +1,66 @@
-// The view of composition: its numbers are the answer's, clicks choose the receiver, and two models have a
-// difference.
+// Circuits and composition of heads: the numbers are the answers', and clicks choose the receiver.
 #include "app/run/analyses/head_circuit.h"
-
 #include "app/views/parts/names.h"
-#include "tests/app/two_models/second_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
 namespace headscope::app::composition_test {
 namespace {
 
+constexpr int kRaised = 0;
+
+/// Compares the ids and numbers of the highest and lowest tokens.
+void expect_rows(const Table& table, const auto& tokens) {
+  EXPECT_EQ(fact_of(table, "rank"), tokens.own_rank + 1);
+  EXPECT_EQ(fact_of(table, "token id"), tokens.own.id);
+  EXPECT_EQ(fact_of(table, table.columns[3].name.ends_with("logit") ? "logit" : "score"),
+            decimal(tokens.own.logit));
+  const auto rows = text_rows(table);
+  ASSERT_EQ(rows.size(), tokens.up.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i][1], std::to_string(tokens.up[i].id));
+    EXPECT_EQ(rows[i][3], plain(tokens.up[i].logit));
+    EXPECT_EQ(rows[i][6], plain(tokens.down[i].logit));
+  }
+}
+
+TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
+  Scenario s("A robot must obey the orders");
+  const std::vector<int> ids = s.run->tokens.ids();
+  for (const int key : {-1, 1}) {
+    s.select({3, 2, 4, key});
+    const auto tokens = s.ask(TokensOfHead{3, 2, ids[key < 0 ? 4 : key]});
+    const ViewFixture shown("circuits", s, 900, 600);
+    EXPECT_EQ(ids_of_role(shown.picture(), kRaised).size(), tokens->up.size());
+    expect_rows(shown.table(), *tokens);
+  }
+}
+
+TEST(Circuits, ShowWhatTheHeadLooksFor) {
+  const Scenario s("A robot must obey the orders", {3, 2, 4, 1});
+  for (const bool mlp : {false, true}) {
+    const auto keys = s.ask(KeysOfToken{3, 2, s.run->tokens.ids()[4], {mlp, true}});
+    const ViewFixture shown("circuits", s, 900, 600,
+                            {{"circuit", "keys"}, {"first-mlp", mlp ? "yes" : "no"}});
+    expect_rows(shown.table(), *keys);
+  }
+}
+
+TEST(Circuits, ShowTheStrongestPairs) {
+  Scenario s("A robot must obey the orders", {1, 3, 4, -1});
+  const auto pairs = s.ask(PairsOfHead{1, 3, {false, false}});
+  const ViewFixture shown("circuits", s, 1000, 600, {{"circuit", "pairs"}, {"token-norm", "no"}});
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), pairs->strongest.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i][1], std::to_string(pairs->strongest[i].row));
+    EXPECT_EQ(rows[i][3], std::to_string(pairs->strongest[i].col));
+    EXPECT_EQ(rows[i][5], plain(pairs->strongest[i].value));
+  }
+}
+
 constexpr int kGrid = 0;  // index of the region: the first one
 constexpr int kListRole = 1;
-
-/// The number of a pair in the table.
-float in_table(const Table& table, int sender, int receiver) {
-  for (const auto& row : text_rows(table))
-    if (8 * std::stoi(row[0]) + std::stoi(row[1]) == sender &&
-        8 * std::stoi(row[2]) + std::stoi(row[3]) == receiver)
-      return std::stof(row[4]);
-  return std::nanf("");
-}
 
 TEST(CompositionView, TheTableHasEveryPairWithTheBaseline) {
   const Scenario s(kRobot);
@@ -30,7 +70,7 @@ TEST(CompositionView, TheTableHasEveryPairWithTheBaseline) {
     const auto rows = text_rows(table);
     const auto c = s.ask(CompositionOf{kind});
     ASSERT_EQ(rows.size(), 8U * 8U * 15U) << "pairs of layers times pairs of heads";
-    EXPECT_EQ(facts_of(table).at("kind"), name);
+    EXPECT_EQ(std::get<std::string>(std::ranges::find(table.facts, "kind", &TableFact::name)->value), name);
     EXPECT_EQ(fact_of(table, "random"), c->baseline);
     for (const auto& row : rows) {
       const int sender = 8 * std::stoi(row[0]) + std::stoi(row[1]),
@@ -40,15 +80,6 @@ TEST(CompositionView, TheTableHasEveryPairWithTheBaseline) {
       ASSERT_EQ(std::stod(row[5]), c->excess(sender, receiver));
     }
   }
-}
-
-TEST(CompositionView, AClickChoosesTheReceiver) {
-  const Scenario s(kRobot);
-  const ViewFixture shown("composition", s, 1300, 900);
-  const int sender = 19, receiver = 38;  // L2 H3, L4 H6
-  const int col = receiver - 8;
-  EXPECT_EQ(in_words(shown.click(kGrid, sender, col)), "head 4 6");
-  EXPECT_TRUE(shown.click(kGrid, sender, 2).empty()) << "the receiver is in an earlier layer";
 }
 
 TEST(CompositionView, ListsTheStrongestPairsOfAllOrOfTheChosenHead) {
@@ -64,19 +95,6 @@ TEST(CompositionView, ListsTheStrongestPairsOfAllOrOfTheChosenHead) {
                                                head_name(expected[i].receiver / 8, expected[i].receiver % 8));
     EXPECT_EQ(expected.size(), chosen ? 16U + 24U : 60U) << "16 senders, 24 receivers";
   }
-}
-
-TEST(CompositionView, TwoModelsHaveADifference) {
-  const SecondModelFolder folder;
-  Scenario s(kRobot);
-  EXPECT_FALSE(can_show_difference(*find_view("composition"), s.context(900, 700)));
-  const Scenario other(Prompt{kRobot, {}, false}, {2, 1, -1}, load_model(folder.path(), {}));
-  PromptRun both = *s.run;
-  compare_with(both, other.run, Alignment::position);
-  const Scenario compared(std::move(both));
-  const Table table = table_of(Side::difference, "composition", compared);
-  const auto a = s.ask(CompositionOf{}), b = other.ask(CompositionOf{});
-  EXPECT_EQ(in_table(table, 19, 38), a->value(19, 38) - b->value(19, 38));
 }
 
 TEST(CompositionView, SaysWhereThereIsNoNumber) {

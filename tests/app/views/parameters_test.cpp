@@ -1,4 +1,4 @@
-// Every tensor with its count, and the values of one: read from the picture, compared with the file.
+// Every tensor with its count, and the values of one, compared with the file.
 
 #include <cstring>
 
@@ -45,22 +45,19 @@ TEST(Parameters, LinesOfThePictureAddUpToAllWithTheChosenBlockOpen) {
   const ViewFixture shown("parameters", Scenario(scenario(12).run->prompt, {kLayer, 0, -1}), 1200, 1000);
   DrawnPage page = shown.page();
   double lines = 0, of_block = 0, block = 0, share = 0;
-  for (const int id : ids_of_role(shown.picture(), kRowRole)) {
-    const auto drawn = page.take(shown.region(shown.find(kRowRole, id)).rect);
+  for (const int row : shown.all_of(kRowRole)) {
+    const auto drawn = page.take(shown.region(row).rect);
     ASSERT_EQ(drawn.size(), 4U) << "tensor, shape, values, share";
-    const double count = read_number(drawn[2].text)->value;
+    const double count = viz::testing::read_number(drawn[2].text)->value;
     const bool inside = drawn[0].text.starts_with("  ");
-    if (inside) of_block += count;
-    if (!inside) lines += count, share += read_number(drawn[3].text)->value;
+    (inside ? of_block : lines) += count;
+    if (!inside) share += viz::testing::read_number(drawn[3].text)->value;
     if (drawn[0].text == "h." + std::to_string(kLayer)) block = count;
   }
   EXPECT_EQ(lines, static_cast<double>(bundled()->transformer->parameter_count()));
   EXPECT_EQ(of_block, block);
   EXPECT_GT(block, 0);
   EXPECT_NEAR(share, 100, 0.1);
-  const std::string all = with_commas(static_cast<std::size_t>(bundled()->transformer->parameter_count()));
-  EXPECT_THAT(texts(shown.scene()), Contains(all)) << "under the table";
-  EXPECT_THAT(texts(shown.scene()), Contains(all + " parameters"));
 }
 
 TEST(TensorPictures, HaveTheNumbersOfTheTensor) {

@@ -1,5 +1,5 @@
-// Positional encodings: curves, colours and limits read from the picture, compared with the weights.
-
+// Positional encodings: the table and colours read from the picture, compared with the weights; positions as
+// a path in space.
 #include <numbers>
 
 #include "app/run/analyses/geometry.h"
@@ -24,39 +24,6 @@ TEST(Positions, SinusoidsAreThoseOfThePaper) {
     EXPECT_NEAR(sinusoidal_value(777, d, kDimensions), encoding[777 * kDimensions + d], 1e-6);
 }
 
-/// A curve as drawn: the value at each position, according to the numbers on its axis.
-struct DrawnCurve {
-  std::vector<double> values;
-  double rounding = 0;  ///< value of one pixel
-};
-
-/// Reads the curves of a plot, and removes the numbers to its left from the page.
-std::vector<DrawnCurve> read_curves(const viz::Scene& scene, const viz::Region& plot, DrawnPage& page) {
-  const viz::Rect& r = plot.rect;
-  std::vector<std::pair<double, double>> marks;  // height, value
-  for (const auto& box : page.take(viz::Rect{r.x - 60, r.y - 8, 60, r.h + 16})) {
-    if (const auto number = read_number(box.text)) marks.emplace_back(box.bounds.center().y, number->value);
-  }
-  if (marks.size() < 2) return {};
-  const auto [low, high] = std::minmax_element(marks.begin(), marks.end());
-  const double per_pixel = (high->second - low->second) / (high->first - low->first);
-  std::vector<DrawnCurve> curves;
-  for (const viz::Polyline& line : items_of<viz::Polyline>(scene)) {
-    const auto in_plot = [&](viz::Point p) {
-      return p.x >= r.x && p.x <= r.right() && p.y >= r.y - 1 && p.y <= r.bottom() + 1;
-    };
-    if (!std::ranges::all_of(line.points, in_plot)) continue;
-    DrawnCurve curve{{}, std::abs(per_pixel)};
-    for (std::size_t i = 0; i < line.points.size(); ++i) {
-      EXPECT_NEAR(line.points[i].x, plot.cell_rect(0, static_cast<int>(i)).center().x, 0.5)
-          << "position " << i;
-      curve.values.push_back(low->second + (static_cast<double>(line.points[i].y) - low->first) * per_pixel);
-    }
-    curves.push_back(std::move(curve));
-  }
-  return curves;
-}
-
 double reference_encoding(const Scenario& s, int encoding, int position, int dimension) {
   const auto width = s.config().n_embd;
   if (encoding == 0) return reference_model().parameter("wpe.weight")[position * width + dimension];
@@ -64,42 +31,29 @@ double reference_encoding(const Scenario& s, int encoding, int position, int dim
   return dimension % 2 == 0 ? std::sin(angle) : std::cos(angle);
 }
 
-TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
+TEST(Positions, ColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
   const Scenario& s = scenario(12);
-  constexpr std::array<int, 3> kDimensions{3, 8, 151};
   const ViewFixture shown("positions", s, 1500, 900, {{"curves", "3,8,151"}}, light(), 2);
-  const auto rows = text_rows(shown.table());
-  ASSERT_EQ(rows.size(), static_cast<std::size_t>(s.config().n_ctx));
+  const Table table = shown.table();
   DrawnPage page = shown.page();
+  const auto bars = lying_bars(shown.scene());
+  ASSERT_EQ(bars.size(), 2U);
   for (const int encoding : {0, 1}) {
-    const auto curves = read_curves(shown.scene(), shown.region(shown.curves(encoding)), page);
-    ASSERT_EQ(curves.size(), kDimensions.size());
-    for (std::size_t i = 0; i < kDimensions.size(); ++i) {
-      ASSERT_EQ(curves[i].values.size(), rows.size());
-      for (std::size_t position = 0; position < rows.size(); ++position) {
-        SCOPED_TRACE("encoding " + std::to_string(encoding) + ", dimension " +
-                     std::to_string(kDimensions[i]) + ", position " + std::to_string(position));
-        const std::string& cell =
-            rows[position][1 + static_cast<std::size_t>(encoding) * kDimensions.size() + i];
-        EXPECT_TRUE(agree(DrawnNumber{curves[i].values[position], curves[i].rounding}, cell,
-                          reference_encoding(s, encoding, static_cast<int>(position), kDimensions[i]), 1e-6));
-      }
+    for (const int dimension : {3, 8, 151}) {
+      const auto column =
+          numbers_of(table, (encoding == 0 ? "learned " : "sinusoidal ") + std::to_string(dimension));
+      ASSERT_EQ(std::ssize(column), s.config().n_ctx);
+      for (std::size_t position = 0; position < column.size(); ++position)
+        EXPECT_NEAR(column[position], reference_encoding(s, encoding, static_cast<int>(position), dimension),
+                    1e-6);
     }
-    const int grid = shown.encoding(encoding);
-    const auto bars = lying_bars(shown.scene());
-    ASSERT_EQ(bars.size(), 2U);
     const DrawnScale scale(page, bars[encoding]);
     EXPECT_NEAR(scale.low(), -scale.high(), 0.02 * scale.high());
-    if (encoding == 1) {
-      EXPECT_NEAR(scale.high(), 1, 0.02);
-    }
-    for (int dimension = 0; dimension < s.config().n_embd; dimension += 7) {
-      for (int position = 0; position < s.config().n_ctx; position += 5) {
-        EXPECT_TRUE(reads(scale, shown.color_of(grid, dimension, position),
+    for (int dimension = 0; dimension < s.config().n_embd; dimension += 7)
+      for (int position = 0; position < s.config().n_ctx; position += 5)
+        EXPECT_TRUE(reads(scale, shown.color_of(shown.encoding(encoding), dimension, position),
                           reference_encoding(s, encoding, position, dimension)))
             << "encoding " << encoding << ", dimension " << dimension << ", position " << position;
-      }
-    }
   }
 }
 
@@ -215,21 +169,34 @@ TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
     EXPECT_EQ(region.rows, 16);
     EXPECT_EQ(region.row_count, config.n_embd);
   }
-  // A cell has the matrix' value, and is drawn where the region says.
-  const viz::Region& grid = part.regions[3];
-  ASSERT_EQ(grid.id, 1);
-  for (const viz::Item& item : part.scene.items) {
-    const auto* image = std::get_if<viz::Image>(&item);
-    if (!image || std::abs(image->dest.x - grid.rect.x) > 0.5F) continue;
-    ASSERT_EQ(image->bitmap->width, 40);
-    ASSERT_EQ(image->bitmap->height, 16);
-    for (const auto& [row, col] : {std::pair{20, 30}, {25, 69}, {35, 44}}) {
-      const double value = static_cast<double>(sinusoidal_value(col, row, config.n_embd));
-      EXPECT_LE(channel_difference(image->bitmap->at(col - 30, row - 20), viz::diverging(light(), value)), 2);
-    }
-    return;
-  }
-  FAIL() << "no map";
+}
+
+ViewFixture shown_with(const NamedOptions& options = {}) {
+  return ViewFixture("staircase", scenario(12), 1600, 1000, options);
+}
+
+ViewActions drag(const ViewFixture& shown, viz::Point by) {
+  const viz::Hit hit{0, 100, 100};
+  return find_view("staircase")
+      ->on(shown.context(), shown.picture(), &hit, {Gesture::Kind::drag, {}, by, {}});
+}
+
+TEST(Staircase, ADragTurnsAndTiltsAllTheWayRound) {
+  EXPECT_EQ(in_words(drag(shown_with(), {25, 0})), "turn 40");
+  EXPECT_EQ(in_words(drag(shown_with(), {0, -25})), "tilt 15");
+  EXPECT_EQ(in_words(drag(shown_with({{"turn", "175"}}), {25, 0})), "turn -175");
+  EXPECT_EQ(in_words(drag(shown_with({{"tilt", "85"}}), {0, 100})), "tilt 90");
+  EXPECT_EQ(in_words(shown_with().press(Key::left)), "turn 25");
+}
+
+TEST(Staircase, TheTableHasBothPaths) {
+  const Table table = shown_with().table();
+  const auto rows = text_rows(table);
+  const auto path = scenario(12).ask(PathOfPositions{});
+  const int d = bundled()->transformer->config().n_embd;
+  EXPECT_EQ(rows[50][2], plain(path->coordinates[50 * 3 + 1]));
+  const int dimension = std::stoi(table.columns[5].name.substr(std::string("sinusoidal ").size()));
+  EXPECT_EQ(rows[50][5], plain(sinusoidal_value(50, dimension, d)));
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
-// The predictions at every position: numbers read from the picture, compared with the table and the
-// reference.
+// What follows a token, at every position and by sampling: tables and colours compared with the reference.
+#include <random>
 
+#include "app/counted.h"
 #include "app/run/analyses/predictions.h"
 #include "app/views/parts/names.h"
+#include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
+#include "viz/charts/number_axis.h"
 
 namespace headscope::app::predictions_test {
 namespace {
@@ -25,50 +28,29 @@ ExpectedPrediction expected(const Scenario& s, int position) {
   return {p, -std::log2(p), reference(s).rank(position, next)};
 }
 
-TEST(Predictions, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
+TEST(Predictions, TheTableIsTheReferencesAtEveryPosition) {
   const Scenario s(kRobot);
-  const ViewFixture shown("predictions", s, 1700, 700);
-  const Table table = shown.table();
-  const auto cell = [&table](const std::string& column, int position) {
-    return number_text(numbers_of(table, column).at(static_cast<std::size_t>(position)));
-  };
-  DrawnPage page = shown.page();
-  for (int i = 0; i + 1 < s.length(); ++i) {
-    SCOPED_TRACE("position " + std::to_string(i));
-    const auto position = static_cast<std::size_t>(i);
-    const ExpectedPrediction e = expected(s, i);
-    const auto drawn = page.take(shown.region(row_of(shown, i)).rect);
-    ASSERT_EQ(drawn.size(), 6 + 2 * 5U) << "six columns, and a token and its probability for each guess";
-    EXPECT_EQ(drawn[0].text, std::to_string(i));
-    EXPECT_EQ(drawn[1].text, s.run->tokens.labels[position]);
-    EXPECT_EQ(drawn[2].text, s.run->tokens.labels[position + 1]);
-    EXPECT_EQ(drawn[3].text, std::to_string(e.rank));
-    EXPECT_EQ(cell("rank", i), std::to_string(e.rank));
-    EXPECT_TRUE(agree(drawn[4].text, cell("probability", i), e.probability, kTolerance));
-    EXPECT_TRUE(agree(drawn[5].text, cell("loss", i), e.loss, kTolerance));
-    const auto probabilities = reference(s).probabilities(i);
-    for (std::size_t g = 0; g < 5; ++g) {
-      const std::string guess = "guess " + std::to_string(g + 1) + " ";
-      const int id = std::stoi(cell(guess + "id", i));
-      EXPECT_EQ(reference(s).rank(i, id), static_cast<int>(g) + 1);
-      EXPECT_EQ(drawn[6 + 2 * g].text, texts_of(table, guess + "token")[position]);
-      EXPECT_TRUE(
-          agree(drawn[7 + 2 * g].text, cell(guess + "probability", i), probabilities[id], kTolerance));
-    }
-  }
-  const auto last = page.take(shown.region(row_of(shown, s.length() - 1)).rect);
-  EXPECT_EQ(last.size(), 2 + 2 * 5U) << "nothing follows the last token";
-}
-
-TEST(Predictions, ThePerplexityIsTwoToTheMeanLoss) {
-  const Scenario s(kRobot);
+  const Table table = ViewFixture("predictions", s, 1700, 700).table();
   double mean = 0;
-  for (int i = 0; i + 1 < s.length(); ++i) mean += expected(s, i).loss / (s.length() - 1);
-  const ViewFixture shown("predictions", s, 1700, 700);
-  const auto title = viz::testing::number_after(shown.page().take_starting("Perplexity "), "Perplexity ");
-  ASSERT_TRUE(title);
-  EXPECT_NEAR(title->value, std::exp2(mean), title->rounding + 1e-3);
-  EXPECT_NEAR(fact_of(shown.table(), "mean loss"), mean, kTolerance);
+  for (int i = 0; i < s.length(); ++i) {
+    SCOPED_TRACE("position " + std::to_string(i));
+    const auto number = [&](const std::string& column) { return numbers_of(table, column)[i]; };
+    const auto probabilities = reference(s).probabilities(i);
+    for (int g = 1; g <= 5; ++g) {
+      const std::string guess = "guess " + std::to_string(g) + " ";
+      const auto id = static_cast<int>(number(guess + "id"));
+      EXPECT_EQ(reference(s).rank(i, id), g);
+      EXPECT_NEAR(number(guess + "probability"), probabilities[id], kTolerance);
+    }
+    if (i + 1 == s.length()) continue;
+    const ExpectedPrediction e = expected(s, i);
+    EXPECT_EQ(number("rank"), e.rank);
+    EXPECT_NEAR(number("probability"), e.probability, kTolerance);
+    EXPECT_NEAR(number("loss"), e.loss, kTolerance);
+    mean += e.loss / (s.length() - 1);
+  }
+  EXPECT_NEAR(fact_of(table, "mean loss"), mean, kTolerance);
+  EXPECT_NEAR(fact_of(table, "perplexity"), std::exp2(mean), 1e-3 * std::exp2(mean));
 }
 
 TEST(Predictions, WhoLooksUpAChipInTheLegendReadsItsLoss) {
@@ -122,6 +104,177 @@ TEST(Predictions, APartOfTheAnswerShowsWhatIsThere) {
   EXPECT_EQ(ids_of_role(picture, kPredictionRole).size(), 30U);
   EXPECT_EQ(ids_of_role(picture, kShadedRole).size(), 100U);
   EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… 30 of 100 positions")));
+}
+
+TEST(Next, TheBestGuessOfTheUneditedRunKeepsABar) {
+  constexpr const char* kKing = "The king gave Mr. Pellinor a horse. Then the king gave Mr.";
+  const Scenario s = edited("L1H6.z=0; L1H1.z=0; L2H5.z=0", {1, 6, -1}, kKing);
+  const NextToken before = *s.context(1, 1).ask_on(Side::baseline, NextAfter{-1});
+  const auto best = static_cast<int>(std::ranges::max_element(before.logits) - before.logits.begin());
+  for (const char* count : {"3", "10"}) {
+    const ViewFixture shown("next", s, 420, 700, {{"count", count}});
+    const auto rows = ids_of_role(shown.picture(), kGuessRole);
+    EXPECT_EQ(std::to_string(rows.size()), std::to_string(std::stoi(count) + 1));
+    EXPECT_THAT(shown.page().take(shown.region(shown.find(kGuessRole, rows.back())).rect).front().text,
+                EndsWith(label_of(shown.context(), best)));
+  }
+  const ViewFixture all("next", s, 420, 3000, {{"count", "90"}});
+  EXPECT_EQ(ids_of_role(all.picture(), kGuessRole).size(), 90U) << "not twice";
+}
+
+TEST(Next, TheTableIsTheReferencesAtEveryTemperature) {
+  int below = 0;
+  for (const auto& [query, temperature] :
+       {std::pair(0, "1"), {1, "1"}, {3, "1"}, {5, "0.5"}, {5, "2"}, {7, "1"}}) {
+    SCOPED_TRACE("query " + std::to_string(query) + ", temperature " + temperature);
+    const Scenario s(kRobot, {0, 0, query});
+    const Table table =
+        ViewFixture("next", s, 520, 700, {{"count", "8"}, {"temperature", temperature}}).table();
+    const auto ids = numbers_of(table, "id"), logits = numbers_of(table, "logit"),
+               shown = numbers_of(table, "probability");
+    const std::vector<double> probabilities = reference(s).probabilities(query, std::stod(temperature));
+    ASSERT_EQ(ids.size(), 8U);
+    double listed = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto id = static_cast<int>(ids[i]);
+      EXPECT_EQ(reference(s).rank(query, id), static_cast<int>(i) + 1);
+      EXPECT_NEAR(shown[i], probabilities[id], 1e-4 * (1e-3 + probabilities[id]));
+      EXPECT_NEAR(logits[i], reference(s).logits[query][id], 1e-4);
+      listed += probabilities[id];
+    }
+    EXPECT_NEAR(fact_of(table, "probability of other tokens"), 1 - listed, 1e-5);
+    const int actual = s.run->tokens.ids()[static_cast<std::size_t>(query) + 1],
+              rank = reference(s).rank(query, actual);
+    EXPECT_EQ(fact_of(table, "following rank"), rank);
+    EXPECT_NEAR(fact_of(table, "following probability"), probabilities[actual], 1e-5);
+    EXPECT_NEAR(fact_of(table, "following logit"), reference(s).logits[query][actual], 1e-4);
+    below += rank > 8;
+  }
+  EXPECT_GT(below, 0);
+}
+
+TEST(Next, ABarContinuesFromThePositionThatIsShown) {
+  Scenario s(kRobot, {1, 1, 4});
+  const ViewFixture earlier("next", s, 420, 500);
+  const std::string id = text_rows(earlier.table())[0][1];
+  EXPECT_EQ(in_words(earlier.click(0)), "append " + id + " after 4");
+  for (const auto& command : find_view("next")->commands)
+    EXPECT_EQ(in_words(command.act(earlier.context(), 0)), "append " + id + " after 4");
+  s.select({1, 1, s.length() - 1});
+  const ViewFixture last("next", s, 420, 500);
+  EXPECT_EQ(in_words(last.click(0)), "append " + text_rows(last.table())[0][1] + " after -1");
+}
+
+TEST(Next, WhereTheContextIsFullNoBarContinues) {
+  const Scenario& full = scenario(256);
+  ASSERT_EQ(full.length(), full.config().n_ctx);
+  EXPECT_TRUE(ViewFixture("next", full, 420, 500).click(0).empty());
+}
+
+constexpr int kRowRole = 0;
+
+double number(const std::string& text) {
+  return std::stod(text);
+}
+
+/// The reference's probabilities after the last token, at a temperature.
+std::vector<double> at_temperature(const Scenario& s, double temperature) {
+  std::vector<double> p = reference(s).probabilities(s.length() - 1);
+  double sum = 0;
+  for (double& x : p) sum += x = std::pow(x, 1 / temperature);
+  for (double& x : p) x /= sum;
+  return p;
+}
+
+TEST(Sampling, TheTableIsTheReferencesDistributionStepByStep) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("sampling", s, 1000, 700,
+                          {{"temperature", "0.8"}, {"top-k", "40"}, {"top-p", "0.6"}});
+  const auto table = text_rows(shown.table());
+  const std::vector<double> p = at_temperature(s, 0.8);
+  double together = 0, mass = 0;
+  int kept = 0;
+  std::vector<double> sorted = p;
+  std::ranges::sort(sorted, std::ranges::greater{});
+  const double left = std::accumulate(sorted.begin(), sorted.begin() + 40, 0.0);
+  while (kept < 40 && mass < 0.6 * left) mass += sorted[kept++];
+  ASSERT_GT(kept, 2);
+  ASSERT_LT(kept, 40) << "both steps remove something";
+  int drawn = 0;
+  for (std::size_t row = 0; row < 100; ++row) {
+    SCOPED_TRACE(row);
+    const std::vector<std::string>& cells = table.at(row);
+    const double expected = p.at(static_cast<std::size_t>(std::stoi(cells[1])));
+    together += expected;
+    EXPECT_NEAR(number(cells[5]), expected, 2e-6);
+    EXPECT_NEAR(number(cells[6]), together, 1e-5);
+    const int rank = static_cast<int>(row);
+    EXPECT_EQ(cells[7], rank < kept ? "" : rank < 40 ? "top-p" : "top-k");
+    if (rank < kept) {
+      EXPECT_NEAR(number(cells[8]), expected / mass, 2e-5);
+    } else {
+      EXPECT_EQ(cells[8], "");
+    }
+    drawn += cells[9] == "yes";
+  }
+  EXPECT_EQ(drawn, 1);
+}
+
+TEST(Sampling, TheNumbersPlaceOnTheLineSaysWhatIsDrawn) {
+  const Scenario s(kRobot);
+  for (const char* seed : {"0", "1", "2", "3", "4"}) {
+    const ViewFixture shown("sampling", s, 1000, 700, {{"seed", seed}, {"top-k", "20"}});
+    const auto table = text_rows(shown.table());
+    std::mt19937_64 generator(std::stoull(seed));
+    generator.discard(static_cast<unsigned long long>(s.length()));
+    const double place = static_cast<double>(generator() >> 11) * 0x1p-53;
+    double passed = 0;
+    std::size_t row = 0;
+    while ((passed += number(table.at(row)[8])) <= place) ++row;
+    EXPECT_EQ(table.at(row)[9], "yes") << "seed " << seed;
+    const std::string said = shown.page().take_starting("seed ");
+    EXPECT_TRUE(said.starts_with(std::string("seed ") + seed + " gives ") && said.ends_with(" %)")) << said;
+  }
+}
+
+TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
+  const ViewFixture shown("sampling", Scenario(kRobot), 1000, 700, {{"seed", "7"}});
+  const auto table = text_rows(shown.table());
+  const auto drawn = std::ranges::find_if(table, [](const auto& row) { return row.at(9) == "yes"; });
+  ASSERT_NE(drawn, table.end());
+  const ViewActions actions = find_view("sampling")->commands.front().act(shown.context(), 0);
+  ASSERT_EQ(actions.size(), 1U);
+  const auto& append = std::get<AppendToken>(actions.front());
+  EXPECT_EQ(std::to_string(append.id), (*drawn)[1]);
+  EXPECT_NEAR(append.probability, number((*drawn)[5]), 1e-7) << "at temperature 1 both are the same";
+}
+
+TEST(Sampling, ADrawnTokenBeyondTheRowsHasItsOwn) {
+  const Scenario s(kRobot);
+  for (int seed = 0; seed < 24; ++seed) {
+    const ViewFixture shown("sampling", s, 1000, 1500, {{"seed", std::to_string(seed)}});
+    const auto table = text_rows(shown.table());
+    const auto drawn = std::ranges::find_if(table, [](const auto& row) { return row.at(9) == "yes"; });
+    const auto rows = std::ssize(ids_of_role(shown.picture(), kRowRole));
+    DrawnPage page = shown.page();
+    EXPECT_EQ(page.place_of("drawn").has_value(), drawn - table.begin() >= rows) << "seed " << seed;
+    EXPECT_TRUE(page.place_of(grouped(std::ssize(table) - rows) + " others"));
+  }
+}
+
+TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {
+  const ViewFixture shown("sampling", Scenario(kRobot), 1000, 700, {{"top-k", "5"}});
+  const auto table = text_rows(shown.table());
+  std::array<int, 2> count{};
+  for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
+    const viz::Region& region = shown.picture().regions[i];
+    const ViewActions actions = shown.click(static_cast<int>(i));
+    ASSERT_EQ(actions.size(), 1U);
+    const int id = std::get<AppendToken>(actions.front()).id;
+    EXPECT_EQ(id, region.role == kRowRole ? std::stoi(table.at(region.id)[1]) : region.id);
+    ++count.at(region.role);
+  }
+  EXPECT_THAT(count, ::testing::Each(::testing::Gt(5)));
 }
 
 }  // namespace

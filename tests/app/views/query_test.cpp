@@ -1,11 +1,14 @@
-// The query's table: numbers and vectors read from the picture, compared with the table and the reference.
+// One query's attention: its table, softmax and the score breakdown, compared with the reference, and their
+// difference.
+#include <regex>
 
+#include "app/run/analyses/patterns.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::query_test {
 namespace {
 
-constexpr int kQuery = 5;
+constexpr int kQuery = 6;
 
 Scenario robot_with_query(int query) {
   Scenario s(kRobot, {1, 2, query});
@@ -14,33 +17,7 @@ Scenario robot_with_query(int query) {
 
 constexpr double kTolerance = 5e-5;  // between float32 and double
 
-TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
-  const Scenario s = robot_with_query(kQuery);
-  const auto& head = reference_head(s);
-  const ViewFixture shown("query", s, 1700, 700);
-  const Table table = shown.table();
-  const auto rows = text_rows(table);
-  DrawnPage page = shown.page();
-  const std::array<const std::vector<double>*, 4> columns{&head.scores[kQuery], &head.scaled[kQuery],
-                                                          &head.scaled[kQuery], &head.weights[kQuery]};
-  for (int key = 0; key <= kQuery; ++key) {
-    const auto k = static_cast<std::size_t>(key);
-    const auto drawn = page.take(shown.region(shown.key_row(key)).rect);
-    ASSERT_EQ(drawn.size(), 2 + columns.size()) << "position, token and the numbers of key " << key;
-    EXPECT_EQ(drawn[0].text, std::to_string(key));
-    EXPECT_EQ(drawn[1].text, s.run->tokens.labels[k]);
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      EXPECT_TRUE(agree(drawn[2 + i].text, rows[k][2 + i], (*columns[i])[k], kTolerance)) << i;
-  }
-  // The sum of the weights is below them.
-  const auto sum = page.place_of("sum of all " + std::to_string(kQuery + 1));
-  ASSERT_TRUE(sum);
-  const auto drawn = page.take(viz::Rect{0, sum->y - 3, shown.scene().width, sum->h + 6});
-  ASSERT_EQ(drawn.size(), 3U);  // sum, its number, z =
-  EXPECT_TRUE(agree(drawn[1].text, facts_of(table).at("sum of weights"), 1, 1e-5));
-}
-
-TEST(Query, TheTableHasTheVectorsOfTheReference) {
+TEST(Query, TheTableHasTheNumbersAndVectorsOfTheReference) {
   const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
   const auto rows = text_rows(ViewFixture("query", s, 900, 700).table());
@@ -48,8 +25,10 @@ TEST(Query, TheTableHasTheVectorsOfTheReference) {
   ASSERT_EQ(rows.size(), static_cast<std::size_t>(s.length()));
   ASSERT_EQ(rows[0].size(), 6 + 3 * d_head);
   for (std::size_t key = 0; key <= kQuery; ++key) {
+    const std::vector<std::string>& row = rows[key];
+    EXPECT_NEAR(std::stod(row[2]), head.scores[kQuery][key], kTolerance);
+    EXPECT_NEAR(std::stod(row[3]), head.scaled[kQuery][key], kTolerance);
     for (std::size_t i = 0; i < d_head; ++i) {
-      const std::vector<std::string>& row = rows[key];
       EXPECT_NEAR(std::stod(row[6 + i]), head.k[key][i], kTolerance);
       EXPECT_NEAR(std::stod(row[6 + d_head + i]), head.v[key][i], kTolerance);
       EXPECT_NEAR(std::stod(row[6 + 2 * d_head + i]), head.weights[kQuery][key] * head.v[key][i], kTolerance);
@@ -76,6 +55,214 @@ TEST(Query, ProductsOfTheComponentsAddUpToTheScore) {
     EXPECT_GE(shown.strip(Vector::product, static_cast<int>(key)), 0);
     EXPECT_EQ(shown.strip(Vector::value, static_cast<int>(key)), -1);
   }
+}
+
+std::vector<float> column(const Table& table, const std::string& name) {
+  const std::vector<double> numbers = numbers_of(table, name);
+  return {numbers.begin(), numbers.end()};
+}
+
+TEST(SoftmaxView, ThreeNumbersOfEverySize) {
+  const Scenario s(kRobot);
+  const auto weights = [&](const char* from) {
+    return column(ViewFixture("softmax", s, 900, 600, {{"scores-from", from}}).table(), "weight");
+  };
+  const std::vector<float> one = weights("one"), ten = weights("ten"), hundred = weights("hundred");
+  EXPECT_NEAR(one[0], 0.0900, 5e-5);
+  EXPECT_NEAR(one[1], 0.2447, 5e-5);
+  EXPECT_NEAR(one[2], 0.6652, 5e-5);
+  EXPECT_NEAR(ten[0] / std::exp(-20.0), 1, 1e-3);
+  EXPECT_NEAR(ten[1] / std::exp(-10.0), 1, 1e-3);
+  // Far below the smallest normal number, and not flushed to zero.
+  EXPECT_EQ(hundred[1], 3.7835e-44F);
+  EXPECT_GT(hundred[1], 0);
+  EXPECT_EQ(hundred[0], 0);
+  EXPECT_EQ(hundred[2], 1);
+}
+
+TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
+  Scenario s(kRobot, {1, 2, kQuery});
+  const auto& head = reference_head(s);
+  const std::vector<float> weights = column(ViewFixture("softmax", s, 900, 600).table(), "weight");
+  ASSERT_EQ(weights.size(), static_cast<std::size_t>(kQuery) + 1);
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    EXPECT_NEAR(weights[k], head.weights[kQuery][k], 5e-5);
+    EXPECT_EQ(weights[k], s.weight(kQuery, static_cast<int>(k)));
+  }
+  // Any other scale, compared with the reference's scores.
+  const double factor = 2.5 / std::sqrt(static_cast<double>(s.config().d_head()));
+  double sum = 0, plain_sum = 0;
+  for (std::size_t k = 0; k <= kQuery; ++k) {
+    sum += std::exp(factor * head.scores[kQuery][k]);
+    plain_sum += std::exp(head.scores[kQuery][k]);
+  }
+  const Table scaled = ViewFixture("softmax", s, 900, 600, {{"softmax-scale", "2.5"}}).table();
+  for (std::size_t k = 0; k <= kQuery; ++k) {
+    EXPECT_NEAR(column(scaled, "weight")[k], std::exp(factor * head.scores[kQuery][k]) / sum, 2e-4);
+    EXPECT_NEAR(column(scaled, "unscaled")[k], std::exp(head.scores[kQuery][k]) / plain_sum, 2e-4);
+  }
+}
+
+constexpr int kStep = 3;
+
+ViewFixture breakdown_at(int key) {
+  return {"query", Scenario(kRobot, {1, 2, kQuery, key}), 1400, 900, {{"strips", "breakdown"}}};
+}
+
+TEST(ScoreBreakdown, NumbersAreTheReferences) {
+  const auto& head = reference_head(Scenario(kRobot, {1, 2}));
+  const Table table = breakdown_at(3).table();
+  const auto number = [&](const std::string& name) { return fact_of(table, name); };
+  const auto &q = head.q[kQuery], &k = head.k[3];
+  double dot = 0, qq = 0, kk = 0, largest = -1e300, sum = 0;
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    dot += q[i] * k[i], qq += q[i] * q[i], kk += k[i] * k[i];
+    EXPECT_NEAR(numbers_of(table, "q")[i], q[i], kTolerance);
+    EXPECT_NEAR(numbers_of(table, "k")[i], k[i], kTolerance);
+    EXPECT_NEAR(numbers_of(table, "q*k")[i], q[i] * k[i], kTolerance);
+  }
+  for (std::size_t key = 0; key <= kQuery; ++key) largest = std::max(largest, head.scaled[kQuery][key]);
+  for (std::size_t key = 0; key <= kQuery; ++key) sum += std::exp(head.scaled[kQuery][key] - largest);
+  EXPECT_NEAR(number("norm of q"), std::sqrt(qq), kTolerance);
+  EXPECT_NEAR(number("norm of k"), std::sqrt(kk), kTolerance);
+  EXPECT_NEAR(number("cosine"), dot / std::sqrt(qq * kk), kTolerance);
+  EXPECT_NEAR(number("score"), dot, kTolerance);
+  EXPECT_NEAR(number("scaled"), dot / std::sqrt(static_cast<double>(q.size())), kTolerance);
+  EXPECT_NEAR(number("largest"), largest, kTolerance);
+  EXPECT_NEAR(number("exponential"), std::exp(head.scaled[kQuery][3] - largest), kTolerance);
+  EXPECT_NEAR(number("row sum"), sum, kTolerance);
+  EXPECT_NEAR(number("weight"), head.weights[kQuery][3], kTolerance);
+}
+
+// The numbers of a step give its result, but for the rounding of each.
+TEST(ScoreBreakdown, WhatIsWrittenAddsUp) {
+  const std::regex sum(R"((\S+) (\+|−) (\S+) (?:=|≈) (\S+))");
+  const ViewFixture shown = breakdown_at(3);
+  DrawnPage page = shown.page();
+  for (const int index : {0, 4, 6}) {  // positive and negative products, minus the maximum, row sum
+    const auto line = page.take(shown.region(shown.find(kStep, index)).rect);
+    ASSERT_EQ(line.size(), 3U) << index;  // name, computation, result
+    const std::string words = line[1].text + " " + line[2].text;
+    std::smatch found;
+    ASSERT_TRUE(std::regex_match(words, found, sum)) << words;
+    const auto number = [&](std::size_t i) {
+      return std::stod(std::regex_replace(found[i].str(), std::regex("−"), "-"));
+    };
+    EXPECT_NEAR(number(1) + (found[2] == "+" ? 1 : -1) * number(3), number(4), 2e-4) << words;
+  }
+}
+
+TEST(ScoreBreakdown, TakesTheStrongestKeyWhereNoneIsChosen) {
+  const auto& weights = reference_head(Scenario(kRobot, {1, 2})).weights[kQuery];
+  EXPECT_EQ(fact_of(breakdown_at(-1).table(), "key"), std::ranges::max_element(weights) - weights.begin());
+}
+
+constexpr int kLayer = 2, kHead = 1;
+
+Scenario edited(const char* edits, Selection selection = {kLayer, kHead, 8, -1}) {
+  return testing::edited(edits, selection);
+}
+
+ViewContext breakdown(Side side, const Scenario& scenario) {
+  ViewContext c = on(side, "query", scenario, 1400, 900);
+  set(c, "strips", "breakdown");
+  return c;
+}
+
+Table breakdown_of(Side side, const Scenario& scenario) {
+  return find_view("query")->table(breakdown(side, scenario));
+}
+
+TEST(SoftmaxDifference, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
+  const Scenario s = of_two({kLayer, kHead, 5, -1});
+  Scenario second("The very old king had daughter");
+  const Table table = table_of(Side::difference, "softmax", s);
+  const auto weights = numbers_of(table, "difference of weight"),
+             scores = numbers_of(table, "difference of score");
+  const std::vector<int> stands{0, 2, 3, 4, -1, 5};
+  const auto after = s.ask(StagesOf{kLayer, kHead}), before = second.ask(StagesOf{kLayer, kHead});
+  ASSERT_EQ(weights.size(), stands.size());
+  for (int key = 0; key < 6; ++key) {
+    const auto i = static_cast<std::size_t>(key);
+    if (stands[i] < 0) {
+      EXPECT_TRUE(is_no_number(weights[i]) && is_no_number(scores[i])) << "nothing stands for it";
+      continue;
+    }
+    EXPECT_EQ(weights[i], decimal(s.weight(5, key) - second.weight(5, stands[i])));
+    EXPECT_EQ(scores[i], decimal(after->matrix(Stage::scores).at(5, key) -
+                                 before->matrix(Stage::scores).at(5, stands[i])));
+  }
+}
+
+TEST(ScoreDifference, ComparesThePairWithTheOneThatStandsForIt) {
+  const Scenario s = of_two({kLayer, kHead, 5, 3});
+  Scenario second("The very old king had daughter");
+  const Table difference = breakdown_of(Side::difference, s);
+  EXPECT_EQ(fact_of(difference, "compared query"), 5);
+  EXPECT_EQ(fact_of(difference, "compared key"), 4);
+  EXPECT_NEAR(fact_of(difference, "difference of score through q") +
+                  fact_of(difference, "difference of score through k"),
+              fact_of(difference, "difference of score"), 5e-5);
+  EXPECT_EQ(fact_of(difference, "difference of weight"), decimal(s.weight(5, 3) - second.weight(5, 4)));
+  const auto k = s.run->run->k(kLayer, kHead, 3), k0 = second.run->run->k(kLayer, kHead, 4);
+  for (std::size_t i = 0; i < k.size(); ++i)
+    EXPECT_EQ(numbers_of(difference, "difference of k")[i], decimal(k[i] - k0[i]));
+}
+
+TEST(ScoreDifference, TakesTheKeyWithTheLargestDifference) {
+  const Scenario s = edited("L1.mask=none"), clean(kRobot);
+  int most = 0;
+  const auto difference = [&](int key) { return std::abs(s.weight(8, key) - clean.weight(8, key)); };
+  for (int key = 1; key < 9; ++key)
+    if (difference(key) > difference(most)) most = key;
+  EXPECT_EQ(fact_of(breakdown_of(Side::difference, s), "key"), most);
+  // With two prompts, never a query without a counterpart.
+  for (int query = 0; query < 6; ++query) {
+    const Table table = breakdown_of(Side::difference, of_two({kLayer, kHead, query, -1}));
+    EXPECT_EQ(table.empty(), query == 4);
+    if (!table.empty()) {
+      EXPECT_NE(fact_of(table, "key"), 4);
+    }
+  }
+}
+
+TEST(RowDifference, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
+  const Scenario s = edited("L2H1.scores[8,3]=null", {kLayer, kHead, 8, 3}), clean(kRobot);
+  const float weight = -clean.weight(8, 3);
+  const Table softmax = table_of(Side::difference, "softmax", s);
+  EXPECT_TRUE(is_no_number(numbers_of(softmax, "difference of score")[3])) << "no number of its own";
+  EXPECT_EQ(numbers_of(softmax, "difference of weight")[3], decimal(weight));
+  const Table cell = breakdown_of(Side::difference, s);
+  EXPECT_EQ(fact_of(cell, "difference of score"), 0);
+  EXPECT_EQ(fact_of(cell, "difference of masked"), -INFINITY);
+  EXPECT_EQ(fact_of(cell, "difference of weight"), decimal(weight));
+}
+
+TEST(RowDifference, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad) {
+  const Scenario s = edited("L2H1.mask=none; L0.attn_out=0", {kLayer, kHead, 2, 6}), clean(kRobot);
+  const auto after = s.ask(StagesOf{kLayer, kHead}), before = clean.ask(StagesOf{kLayer, kHead});
+  const Table cell = breakdown_of(Side::difference, s);
+  EXPECT_EQ(fact_of(cell, "difference of score"),
+            decimal(after->matrix(Stage::scores).at(2, 6) - before->matrix(Stage::scores).at(2, 6)));
+  EXPECT_EQ(fact_of(cell, "difference of masked"), INFINITY);
+  EXPECT_EQ(fact_of(cell, "difference of weight"), decimal(s.weight(2, 6)));
+  const Table softmax = table_of(Side::difference, "softmax", s);
+  ASSERT_EQ(softmax.rows(), 9U);
+  EXPECT_EQ(numbers_of(softmax, "difference of weight")[6], decimal(s.weight(2, 6)));
+  EXPECT_EQ(numbers_of(softmax, "difference of weight")[1], decimal(s.weight(2, 1) - clean.weight(2, 1)));
+}
+
+TEST(RowDifference, WhatIsHiddenOnBothSidesDoesNotDiffer) {
+  // Query 2 sees key 6, so its row includes the keys in between, which neither side sees.
+  const Scenario s = edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, -1});
+  const Table softmax = table_of(Side::difference, "softmax", s);
+  ASSERT_EQ(softmax.rows(), 9U);
+  for (const int key : {3, 4, 5, 8})
+    for (const char* number : {"score", "weight"})
+      EXPECT_EQ(numbers_of(softmax, std::string("difference of ") + number)[key], 0);
+  const Table cell = breakdown_of(Side::difference, edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6}));
+  EXPECT_EQ(fact_of(cell, "difference of masked"), 0);
+  EXPECT_EQ(fact_of(cell, "difference of weight"), 0.5);
 }
 
 }  // namespace

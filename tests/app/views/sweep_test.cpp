@@ -111,23 +111,6 @@ TEST(SweepView, MarksTheCellsThatTheRunEditsAlready) {
     }
 }
 
-TEST(SweepView, SetsTheMeansOfTheOpenList) {
-  const Scenario s(kRobot);
-  SweepOf question = of_heads(s);
-  question.edit = SweepEdit::list_mean;
-  const MeansOverList means = question.means_over({s.prompts, false}, s.config());
-  question.mean_over = {means.over, s.ask(means)};
-  const auto sweep = s.ask(question);
-  const ViewFixture shown("sweep", s, 1200, 700, {{"sweep-change", "list-mean"}});
-  EXPECT_THAT(shown.tooltip(kGrid, 2, 4), Contains("from " + exact(sweep->before.of(Metric::difference)) +
-                                                   " to " + exact(sweep->at(2, 4).of(Metric::difference))));
-  // What is applied are the numbers.
-  const auto applied = shown.choose("Apply “L2 H4 = mean over the list”", kGrid, 2, 4);
-  ASSERT_EQ(applied.size(), 1U);
-  EXPECT_EQ(std::get<ToggleEdit>(applied[0]).edit,
-            model::Edit(s.ask(means)->edit({{model::Site::z, 2}, 4, {}, {}})));
-}
-
 TEST(SweepView, TheTableHasEveryEdit) {
   const Scenario s(kRobot);
   for (const auto& [name, metric] :

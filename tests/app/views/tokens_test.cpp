@@ -1,5 +1,5 @@
-// The tokens: labels, shades and numbers read from the picture, compared with the table and the reference.
-
+// Tokens and their vectors: shades, numbers and the rows of the file, compared with the reference.
+#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/vocabulary.h"
 #include "tests/app/view_fixture.h"
 
@@ -37,7 +37,7 @@ TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
   EXPECT_TRUE(view.on(c, picture, &last, {}).empty()) << "a click";
 }
 
-TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
+TEST(Tokens, ShadesAndNumbersAreThoseOfTheReference) {
   Scenario s(kRobot, {2, 1, 5});
   const std::vector<double>& weights = reference_head(s).weights[5];
   const ViewFixture shown("tokens", s, 900, 120, kText);
@@ -51,15 +51,10 @@ TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
   // The distance of a chip's colour from that of a chip without weight increases with its weight.
   const viz::Color blank = fill_of(s.length() - 1);
   const auto strongest = static_cast<int>(std::max_element(weights.begin(), weights.end()) - weights.begin());
-  DrawnPage page = shown.page();
   for (int position = 0; position < s.length(); ++position) {
     SCOPED_TRACE("position " + std::to_string(position));
     const auto i = static_cast<std::size_t>(position);
     const std::vector<std::string>& row = rows[i];
-    const auto drawn = page.take(shown.region(shown.chip(position)).rect);
-    ASSERT_EQ(drawn.size(), 1U);
-    EXPECT_EQ(drawn[0].text, row[2]);
-    EXPECT_EQ(row[0], std::to_string(position));
     const double whole = fill_of(strongest).r - blank.r;
     EXPECT_NEAR(fill_of(position).r - blank.r, whole * weights[i] / weights[strongest], 1.5);
 
@@ -78,35 +73,6 @@ TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
       EXPECT_EQ(row[8], "");
     }
   }
-}
-
-TEST(Tokens, InADifferenceTheyAreShadedByTheDifferenceOfTheirWeights) {
-  const Scenario s = edited("L0H3.z=0", {2, 1, 7});
-  const View& view = *find_view("tokens");
-  ViewContext c = on_side(Side::difference, view, s.context(900, 120));
-  set(c, "tokens-show", "text");
-  ASSERT_EQ(c.side, Side::difference);
-  const Picture picture = view.build(c);
-  const auto pattern = s.ask_difference(PatternOf{2, 1});
-  const auto fill_of = [&](int position) {
-    for (const viz::FillRect& item : items_of<viz::FillRect>(picture.scene))
-      if (item.rect == picture.regions[position].rect) return item.color;
-    return viz::Color{0, 0, 0, 0};
-  };
-  // Less weight is more red than blue, more weight the reverse, as in the heatmap.
-  const int blank = light().raised.b - light().raised.r;
-  int colored = 0;
-  for (int key = 0; key <= 7; ++key) {
-    SCOPED_TRACE(key);
-    const float difference = pattern->matrix().at(7, key);
-    const int tint = fill_of(key).b - fill_of(key).r - blank;
-    if (std::abs(tint) > 2) {
-      EXPECT_EQ(tint > 0, difference > 0);
-      ++colored;
-    }
-  }
-  EXPECT_GT(colored, 1);
-  EXPECT_THAT(headings(view.table(c)), Contains("difference of weight"));
 }
 
 TEST(Tokens, LineEndsBreakLinesAndScrollingFollows) {
@@ -153,44 +119,6 @@ TEST(Tokens, LeftAndRightChooseTheQueryUpAndDownTheNearestOfALine) {
   }
 }
 
-TEST(Merges, RowsLeadFromTheBytesToTheTokenAsTheTokenizerMergesThem) {
-  const Scenario s = daughters();
-  const model::Tokenizer& tokenizer = *bundled()->tokenizer;
-  const int id = s.run->tokens.ids().back();
-  const std::string bytes(tokenizer.bytes(id));
-  const auto steps = tokenizer.merges(bytes);
-  ASSERT_GE(steps.size(), 4U);
-  const ViewFixture shown("tokens", s, 1200, 900, kMerges);
-  DrawnPage page = shown.page();
-  std::vector<std::string> pieces;
-  for (const char c : bytes) pieces.push_back(viz::visible(std::string(1, c)));
-  for (std::size_t row = 0; row <= steps.size(); ++row) {
-    SCOPED_TRACE(row);
-    const int region = shown.find(kStepRole, static_cast<int>(row));
-    ASSERT_GE(region, 0);
-    if (row > 0) {
-      const model::MergeStep& step = steps[row - 1];
-      pieces[step.at] += pieces[step.at + 1];
-      pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
-    }
-    auto drawn = drawn_in(page, shown.region(region).rect);
-    if (row == 0) {
-      EXPECT_EQ(drawn.back(), "its " + std::to_string(bytes.size()) + " bytes");
-      drawn.pop_back();
-    } else {
-      ASSERT_EQ(drawn.size(), pieces.size() + 2);
-      const model::MergeStep& step = steps[row - 1];
-      EXPECT_EQ(drawn.back(), "“" + viz::visible(tokenizer.bytes(step.left)) + "” + “" +
-                                  viz::visible(tokenizer.bytes(step.right)) + "”");
-      drawn.pop_back();
-      EXPECT_EQ(read_number(drawn.back())->value, step.rank + 1);
-      drawn.pop_back();
-    }
-    EXPECT_EQ(drawn, pieces);
-  }
-  EXPECT_EQ(pieces, std::vector{s.run->tokens.labels.back()});
-}
-
 TEST(Merges, TheTableHasARowForEachMerge) {
   const Scenario s = daughters();
   const auto rows = text_rows(ViewFixture("tokens", s, 900, 700, kMerges).table());
@@ -232,6 +160,68 @@ TEST(Merges, MergesAreOfTheRunsTokensEachOnce) {
   const auto merges = s.ask(MergesOfTokens{});
   const std::vector<int>& ids = s.run->run->tokens;
   EXPECT_EQ(merges->of_id.size(), std::set<int>(ids.begin(), ids.end()).size());
+}
+
+constexpr int kPosition = 5;
+
+Scenario robot() {
+  Scenario s(kRobot, {1, 2, kPosition});
+  return s;
+}
+int id_of(const Scenario& s) {
+  return s.run->tokens.ids()[kPosition];
+}
+
+/// A row of a parameter, as in the file.
+std::vector<double> row_of(const std::string& parameter, int row) {
+  const auto d = static_cast<std::ptrdiff_t>(bundled()->transformer->config().n_embd);
+  const auto from = reference_model().parameter(parameter).begin() + row * d;
+  return {from, from + d};
+}
+
+/// All other tokens by descending cosine, in double precision.
+std::vector<std::pair<double, int>> nearest_in_reference(int id) {
+  const std::vector<double> own = row_of("wte.weight", id);
+  std::vector<std::pair<double, int>> all;
+  for (int other = 0; other < bundled()->transformer->config().vocab_size; ++other) {
+    if (other == id) continue;
+    const std::vector<double> row = row_of("wte.weight", other);
+    all.emplace_back(-testing::cosine(own, row), other);
+  }
+  std::ranges::sort(all);
+  for (auto& [cosine, other] : all) cosine = -cosine;
+  return all;
+}
+
+TEST(Embedding, TheNearestAreThoseOfTheReferenceByCosine) {
+  const Scenario s = robot();
+  const auto expected = nearest_in_reference(id_of(s));
+  const auto nearest = s.ask(NearestTo{kPosition});
+  EXPECT_EQ(nearest->id, id_of(s));
+  ASSERT_EQ(nearest->tokens.size(), static_cast<std::size_t>(NearestTokens::kMax));
+  for (std::size_t i = 0; i < nearest->tokens.size(); ++i) {
+    const Neighbour& neighbour = nearest->tokens[i];
+    EXPECT_EQ(neighbour.id, expected[i].second) << i;
+    EXPECT_NEAR(static_cast<double>(neighbour.cosine), expected[i].first, 1e-6) << i;
+    EXPECT_FLOAT_EQ(neighbour.cosine, neighbour.dot / (neighbour.norm * nearest->norm)) << i;
+  }
+}
+
+TEST(Embedding, TheTableHasTheRowsOfTheFileAndTheirSum) {
+  const Scenario s = robot();
+  const auto rows = text_rows(ViewFixture("embedding", s, 900, 700).table());
+  const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
+  ASSERT_EQ(rows.size(), 3U + NearestTokens::kMax);
+  EXPECT_EQ(rows[0][0], "wte[" + std::to_string(id_of(s)) + "]");
+  for (std::size_t i = 0; i < wte.size(); ++i) {
+    EXPECT_EQ(std::stof(rows[0][5 + i]), static_cast<float>(wte[i]));
+    EXPECT_EQ(std::stof(rows[1][5 + i]), static_cast<float>(wpe[i]));
+    EXPECT_EQ(std::stof(rows[2][5 + i]), static_cast<float>(wte[i]) + static_cast<float>(wpe[i]));
+  }
+  EXPECT_NEAR(std::stod(rows[0][4]), norm(wte), 1e-5);
+  EXPECT_NEAR(std::stod(rows[1][4]), norm(wpe), 1e-5);
+  const int first = std::stoi(rows[3][1]);
+  EXPECT_EQ(std::stof(rows[3][5]), static_cast<float>(row_of("wte.weight", first)[0]));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The tree of texts: guesses, texts drawn ahead, and tried continuations in one drawing.
-
+// Texts ahead: the tree of guesses, texts drawn ahead and tried continuations, and the cache of keys and
+// values.
 #include "app/run/analyses/predictions.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
@@ -116,6 +116,23 @@ TEST(Tree, ArrowsWalkAlongTheTexts) {
   const auto p = reference(t.s).probabilities(t.s.length() - 1);
   longer.push_back(static_cast<int>(std::ranges::max_element(p) - p.begin()));
   EXPECT_EQ(press(Key::right), longer);
+}
+
+TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("cache", s, 900, 600, {{"ahead", "5"}});
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), 6U);
+  const int n = s.length();
+  EXPECT_EQ(rows[0][2], "0");
+  EXPECT_EQ(rows[0][3], std::to_string(n));
+  const model::Config& config = s.config();
+  for (int pass = 1; pass <= 5; ++pass) {
+    const auto& row = rows[pass];
+    EXPECT_EQ(row[2], std::to_string(n + pass - 1));
+    EXPECT_EQ(row[3], "1");
+    EXPECT_EQ(row[4], std::to_string((n + pass) * config.n_layer * config.n_embd * 2 * 4));
+  }
 }
 
 }  // namespace

@@ -17,11 +17,6 @@ class EditsBarTest : public HandsTest {
     shown(core);
     apply_and_show(core, AddEdits{parse_edits(text, *core.snapshot().model)});
   }
-  static std::vector<std::string> active(const Core& core) {
-    std::vector<std::string> texts;
-    for (const model::Edit& edit : core.state().edits.active()) texts.push_back(edit_text(edit));
-    return texts;
-  }
   static const PromptRun& run(const Core& core) { return *core.snapshot().run; }
   /// The second prompt's tokens, which are under its text.
   static const PlacedPicture& second_tokens(const Core& core) {
@@ -60,20 +55,6 @@ TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
   EXPECT_TRUE(active(core).empty());
   press_and_draw(core, Key::backspace);
   EXPECT_FALSE(says(core, "layers 0 to 5"));
-}
-
-TEST_F(EditsBarTest, EachIsSwitchedAndTheStepsAreUndone) {
-  CoreFixture core(options());
-  add(core, "L1H6.z=0; L0H0.z=mean");
-  click_item(core, "Switch L1 H6 off");
-  EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
-  EXPECT_TRUE(find_item(core, "L1 H6 off")) << "it is still there";
-  click_item(core, "Undo");
-  EXPECT_EQ(active(core).size(), 2U);
-  press_and_draw(core, Key::z, kCtrl);
-  EXPECT_TRUE(core.state().edits.edits.empty());
-  press_and_draw(core, Key::z, kCtrlShift);
-  EXPECT_EQ(active(core).size(), 2U);
 }
 
 TEST_F(EditsBarTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
@@ -201,17 +182,6 @@ TEST_F(EditsBarTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   EXPECT_EQ(core.snapshot().error, "");
 }
 
-TEST_F(EditsBarTest, ClosingTheSecondPromptShowsTheFirstRun) {
-  Core core(options("The old king had a daughter"));
-  for (const Side side : {Side::baseline, Side::difference}) {
-    apply_and_show(core, CompareWith{true}, TypeInField{Field::second, Replace{"The old queen had a son"}},
-                   SetSide{side});
-    core.apply(CompareWith{});
-    EXPECT_EQ(core.state().side, Side::run) << "before the next run is there";
-    shown(core);
-  }
-}
-
 TEST_F(EditsBarTest, ABrushEndsWhenThePictureItBeganOnIsGone) {
   Core core(options("The old king had a daughter"));
   apply_and_show(core, CompareWith{true, Alignment::subsequence},
@@ -230,19 +200,6 @@ TEST_F(EditsBarTest, ABrushEndsWhenThePictureItBeganOnIsGone) {
   core.handle(MouseUp{at(4, 3), 0});
   shown(core);
   EXPECT_EQ(active(core), made);
-}
-
-TEST_F(EditsBarTest, ContinueWithGoesOnWithTheSecondPromptAtItsEnd) {
-  Core core(options("The old king had a daughter"));
-  apply_and_show(core, CompareWith{true, Alignment::subsequence},
-                 TypeInField{Field::second, Replace{"The young king"}}, SetSide{Side::baseline});
-  const int id = core.snapshot().model->tokenizer->encode(" had").at(0).id;
-  core.apply(DoAll{{AppendToken{id, -1, 0.5, run(core).baseline}}});
-  EXPECT_EQ(core.state().second.text.edit.text, "The young king had");
-  EXPECT_EQ(prompt(core), "The old king had a daughter");
-  shown(core);
-  core.apply(DoAll{{AppendToken{id, 1, 0.5, run(core).baseline}}});
-  EXPECT_EQ(core.state().second.text.edit.text, "The young had");
 }
 
 TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {

@@ -1,4 +1,7 @@
-// Using the window by keyboard: Tab, F6, arrows, Space, Enter and Esc.
+// Using the window by keyboard: the table of keys, Tab, F6, arrows, Space, Enter and Esc. Typed text goes
+// into the prompt wherever the focus is, and never triggers an action.
+#include "app/text/prompt_editor.h"
+#include "app/window/commands.h"
 #include "app/window/input.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -53,23 +56,6 @@ TEST_F(KeyboardTest, TabStaysInADialogAndTheMenusOfIt) {
     EXPECT_EQ(core.state().dialog, Dialog::none);
     EXPECT_EQ(keyboard_at(core), "prompt") << "and not what the toolkit had the keyboard at";
   }
-}
-
-TEST_F(KeyboardTest, FiveTabsReachThePictureAndArrowsEachControl) {
-  CoreFixture core(options());
-  for (int i = 0; i < 5; ++i) press_and_draw(core, Key::tab);
-  EXPECT_EQ(keyboard_at(core), "Heatmap");
-  press_and_draw(core, Key::tab, {.shift = true});
-  const int group = std::ranges::find(core.window().items, keyboard_id(core), &WindowItem::id)->group;
-  std::vector<std::string> expected, visited;
-  for (const WindowItem& item : core.window().items)
-    if (item.group == group && item.enabled) expected.push_back(item.label);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    visited.push_back(keyboard_at(core));
-    press_and_draw(core, Key::down);
-  }
-  EXPECT_EQ(visited, expected);
-  EXPECT_EQ(keyboard_at(core), expected.back()) << "and there it ends";
 }
 
 TEST_F(KeyboardTest, SpaceAndEnterPressAButton) {
@@ -212,6 +198,212 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
   EXPECT_EQ(keyboard_at(core), "prompt");
   type(core, "!");
   EXPECT_EQ(prompt(core), "The second prompt!");
+}
+
+class TypingTest : public HandsTest {
+ protected:
+  /// The state, except the prompt's text, that typing might affect.
+  struct Rest {
+    std::string view, second_view;
+    Selection selection;
+    Options options;
+    bool dark, start_token, generates;
+    float font_size;
+    Dialog dialog;
+    bool operator==(const Rest&) const = default;
+  };
+  static Rest rest(const Core& core) {
+    const UiState& s = core.state();
+    // Options that belong to one prompt are reset with every letter.
+    Options options = s.options;
+    for (const View& view : views())
+      for (const OptionSpec* option : view.options)
+        if (option->reset_on_prompt_change || option->of_prompt) options.set(*option, option->default_value);
+    return {s.view,        s.second_view,        s.selection, options, s.dark,
+            s.start_token, s.generation.running, s.font_size, s.dialog};
+  }
+
+  /// Presses a key like the window system: the key, then its text.
+  static void strike(Core& core, char c) {
+    Key key = Key::none;
+    if (c >= 'a' && c <= 'z') key = static_cast<Key>(static_cast<int>(Key::a) + c - 'a');
+    if (c >= 'A' && c <= 'Z') key = static_cast<Key>(static_cast<int>(Key::a) + c - 'A');
+    if (c == ' ') key = Key::space;
+    if (c == '-') key = Key::minus;
+    if (c == '=') key = Key::equal;
+    if (c == '0') key = Key::zero;
+    const bool capital = c >= 'A' && c <= 'Z';
+    press(core, key, {.shift = capital}, capital ? static_cast<char>(c - 'A' + 'a') : c);
+    type(core, std::string(1, c));
+  }
+
+  static std::string all_letters() {
+    std::string letters;
+    for (char c = '!'; c <= '~'; ++c) letters += c;
+    return letters + " a b";
+  }
+
+  static void expect_typed(Core& core) {
+    core.draw(frame_);
+    const Rest before = rest(core);
+    const std::string text = prompt(core);
+    for (const char c : all_letters()) strike(core, c);
+    EXPECT_EQ(prompt(core), text + all_letters());
+    EXPECT_EQ(rest(core), before);
+    apply_and_show(core, Undo{}, TypeInField{Field::prompt, Replace{text}});
+  }
+};
+
+TEST_F(TypingTest, AfterAClickOnEveryPicture) {
+  Core core(options("The old king"));
+  core.apply(SetOption{find_option("search-above"), 0.0});  // finds something wherever was clicked
+  shown(core);
+  for (const View& view : views()) {
+    if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});
+    core.apply(SelectQuery{-1}), core.apply(SelectKey{-1});  // other selections may find nothing
+    shown(core);
+    const PlacedPicture& placed = picture(core.window(), view.id);
+    ASSERT_FALSE(placed.picture->regions.empty()) << view.id;
+    const int id = placed.picture->regions.front().id;
+    SCOPED_TRACE(view.id);
+    click(core, cell(placed, id));
+    expect_typed(core);
+    // The click may have led to another view.
+    if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});
+    shown(core);
+    const WindowItem* item = find_item(core, view.title, view.place == Place::tab ? 1 : 0);
+    ASSERT_NE(item, nullptr);
+    click(core, {item->rect.x + 1, item->rect.y + 1});  // outside of everything that it shows
+    expect_typed(core);
+  }
+}
+
+TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
+  CoreFixture core(options("The old king"));
+  const auto all = labels(core, 0);
+  for (const std::string& label : all) {
+    // Items that open something or edit have their own tests.
+    if (label == "Examples" || label == "Model" || label == "More" || label == "Export" ||
+        label == "prompt" || label == "Generate" || label == "Heatmap" || label == "Heads" ||
+        label == "Tokens" || label == "Next token" || label == "Views")
+      continue;
+    SCOPED_TRACE(label);
+    shown(core);
+    if (find_item(core, label) == nullptr) continue;  // the pane was replaced
+    click_item(core, label);
+    expect_typed(core);
+  }
+}
+
+TEST_F(TypingTest, NothingReachesThePromptThroughADialog) {
+  CoreFixture core(options("The"));
+  for (const Dialog dialog : {Dialog::help, Dialog::export_, Dialog::open}) {
+    apply_and_show(core, ShowDialog{dialog});
+    for (const char c : std::string("ab 1")) strike(core, c);
+    ASSERT_TRUE(tab_to(core, "Close"));
+    for (const char c : std::string("xy7")) strike(core, c);
+    EXPECT_EQ(core.state().dialog, dialog);
+    EXPECT_EQ(prompt(core), "The");
+    press_and_show(core, Key::escape);
+  }
+}
+
+TEST_F(TypingTest, AMenuCloses) {
+  CoreFixture core(options("The"));
+  press_and_draw(core, Key::f10);
+  for (const char c : std::string("abq1")) strike(core, c);
+  EXPECT_EQ(prompt(core), "Theabq1");
+  core.draw(frame_);
+  EXPECT_EQ(core.moment().menu, Menu::none);
+  EXPECT_FALSE(core.state().quit);
+}
+
+TEST_F(TypingTest, InADialogItGoesIntoTheFieldWithTheCaret) {
+  CoreFixture core(options("The"));
+  apply_and_show(core, ShowDialog{Dialog::export_});
+  const std::string path = core.state().export_form.path.edit.text;
+  strike(core, 'x');
+  EXPECT_EQ(core.state().export_form.path.edit.text, path + "x") << "the file at first";
+  ASSERT_TRUE(tab_to(core, "size of the picture"));
+  for (const char c : std::string("90x80")) strike(core, c);
+  EXPECT_EQ(core.state().export_form.size.edit.text, "90x80");
+  click_item(core, "file");
+  press(core, Key::end);
+  strike(core, 'y');
+  EXPECT_EQ(core.state().export_form.path.edit.text, path + "xy");
+  EXPECT_EQ(prompt(core), "The");
+}
+
+class KeyTable : public HandsTest {};
+
+TEST_F(KeyTable, NoKeyStandsForTwoCommands) {
+  std::set<std::string> seen;
+  for (const Command& command : commands()) {
+    if (command.key == Key::none) {
+      EXPECT_FALSE(command.label.empty()) << "neither a key nor a line of the menu";
+      continue;
+    }
+    EXPECT_TRUE(seen.insert(keys_of(command)).second) << keys_of(command);
+    EXPECT_FALSE(keys_of(command).ends_with("+")) << "a key without a name: " << command.help;
+    const bool function = command.key >= Key::f1 && command.key <= Key::f10;
+    EXPECT_TRUE(command.modifiers.ctrl || command.modifiers.alt || function)
+        << keys_of(command) << " would act while somebody types";
+  }
+}
+
+TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
+  TextState edit = make_text_state("one two\nthree four\nfive");
+  edit = apply(std::move(edit), SelectAll{});  // so that all of it can be copied
+  EditMetrics metrics;
+  EditorLook look;
+  look.rect = {0, 0, 300, 60};
+  look.fonts = fonts_;
+  for (const Command& command : commands()) {
+    if (command.key == Key::z || command.key == Key::y) continue;  // undo and redo are the editor's, too
+    const KeyMeaning meaning = key_meaning(edit, metrics, look, {command.key, command.modifiers});
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(meaning)) << keys_of(command);
+  }
+}
+
+TEST_F(KeyTable, TheListNamesEveryKeyOnce) {
+  std::vector<std::string> keys;
+  std::set<std::pair<std::string, std::string>> lines;
+  for (const KeyHelp& line : list_of_keys()) {
+    EXPECT_NE(line.keys, "");
+    EXPECT_NE(line.what, "");
+    EXPECT_TRUE(lines.insert({line.keys, line.what}).second) << line.keys << " " << line.what;
+    keys.push_back(line.keys);
+  }
+  for (const Command& command : commands())
+    if (command.key != Key::none) {
+      EXPECT_THAT(keys, Contains(keys_of(command)));
+    }
+  for (const View& view : views()) {
+    for (const KeyCommand& command : view.commands) {
+      if (command.keys.empty()) continue;
+      EXPECT_TRUE(std::ranges::any_of(lines, [&](const auto& line) {
+        return line.first.starts_with(key_name(command.keys.front())) && line.second.ends_with(command.help);
+      })) << command.help;
+    }
+  }
+  for (const OptionSpec* option : all_options()) {
+    if (option->keys.empty()) continue;
+    EXPECT_TRUE(std::ranges::any_of(lines, [&](const auto& line) {
+      return line.first.find(key_name(option->keys.front())) != std::string::npos &&
+             line.second == option->help;
+    })) << option->name;
+  }
+}
+
+TEST(KeySymbol, IsWhatTheLayoutWritesOrTheLetterOfAUsKeyboard) {
+  EXPECT_EQ(key_symbol("z", 'Y'), 'z') << "a German layout";
+  EXPECT_EQ(key_symbol("&", '1'), '&') << "a French one";
+  EXPECT_EQ(key_symbol("ы", 'S'), 's') << "a Russian one";
+  EXPECT_EQ(key_symbol("σ", 'S'), 's') << "a Greek one";
+  EXPECT_EQ(key_symbol("é", '2'), '2');
+  EXPECT_EQ(key_symbol("ö", ';'), '\0') << "no letter of the alphabet";
+  EXPECT_EQ(key_symbol("", 'S'), '\0');
+  EXPECT_EQ(key_symbol("", 290), '\0') << "F1";
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The window's messages: how long they stay, and that they neither cover nor move anything.
+// The window's messages and menus: how long they stay, that they neither cover nor move anything, and what
+// the menus offer.
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
@@ -168,6 +169,73 @@ TEST_F(MessagesTest, NothingMovesWhileSomebodyTypes) {
       EXPECT_EQ(now->second.h, rect.h) << view.id << " " << name;
     }
   }
+}
+
+class MenusTest : public HandsTest {
+ protected:
+  static constexpr const char* kAlways[] = {"Export picture…", "Copy data"};
+
+  static std::vector<std::string> rows(const Core& core) { return labels(core, core.window().layer); }
+
+  /// Opens the menu with the right button, at a place that has lines if any place has.
+  static void open_by_mouse(Core& core, const PlacedPicture& placed) {
+    viz::Point at = placed.picture->regions.front().cell_rect(0, 0).center();
+    for (const viz::Region& region : placed.picture->regions) {
+      const viz::Point in = region.cell_rect(0, 0).center();
+      const auto hit = viz::hit_test(placed.picture->regions, in);
+      if (!hit || menu_at(*placed.view, placed.context, *placed.picture, &*hit).empty()) continue;
+      at = in;
+      break;
+    }
+    click(core, {placed.where.x + at.x, placed.where.y + at.y}, 1, 1);
+    core.draw(frame_);
+  }
+};
+
+TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
+  Core core(options());
+  for (const View& view : views()) {
+    SCOPED_TRACE(view.id);
+    if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});
+    shown(core);
+    const PlacedPicture placed =  // not the strip of tokens, which has the id of a tab
+        *std::ranges::find(core.window().pictures, &view, &PlacedPicture::view);
+    open_by_mouse(core, placed);
+    ASSERT_EQ(core.moment().menu, Menu::picture);
+    EXPECT_THAT(rows(core), IsSupersetOf(kAlways));
+    EXPECT_EQ(std::ranges::count(rows(core), "Add a second view"), view.place == Place::tab ? 1 : 0);
+    if (view.menu) {
+      EXPECT_GT(rows(core).size(), view.place == Place::tab ? 3U : 2U) << "what the view itself offers there";
+    }
+    click_item(core, "Export picture…");
+    EXPECT_EQ(core.state().dialog, Dialog::export_);
+    EXPECT_EQ(core.state().export_form.subject, view.id);
+    press_and_draw(core, Key::escape);
+    EXPECT_EQ(core.moment().menu, Menu::none);
+  }
+}
+
+TEST_F(MenusTest, ThatOfAGroupListsViewsForLearnersFirst) {
+  const auto place = [](const View* view) { return std::pair(view->group, view->audience); };
+  EXPECT_TRUE(std::ranges::is_sorted(tabs(), {}, place));
+  CoreFixture core(options());
+  shown(core, 1024, 700);
+  click_item(core, "Views");
+  shown(core, 1024, 700);
+  EXPECT_TRUE(says(core, "Learn"));
+  EXPECT_TRUE(says(core, "Research"));
+  EXPECT_THAT(rows(core), IsSupersetOf({"Heatmap", "Lines", "Score sources"}));
+}
+
+TEST_F(MenusTest, AClickBesideClosesOneAndDoesNothingElse) {
+  Core core(options());
+  const viz::Point chip = cell(picture(shown(core), "tokens"), 1);
+  open_by_mouse(core, picture(core.window(), "heatmap"));
+  click(core, chip);
+  core.draw(frame_);
+  core.draw(frame_);
+  EXPECT_EQ(core.moment().menu, Menu::none);
+  EXPECT_EQ(core.state().selection.query, -1);
 }
 
 }  // namespace

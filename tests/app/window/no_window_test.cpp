@@ -1,5 +1,6 @@
+// Why there is no window, and exceptions from a C library's callbacks.
 #include "app/window/no_window.h"
-
+#include "app/window/deferred_error.h"
 #include "system/machine.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
@@ -29,6 +30,27 @@ TEST(NoWindow, IsOneSentence) {
   const std::string said = NoWindow("there is no display", "start one").what();
   EXPECT_TRUE(is_sentence(said)) << said;
   EXPECT_THAT(said, AllOf(HasSubstr("there is no display"), HasSubstr("start one")));
+}
+
+TEST(DeferredError, IsThrownOnOnceTheFirstOfSeveral) {
+  DeferredError error;
+  error.rethrow();  // nothing was thrown
+  int calls = 0;
+  error.run([&] { ++calls; });
+  error.rethrow();
+  for (const char* words : {"first", "second"})
+    error.run([&] {
+      ++calls;
+      throw std::runtime_error(words);
+    });
+  EXPECT_EQ(calls, 3);
+  try {
+    error.rethrow();
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    EXPECT_EQ(std::string(e.what()), "first");
+  }
+  error.rethrow();  // once
 }
 
 }  // namespace

@@ -30,36 +30,6 @@ class SelectionTest : public HandsTest {
   }
 };
 
-TEST_F(SelectionTest, ARowOfTheQuerysTableChoosesTheKey) {
-  Core core(options());
-  apply_and_show(core, ShowView{"query"});
-  apply_and_show(core, SelectQuery{6});
-  const auto rows = places<SelectKey>(core, "query");
-  ASSERT_GT(rows.size(), 3U);
-  std::set<int> keys;
-  for (const auto& [at, meant] : rows) {
-    apply_and_show(core, SelectKey{-1});
-    click(core, at);
-    EXPECT_EQ(core.state().selection.key, meant.position);
-    EXPECT_EQ(core.state().selection.query, 6) << "another query is not chosen";
-    keys.insert(core.state().selection.key);
-  }
-  EXPECT_EQ(keys.size(), 7U) << "each of those that the query sees";
-  const viz::Point last = rows.back().first;
-  shown(core);
-  EXPECT_TRUE(says(core, "key " + std::to_string(core.state().selection.key)));
-  click(core, last);
-  EXPECT_EQ(core.state().selection.key, -1) << "another click lets it go";
-}
-
-TEST_F(SelectionTest, AKeyThatTheNextQueryDoesNotSeeIsNone) {
-  CoreFixture core(options());
-  apply_and_show(core, SelectQuery{6}, SelectKey{5});
-  EXPECT_EQ(picture(core.window(), "heatmap").context.selection.key, 5);
-  apply_and_show(core, SelectQuery{3});
-  EXPECT_EQ(picture(core.window(), "heatmap").context.selection.key, -1);
-}
-
 TEST_F(SelectionTest, AGuessContinuesFromThePositionThatIsShown) {
   CoreFixture core(options("The old king had a daughter"));
   const std::string before = prompt(core);
@@ -138,35 +108,6 @@ TEST_F(SelectionTest, AGuessOfATextThatIsNoMoreDoesNothing) {
   core.apply(guesses.front().second);
   EXPECT_TRUE(std::isnan(core.state().tries->front().probabilities.back()))
       << "nobody knows what the model gave it behind the s";
-}
-
-TEST_F(SelectionTest, WhereTheContextIsFullNothingIsAppended) {
-  const std::string text = long_prompt();
-  Core core(options(text));
-  apply_and_show(core, ShowView{"sampling"});
-  EXPECT_TRUE(places<AppendToken>(core, "next").empty());
-  EXPECT_TRUE(places<AppendToken>(core, "sampling").empty());
-  apply_and_show(core, SelectQuery{3});
-  EXPECT_FALSE(places<AppendToken>(core, "next").empty()) << "but one can go on from within";
-}
-
-TEST_F(SelectionTest, TheTreeGoesBackToWhatWasTried) {
-  Core core(options("The old king"));
-  apply_and_show(core, ShowView{"tree"});
-  const std::vector<int> start = core.snapshot().run->run->tokens;
-  const auto go = [&] {  // to the first guess
-    click_and_show(core, places<SetTokens>(core, "tree").front().first);
-  };
-  go();
-  EXPECT_EQ(core.snapshot().run->run->tokens.size(), start.size() + 1);
-  const std::string first = prompt(core);
-  apply_and_show(core, SetTokens{start, {}});
-  EXPECT_EQ(prompt(core), "The old king");
-  EXPECT_EQ(core.state().tries->size(), 1U) << "going back forgets nothing";
-  go();
-  EXPECT_EQ(prompt(core), first);
-  press(core, Key::z, {.ctrl = true});
-  EXPECT_EQ(prompt(core), "The old king") << "and can be undone";
 }
 
 TEST_F(SelectionTest, TheSameSeedGeneratesTheSameTextAndGeneratingAgainAnother) {

@@ -1,7 +1,11 @@
-// Walks through every bundled tour in the window, on the bundled model.
+// Walks through every bundled tour in the window, conditions of their paragraphs, and the outlines around
+// what a stop points at.
+#include <map>
 
 #include "app/run/analyses/predictions.h"
+#include "app/tour/tour.h"
 #include "app/views/parts/menu_lines.h"
+#include "model/pass/edits.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/window/tours_fixture.h"
@@ -236,6 +240,269 @@ TEST_F(ToursTest, IsOfferedOnceAndTakesNothingAway) {
   EXPECT_NE(find_item(core, core.state().tours.front().title), nullptr);
   click_and_show(core, "Close the tour");
   EXPECT_EQ(find_item(core, core.state().tours.front().title), nullptr);
+}
+
+class TourConditionsTest : public ToursTest {
+ protected:
+  /// A tour whose only stop says "Yes." if the conditions hold, else "No.".
+  CoreOptions asking(const std::string& conditions, const std::string& lines = "") {
+    return with_tour("# T\n\nAbout.\n\n## S\n- prompt: the fox saw the dog, the fox\n" + lines +
+                     "- if: " + conditions + "\nYes.\n- otherwise\nNo.\n");
+  }
+
+  static bool holds(const Core& core) {
+    const auto words = paragraphs_of(core);
+    EXPECT_EQ(words.size(), 1U);
+    return words == std::vector<std::string>{"Yes."};
+  }
+};
+
+TEST_F(TourConditionsTest, HoldAsTheRunAndTheSelectionChange) {
+  const model::Edit off = model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0};
+  const auto say = [](std::string text) {
+    return Action(TypeInField{Field::prompt, Replace{std::move(text)}});
+  };
+  const auto say_second = [](std::string text) {
+    return Action(TypeInField{Field::second, Replace{std::move(text)}});
+  };
+  const Action back = GoToStop{0}, add = AddEdits{{off}}, none = ListEdits{},
+               second = CompareWith{true, Alignment::position},
+               alone = CompareWith{false, Alignment::position}, run = SetSide{Side::run},
+               baseline = SetSide{Side::baseline}, difference = SetSide{Side::difference};
+  const std::string edit = "- edit: L1H6.z=0\n", cat = "- second: a cat saw the dog\n",
+                    last_head = "- layer: 1\n- head: -1\n", dog = "- token: dog\n- key: fox\n",
+                    first_head = "- layer: 0\n- head: 0\n";
+  struct Step {
+    bool expected;
+    std::vector<Action> after;
+  };
+  struct Case {
+    const char* conditions;
+    std::string lines;
+    std::vector<Step> steps;
+  };
+  const std::vector<Case> cases{
+      {"this prompt",
+       "",
+       {{true, {}}, {false, {say("the fox saw the dog")}}, {true, {back}}, {false, {SetStartToken{true}}}}},
+      {"these edits", edit, {{true, {}}, {false, {none}}, {true, {Undo{}}}, {false, {add}}}},
+      {"these edits", edit, {{false, {baseline}}, {false, {difference}}}},
+      {"unedited run", edit, {{false, {}}, {true, {baseline}}, {false, {difference}}}},
+      {"difference", edit, {{false, {}}, {true, {difference}}, {false, {baseline}}}},
+      // The unedited run is no comparison; the stop puts a second prompt aside.
+      {"this comparison",
+       "",
+       {{true, {}},
+        {true, {add}},
+        {false, {baseline}},
+        {false, {say_second("a cat"), second, run}},
+        {true, {back}}}},
+      {"this comparison",
+       cat,
+       {{true, {}},
+        {false, {baseline}},
+        {false, {difference}},
+        {false, {run, say_second("a cat saw")}},
+        {true, {back}},
+        {false, {CompareWith{true, Alignment::subsequence}}},
+        {false, {alone}}}},
+      {"these edits", cat, {{true, {}}, {false, {add}}, {true, {back}}, {false, {alone}}}},
+      {"these edits", cat + edit, {{true, {}}, {false, {none}}}},
+      {"this layer", last_head, {{true, {}}, {true, {SelectHead{1, 2}}}, {false, {SelectHead{2, 7}}}}},
+      {"this head", last_head, {{true, {}}, {false, {SelectHead{1, 2}}}, {false, {SelectHead{2, 7}}}}},
+      {"this token", dog, {{true, {}}, {false, {SelectQuery{5}}}}},
+      {"this key", dog, {{true, {}}, {false, {SelectKey{0}}}, {false, {SelectKey{-1}}}}},
+      // The second " fox"; "saw"; the first " fox".
+      {"repeated token",
+       "",
+       {{true, {SelectQuery{7}}}, {false, {SelectQuery{2}}}, {false, {SelectQuery{1}}}}},
+      {"strongest on previous token", first_head, {{true, {SelectQuery{4}}}, {false, {SelectQuery{0}}}}},
+      {"strongest after same token",
+       "- layer: 2\n- head: 5\n",
+       {{true,
+         {say("The green fish walk under golden bread and sing. Then the green fish walk under golden"),
+          SelectQuery{16}}},
+        {false, {SelectQuery{5}}}}},
+      {"layers above 5", "", {{true, {}}}},
+      {"layers above 6", "", {{false, {}}}},
+      {"layers below 7", "", {{true, {}}}},
+      {"strongest_weight above 90 %", first_head + "- token: saw\n", {{true, {}}}}};
+  for (const auto& [conditions, lines, steps] : cases) {
+    CoreFixture core(asking(conditions, lines));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      shown(core);
+      for (const Action& action : steps[i].after) apply_and_show(core, action);
+      EXPECT_EQ(holds(core), steps[i].expected) << conditions << ", step " << i;
+    }
+  }
+}
+
+TEST_F(TourConditionsTest, TheFirstAlternativeThatHoldsIsShown) {
+  CoreFixture core(with_tour(R"(# T
+
+About.
+
+## S
+- prompt: the fox
+- if: layers above 10
+Ten.
+- otherwise: layers above 5
+Five.
+- otherwise
+Few.
+
+- if: this prompt
+Here.
+
+- if: heads above 1
+Heads.
+)"));
+  EXPECT_THAT(paragraphs_of(core), ElementsAre("Five.", "Here.", "Heads."));
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"a fox"}});
+  EXPECT_THAT(paragraphs_of(core), ElementsAre("Five.", "Heads."));
+}
+
+using viz::Rect;
+
+class TourPointsTest : public ToursTest {
+ protected:
+  static std::vector<Rect> panes(const Core& core) {
+    std::vector<Rect> panes;
+    for (const WindowArea& area : core.window().areas)
+      if (area.name == WindowArea::kPane) panes.push_back(area.rect);
+    return panes;
+  }
+  static Rect window_of(float width, float height) { return {0, 0, width, height}; }
+  /// The shown picture of a view; null: it is not shown.
+  static const PlacedPicture* placed(const Core& core, const View* view) {
+    const auto& pictures = core.window().pictures;
+    const auto found = std::ranges::find(pictures, view, &PlacedPicture::view);
+    return found == pictures.end() ? nullptr : &*found;
+  }
+  /// The quoted words in a text that are a control's: a command's, an option's, or one of its choices', which
+  /// stands beside the others or in the option's list.
+  static std::vector<std::pair<std::string, std::string>> controls_in(std::string_view text) {
+    static const std::map<std::string_view, std::string_view> labels = [] {
+      std::map<std::string_view, std::string_view> all;
+      for (const View& view : views()) {
+        for (const OptionSpec* option : view.options) {
+          all.emplace(option->label, option->label);
+          for (const Choice& choice : option->choices) all.emplace(choice.label, option->label);
+        }
+        for (const KeyCommand& command : view.commands) all.emplace(command.label, command.label);
+      }
+      return all;
+    }();
+    std::vector<std::pair<std::string, std::string>> found;
+    for (std::size_t at = 0; (at = text.find("“", at)) != text.npos;) {
+      at += 3;
+      const std::string_view quoted = text.substr(at, text.find("”", at) - at);
+      if (const auto label = labels.find(quoted); label != labels.end()) found.emplace_back(*label);
+    }
+    return found;
+  }
+  static bool offers(const Core& core, const std::string& control) {
+    return std::ranges::any_of(core.window().items, [&](const WindowItem& item) {
+      return item.label.find(control) != std::string::npos;
+    });
+  }
+};
+
+TEST_F(TourPointsTest, EveryStopShowsWhatItPointsAtAndTheControlsThatItNames) {
+  int controls = 0;
+  for (const auto& [width, height] : {std::pair{1024.0F, 700.0F}, {1600.0F, 1000.0F}}) {
+    CoreFixture core(with_tours());
+    for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
+      core.apply(OpenTour{static_cast<int>(t)});
+      for (int i = 0; i < std::ssize(open_tour(core).stops); ++i) {
+        SCOPED_TRACE(open_tour(core).id + ", stop " + std::to_string(i + 1) + " at " + std::to_string(width));
+        core.apply(GoToStop{i});
+        shown(core, width, height);
+        const auto& points = open_tour(core).stops[i].points;
+        const auto& outlines = shown(core, width, height).outlines;
+        EXPECT_FALSE(points.empty());
+        ASSERT_EQ(outlines.size(), points.size());
+        EXPECT_FALSE(has_left_stop(core.state()));
+        for (const std::string& paragraph : paragraphs_of(core))
+          for (const auto& [control, option] : controls_in(paragraph)) {
+            EXPECT_TRUE(offers(core, control) || offers(core, option)) << control << " is not on the screen";
+            ++controls;
+          }
+        for (std::size_t p = 0; p < points.size(); ++p) {
+          EXPECT_TRUE(window_of(width, height).encloses(outlines[p]));
+          const bool is_pane = points[p].kind == TourPoint::Kind::pane;
+          EXPECT_EQ(std::ranges::count(panes(core), outlines[p]), is_pane ? 1 : 0)
+              << (points[p].landmark ? points[p].landmark->name : "") << " is not in sight";
+          if (points[p].kind == TourPoint::Kind::landmark) {
+            const PlacedPicture* of = placed(core, points[p].view);
+            ASSERT_NE(of, nullptr);
+            constexpr float kOutline = 5;  // around the landmark
+            EXPECT_TRUE(of->where.inset(-kOutline).encloses(outlines[p]))
+                << points[p].landmark->name << " is not within its picture";
+          }
+          for (std::size_t other = 0; other < p; ++other) EXPECT_NE(outlines[other], outlines[p]);
+        }
+      }
+    }
+  }
+  EXPECT_GT(controls, 10);
+}
+
+constexpr std::string_view kFarKey = R"(# T
+
+About.
+
+## A key far up
+- prompt: One two three four five six seven eight nine ten and one two three four five six seven eight nine ten and one two three four five six seven eight nine ten, then a fox came and sang
+- view: query
+- layer: 0
+- head: 0
+- token: last
+- key: One two
+- option: strongest-first yes
+- point: key
+
+W.
+)";
+
+TEST_F(TourPointsTest, WhatIsScrolledAwayIsBroughtIntoView) {
+  CoreFixture core(with_tour(kFarKey));
+  shown(core, 1024, 700);
+  const WindowPicture& window = shown(core, 1024, 700);
+  ASSERT_EQ(window.outlines.size(), 1U);
+  const PlacedPicture& query = picture(window, "query");
+  const int key = clamped(core.state().selection, *core.snapshot().run).key;
+  EXPECT_EQ(core.snapshot().run->tokens.labels[key], "·two");
+  const auto row = std::ranges::find(query.picture->regions, key, &viz::Region::id);
+  ASSERT_NE(row, query.picture->regions.end()) << "its row is drawn";
+  EXPECT_TRUE(window.outlines[0].contains(
+      {query.where.x + row->rect.center().x, query.where.y + row->rect.center().y}));
+  EXPECT_FALSE(has_left_stop(core.state())) << "the user has done nothing";
+  core.apply(CloseTour{});
+  EXPECT_EQ(value<int>(core, "first-key"), -1) << "auto, as before the tour";
+}
+
+TEST_F(TourPointsTest, WhoScrollsAwayIsLeftAlone) {
+  CoreFixture core(with_tour(kFarKey));
+  shown(core, 1024, 700);
+  core.apply(SetOption{&option("first-key"), 20});
+  shown(core, 1024, 700);
+  const WindowPicture& window = shown(core, 1024, 700);
+  EXPECT_EQ(value<int>(core, "first-key"), 20);
+  ASSERT_EQ(window.outlines.size(), 1U);
+  EXPECT_EQ(std::ranges::count(panes(core), window.outlines[0]), 1) << "the pane, where it can be found";
+}
+
+TEST_F(TourPointsTest, AnotherViewHasNoOutline) {
+  CoreFixture core(with_tours());
+  apply_and_show(core, OpenTour{0}, GoToStop{2});
+  ASSERT_FALSE(core.window().outlines.empty());
+  apply_and_show(core, ShowView{"heatmap"});
+  EXPECT_TRUE(core.window().outlines.empty());
+  apply_and_show(core, GoToStop{2});
+  EXPECT_FALSE(core.window().outlines.empty());
+  apply_and_show(core, CloseTour{});
+  EXPECT_TRUE(core.window().outlines.empty());
 }
 
 }  // namespace

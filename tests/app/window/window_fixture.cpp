@@ -1,4 +1,5 @@
 #include "tests/app/window/window_fixture.h"
+#include "app/run/edits/edit_text.h"
 
 namespace headscope::app {
 
@@ -62,6 +63,24 @@ void HandsTest::open_menu(Core& core, std::string_view picture_id, int id, int r
 void HandsTest::click_line(Core& core, std::string_view beginning) {
   for (const WindowItem& line : core.window().items)
     if (line.layer > 0 && line.label.starts_with(beginning)) return click(core, line.rect.center());
+}
+
+void HandsTest::drop(Core& core, const std::filesystem::path& path) {
+  const std::string said = core.state().message.text;
+  const auto prompts = core.state().prompts;
+  const std::size_t steps = core.state().history.before.size();
+  core.handle(FilesDropped{{path}});
+  wait_until(core, [&] {
+    return core.state().prompts != prompts || core.state().message.text != said ||
+           core.state().history.before.size() != steps;
+  });
+  shown(core);
+}
+
+std::vector<std::string> HandsTest::active(const Core& core) {
+  std::vector<std::string> texts;
+  for (const model::Edit& edit : core.state().edits.active()) texts.push_back(edit_text(edit));
+  return texts;
 }
 
 std::vector<std::string> HandsTest::labels(const Core& core, int layer) {

@@ -26,6 +26,12 @@ class HandsTest : public CoreTest {
   /// Clicks the first line of an open menu with that beginning.
   static void click_line(Core& core, std::string_view beginning);
 
+  /// Drops a file on the window and waits for what comes of it.
+  static void drop(Core& core, const std::filesystem::path& path);
+
+  /// The edits that are on, as text.
+  static std::vector<std::string> active(const Core& core);
+
   /// The labels of the items in a layer.
   static std::vector<std::string> labels(const Core& core, int layer);
 

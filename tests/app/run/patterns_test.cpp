@@ -1,11 +1,10 @@
-// Value-weighted attention and rollout: compared with the definitions in double precision.
+// Value-weighted attention and rollout, compared with the definitions in double precision.
 #include "app/run/analyses/patterns.h"
-
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/textbook.h"
 
-namespace headscope::app::value_attention_test {
+namespace headscope::app::patterns_test {
 namespace {
 
 using Head = ReferenceGpt2::Head;
@@ -80,4 +79,4 @@ TEST(RolloutOf, GoesByTheMaskThatTheRunHad) {
 }
 
 }  // namespace
-}  // namespace headscope::app::value_attention_test
+}  // namespace headscope::app::patterns_test

@@ -1,11 +1,142 @@
-// The export dialog: its questions, messages, defaults and files.
+// The dialogs to open and to export: browsing, questions, messages, defaults and files.
+#include <atomic>
+
 #include "app/counted.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app::export_dialog_test {
+namespace headscope::app::dialogs_test {
 namespace {
 
 namespace fs = std::filesystem;
+
+class OpenDialog : public HandsTest {
+ protected:
+  OpenDialog() {
+    fs::copy(bundled_folder(), folder_.path() / "a model");
+    fs::create_directories(folder_.path() / "folder 2/inner");
+    fs::create_directories(folder_.path() / "folder 10");
+  }
+  static void listed(Core& core) {
+    wait_until(core, [&] { return !core.state().open_form.loading; });
+  }
+  static void open(Core& core) {
+    shown(core);
+    press_and_draw(core, Key::o, {.ctrl = true});
+    listed(core);
+  }
+  static fs::path folder(const Core& core) { return core.state().open_form.listing.folder; }
+};
+
+TEST_F(OpenDialog, IsBrowsedByTheKeyboard) {
+  Core core(options());
+  open(core);
+  ASSERT_TRUE(tab_to(core, "a model"));
+  press_and_draw(core, Key::down);
+  EXPECT_EQ(keyboard_at(core), "folder 2/");
+  press_and_draw(core, Key::enter);
+  listed(core);
+  EXPECT_EQ(folder(core).filename(), "folder 2");
+  ASSERT_TRUE(tab_and_press(core, "Up"));
+  listed(core);
+  ASSERT_TRUE(tab_and_press(core, "a model"));
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
+}
+
+TEST_F(OpenDialog, OnlyAFolderWithAModelCanBeOpened) {
+  Core core(options());
+  open(core);
+  EXPECT_FALSE(find_item(core, "Open this folder")->enabled);
+  EXPECT_TRUE(says(core, "This folder holds no GPT-2 model"));
+  core.apply(BrowseFolder{folder_.path() / "a model"});
+  listed(core);
+  EXPECT_TRUE(find_item(core, "Open this folder")->enabled);
+  EXPECT_FALSE(says(core, "no GPT-2 model"));
+  core.apply(BrowseFolder{folder_.path() / "missing"});
+  listed(core);
+  EXPECT_FALSE(says(core, "no GPT-2 model")) << "nobody has seen inside";
+}
+
+TEST_F(OpenDialog, AFileBesideTheWeightsSaysWhichAreUsed) {
+  const fs::path file = folder_.write("a model/pytorch_model.bin", "");
+  Core core(options());
+  open(core);
+  press(core, Key::a, {.ctrl = true});
+  type(core, file.string());
+  press_and_draw(core, Key::enter);
+  shown(core);
+  EXPECT_THAT(core.state().message.text, HasSubstr("model.safetensors in use"));
+}
+
+TEST_F(OpenDialog, TakesAPathThatIsTyped) {
+  CoreOptions o = options();
+  const std::string home = folder_.path().string();
+  o.environment = [home](const std::string& name) {
+    return name == "HOME" ? std::optional(home) : std::nullopt;
+  };
+  o.start_folder = "/";
+  Core core(std::move(o));
+  open(core);
+  press(core, Key::a, {.ctrl = true});
+  type(core, "~/folder 2");
+  press_and_draw(core, Key::enter);
+  listed(core);
+  EXPECT_EQ(folder(core), fs::canonical(folder_.path() / "folder 2"));
+  press(core, Key::a, {.ctrl = true});
+  type(core, (folder_.path() / "a model").string());
+  press_and_draw(core, Key::enter);
+  listed(core);
+  EXPECT_TRUE(core.state().open_form.listing.is_model);
+  press_and_draw(core, Key::enter);
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
+}
+
+TEST_F(OpenDialog, TakesTheNameOfAModelOnTheHub) {
+  CoreOptions o = options();
+  std::vector<HubModel> fetched;
+  o.fetch = [&](const HubModel& model, const FetchOptions&) {
+    fetched.push_back(model);
+    return folder_.path() / "a model";
+  };
+  o.start_folder = folder_.path();
+  Core core(std::move(o));
+  for (const char* by : {"key", "button"}) {
+    open(core);
+    press(core, Key::a, {.ctrl = true});
+    type_and_draw(core, "somebody/their-gpt2@v2");
+    if (by == std::string("key")) {
+      press_and_draw(core, Key::enter);
+    } else {
+      click_item(core, "Fetch this model");
+    }
+    EXPECT_EQ(core.state().dialog, Dialog::none);
+    wait_until(core, [&] { return !core.state().fetching.model; });
+    shown(core);
+    EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
+  }
+  EXPECT_THAT(fetched,
+              ElementsAre(HubModel{"somebody/their-gpt2", "v2"}, HubModel{"somebody/their-gpt2", "v2"}));
+}
+
+TEST_F(OpenDialog, NothingWaitsForASearchForModels) {
+  static std::atomic<bool> may_end = false;
+  CoreOptions o = options();
+  o.find_models = [] {
+    may_end.wait(false);
+    return std::vector<DiscoveredModel>{{"slow", "/slow"}};
+  };
+  CoreFixture core(std::move(o));
+  press_and_draw(core, Key::m, {.ctrl = true});
+  EXPECT_EQ(core.moment().menu, Menu::models);
+  press_and_draw(core, Key::escape);
+  type(core, "x");
+  EXPECT_TRUE(core.state().models.empty());
+  may_end = true;  // not reached if the window waits for the search
+  may_end.notify_all();
+  wait_until(core, [&] { return !core.state().models.empty(); });
+  EXPECT_EQ(core.state().models.front().name, "slow");
+}
 
 class ExportDialog : public HandsTest {
  protected:
@@ -150,28 +281,6 @@ TEST_F(ExportDialog, TheWindowIsAPicture) {
   EXPECT_EQ(number(png, 20), 1000U);
 }
 
-TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
-  CoreFixture core(options());
-  const auto exported = [&](const std::string& name, const std::vector<std::string>& clicks) {
-    open(core);
-    for (const std::string& label : clicks) click_item(core, label);
-    retype(core, "file", (folder_.path() / name).string());
-    press_and_draw(core, Key::enter);
-    wait_until(core, [&] { return core.state().dialog == Dialog::none; });
-    const std::string svg = bytes_of_file(folder_.path() / name);
-    return svg.substr(svg.find("</metadata>"));  // the picture: its recipe names the prompt
-  };
-  const std::string light = exported("light.svg", {"Format SVG", "Text Text"});
-  const std::string dark = exported("dark.svg", {"Theme Dark"});
-  EXPECT_THAT(light, HasSubstr("tales · “The"));
-  EXPECT_THAT(dark, HasSubstr("tales · “The"));
-  EXPECT_NE(light, dark);
-  EXPECT_FALSE(core.state().dark);
-  const std::string bare = exported("bare.svg", {"Caption"});
-  EXPECT_THAT(bare, Not(HasSubstr("tales · “The")));
-  EXPECT_THAT(light, Not(HasSubstr(bare.substr(0, 400)))) << "in the look of the window again, and smaller";
-}
-
 TEST_F(ExportDialog, PaperAndSlidesAreLightUnlessAskedOtherwise) {
   CoreFixture core(options());
   core.apply(change(&UiState::dark, true));
@@ -206,4 +315,4 @@ TEST_F(ExportDialog, APictureIsCopiedWithoutWaitingForTheDesktopsProgram) {
 }
 
 }  // namespace
-}  // namespace headscope::app::export_dialog_test
+}  // namespace headscope::app::dialogs_test

@@ -1,0 +1,299 @@
+// Inside a block: q, k and v, heads merged, neurons and the pass of a token. Numbers compared with the pass
+// and the file's parameters, and the targets of clicks.
+#include "app/run/analyses/token_pass.h"
+#include "app/run/analyses/vocabulary.h"
+#include "app/run/edits/edit_text.h"
+#include "app/views/parts/names.h"
+#include "tests/app/view_fixture.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app::block_test {
+namespace {
+
+constexpr double kTolerance = 2e-4;
+enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead };
+
+TEST(Qkv, IsLayerNormTimesTheMatrixPlusTheBias) {
+  const Scenario s(kRobot);
+  constexpr int kPosition = 5;
+  const auto d = static_cast<std::size_t>(s.config().n_embd);
+  for (int layer = 0; layer < s.config().n_layer; ++layer) {
+    SCOPED_TRACE(layer);
+    const auto input = s.ask(AttentionInputOf{layer, kPosition});
+    const std::string block = "h." + std::to_string(layer) + ".";
+    const auto& gain = reference_model().parameter(block + "ln_1.weight");
+    const auto& shift = reference_model().parameter(block + "ln_1.bias");
+    const auto& weight = reference_model().parameter(block + "attn.c_attn.weight");
+    const auto& bias = reference_model().parameter(block + "attn.c_attn.bias");
+    ASSERT_EQ(input->residual.size(), d);
+    ASSERT_EQ(input->output.size(), 3 * d);
+    double mean = 0, variance = 0;
+    for (const float x : input->residual) mean += static_cast<double>(x) / static_cast<double>(d);
+    for (const float x : input->residual)
+      variance += (static_cast<double>(x) - mean) * (static_cast<double>(x) - mean) / static_cast<double>(d);
+    const double deviation = std::sqrt(variance + static_cast<double>(s.config().layer_norm_epsilon));
+    for (std::size_t i = 0; i < d; ++i) {
+      const double normed = (static_cast<double>(input->residual[i]) - mean) / deviation;
+      ASSERT_NEAR(input->normed[i], normed * gain[i] + shift[i], kTolerance);
+    }
+    for (std::size_t j = 0; j < 3 * d; ++j) {
+      ASSERT_NEAR(input->bias[j], bias[j], 1e-6);
+      double sum = bias[j];
+      for (std::size_t i = 0; i < d; ++i)
+        sum += static_cast<double>(input->normed[i]) * weight[i * 3 * d + j];
+      ASSERT_NEAR(input->output[j], sum, kTolerance) << j;
+    }
+  }
+}
+
+TEST(Qkv, PiecesAreTheHeads) {
+  Scenario s(kRobot, {1, 2, 5});
+  const auto rows = text_rows(ViewFixture("qkv", s, 1200, 900).table());
+  const auto& head = reference_head(s);
+  const std::size_t d_head = head.q[5].size();
+  ASSERT_EQ(rows[0].size(), 11U);
+  for (std::size_t i = 0; i < d_head; ++i) {
+    const auto& of_head = rows[i];
+    EXPECT_NEAR(std::stod(of_head[1 + kQueryHead]), head.q[5][i], kTolerance);
+    EXPECT_NEAR(std::stod(of_head[1 + kKeyHead]), head.k[5][i], kTolerance);
+    EXPECT_NEAR(std::stod(of_head[1 + kValueHead]), head.v[5][i], kTolerance);
+    EXPECT_EQ(rows[2 * d_head + i][1 + kQuery], of_head[1 + kQueryHead]);
+    EXPECT_EQ(rows[2 * d_head + i][1 + kOutput], of_head[1 + kQueryHead]);
+  }
+}
+
+constexpr int kPosition = 5;
+
+// Bit-identical, also at the end of a page.
+TEST(Merge, IsWhatThePassComputed) {
+  const Scenario& s = scenario(100);
+  for (const int position : {0, 63, 64, 99}) {
+    const auto pass = s.ask(PassOfToken{position});
+    for (int layer = 0; layer < s.config().n_layer; ++layer) {
+      const auto merged = s.ask(MergedHeadsOf{layer, position});
+      EXPECT_EQ(merged->of.out, pass->blocks[layer]->attn_out) << layer << " " << position;
+      EXPECT_EQ(merged->after, pass->blocks[layer]->resid_mid) << layer << " " << position;
+    }
+  }
+}
+
+TEST(Merge, TheTableSaysWhatEachHeadAdds) {
+  Scenario s(kRobot, {1, 2, kPosition});
+  const Table table = ViewFixture("merge", s, 1400, 900).table();
+  const auto rows = text_rows(table);
+  const auto heads = static_cast<std::size_t>(s.config().n_head),
+             d = static_cast<std::size_t>(s.config().n_embd);
+  const std::size_t first = 3 + static_cast<std::size_t>(s.config().d_head());
+  ASSERT_EQ(rows.size(), heads + 4);
+  ASSERT_EQ(table.columns.size(), first + d);
+  EXPECT_EQ(rows[2][0], "L1 H2");
+  EXPECT_EQ(rows[heads][0], "bias");
+  const auto value = [&](std::size_t row, std::size_t i) { return std::stod(rows[row][first + i]); };
+  std::vector<double> sum(d, 0.0);
+  double along = 0;
+  for (std::size_t row = 0; row <= heads; ++row) {
+    double square = 0, dot = 0;
+    for (std::size_t i = 0; i < d; ++i) {
+      sum[i] += value(row, i);
+      square += value(row, i) * value(row, i);
+      dot += value(row, i) * value(heads + 1, i);
+    }
+    EXPECT_NEAR(std::stod(rows[row][1]), std::sqrt(square), 1e-5) << row;
+    EXPECT_NEAR(std::stod(rows[row][2]), dot / std::stod(rows[heads + 1][1]), 1e-5) << row;
+    along += std::stod(rows[row][2]);
+  }
+  EXPECT_NEAR(along, std::stod(rows[heads + 1][1]), 1e-5) << "the sum's norm";
+  for (std::size_t i = 0; i < d; ++i) {
+    EXPECT_NEAR(sum[i], value(heads + 1, i), 1e-5);
+    EXPECT_NEAR(value(heads + 2, i) + value(heads + 1, i), value(heads + 3, i), 1e-5) << "residual stream";
+  }
+}
+
+TEST(Merge, EditsOfTheSumAreAPart) {
+  const Scenario s(Prompt{kRobot, {}, false, parse_edits("L1.attn_out[5]*=0.5", *bundled())},
+                   {1, 2, kPosition});
+  const auto merged = s.ask(MergedHeadsOf{1, kPosition});
+  const std::size_t d = merged->bias.size();
+  ASSERT_EQ(merged->edits.size(), d);
+  for (std::size_t i = 0; i < d; ++i) {
+    float sum = merged->bias[i] + merged->edits[i];
+    for (std::size_t at = i; at < merged->of.results.size(); at += d) sum += merged->of.results[at];
+    EXPECT_NEAR(sum, merged->of.out[i], 1e-4);
+  }
+  EXPECT_THAT(texts_of(ViewFixture("merge", s, 1400, 900).table(), "part"), Contains("edits"));
+}
+
+constexpr int kLayer = 3;
+
+Scenario robot() {
+  Scenario s(kRobot, {kLayer, 3, kPosition});
+  return s;
+}
+
+/// Neurons by descending magnitude of their output.
+std::vector<int> strongest(const Scenario& s) {
+  const auto pass = s.ask(PassOfToken{kPosition});
+  const std::vector<float>& post = pass->blocks[kLayer]->mlp_post;
+  std::vector<int> order(post.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater{}, [&](int i) { return std::abs(post[i]); });
+  return order;
+}
+
+/// W_out[neuron] · W_U[token] for every token, in double precision.
+std::vector<double> products(int layer, int neuron) {
+  const auto d = static_cast<std::size_t>(bundled()->transformer->config().n_embd);
+  const auto& out = reference_model().parameter("h." + std::to_string(layer) + ".mlp.c_proj.weight");
+  const auto& wte = reference_model().parameter("wte.weight");
+  std::vector<double> all;
+  for (std::size_t token = 0; token * d < wte.size(); ++token) {
+    double sum = 0;
+    for (std::size_t i = 0; i < d; ++i)
+      sum += out[static_cast<std::size_t>(neuron) * d + i] * wte[token * d + i];
+    all.push_back(sum);
+  }
+  return all;
+}
+
+TEST(NeuronTokens, AreTheLargestAndSmallestProductsOfTheReference) {
+  const Scenario s = robot();
+  for (const int neuron : {0, 17, 1023}) {
+    SCOPED_TRACE(neuron);
+    const auto found = s.ask(TokensOfNeuron{kLayer, neuron});
+    std::vector<double> expected = products(kLayer, neuron);
+    ASSERT_EQ(found->up.size(), static_cast<std::size_t>(NeuronTokens::kMax));
+    ASSERT_EQ(found->down.size(), found->up.size());
+    for (const auto& list : {found->up, found->down})
+      for (const TokenPush& token : list)
+        EXPECT_NEAR(static_cast<double>(token.logit), expected[token.id], 1e-5);
+    std::ranges::sort(expected);
+    for (std::size_t i = 0; i < found->up.size(); ++i) {
+      EXPECT_NEAR(static_cast<double>(found->down[i].logit), expected[i], 1e-5);
+      EXPECT_NEAR(static_cast<double>(found->up[i].logit), expected[expected.size() - 1 - i], 1e-5);
+    }
+  }
+}
+
+TEST(NeuronTokens, GoThroughTheUnembeddingOfItsOwnWhereThereIsOne) {
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
+  write_other_model(folder, shape);
+  const auto model = load_model(folder.path(), {});
+  const Scenario s(Prompt{"The old king", {}, false}, {0, 0, -1}, model);
+  const auto& config = s.config();
+  const auto tokens = s.ask(TokensOfNeuron{1, 2});
+  // The unembedding is the last parameter of an untied model, and the first of a tied one.
+  const auto d = static_cast<std::size_t>(config.n_embd);
+  const auto& parameters = model->transformer->parameters();
+  const std::size_t unembedding = config.tie_word_embeddings ? 0 : parameters.size() - 1;
+  const auto out =
+      std::ranges::find(parameters, "h.1.mlp.c_proj.weight", &model::Parameter::name) - parameters.begin();
+  std::vector<float> row(d), column(d);
+  model->transformer->parameter_rows(static_cast<std::size_t>(out), 2, 1, row);
+  for (const TokenPush& token : tokens->up) {
+    model->transformer->parameter_rows(unembedding, token.id, 1, column);
+    double sum = 0;
+    for (std::size_t i = 0; i < d; ++i) sum += static_cast<double>(row[i]) * static_cast<double>(column[i]);
+    EXPECT_NEAR(static_cast<double>(token.logit), sum, 1e-5);
+  }
+}
+
+TEST(Mlp, TheTableHasTheNeuronsOfThePassStrongestFirst) {
+  const Scenario s = robot();
+  const auto rows = text_rows(ViewFixture("mlp", s, 900, 700, {{"neurons", "40"}}).table());
+  const std::vector<int> expected = strongest(s);
+  const auto pass = s.ask(PassOfToken{kPosition});
+  const BlockPass& block = *pass->blocks[kLayer];
+  ASSERT_EQ(rows.size(), 40U);
+  for (std::size_t i = 0; i < 40; ++i) {
+    EXPECT_EQ(rows[i][1], std::to_string(expected[i]));
+    EXPECT_EQ(rows[i][2], plain(block.mlp_pre[expected[i]]));
+    EXPECT_EQ(rows[i][3], plain(block.mlp_post[expected[i]]));
+  }
+}
+
+/// A neuron below zero pushes the other way.
+TEST(Mlp, ANeuronPushesItsTokensByItsOutput) {
+  Scenario s = robot();
+  int negative = 0;
+  for (int layer = 0; layer < s.config().n_layer; ++layer) {
+    s.select({layer, 0, kPosition});
+    for (const auto& row : text_rows(ViewFixture("mlp", s, 1600, 1000, {{"neurons", "200"}}).table())) {
+      const double output = std::stod(row[3]);
+      const auto tokens = s.ask(TokensOfNeuron{layer, std::stoi(row[1])});
+      for (std::size_t i = 0; i < 3; ++i) {  // an id, a token and a push for each, up before down
+        const TokenPush &up = tokens->up[i], &down = tokens->down[i];
+        EXPECT_EQ(row[4 + 3 * i], std::to_string(output < 0 ? down.id : up.id));
+        EXPECT_NEAR(std::stod(row[6 + 3 * i]),
+                    output * static_cast<double>(output < 0 ? down.logit : up.logit), 1e-5);
+        EXPECT_NEAR(std::stod(row[15 + 3 * i]),
+                    output * static_cast<double>(output < 0 ? up.logit : down.logit), 1e-5);
+      }
+      negative += output < 0;
+    }
+  }
+  EXPECT_GT(negative, 0);
+}
+
+constexpr int kBlock = 2;
+// The roles of the view's regions, and the steps in the order of the pass.
+constexpr int kStepRole = 0, kStripRole = 1, kChartRole = 2;
+enum Step { embedding, before, ln_1, attention, add_attention, ln_2, mlp, add_mlp, after, ln_f, unembedding };
+
+Scenario robot_of_pass() {
+  Scenario s(kRobot, {kBlock, 3, kPosition});
+  return s;
+}
+
+TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
+  const ViewFixture shown("pass", robot_of_pass(), 1200, 800);
+  const auto click = [&](int step) { return in_words(shown.click(shown.find(kStepRole, step))); };
+  EXPECT_EQ(click(embedding), "show embedding");
+  EXPECT_EQ(click(attention), "show heatmap");
+  EXPECT_EQ(click(mlp), "show mlp");
+  EXPECT_EQ(click(unembedding), "show predictions");
+  EXPECT_EQ(click(ln_1), "");
+  EXPECT_EQ(click(add_mlp), "");
+  EXPECT_EQ(click(before), "head by -1 0");
+  EXPECT_EQ(click(after), "head by 1 0");
+  EXPECT_EQ(in_words(shown.choose("Show the view Heatmap", shown.find(kStripRole, attention))),
+            "show heatmap");
+}
+
+/// Part of a pass: only some blocks are known.
+class PartOfPass final : public Answers {
+ public:
+  PartOfPass(const Scenario& s, std::size_t blocks) {
+    TokenPass part = *s.ask(PassOfToken{kPosition});
+    part.blocks.resize(blocks);
+    part.ln_f.clear();
+    answer_ = std::make_shared<const Answer>(
+        Answer{std::make_shared<const TokenPass>(std::move(part)), 1, false, {}});
+  }
+  std::shared_ptr<const Answer> ask(const Question& question) override {
+    return question == Question(PassOfToken{kPosition}) ? answer_ : nullptr;
+  }
+
+ private:
+  std::shared_ptr<const Answer> answer_;
+};
+
+TEST(PassView, ShowsWhatThereIsWhileTheRestIsComputed) {
+  const Scenario s = robot_of_pass();
+  for (const std::size_t blocks : {0U, 1U, 2U, 3U}) {
+    SCOPED_TRACE(blocks);
+    PartOfPass part(s, blocks);
+    const ViewFixture shown("pass", s.context(1200, 800, part));
+    EXPECT_THAT(shown.picture().subtitle, HasSubstr("computing…"));
+    EXPECT_EQ(senseless_item(shown.scene()), -1);
+    EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
+    for (int i = 0; i < std::ssize(shown.picture().regions); ++i) {
+      const viz::Hit hit{i, shown.region(i).row_count - 1, 5};
+      EXPECT_EQ(senseless_item(find_view("pass")->facts(shown.context(), shown.picture(), hit).overlay), -1);
+    }
+    EXPECT_EQ(shown.table().rows(), 1 + 4 * blocks);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app::block_test

@@ -1,0 +1,252 @@
+// Heads, their map and its stages: colours read from the picture compared with the reference, tables, and
+// keys.
+#include "app/run/analyses/heads.h"
+#include "app/run/analyses/patterns.h"
+#include "app/views/parts/names.h"
+#include "tests/app/view_fixture.h"
+#include "viz/charts/heatmap.h"
+
+namespace headscope::app::maps_test {
+namespace {
+
+TEST(Heads, TheTableHasTheCellsOfTheThumbnails) {
+  for (const int length : {23, 100}) {
+    const Scenario& s = scenario(length);
+    const Table table = ViewFixture("heads", s, 900, 900).table();
+    const auto thumbnails = s.ask(ThumbnailsOfHeads{});
+    const int cells = std::min(length, 64);
+    const std::vector<double> weights = numbers_of(table, "weight"), heads = numbers_of(table, "head"),
+                              keys = numbers_of(table, "key");
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < thumbnails->of_head.size(); ++i)
+      for (int row = 0; row < cells; ++row)
+        for (int col = 0; col <= row; ++col, ++at) {
+          ASSERT_LT(at, weights.size());
+          EXPECT_EQ(heads[at], i % 8);
+          EXPECT_EQ(keys[at], (col * length + cells - 1) / cells);
+          EXPECT_EQ(weights[at], decimal(thumbnails->of_head[i]->values[row * cells + col]));
+        }
+    EXPECT_EQ(at, weights.size());
+  }
+}
+
+TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
+  const Scenario& s = scenario(23);
+  Thumbnails some = *s.ask(ThumbnailsOfHeads{});
+  some.done = 3;
+  for (std::size_t i = 3; i < some.of_head.size(); ++i) some.of_head[i] = nullptr;
+  some.of_head[4] =
+      scenario(12).ask(ThumbnailsOfHeads{})->of_head[4];  // from a previous run, with another size
+  OneAnswer answers(ThumbnailsOfHeads{}, some, false);
+  ViewContext c = s.context(900, 900);
+  const View& view = *find_view("heads");
+  const std::size_t whole = view.build(c).regions.size();
+  c.answers = &answers;
+  const Picture picture = view.build(c);
+  ASSERT_EQ(picture.regions.size(), whole);
+  EXPECT_EQ(items_of<viz::Image>(picture.scene).size(), 3U + 1) << "three maps and the scale";
+  for (std::size_t i = 0; i < whole; ++i) {
+    const std::vector<std::string> lines = view.facts(c, picture, {static_cast<int>(i), 0, 0}).tooltip();
+    EXPECT_EQ(lines.back() == "computing…", i >= 3) << i;
+  }
+  EXPECT_EQ(view.table(c).rows(), 3U * 23U * 24U / 2U);
+}
+
+TEST(Heads, KeysBringTheHeadIntoSight) {
+  const Scenario s(scenario(12).run->prompt, {2, 1});
+  const int layers = s.config().n_layer, heads = s.config().n_head;
+  ViewContext c = s.context(400, 500);
+  c.in_pane = true;
+  set(c, "heads-zoom", "3");
+  const View& view = *find_view("heads");
+  for (const auto& [key, id] :
+       {std::pair{Key::page_down, (layers - 1) * heads + 1}, {Key::end, 2 * heads + heads - 1}}) {
+    ViewContext moved = c;
+    for (const ViewAction& action : view.on(c, view.build(c), nullptr, {Gesture::Kind::key, {}, {}, {}, key}))
+      if (const auto* set = std::get_if<SetOption>(&action)) moved.options.set(*set->option, set->value);
+    const Picture picture = view.build(moved);
+    EXPECT_TRUE(std::ranges::any_of(picture.regions, [&, id = id](const viz::Region& region) {
+      return region.id == id && region.rows > region.row_count - 0.1 && region.cols > region.col_count - 0.1;
+    })) << "all of the map";
+  }
+}
+
+constexpr double kWeightTolerance = 1e-5;  // between float32 and double
+
+TEST(Heatmap, WhoLooksUpAColourInTheLegendReadsTheWeight) {
+  const Scenario& s = scenario(23);
+  const auto& weights = reference_head(s).weights;
+  for (const char* value_scale : {"linear", "log", "row"}) {
+    for (const auto& [without_key0, most] : {std::pair(false, "auto"), {true, "auto"}, {true, "0.2"}}) {
+      SCOPED_TRACE(std::string(value_scale) + (without_key0 ? " without key 0, most " : ", most ") + most);
+      const ViewFixture shown(
+          "heatmap", s, 900, 800,
+          {{"value-scale", value_scale}, {"without-key0", without_key0 ? "yes" : "no"}, {"value-max", most}},
+          without_key0 ? dark() : light());
+      const int grid = shown.grid();
+      const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
+      ASSERT_TRUE(bar);
+      DrawnPage page = shown.page();
+      const bool logarithmic = value_scale == std::string("log");
+      const DrawnScale scale(page, *bar,
+                             logarithmic ? DrawnScale::Kind::logarithmic : DrawnScale::Kind::linear);
+      if (most != std::string("auto")) {
+        EXPECT_NEAR(scale.high(), 0.2, 1e-6);
+      }
+      const int first_key = without_key0 ? 1 : 0;
+      for (int query = 0; query < s.length(); ++query) {
+        const auto& row = weights[query];
+        const double largest = *std::max_element(row.begin() + first_key, row.end());
+        for (int key = 0; key < s.length(); ++key) {
+          SCOPED_TRACE("query " + std::to_string(query) + ", key " + std::to_string(key));
+          const auto color = shown.color_of(grid, query, key);
+          if (key > query) {
+            EXPECT_FALSE(color);  // masked
+          } else if (key < first_key) {
+            ASSERT_TRUE(color);
+            EXPECT_EQ(*color, *shown.color_of(grid, 0, 0));
+            EXPECT_FALSE(scale.values_of(*color)) << "out of the scale";
+          } else {
+            const double weight = row[key];
+            const double shown_weight = value_scale == std::string("row") ? weight / largest : weight;
+            EXPECT_TRUE(reads(scale, color, std::min(shown_weight, scale.high())));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Heatmap, ACellHasTheColourThatItHasInTheGridOfHeadsAndAmongTheScores) {
+  for (const Side side : {Side::run, Side::difference})
+    for (const auto& [layer, head, most] : {std::tuple{2, 1, "auto"}, {1, 0, "0.1"}, {5, 7, "auto"}}) {
+      const Scenario s = edited("L0.attn_out=0", {layer, head, -1});
+      const auto drawn = [&](const char* view) {
+        ViewContext c = on(side, view, s, 1200, 900);
+        set(c, "value-max", most);
+        return find_view(view)->build(c);
+      };
+      const Picture grid = drawn("heads"), map = drawn("heatmap"), scores = drawn("scores");
+      const auto tile = std::ranges::find(grid.regions, layer * s.config().n_head + head, &viz::Region::id);
+      const auto pattern = std::ranges::find(scores.regions, 3, &viz::Region::id);
+      ASSERT_TRUE(tile != grid.regions.end() && pattern != scores.regions.end());
+      for (int query = 0; query < s.length(); ++query)
+        for (int key = 0; key <= query; ++key) {
+          const auto here = image_color_at(map.scene, map.regions.front().cell_rect(query, key).center());
+          ASSERT_TRUE(here);
+          EXPECT_EQ(here, image_color_at(grid.scene, tile->cell_rect(query, key).center()))
+              << layer << " " << head << ": " << query << " " << key;
+          EXPECT_EQ(here, image_color_at(scores.scene, pattern->cell_rect(query, key).center()));
+        }
+    }
+}
+
+TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
+  const Scenario& s = scenario(12);
+  const auto [layer, head] = std::pair(s.selection.layer, s.selection.head);
+  for (const bool rollout : {false, true}) {
+    const auto answer = rollout ? s.ask(RolloutOf{layer}) : s.ask(WeightedValuesOf{layer, head});
+    const ViewFixture shown("heatmap", s, 900, 800, {{"cell-values", rollout ? "rollout" : "values"}});
+    auto table = matrix_of(shown.table(), rollout ? "rollout" : "norm");
+    for (int query = 0; query < 12; ++query)
+      for (int key = 0; key < 12; ++key)
+        EXPECT_EQ((table[{query, key}]), key > query ? "" : plain(answer->matrix().at(query, key)));
+  }
+}
+
+TEST(Heatmap, SeveralHeadsAreTheReferencesMeanOrTheirLargest) {
+  const Scenario clean(kRobot);
+  const int layers = clean.config().n_layer, heads = clean.config().n_head;
+  for (const std::string of : {"layer-mean", "mean", "layer-max"}) {
+    SCOPED_TRACE(of);
+    const NamedOptions options{{"of", of}}, of_lines{{"of", of}, {"threshold", "0"}, {"all-queries", "yes"}};
+    auto weights = matrix_of(ViewFixture("heatmap", clean, 900, 800, options).table(), "weight");
+    const Table scores = ViewFixture("scores", clean, 900, 800, options).table();
+    auto masked = matrix_of(scores, "masked"), pattern = matrix_of(scores, "weight");
+    const auto lines = text_rows(ViewFixture("lines", clean, 900, 800, of_lines).table());
+    EXPECT_EQ(lines.size(), weights.size());
+    for (int query = 0; query < clean.length(); ++query)
+      for (int key = 0; key <= query; ++key) {
+        double mean = 0, score = 0, largest = 0, largest_score = -INFINITY;
+        const int first = of == "mean" ? 0 : 2, count = of == "mean" ? layers : 1;
+        for (int i = first * heads; i < (first + count) * heads; ++i) {
+          const auto& head = reference_head(clean, i / heads, i % heads);
+          mean += head.weights[query][key] / (count * heads);
+          score += head.scaled[query][key] / (count * heads);
+          largest = std::max(largest, head.weights[query][key]);
+          largest_score = std::max(largest_score, head.scaled[query][key]);
+        }
+        const bool max = of == "layer-max";
+        EXPECT_NEAR(std::stod(weights[{query, key}]), max ? largest : mean, kWeightTolerance);
+        EXPECT_EQ((pattern[{query, key}]), (weights[{query, key}]));
+        EXPECT_NEAR(std::stod(masked[{query, key}]), max ? largest_score : score, 1e-4);
+      }
+  }
+}
+
+// A zoomed map scrolls with the selected key, but no farther than necessary.
+TEST(Heatmap, TheZoomFollowsTheKeys) {
+  const NamedOptions zoomed{{"zoom", "31:51,20:40"}};
+  const ViewFixture shown("heatmap", Scenario(scenario(100).run->prompt, {2, 1, 50, 20}), 700, 600, zoomed);
+  EXPECT_EQ(in_words(shown.press(Key::up)), "query by -1");
+  EXPECT_EQ(in_words(shown.press(Key::down)), "query by 1, zoom 32:52,20:40");
+  EXPECT_EQ(in_words(shown.press(Key::home)), "query 0, zoom 0:20,20:40");
+  EXPECT_EQ(in_words(shown.press(Key::end)), "query -1, zoom 80:100,20:40");
+  EXPECT_EQ(in_words(shown.press(Key::left, true)), "key 19, zoom 31:51,19:39");
+  EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 21");
+}
+
+/// A stage's value in the reference, at a key that the query sees.
+double reference_stage(const Scenario& s, int stage, int query, int key) {
+  const auto& head = reference_head(s);
+  return (stage == 0 ? head.scores : stage == 3 ? head.weights : head.scaled)[query][key];
+}
+
+constexpr double kTolerance = 5e-5;  // between scores in float32 and double
+
+enum Role { kCell, kRow };
+
+TEST(Scores, TheListHasTheNumbersOfTheQuerysKeysTheStrongestFirst) {
+  const Scenario s(scenario(23).run->prompt, {0, 0, 20, 3});
+  const ViewFixture shown("scores", s, 1280, 900);
+  DrawnPage page = shown.page();
+  const Table table = shown.table();
+  const std::vector<int> rows = shown.all_of(kRow);
+  ASSERT_GE(rows.size(), 4U);
+  double last = 1;
+  for (const int row : rows) {
+    const auto drawn = page.take(shown.region(row).rect);
+    ASSERT_EQ(drawn.size(), 5U);
+    const int key = std::stoi(drawn[0].text);
+    EXPECT_EQ(in_words(shown.click(row)), "query 20, key " + std::to_string(key == 3 ? -1 : key));
+    for (int stage = 0; stage < 4; ++stage)
+      EXPECT_NEAR(std::get<0>(table.columns.at(stage + 4).cells).at(20 * s.length() + key),
+                  reference_stage(s, stage, 20, key), kTolerance);
+    EXPECT_LE(reference_stage(s, 3, 20, key), last + kTolerance);
+    last = reference_stage(s, 3, 20, key);
+  }
+}
+
+TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
+  for (const bool is_set : {false, true}) {
+    Prompt prompt{kRobot, {}, false};
+    if (is_set) prompt.edits = {model::SetCells{{model::Site::attn_scores, 2}, 1, {{3, 1, 90}}, false}};
+    const Scenario s(prompt, {2, 1, -1});
+    const ViewFixture shown("scores", s, 1400, 1300);
+    DrawnPage page = shown.page();
+    const int grid = shown.grid(2);
+    const DrawnScale scale(page, lying_bars(shown.scene()).at(2));
+    EXPECT_EQ(scale.high() >= 89, is_set);
+    const auto stages = s.ask(StagesOf{2, 1});
+    for (int query = 0; query < s.length(); ++query)
+      for (int key = 0; key < s.length(); ++key) {
+        const auto color = shown.color_of(grid, query, key);
+        EXPECT_EQ(color.has_value(), key <= query);
+        if (!color || (is_set && !(query == 3 && key == 1))) continue;  // the others are pale
+        EXPECT_TRUE(reads(scale, color, stages->matrix(Stage::masked).at(query, key)));
+      }
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app::maps_test
