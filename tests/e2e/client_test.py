@@ -38,10 +38,6 @@ class Arrays(ClientCase):
         means = self.hs.sweep(prompts=["one two one", "one two"], mean=True, token=" the", other_token=" a")
         self.assertEqual(means["facts"]["prompts"], 2)
         self.assertEqual(len(means["columns"]["change standard error"]), CONFIG["n_layer"] * CONFIG["n_head"])
-        files = [self.folder / f"part-{part}.json" for part in range(2)]
-        for part, file in enumerate(files):
-            self.hs.metrics(prompts=["one two one", "one two"], mean=True, shard=f"{part}/2", out=file)
-        self.assertEqual(self.hs.metrics(merge=files)["facts"]["prompts"], 2)
 
     def test_trace_has_the_activations_by_name(self):
         traced = self.hs.trace(PROMPT, hooks=["blocks.0.attn.hook_z", "logits"])

@@ -1,7 +1,6 @@
 """Runs the real program; shared by its tests."""
 import json
 import os
-import pty
 import shutil
 import struct
 import subprocess
@@ -88,15 +87,6 @@ class ProgramCase(unittest.TestCase):
         message = stderr.decode("utf-8", "replace") if isinstance(stderr, bytes) else stderr
         self.assertRegex(message, r"\Aheadscope: [^\x00-\x1f]{10,800}\n\Z", about)
         return message
-
-    def pseudo_terminal(self):
-        """Both ends of one; skips the test where the system has none to give."""
-        if ON_WINDOWS:
-            self.skipTest("only on Linux: consoles of Windows are no files")
-        try:
-            return pty.openpty()
-        except OSError as error:
-            self.skipTest(f"no pseudo-terminal: {error}")
 
     def fail_with(self, status, *arguments, contains=(), **more):
         done = run(*arguments, **more)

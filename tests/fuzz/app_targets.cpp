@@ -1,23 +1,36 @@
-// The program's own formats: edits, tours, settings, prompts, arguments.
+// The program's own formats: edits, tours, settings, prompts, arguments, sessions and figures; what the hub
+// answers; and text of any bytes, shown and written.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 #include <variant>
 
 #include "app/cli/command_line.h"
 #include "app/cli/prompts.h"
+#include "app/cli/recipes.h"
 #include "app/cli/request.h"
+#include "app/hub/hub_model.h"
 #include "app/recipe/recipe.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
+#include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
+#include "app/text/json_text.h"
+#include "app/text/terminal_text.h"
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "model/files/error.h"
+#include "model/files/quote.h"
 #include "system/path_text.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/temporary_folder.h"
+#include "viz/players/players.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::fuzz {
 namespace {
@@ -52,6 +65,36 @@ void promise_edits(const model::Edits& edits) {
   } catch (const model::RunError& error) {
     promise_sentence(error.what());
   }
+}
+
+const HubModel kModel{"openai-community/gpt2", "main"};
+
+/// Whether a path is below a folder, judging by its text.
+bool is_below(const std::filesystem::path& folder, const std::filesystem::path& path) {
+  const auto inside = path.lexically_normal().lexically_relative(folder);
+  return !inside.empty() && *inside.begin() != ".." && *inside.begin() != ".";
+}
+
+void promise_recipe(const Recipe& recipe) {
+  const std::string json = to_json(recipe);
+  promise(to_json(recipe_of(json, "again")) == json, "a session is read back as it was written");
+  promise(is_printable(command_of(recipe)), "the command of a figure can be shown");
+  Recipe figure = recipe;
+  if (!figure.figure) figure.figure = Figure{};
+  promise(std::ranges::all_of(recipe_note(figure).text, [](char c) { return c >= 0x20 && c < 0x7f; }),
+          "a note is of printable ASCII");
+}
+
+/// Models and attention files are named without a folder, and searched in the user's folders.
+void promise_harmless(const Arguments& a) {
+  promise(a.model.by_name && !a.model.get && !a.second_model, "a recipe's models are known by name");
+  promise(!a.model.patterns || system::is_file_name(*a.model.name),
+          "a recipe's attention file has no folder");
+  for (const std::filesystem::path& file :
+       {a.second_attention, a.edits_file, a.mean_over, a.over, a.prompt.file, a.recipe})
+    promise(file.empty(), "a recipe names no file to read");
+  promise(a.out.empty() && a.format.empty() && a.merge.empty() && a.tour.empty() && a.threads == 0,
+          "a recipe does not say where to write");
 }
 
 }  // namespace
@@ -169,6 +212,94 @@ Outcome check_attention(std::string_view file) {
     pattern_of(run, last, patterns.heads() - 1, pattern);
     if (patterns.causal()) promise(!sees_later(run, {last, 0}), "a causal pattern sees nothing later");
   });
+}
+
+Outcome check_hub_listing(std::string_view json) {
+  return read_or_refused<std::runtime_error>([&] {
+    const Listing listing = parse_listing(json, kModel);
+    promise(is_commit(listing.commit), "a listing is of a commit");
+    for (const auto& [name, file] : listing.files)
+      promise(file.digest.empty() || is_content_hash(file.digest),
+              "a file is named by its hash, if it is known");
+  });
+}
+
+Outcome check_hub_name(std::string_view name) {
+  return read_or_refused<HubError>([&] {
+    const HubModel model = parse_hub_model(name);
+    promise(parse_hub_model(to_text(model)) == model, "a name is read back");
+    promise(is_printable(to_text(model)), "a name can be shown");
+    promise(is_below("/refs", std::filesystem::path("/refs") / model.revision),
+            "a revision lies in its folder");
+    promise(
+        std::ranges::count(model.repository, '/') <= 1 && is_below("/cache", "/cache/" + model.repository),
+        "a model lies in the cache");
+  });
+}
+
+Outcome check_recipe(std::string_view file) {
+  static const testing::TemporaryFolder folder(memory_folder());
+  const std::filesystem::path path = folder.write("figure", file);
+  return read_or_refused<std::runtime_error>([&] {
+    const Recipe recipe = recipe_of(file, "figure");
+    promise_recipe(recipe);
+    Arguments arguments(nullptr);
+    take_recipe(arguments, path, find_view(recipe.session.view));
+    promise_harmless(arguments);
+  });
+}
+
+Outcome check_shown_text(std::string_view bytes) {
+  const auto no_control = [](const std::string& text, std::string_view but) {
+    for (std::size_t at = 0; at < text.size();) {
+      const viz::Decoded c = viz::decode_utf8(text, at);
+      if (!c.valid || (viz::is_control(c.code) && but.find(static_cast<char>(c.code)) == but.npos))
+        return false;
+      at += c.length;
+    }
+    return true;
+  };
+  promise(no_control(viz::visible(bytes), ""), "a label has no control character");
+  promise(no_control(viz::drawable(bytes), "\t"), "what is drawn has no control character but tabs");
+  promise(no_control(model::quote(bytes), "") && model::quote(bytes).size() <= 64 * 4 + 5,
+          "a quoted name is short and printable");
+  promise(no_control(terminal_safe(bytes), ""), "what goes to a terminal is no command to it");
+  promise(is_utf8(utf8_or_replacement(bytes)), "what is no UTF-8 is replaced");
+  promise(!is_utf8(bytes) || utf8_or_replacement(bytes) == bytes, "what is UTF-8 stays");
+  promise(bytes_from_json(bytes_to_json(bytes)) == std::string(bytes), "bytes come back out of JSON");
+  const std::string json = json_line(token_json(1, bytes));
+  promise(no_control(json, ""), "JSON has no control character");
+  promise(nlohmann::ordered_json::parse(json) == token_json(1, bytes), "JSON means what it was made of");
+  return Outcome::read;
+}
+
+Outcome check_recipe_note(std::string_view input) {
+  static const std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
+  Recipe recipe;
+  recipe.figure = Figure{};
+  recipe.session.prompt.text = input.substr(0, input.size() / 2);
+  recipe.session.model.name = input.substr(input.size() / 2).substr(0, 200);
+  recipe.session.edits = {{std::string(input), true}};
+  const std::vector<viz::Note> notes{recipe_note(recipe)};
+  const viz::Scene scene{.width = 4, .height = 4, .background = {255, 255, 255, 255}, .items = {}};
+  std::string file;
+  switch (input.size() % 3) {
+    case 0: {
+      static const viz::Bitmap bitmap = viz::rasterize(scene, *fonts, 1);
+      const auto png = viz::encode_png(bitmap, 1, notes);
+      file.assign(png.begin(), png.end());
+      break;
+    }
+    case 1:
+      file = viz::to_svg(scene, *fonts, {.text = false, .notes = notes});
+      break;
+    default:
+      file = viz::to_pdf(scene, *fonts, notes);
+  }
+  const Recipe read = recipe_of(file, "figure");
+  promise(read.session == recipe.session && read.figure == recipe.figure,
+          "a figure tells what it was made of");
+  return Outcome::read;
 }
 
 }  // namespace headscope::fuzz

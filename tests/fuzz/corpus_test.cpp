@@ -55,7 +55,7 @@ TEST_P(EveryReader, KeepsItsPromisesOnChangedInputs) {
   std::vector<std::string> seeds;
   for (const fs::path& file : files_of(target.name)) seeds.push_back(testing::bytes_of_file(file));
   ASSERT_FALSE(seeds.empty());
-  testing::Mutator mutator(1, target.words);
+  Mutator mutator(1, target.words);
   for (int i = 0; i < target.inputs * rounds() && !HasFailure(); ++i) {
     const std::string& seed = seeds[mutator.below(seeds.size())];
     const bool in_form = target.mutate != nullptr && i % 4 != 0;

@@ -1,10 +1,10 @@
-// Runs a target under libFuzzer: headscope_fuzz TARGET [libFuzzer's arguments]. An exception from a check
-// ends the process, and libFuzzer saves the input.
+// Runs the target HEADSCOPE_FUZZ_TARGET under libFuzzer. An exception from a check ends the process, and
+// libFuzzer saves the input.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
 #include "tests/fuzz/targets.h"
 
@@ -14,34 +14,18 @@ namespace {
 
 using headscope::fuzz::Target;
 
-/// Passed in the environment, so that processes started by libFuzzer get it too.
-constexpr const char* kVariable = "HEADSCOPE_FUZZ_TARGET";
-
 const Target& target() {
-  static const Target& chosen = [&]() -> const Target& {
-    const char* name = std::getenv(kVariable);
+  static const Target& chosen = []() -> const Target& {
+    const char* const name = std::getenv("HEADSCOPE_FUZZ_TARGET");
     const auto all = headscope::fuzz::targets();
     const auto found = std::ranges::find(all, name == nullptr ? "" : name, &Target::name);
-    if (found != all.end()) return *found;
-    std::fprintf(stderr, "the first argument is one of");
-    for (const Target& one : all) std::fprintf(stderr, " %s", std::string(one.name).c_str());
-    std::fprintf(stderr, "\n");
-    std::exit(2);
+    if (found == all.end()) throw std::invalid_argument("HEADSCOPE_FUZZ_TARGET names no target");
+    return *found;
   }();
   return chosen;
 }
 
 }  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  if (*argc > 1 && (*argv)[1][0] != '-' && std::getenv(kVariable) == nullptr) {
-    ::setenv(kVariable, (*argv)[1], 1);
-    std::copy(*argv + 2, *argv + *argc + 1, *argv + 1);
-    --*argc;
-  }
-  target();
-  return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   target().check({reinterpret_cast<const char*>(data), size});
@@ -52,7 +36,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
                                                unsigned seed) {
   if (seed % 2 == 0)
     return LLVMFuzzerMutate(data, std::min(size, target().most_bytes), std::min(most, target().most_bytes));
-  headscope::testing::Mutator mutator(seed, target().words);
+  headscope::fuzz::Mutator mutator(seed, target().words);
   const std::string input(reinterpret_cast<const char*>(data), size);
   const std::string changed =
       target().mutate != nullptr ? target().mutate(mutator, input) : mutator.mutate(input);

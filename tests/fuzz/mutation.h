@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headscope::testing {
+namespace headscope::fuzz {
 
 /// Mutates texts slightly and reproducibly: flips bits, cuts, repeats and swaps pieces, and inserts words of
 /// the format at random places. Uses the generator's numbers directly, because the standard distributions
@@ -36,4 +36,19 @@ std::vector<std::string> words_in(std::string_view text, char separator = ' ');
 /// Tokens of JSON, and numbers at the limits of their types.
 std::vector<std::string> json_words();
 
-}  // namespace headscope::testing
+// Mutations that preserve the structure of a file, so that they reach the code after a header, checksum or
+// bracket. Input without that structure is mutated byte by byte.
+
+/// Mutates values, keys, members and elements of JSON.
+std::string mutate_json(Mutator& mutator, const std::string& json);
+
+/// Mutates one line as JSON.
+std::string mutate_json_lines(Mutator& mutator, const std::string& text);
+
+/// Mutates the header as JSON, with the right length and data of the size it declares.
+std::string mutate_safetensors(Mutator& mutator, const std::string& file);
+
+/// Removes, duplicates, swaps or mutates lines.
+std::string mutate_lines(Mutator& mutator, const std::string& text);
+
+}  // namespace headscope::fuzz

@@ -2,8 +2,8 @@
 # Builds the preset fuzz and runs its targets one after the other, each from its corpus. What was found lies in
 # build/fuzz/found/TARGET, beside libFuzzer's log; exit status 1: something was.
 #
-#   tests/fuzz/run.sh [-t SECONDS] [TARGET...]                  each target, ten minutes at most
-#   build/fuzz/tests/fuzz/headscope_fuzz TARGET FILE            one input, with what it breaks
+#   tests/fuzz/run.sh [-t SECONDS] [TARGET...]                                 each target, ten minutes at most
+#   HEADSCOPE_FUZZ_TARGET=TARGET build/fuzz/tests/fuzz/headscope_fuzz FILE     one input, with what it breaks
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$root/cmake/setup.sh"
@@ -22,7 +22,7 @@ status=0
 for target in "$@"; do
   found=$root/build/fuzz/found/$target
   mkdir -p "$found/corpus"
-  "$root/build/fuzz/tests/fuzz/headscope_fuzz" "$target" -timeout=10 -malloc_limit_mb=512 -rss_limit_mb=2048 \
+  HEADSCOPE_FUZZ_TARGET=$target "$root/build/fuzz/tests/fuzz/headscope_fuzz" -timeout=10 -malloc_limit_mb=512 -rss_limit_mb=2048 \
     -max_total_time="$seconds" -artifact_prefix="$found/" "$found/corpus" "$root/tests/fuzz/corpus/$target" \
     >"$found/log" 2>&1 || status=1
   echo "$target: $(grep -aE '^#[0-9]+' "$found/log" | tail -1)"

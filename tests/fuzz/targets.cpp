@@ -1,12 +1,13 @@
 #include "tests/fuzz/targets.h"
 
-#include "tests/fuzz/structure.h"
+#include <cstdlib>
+
+#include "viz/text/utf8.h"
 
 namespace headscope::fuzz {
 namespace {
 
 using namespace std::string_view_literals;
-using testing::words_in;
 using Words = std::vector<std::string>;
 
 Words operator+(Words words, const Words& more) {
@@ -16,7 +17,7 @@ Words operator+(Words words, const Words& more) {
 
 /// Tokens of JSON and words of a format.
 Words json_and(std::string_view words) {
-  return words_in(words) + testing::json_words();
+  return words_in(words) + json_words();
 }
 
 /// Characters of several bytes, graphemes of several characters, and invalid bytes.
@@ -128,6 +129,32 @@ const std::vector<Target> kTargets{
 };
 
 }  // namespace
+
+void promise(bool kept, std::string_view what) {
+  if (!kept) throw Broken("not kept: " + std::string(what));
+}
+
+std::filesystem::path memory_folder() {
+  const std::filesystem::path memory = "/dev/shm";
+  const bool chosen = std::getenv("TMPDIR") != nullptr;
+  return !chosen && std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path();
+}
+
+bool is_printable(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const viz::Decoded c = viz::decode_utf8(text, at);
+    if (!c.valid || viz::is_control(c.code)) return false;
+    at += c.length;
+  }
+  return true;
+}
+
+void promise_sentence(const std::string& message) {
+  constexpr std::size_t kShortest = 10, kLongest = 1200;
+  promise(message.size() >= kShortest, "an error says what is wrong");
+  promise(message.size() <= kLongest, "an error is of sensible length");
+  promise(is_printable(message), "an error can be shown: " + viz::drawable(message));
+}
 
 std::span<const Target> targets() {
   return kTargets;

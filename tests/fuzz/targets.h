@@ -14,7 +14,7 @@ struct Target {
   std::string_view name;  ///< also the name of its folder in corpus/
   Outcome (*check)(std::string_view input);
   std::vector<std::string> words;  ///< words for its inputs
-  std::string (*mutate)(testing::Mutator& mutator,
+  std::string (*mutate)(Mutator& mutator,
                         const std::string& input) = nullptr;  ///< within the form;
                                                               ///< null: bytes alone
   std::size_t most_bytes = 4096;                              ///< longer inputs find nothing more

@@ -1,6 +1,7 @@
 #include "model/files/config.h"
 
 #include "model/files/error.h"
+#include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
@@ -10,13 +11,9 @@ namespace {
 
 /// The published configuration of GPT-2 small, with keys overridden by those of a JSON object.
 std::string published(const std::string& overrides = "") {
-  std::string text = R"({
-    "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
-    "bos_token_id": 50256, "embd_pdrop": 0.1, "eos_token_id": 50256, "initializer_range": 0.02,
-    "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12,
-    "n_positions": 1024, "resid_pdrop": 0.1, "summary_activation": null, "summary_first_dropout": 0.1,
-    "summary_proj_to_labels": true, "summary_type": "cls_index", "summary_use_proj": true,
-    "task_specific_params": {"text-generation": {"do_sample": true, "max_length": 50}}, "vocab_size": 50257)";
+  std::string text =
+      gpt2_config({.layers = 12, .heads = 12, .width = 768, .positions = 1024, .vocabulary = 50257});
+  text.pop_back();
   // Keys must be unique, so remove the overridden ones.
   const std::size_t colon = overrides.find(':');
   if (colon != std::string::npos) {

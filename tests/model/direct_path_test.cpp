@@ -26,15 +26,12 @@ class DirectPathTest : public SmallModel {
   }
 
   std::shared_ptr<const Plan> plan(const Edits& edits, std::span<const int> ids = kIds) {
-    return transformer_->plan(edits, workspace_, {}, {nullptr, ids});
+    return SmallModel::plan(edits, ids);
   }
 
   std::shared_ptr<const model::Run> run(const Edits& edits, std::span<const int> ids = kIds,
                                         const model::Run* base = nullptr) {
-    ForwardOptions options;
-    options.plan = plan(edits, ids);
-    options.base = base;
-    return transformer_->forward(ids, workspace_, options);
+    return SmallModel::run(ids, plan(edits, ids), base);
   }
 
   std::vector<float> logits(const Edits& edits) {
@@ -153,11 +150,8 @@ TEST_F(DirectPathTest, PlansShareTheirRuns) {
   lists[2].insert(lists[2].begin(), SetValues{head_of_layer(Site::z, 1, 1), {0}});
   const auto plans = transformer_->plans(lists, workspace_, {}, {nullptr, kIds});
   for (std::size_t i = 0; i < lists.size(); ++i) {
-    ForwardOptions options;
-    options.plan = plans[i];
-    EXPECT_EQ(
-        testing::all_logits(*transformer_, *transformer_->forward(kIds, workspace_, options), workspace_),
-        logits(lists[i]));
+    EXPECT_EQ(testing::all_logits(*transformer_, *SmallModel::run(kIds, plans[i]), workspace_),
+              logits(lists[i]));
   }
   std::stop_source stop;
   stop.request_stop();

@@ -16,22 +16,6 @@ class EditsTest : public SmallModel {
  protected:
   const Config& config() const { return transformer_->config(); }
 
-  /// `ids`: of the run that is edited; needed for patches from runs of the same tokens.
-  std::shared_ptr<const Plan> plan(Edits list, std::span<const int> ids = {}) {
-    return transformer_->plan(std::move(list), workspace_, {}, {nullptr, ids});
-  }
-
-  std::shared_ptr<const model::Run> run(std::span<const int> ids, const std::shared_ptr<const Plan>& plan,
-                                        const model::Run* base = nullptr, const model::Run* clean = nullptr,
-                                        int chunk = 128) {
-    ForwardOptions options;
-    options.plan = plan;
-    options.base = base;
-    options.clean = clean;
-    options.chunk = chunk;
-    return transformer_->forward(ids, workspace_, options);
-  }
-
   /// Records every activation of a pass.
   Activations record(std::span<const int> ids, const std::shared_ptr<const Plan>& plan) {
     return testing::record(*transformer_, ids, workspace_, all_hook_points(config()), 256, plan);

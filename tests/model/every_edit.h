@@ -30,26 +30,53 @@ inline std::vector<int> tokens_of(int length, int seed = 0, int vocabulary = kVo
   return ids;
 }
 
-/// That model, its float64 reference, and a workspace.
-class SmallModel : public ::testing::Test {
+/// A model, its float64 reference, and a workspace.
+template <class Reference>
+class ModelFixture : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { load(shape_for_edits()); }
+  template <class Write>
+  static void load(const Write& write) {
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    write(*folder_);
+    transformer_ = Transformer::load(folder_->path());
+    reference_ = std::make_unique<Reference>(folder_->path());
+  }
   static void TearDownTestSuite() {
     transformer_.reset();
     reference_.reset();
     folder_.reset();
   }
-  static void load(const testing::Gpt2Shape& shape) {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
-    transformer_ = Transformer::load(folder_->path());
-    reference_ = std::make_unique<testing::ReferenceGpt2>(folder_->path());
+
+  /// `ids`: of the run that is edited; needed for patches from runs of the same tokens.
+  std::shared_ptr<const Plan> plan(const Edits& edits, std::span<const int> ids = {}) {
+    return transformer_->plan(edits, workspace_, {}, {nullptr, ids});
+  }
+  std::shared_ptr<const model::Run> run(std::span<const int> ids,
+                                        const std::shared_ptr<const Plan>& plan = nullptr,
+                                        const model::Run* base = nullptr, const model::Run* clean = nullptr,
+                                        int chunk = 128) {
+    ForwardOptions options;
+    options.plan = plan;
+    options.base = base;
+    options.clean = clean;
+    options.chunk = chunk;
+    return transformer_->forward(ids, workspace_, options);
   }
 
   Workspace workspace_{2};
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;
   static inline std::shared_ptr<const Transformer> transformer_;
-  static inline std::unique_ptr<testing::ReferenceGpt2> reference_;
+  static inline std::unique_ptr<Reference> reference_;
+};
+
+class SmallModel : public ModelFixture<testing::ReferenceGpt2> {
+ protected:
+  static void SetUpTestSuite() { load_shape(shape_for_edits()); }
+  static void load_shape(const testing::Gpt2Shape& shape) {
+    load([&](const testing::TemporaryFolder& folder) {
+      write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
+    });
+  }
 };
 
 /// A kind of edit at one point, in layer kLayer if it is in a block.

@@ -33,31 +33,12 @@ inline void write_model_for_gradients(const testing::TemporaryFolder& folder) {
   write_gpt2(folder, gpt2_config(shape), tensors);
 }
 
-/// That model, its reference, and a workspace.
-class GradientsFixture : public ::testing::Test {
+class GradientsFixture : public ModelFixture<testing::ReferenceGradients> {
  protected:
-  static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    write_model_for_gradients(*folder_);
-    transformer_ = Transformer::load(folder_->path());
-    reference_ = std::make_unique<testing::ReferenceGradients>(folder_->path());
-  }
-  static void TearDownTestSuite() {
-    transformer_.reset();
-    reference_.reset();
-    folder_.reset();
-  }
-
+  static void SetUpTestSuite() { load(write_model_for_gradients); }
   std::shared_ptr<const model::Run> run(std::span<const int> ids, const Edits& edits = {}) {
-    ForwardOptions options;
-    options.plan = transformer_->plan(edits, workspace_);
-    return transformer_->forward(ids, workspace_, options);
+    return ModelFixture::run(ids, plan(edits));
   }
-
-  Workspace workspace_{2};
-  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
-  static inline std::shared_ptr<const Transformer> transformer_;
-  static inline std::unique_ptr<testing::ReferenceGradients> reference_;
 };
 
 /// All derivatives of a metric, by hook name, with `result` too.

@@ -259,6 +259,18 @@ TEST(HostileTokenizerJson, IsRefusedInOneSentence) {
   expect(tokenizer_json_with(R"("vocab":{)", R"("vocab":[],"x":{)"), "model.vocab");
 }
 
+TEST(HostileTokenizerConfig, IsRefusedInOneSentence) {
+  for (const auto& [name, text, what] :
+       {std::tuple("tokenizer_config.json", "[]", "an object"),
+        {"tokenizer_config.json", R"({"bos_token": 7})", "\"bos_token.content\", found 7"},
+        {"added_tokens.json", R"({"<a>": "x"})", "for the token \"<a>\", found \"x\""}}) {
+    const std::map<std::string, std::string> files{{"vocab.json", read_file(kTiny / "vocab.json")},
+                                                   {"merges.txt", read_file(kTiny / "merges.txt")},
+                                                   {name, text}};
+    EXPECT_THAT(message_of<LoadError>([&] { tokenizer_of(files); }), AllOf(HasSubstr(name), HasSubstr(what)));
+  }
+}
+
 TEST(HostileFolder, WithoutATokenizerSaysWhatIsMissing) {
   const TemporaryFolder folder;
   const auto load = [](const fs::path& path) {

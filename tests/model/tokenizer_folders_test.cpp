@@ -209,24 +209,6 @@ TEST(TokenizerFolders, AreReadAsHuggingFaceReadsThem) {
   }
 }
 
-TEST(TokenizerFolders, ThatCannotBeReadSayWhy) {
-  const auto said = [](const std::map<std::string, std::string>& files) {
-    const TemporaryFolder folder;
-    for (const auto& [name, content] : files) folder.write(name, content);
-    return testing::message_of<LoadError>([&] { Tokenizer::load(folder.path()); });
-  };
-  const std::string names = vocabulary().dump();
-  EXPECT_THAT(said({{"vocab.json", names}, {"merges.txt", kMerges}, {"tokenizer_config.json", "[]"}}),
-              HasSubstr("tokenizer_config.json: expected an object"));
-  EXPECT_THAT(
-      said(
-          {{"vocab.json", names}, {"merges.txt", kMerges}, {"tokenizer_config.json", R"({"bos_token": 7})"}}),
-      HasSubstr("\"bos_token.content\", found 7"));
-  EXPECT_THAT(
-      said({{"vocab.json", names}, {"merges.txt", kMerges}, {"added_tokens.json", R"({"<a>": "x"})"}}),
-      HasSubstr("for the token \"<a>\", found \"x\""));
-}
-
 /// A model without a tokenizer takes ids alone, also where a text is expected.
 TEST(MissingTokenizer, ReadsIdsAndNothingElse) {
   const Tokenizer tokenizer = Tokenizer::missing("x: no files");

@@ -14,11 +14,6 @@ using Plans = std::vector<std::shared_ptr<const Plan>>;
 
 class VariantsTest : public SmallModel {
  protected:
-  std::shared_ptr<const Plan> plan(Edits list) { return transformer_->plan(std::move(list), workspace_); }
-  std::shared_ptr<const model::Run> run(std::span<const int> ids) {
-    return transformer_->forward(ids, workspace_);
-  }
-
   /// Plans with every kind at every site, masks, position ids, lists, and no edits.
   Plans every_plan() {
     Plans plans{nullptr, plan({})};
@@ -115,7 +110,7 @@ TEST_F(VariantsTest, OfAnyPromptAndOfNone) {
 class WideVariantsTest : public VariantsTest {
  protected:
   static void SetUpTestSuite() {
-    load({.layers = 3, .heads = 3, .width = 192, .positions = 200, .vocabulary = 90});
+    load_shape({.layers = 3, .heads = 3, .width = 192, .positions = 200, .vocabulary = 90});
   }
 };
 

@@ -1,35 +1,11 @@
 #include "tests/support/reference_gradients.h"
 
-#include <numbers>
-#include <stdexcept>
-
 #include "tests/support/edits_by_hand.h"
 
 namespace headscope::testing {
-namespace {
 
 using namespace model;
 using Rows = ReferencePass<Taped>::Rows;
-
-Taped activated(Activation activation, const Taped& x) {
-  switch (activation) {
-    case Activation::gelu_new:
-      return Taped{0.5} * x *
-             (Taped{1} + tanh(Taped{std::sqrt(2 / std::numbers::pi)} * (x + Taped{0.044715} * x * x * x)));
-    case Activation::gelu:
-      return Taped{0.5} * x * (Taped{1} + erf(x / Taped{std::numbers::sqrt2}));
-    case Activation::relu:
-      return x.value > 0 ? x : Taped{0};
-    case Activation::silu:
-      return x / (Taped{1} + exp(Taped{0} - x));
-    case Activation::tanh:
-      return tanh(x);
-    default:  // their slopes have a test of their own
-      throw std::logic_error("an activation that the reference does not know");
-  }
-}
-
-}  // namespace
 
 ReferenceGradients::Result ReferenceGradients::run(std::span<const int> tokens, const Edits& edits,
                                                    const Metric& metric) const {
@@ -65,7 +41,7 @@ ReferenceGradients::Result ReferenceGradients::run(std::span<const int> tokens, 
       .sees = [&](int layer, int head, std::size_t query,
                   std::size_t key) { return sees_by_hand(edits, layer, head, query, key); },
       .row_of_wpe = [&](std::size_t pos) { return position_by_hand(edits, pos); },
-      .activated = [this](const Taped& x) { return activated(parameters_.config().activation, x); }};
+      .activated = [this](const Taped& x) { return activated_by_hand(parameters_.config().activation, x); }};
   const Taped value = metric_by_hand(metric, pass.run(tokens), tokens);
   Result result{value.value, {}, {}};
   const std::vector<double> gradient = tape.gradient_of(value.node);

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,52 @@ namespace headscope::testing {
 
 inline double value_of(double number) {
   return number;
+}
+
+/// An activation as transformers' table defines it (activations.py).
+template <class Number>
+Number activated_by_hand(model::Activation activation, const Number& x) {
+  using model::Activation;
+  using std::erf, std::exp, std::log, std::tanh;
+  const auto number = [](double value) { return Number{value}; };
+  const auto gelu = [&] { return number(0.5) * x * (number(1) + erf(x / number(std::numbers::sqrt2))); };
+  const auto sigmoid = [&](const Number& y) { return number(1) / (number(1) + exp(number(0) - y)); };
+  const auto clamped = [&](const Number& y, double low, double high) {
+    return value_of(y) < low ? number(low) : value_of(y) > high ? number(high) : y;
+  };
+  constexpr double kEndless = std::numeric_limits<double>::infinity();
+  switch (activation) {
+    case Activation::gelu_new:
+      return number(0.5) * x *
+             (number(1) + tanh(number(std::sqrt(2 / std::numbers::pi)) * (x + number(0.044715) * x * x * x)));
+    case Activation::gelu:
+      return gelu();
+    case Activation::gelu_10:
+      return clamped(gelu(), -10, 10);
+    case Activation::quick_gelu:
+      return x * sigmoid(number(1.702) * x);
+    case Activation::relu:
+      return clamped(x, 0, kEndless);
+    case Activation::relu2:
+      return clamped(x, 0, kEndless) * clamped(x, 0, kEndless);
+    case Activation::relu6:
+      return clamped(x, 0, 6);
+    case Activation::leaky_relu:
+      return value_of(x) > 0 ? x : number(0.01) * x;
+    case Activation::silu:
+      return x * sigmoid(x);
+    case Activation::mish:
+      return x * tanh(log(number(1) + exp(x)));
+    case Activation::tanh:
+      return tanh(x);
+    case Activation::sigmoid:
+      return sigmoid(x);
+    case Activation::laplace:
+      return number(0.5) * (number(1) + erf((x - number(0.707107)) / number(0.282095 * std::numbers::sqrt2)));
+    case Activation::linear:
+      return x;
+  }
+  throw std::logic_error("an activation that the reference does not know");
 }
 
 inline double attention_scale(const model::Config& config, int layer) {

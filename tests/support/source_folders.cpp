@@ -6,8 +6,4 @@ std::filesystem::path source_dir() {
   return HEADSCOPE_SOURCE_DIR;
 }
 
-std::filesystem::path shared_dir() {
-  return source_dir() / "../shared";
-}
-
 }  // namespace headscope::testing

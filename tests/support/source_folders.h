@@ -7,7 +7,5 @@ namespace headscope::testing {
 
 /// The root of the repository.
 std::filesystem::path source_dir();
-/// Models and vocabularies too large for the repository; may not exist.
-std::filesystem::path shared_dir();
 
 }  // namespace headscope::testing

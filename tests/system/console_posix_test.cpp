@@ -1,5 +1,6 @@
 #include "system/console.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,7 +14,7 @@
 namespace headscope::system::console_posix_test {
 namespace {
 
-TEST(Console, IsNoFileAndNoPipe) {
+TEST(Console, IsATerminalAndNoFileAndNoPipe) {
   const TemporaryFolder folder;
   EXPECT_FALSE(is_terminal(File(folder.path() / "x", Open::change)));
   int ends[2] = {};
@@ -21,6 +22,9 @@ TEST(Console, IsNoFileAndNoPipe) {
   EXPECT_FALSE(is_terminal(File::owned(ends[0])));
   EXPECT_FALSE(is_terminal(File::owned(ends[1])));
   EXPECT_GT(terminal_columns(), 1U);
+  if (const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY); terminal >= 0) {
+    EXPECT_TRUE(is_terminal(File::owned(terminal)));
+  }
 }
 
 TEST(Console, ALastMessageEndsTheProgram) {

@@ -142,24 +142,5 @@ TEST(KindAt, KnowsDevices) {
   EXPECT_EQ(kind_at(is_windows() ? "NUL" : "/dev/null"), FileKind::other);
 }
 
-TEST(File, MayLieDeep) {
-  const TemporaryFolder folder;
-  fs::path deep = folder.path();
-  for (int i = 0; i < 3; ++i) deep /= std::string(60, static_cast<char>('a' + i));
-  fs::create_directories(deep);
-  const fs::path file =
-      deep / std::string(100, 'x');  // together more than the 260 that Windows knows as a limit
-  File(file, Open::create).write("deep");
-  EXPECT_TRUE(is_file(file));
-  std::string read(10, ' ');
-  read.resize(File(file, Open::read).read(read));
-  EXPECT_EQ(read, "deep");
-  rename_over(file, deep / std::string(101, 'x'));
-  EXPECT_TRUE(File(deep / std::string(101, 'x'), Open::read).is_at(deep / std::string(101, 'x')));
-  remove_file(deep / std::string(101, 'x'));
-  EXPECT_EQ(error_of([&] { File(deep / std::string(101, 'x'), Open::read); }),
-            std::errc::no_such_file_or_directory);
-}
-
 }  // namespace
 }  // namespace headscope::system::file_test

@@ -15,13 +15,6 @@ TEST(PathText, IsThePathsNameInEveryScript) {
   EXPECT_EQ(path_of("a") / path_of("\u00e9"), fs::path("a") / fs::path(u8"\u00e9"));
 }
 
-TEST(PathText, NamesFilesThatTheSystemFinds) {
-  const TemporaryFolder folder;
-  const fs::path file = folder.write(path_of("na\u00efve \u4e2d.txt"), "x");
-  EXPECT_TRUE(fs::exists(path_of(text_of(file))));
-  EXPECT_EQ(text_of(fs::directory_iterator(folder.path())->path().filename()), "na\u00efve \u4e2d.txt");
-}
-
 TEST(FileName, HasNoFolder) {
   for (const std::string& name : std::vector<std::string>{"a", "a.safetensors", ".a", "Zo\u00eb"})
     EXPECT_TRUE(is_file_name(name)) << name;

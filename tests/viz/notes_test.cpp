@@ -2,6 +2,7 @@
 #include "viz/scene/notes.h"
 
 #include "tests/support/matchers.h"
+#include "tests/support/sentences.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/xml_check.h"
 
@@ -24,12 +25,7 @@ std::string pdf_with(std::vector<Note> notes) {
 }
 
 std::string problem_of(const std::string& file) {
-  try {
-    find_note(file, "recipe");
-    return "";
-  } catch (const std::runtime_error& e) {
-    return e.what();
-  }
+  return message_of<std::runtime_error>([&] { find_note(file, "recipe"); });
 }
 
 std::string u32(std::uint32_t v) {

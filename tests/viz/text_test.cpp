@@ -1,6 +1,7 @@
 #include "viz/text/text.h"
 
 #include "tests/support/matchers.h"
+#include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 #include "viz/scene/picture.h"
 #include "viz/text/utf8.h"
@@ -196,12 +197,7 @@ TEST(MakeText, PutsTheAnchorWhereTheAlignmentSays) {
 class FontFolder : public ::testing::Test {
  protected:
   std::string message() const {
-    try {
-      Fonts::load(std::span(&folder_, 1));
-    } catch (const std::runtime_error& error) {
-      return error.what();
-    }
-    return {};
+    return message_of<std::runtime_error>([&] { Fonts::load(std::span(&folder_, 1)); });
   }
 
   const headscope::testing::TemporaryFolder temporary_;

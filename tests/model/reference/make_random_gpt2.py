@@ -50,7 +50,7 @@ def random_tensor(name, shape, seed, layers, sharpness):
     return values
 
 
-def make(out, layers=12, heads=12, d_model=768, ctx=1024, vocab=50257, seed=1, dtype="F32", sharpness=2.5):
+def make(out, layers=12, heads=12, d_model=768, ctx=1024, vocab=50257, seed=1, sharpness=2.5):
     out.mkdir(parents=True, exist_ok=True)
     config = {
         "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_layer": layers, "n_head": heads,
@@ -61,6 +61,6 @@ def make(out, layers=12, heads=12, d_model=768, ctx=1024, vocab=50257, seed=1, d
     (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     safetensors_io.write(
         out / "model.safetensors",
-        [(name, dtype, shape, lambda name=name, shape=shape: random_tensor(name, shape, seed, layers, sharpness))
+        [(name, "F32", shape, lambda name=name, shape=shape: random_tensor(name, shape, seed, layers, sharpness))
          for name, shape in shapes(layers, d_model, ctx, vocab)],
         {"format": "pt"})
