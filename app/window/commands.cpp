@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "app/ascii.h"
+
 namespace headscope::app {
 namespace {
 
@@ -233,6 +235,14 @@ std::string key_name(char key) {
     words += key == '-' ? "−" : std::string(1, key);
   }
   return words;
+}
+
+std::string with_keys(std::string_view words, const Command& command) {
+  return std::string(words) + "  " + keys_of(command);
+}
+
+std::string with_key(std::string_view help, std::string_view keys, std::size_t which) {
+  return capitalized(help) + (which < keys.size() ? "  " + key_name(keys[which]) : "");
 }
 
 std::vector<KeyHelp> list_of_keys() {

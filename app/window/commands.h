@@ -63,6 +63,12 @@ std::string keys_of(const Command& command);
 /// The key of a view or an option, with Alt: "Alt+S", "Alt+Shift+S", "Alt+−".
 std::string key_name(char key);
 
+/// The words of a tooltip and the keys of a command.
+std::string with_keys(std::string_view words, const Command& command);
+
+/// The capitalized help of a view or an option, and one of its keys if it has so many.
+std::string with_key(std::string_view help, std::string_view keys = {}, std::size_t which = 0);
+
 /// One line of the list of keys, which covers commands, the toolkit and views.
 struct KeyHelp {
   std::string keys;

@@ -201,29 +201,20 @@ void add_files(Entries& entries, const UiState& state) {
                        .also = std::move(synonyms),
                        .acts = {ShowGuide{"glossary", anchor_of({{.text = entry.term}})}}});
   }
-  for (const std::filesystem::path& model : state.recent_models)
-    entries.push_back({.label = system::text_of(model.filename()),
-                       .kind = "recent model",
-                       .also = system::text_of(model),
-                       .acts = {OpenModel{model}}});
-  for (const std::filesystem::path& session : state.recent_sessions)
-    entries.push_back({.label = system::text_of(session.filename()),
-                       .kind = "recent session",
-                       .also = system::text_of(session),
-                       .acts = {OpenFile{session}}});
+  const auto add = [&](const auto& files, const char* kind, const auto& open) {
+    for (const std::filesystem::path& file : files)
+      entries.push_back({.label = system::text_of(file.filename()),
+                         .kind = kind,
+                         .also = system::text_of(file),
+                         .acts = {open(file)}});
+  };
+  add(state.recent_models, "recent model", [](const auto& file) { return OpenModel{file}; });
+  add(state.recent_sessions, "recent session", [](const auto& file) { return OpenFile{file}; });
 }
 
 /// How well words fit a text: more is better. An entry of the guide or the glossary comes after others that
 /// fit as well or nearly so.
-enum Fit : int {
-  kNoFit = 0,
-  kLetters = 10,
-  kInside = 20,
-  kElsewhere = 30,
-  kWords = 40,
-  kBeginning = 50,
-  kWhole = 60
-};
+enum Fit : int { kNoFit = 0, kInside = 20, kElsewhere = 30, kWords = 40, kBeginning = 50, kWhole = 60 };
 constexpr int kReference = 25, kOtherName = 1;
 
 /// Bytes of UTF-8 beyond ASCII are letters.
@@ -240,16 +231,6 @@ bool has_words(std::string_view text, std::string_view words) {
   });
 }
 
-/// Whether a text has these letters in this order; spaces do not count.
-bool has_letters(std::string_view text, std::string_view letters) {
-  auto at = text.begin();
-  return std::ranges::all_of(letters, [&](char letter) {
-    if (letter == ' ') return true;
-    at = std::find(at, text.end(), letter);
-    return at != text.end() && at++ != text.end();
-  });
-}
-
 /// How well words fit a text, and the text's length: of equal fits the shortest comes first.
 using Score = std::pair<int, std::ptrdiff_t>;
 
@@ -260,7 +241,6 @@ Score fit(std::string_view text_as_shown, std::string_view words) {
                    : text.starts_with(words)               ? kBeginning
                    : has_words(text, words)                ? kWords
                    : text.find(words) != std::string::npos ? kInside
-                   : has_letters(text, words)              ? kLetters
                                                            : kNoFit;
   return {fits, -std::ssize(text)};
 }

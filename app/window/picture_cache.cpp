@@ -35,39 +35,24 @@ namespace {
 
 using AnswerTo = std::pair<Question, std::shared_ptr<const Answer>>;
 
-/// Forwards questions to another Answers and records the replies.
+/// Replies that are known, and those of another Answers to what else is asked, which are recorded.
 class RecordedAnswers final : public Answers {
  public:
-  explicit RecordedAnswers(SnapshotAnswers& asked) : asked_(asked) {}
-
-  std::shared_ptr<const Answer> ask(const Question& question) override {
-    for (const auto& [known, answer] : replies_)
-      if (known == question) return answer;
-    replies_.emplace_back(question, asked_.ask(question));
-    return replies_.back().second;
-  }
-  std::vector<AnswerTo> replies() && { return std::move(replies_); }
-
- private:
-  SnapshotAnswers& asked_;
-  std::vector<AnswerTo> replies_;
-};
-
-/// The replies of a previous picture. New questions are possible only about the same run.
-class PreviousAnswers final : public Answers {
- public:
-  PreviousAnswers(std::vector<AnswerTo> replies, std::shared_ptr<SnapshotAnswers> more)
+  explicit RecordedAnswers(std::shared_ptr<SnapshotAnswers> more, std::vector<AnswerTo> replies = {})
       : replies_(std::move(replies)), more_(std::move(more)) {}
 
   std::shared_ptr<const Answer> ask(const Question& question) override {
     for (const auto& [known, answer] : replies_)
       if (known == question) return answer;
-    return more_ ? more_->ask(question) : nullptr;
+    if (!more_) return nullptr;
+    replies_.emplace_back(question, more_->ask(question));
+    return replies_.back().second;
   }
+  std::vector<AnswerTo> replies() && { return std::move(replies_); }
 
  private:
   std::vector<AnswerTo> replies_;
-  std::shared_ptr<SnapshotAnswers> more_;  // null: the picture is of another run
+  std::shared_ptr<SnapshotAnswers> more_;  // null: nothing new is asked
 };
 
 /// Whether the replies are still the same. Asks every question again, which also keeps the shown answers
@@ -136,7 +121,7 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
     return {slot->picture, slot->scrolls, shown_in, answers, waits_for_a_quick_one(slot->replies),
             slot->problem};
   }
-  RecordedAnswers recorded(*answers);
+  RecordedAnswers recorded(answers);
   ViewContext context = wanted;
   context.answers = &recorded;
   std::shared_ptr<const Picture> picture;
@@ -158,8 +143,9 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   const bool waits = waits_for_a_quick_one(replies);
   if (!is_enough(view, *picture, replies) && same_kind && slot->context.run &&
       is_enough(view, *slot->picture, slot->replies)) {
-    auto previous = std::make_shared<PreviousAnswers>(
-        slot->replies, slot->context.asked == wanted.asked ? answers : nullptr);
+    // New questions are possible only about the same run.
+    auto previous = std::make_shared<RecordedAnswers>(
+        slot->context.asked == wanted.asked ? answers : nullptr, slot->replies);
     CachedPicture shown{slot->picture, slot->scrolls, slot->context, previous, waits, slot->problem};
     shown.context.answers = previous.get();
     return shown;

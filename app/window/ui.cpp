@@ -124,21 +124,6 @@ float Ui::paragraph(std::string_view words, const Rect& rect, Color color, float
   return y - rect.y;
 }
 
-bool Ui::paragraph_in(std::string_view words, const Rect& rect, Color color, float factor) {
-  std::vector<std::string> lines = wrapped(words, rect.w, factor);
-  const float line = line_height(factor);
-  const auto room = static_cast<std::size_t>(std::max(1.0F, std::floor(rect.h / line)));
-  const bool all = lines.size() <= room;
-  for (std::size_t i = room; i < lines.size(); ++i) lines[room - 1] += " " + lines[i];
-  lines.resize(std::min(lines.size(), room));
-  float y = rect.center().y - line * static_cast<float>(lines.size()) / 2;
-  for (const std::string& shown : lines) {
-    text(shown, {rect.x, y, rect.w + 1, line}, color, FontStyle::regular, factor);
-    y += line;
-  }
-  return all;
-}
-
 void Ui::shadow(ImDrawList& list, const Rect& rect, float radius, float depth) const {
   constexpr int kRings = 8;  // each fainter than the last, so that the shadow fades out
   list.PushClipRectFullScreen();
@@ -157,24 +142,33 @@ void Ui::shadow(ImDrawList& list, const Rect& rect, float radius, float depth) c
 
 void Ui::begin_scene() {
   begin_group();
-  viz::Scene& scene = scenes_.emplace_back();
-  scene.width = input.frame.width;
-  scene.height = input.frame.height;
-  scene.background = theme().surface.with_alpha(0);
+  Layer& layer = layers_.emplace_back();
+  layer.scene.width = input.frame.width;
+  layer.scene.height = input.frame.height;
+  layer.scene.background = theme().surface.with_alpha(0);
+  const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  layer.rest = {at.x, at.y, room.x, room.y};
+  layer.top = at.y;
 }
 
 void Ui::end_scene() {
   begin_group();
-  player_.draw(*ImGui::GetWindowDrawList(), scene(), {0, 0}, 1);
-  out.scenes.push_back(std::move(scenes_.back()));
-  scenes_.pop_back();
+  Layer& layer = layers_.back();
+  player_.draw(*ImGui::GetWindowDrawList(), layer.scene, {0, 0}, 1);
+  // Dear ImGui has a scroll bar for the height of the frame before.
+  const float height = layer.rest.y - layer.top;
+  float& known = *ImGui::GetStateStorage()->GetFloatRef(ImGui::GetID("height"));
+  if (std::abs(std::exchange(known, height) - height) > 0.5F) out.settling = true;
+  out.scenes.push_back(std::move(layer.scene));
+  layers_.pop_back();
 }
 
-void Ui::begin_sheet(const Rect& rect, float shadow_depth) {
+void Ui::begin_sheet(float shadow_depth) {
   out.layer = ++layer_;
   if (ImGui::IsWindowAppearing()) out.settling = true;  // hidden for one frame while it finds its size
   begin_scene();
-  shadow(*ImGui::GetWindowDrawList(), rect, u(10), shadow_depth);
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  shadow(*ImGui::GetWindowDrawList(), {at.x, at.y, size.x, size.y}, u(10), shadow_depth);
 }
 
 void Ui::end_sheet() {
@@ -195,17 +189,18 @@ void Ui::begin_window(const Rect& rect) {
 }
 
 void Ui::end_window() {
+  if (state.dialog == Dialog::none) text_menu();
   end_scene();
   ImGui::End();
 }
 
-void Ui::begin_pane(const char* id, const Rect& rect, bool card) {
+void Ui::begin_pane(const char* id, const Rect& rect) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
-  if (card) ImGui::PushStyleColor(ImGuiCol_ChildBg, packed(theme().surface));
-  compat::begin_child(id, at_least_a_pixel(rect), card,
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, packed(theme().surface));
+  compat::begin_child(id, at_least_a_pixel(rect), true,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  if (card) ImGui::PopStyleColor();
-  if (card) area(WindowArea::kPane, rect);
+  ImGui::PopStyleColor();
+  area(WindowArea::kPane, rect);
   begin_scene();
 }
 
@@ -221,23 +216,10 @@ void Ui::end_pane() {
   ImGui::EndChild();
 }
 
-Rect Ui::begin_list(const char* id, const Rect& rect, float height) {
-  row_ = 0;
+void Ui::begin_list(const char* id, const Rect& rect) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   compat::begin_child(id, at_least_a_pixel(rect), false, 0);
   begin_scene();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::Dummy({1, height});
-  // Dear ImGui has a scroll bar for the height of the frame before.
-  float& known = *ImGui::GetStateStorage()->GetFloatRef(ImGui::GetID("height"), -1);
-  if (std::exchange(known, height) != height) out.settling = true;
-  const float bar = height > rect.h ? ImGui::GetStyle().ScrollbarSize : 0;
-  return {at.x, at.y, rect.w - bar, height};
-}
-
-void Ui::end_list() {
-  end_scene();
-  ImGui::EndChild();
 }
 
 void Ui::scroll_by_keys() {
@@ -261,11 +243,7 @@ void Ui::scroll_once(const std::string& what, float y) {
   out.settling = true;
 }
 
-bool Ui::is_open(Menu menu) const {
-  return moment.open == menu || ImGui::IsPopupOpen(name_of(menu).c_str());
-}
-
-std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float height) {
+bool Ui::begin_menu(Menu menu, float width) {
   const std::string name = name_of(menu);
   if (moment.open == menu) {
     ImGui::OpenPopup(name.c_str());
@@ -275,34 +253,35 @@ std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float heigh
       compat::show_keyboard_item(true);  // keyboard navigation continues in the menu
     }
   }
-  return begin_popup(name.c_str(), menu, at, width, height);
+  const auto button = menu_buttons_.find(menu);
+  const Point at = button == menu_buttons_.end() ? moment.menu_at
+                                                 : Point{button->second.x, button->second.bottom() + u(4)};
+  return begin_popup(name, menu, at, width);
 }
 
-std::optional<Rect> Ui::begin_popup(const char* name, Menu menu, Point at, float width, float height) {
-  if (!ImGui::IsPopupOpen(name)) return std::nullopt;
-  const float edge = u(8), border = ImGui::GetStyle().PopupBorderSize;
-  const float pad = u(6);
-  // A menu under a button leaves the button visible and gets shorter and scrolls if needed; at the mouse
-  // there is no button.
-  const bool at_mouse = menu == Menu::picture || menu == Menu::text;
-  const float least = std::min(height + 2 * pad, at_mouse ? input.frame.height - 2 * edge : u(160));
-  const float top = std::clamp(at.y, edge, std::max(edge, input.frame.height - edge - least));
-  const Rect rect{std::clamp(at.x, edge, std::max(edge, input.frame.width - edge - width)), top, width,
-                  std::min(height + 2 * pad, input.frame.height - edge - top)};
-  ImGui::SetNextWindowPos({rect.x, rect.y});
-  ImGui::SetNextWindowSize({rect.w, rect.h});
-  if (!ImGui::BeginPopup(name, kFixed)) {
+bool Ui::begin_popup(const std::string& name, Menu menu, Point at, float width) {
+  if (!ImGui::IsPopupOpen(name.c_str())) return false;
+  const float edge = u(8), most = input.frame.height - 2 * edge;
+  const auto inside = [&](float from, float size, float side) {
+    return std::clamp(from, edge, std::max(edge, side - edge - size));
+  };
+  width = std::min(width, input.frame.width - 2 * edge);
+  ImGui::SetNextWindowPos({inside(at.x, width, input.frame.width),
+                           inside(at.y, std::min(moment.menu_height, most), input.frame.height)});
+  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, std::max(1.F, most)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(u(6), u(6)));
+  const bool open = ImGui::BeginPopup(name.c_str(), kFixed);
+  ImGui::PopStyleVar();
+  if (!open) {
     out.settling = true;
-    return std::nullopt;
+    return false;
   }
-  begin_sheet(rect, u(14));
-  row_ = 0;
+  begin_sheet(u(14));
   moment.menu_now = menu;
+  if (const float height = ImGui::GetWindowHeight(); std::exchange(moment.menu_height, height) != height)
+    out.settling = true;
   if (moment.close_menu) ImGui::CloseCurrentPopup();
-  const ImVec2 start = ImGui::GetCursorScreenPos();
-  ImGui::Dummy({1, height + 2 * pad - 2 * border});
-  const float bar = height + 2 * pad > rect.h ? ImGui::GetStyle().ScrollbarSize : 0;
-  return Rect{start.x + pad, start.y + pad, rect.w - 2 * pad - bar, height};
+  return true;
 }
 
 std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, float width, float height) {
@@ -326,12 +305,17 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
     out.settling = true;
     return std::nullopt;
   }
-  begin_sheet(rect, u(20));
+  begin_sheet(u(20));
   const Rect head{rect.x + u(20), rect.y + u(10), w - u(40), u(36)};
   text(title, head, theme().text, FontStyle::bold, 1.15F);
-  if (icon({head.right() - u(24), head.y + u(4), u(28), u(28)}, Icon::close, "Close", "Close  Esc"))
-    actions.emplace_back(ShowDialog{Dialog::none});
+  place({head.x, head.y + u(4), head.w, u(28)},
+        {{.grows = true}, sign("×", "Close", "Close  Esc", ShowDialog{Dialog::none})});
   return Rect{head.x, head.bottom() + u(8), head.w, rect.bottom() - u(16) - head.bottom() - u(8)};
+}
+
+void Ui::end_dialog() {
+  text_menu();
+  end_sheet();
 }
 
 // --- widgets ---
@@ -362,74 +346,35 @@ void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool rin
 }
 
 bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
-  Color face = theme().raised, ink = theme().text;
-  if (style.look == Look::primary) face = theme().accent, ink = theme().on_accent;
-  if (style.look == Look::plain) face = theme().raised.with_alpha(0);
-  if (style.look == Look::primary && !style.unavailable.empty()) face = theme().raised;
-  if (style.muted) ink = theme().text_muted;
+  const bool enabled = style.unavailable.empty(), primary = style.look == Look::primary && enabled;
+  Color face = primary ? theme().accent : theme().raised, ink = primary ? theme().on_accent : theme().text;
+  if (style.look == Look::plain) face.a = 0;
   if (style.on) face = selected();
-  const Color lit = mix(face.a == 0 ? theme().raised : face, theme().text, 0.08F);
-  const bool enabled = style.unavailable.empty();
   if (!enabled) ink = mix(theme().surface, theme().text, 0.4F);
+  const Color lit = mix(face.a == 0 ? theme().raised : face, theme().text, 0.08F);
   const std::string name = style.name.empty() ? std::string(label) : style.name;
   const bool pressed = face_button("##button", name, rect, face, lit, enabled);
   record_item(name, rect, enabled, true);
   if (style.on || style.look == Look::raised) stroke(rect, style.on ? theme().accent : theme().line, 1, u(6));
-  const float arrow = style.menu ? u(14) : 0, pad = std::min(u(8), rect.w / 8);
-  Rect room{rect.x + pad, rect.y, rect.w - 2 * pad - arrow, rect.h};
-  if (label.empty()) {
-    add_icon(scene(), style.icon, rect, u(kIcon), ink);
-  } else if (style.icon != Icon::none) {
-    const float with_gap = u(kIcon) + u(6), words = std::ceil(width(label, FontStyle::medium));
-    const float before = style.menu ? 0 : std::max(0.F, (room.w - with_gap - words) / 2);
-    add_icon(scene(), style.icon, {room.x + before, room.y, u(kIcon), room.h}, u(kIcon), ink);
-    room = {room.x + before + with_gap, room.y, room.w - before - with_gap, room.h};
-  }
-  text(label, room, ink, FontStyle::medium, 1,
-       style.menu || style.icon != Icon::none ? viz::Align::left : viz::Align::center);
-  if (style.menu) add_icon(scene(), Icon::down, {rect.right() - u(20), rect.y, u(12), rect.h}, u(12), ink);
+  const float pad = std::min(u(8), rect.w / 8), arrow = style.menu ? u(16) : 0;
+  text(label, {rect.x + pad, rect.y, rect.w - 2 * pad - arrow, rect.h}, ink, FontStyle::medium, 1,
+       style.menu ? viz::Align::left : viz::Align::center);
+  if (style.menu) small("▾", {rect.x, rect.y, rect.w - pad, rect.h}, ink, viz::Align::right);
   tip(name, style.tip, style.unavailable);
   return pressed;
 }
 
-bool Ui::icon(const Rect& rect, Icon icon, std::string name, Tip tip, std::string unavailable) {
-  return button(rect, "",
-                {.look = Look::plain,
-                 .icon = icon,
-                 .unavailable = std::move(unavailable),
-                 .tip = std::move(tip),
-                 .name = std::move(name)});
+float Ui::button_width(std::string_view label, bool menu) const {
+  return std::ceil(width(label, FontStyle::medium)) + u(menu ? 38 : 24);
 }
 
-void Ui::menu_button(const Rect& rect, std::string_view label, Menu menu, Button style) {
-  menu_buttons_[menu] = rect;
-  style.on = moment.menu == menu;
-  if (button(rect, label, style)) moment.open = menu;
-}
-
-Point Ui::below_button(Menu menu, bool right, float width, Point otherwise) const {
-  const auto found = menu_buttons_.find(menu);
-  if (found == menu_buttons_.end()) return otherwise;
-  const Rect& rect = found->second;
-  return {right ? rect.right() - width : rect.x, rect.bottom() + u(4)};
-}
-
-float Ui::button_width(std::string_view label, bool menu, Icon icon) const {
-  return std::ceil(width(label, FontStyle::medium)) + u(menu ? 38 : 24) +
-         (icon == Icon::none ? 0 : u(kIcon) + u(6));
-}
-
-bool Ui::tab(const Rect& rect, std::string_view label, bool chosen, const Tip& words) {
-  return button(rect, label, {.look = Look::plain, .muted = !chosen, .on = chosen, .tip = words});
-}
-
-float Ui::segmented_width(std::span<const Segment> segments) const {
+float Ui::segmented_width(const std::vector<Segment>& segments) const {
   float total = 0;
   for (const Segment& s : segments) total += std::ceil(width(s.label, FontStyle::medium)) + u(20);
   return total;
 }
 
-int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen) {
+int Ui::segmented(const Rect& rect, std::string_view name, const std::vector<Segment>& segments, int chosen) {
   const float radius = u(6);
   under(rect, theme().raised, radius);
   stroke(rect, theme().line, 1, radius);
@@ -457,35 +402,22 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
   return pressed;
 }
 
-int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen,
-               std::string_view words) {
-  int pressed = -1;
+int Ui::list(const Rect& rect, std::string_view name, const std::vector<Segment>& segments, int chosen) {
   const Segment& now = segments[std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1)];
-  const bool opens =
-      button(rect, words.empty() ? now.label : words,
-             {.menu = true, .tip = words.empty() ? now.tip : Tip(), .name = std::string(name)});
   const std::string id = "choice " + std::string(name);
-  if (opens) ImGui::OpenPopup(id.c_str());
-  const float row_height = u(32), heading = u(26);
-  float wide = rect.w, high = 0;
-  for (const Segment& s : segments) {
-    wide = std::max(wide, width(s.label, FontStyle::medium) + u(52));
-    high += row_height + (s.heading.empty() ? 0 : heading);
-  }
-  const auto list = begin_popup(id.c_str(), Menu::choice, {rect.x, rect.bottom() + u(2)}, wide, high);
-  if (!list) return pressed;
-  float y = list->y;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
+  if (button(rect, now.label, {.menu = true, .tip = now.tip, .name = std::string(name)}))
+    ImGui::OpenPopup(id.c_str());
+  float wide = rect.w;
+  for (const Segment& s : segments) wide = std::max(wide, width(s.label, FontStyle::medium) + u(52));
+  if (!begin_popup(id, Menu::choice, {rect.x, rect.bottom() + u(2)}, wide)) return -1;
+  int pressed = -1;
+  for (int i = 0; i < std::ssize(segments); ++i) {
     const Segment& s = segments[i];
     if (!s.heading.empty()) {
-      if (i > 0) line({list->x, y}, {list->right(), y}, theme().line);
-      small(s.heading, {list->x + u(10), y, list->w - u(20), heading}, theme().text_muted);
-      y += heading;
+      if (i > 0) separator();
+      heading(s.heading);
     }
-    const Rect place{list->x, y, list->w, row_height};
-    y += row_height;
-    if (row(place, {.label = s.label, .marked = static_cast<int>(i) == chosen, .unavailable = s.unavailable}))
-      pressed = static_cast<int>(i);
+    if (row({.label = s.label, .marked = i == chosen, .unavailable = s.unavailable})) pressed = i;
     tip(s.label, s.tip, s.unavailable);
   }
   end_menu();
@@ -493,7 +425,7 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
 }
 
 std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double value, const Range& range,
-                                 const Tip& words) {
+                                 const std::string& words) {
   const float knob = u(7);
   const Rect reach{rect.x - knob, rect.y, rect.w + 2 * knob, rect.h};
   double moved = value;
@@ -531,23 +463,6 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   return moved;
 }
 
-bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const Tip& words) {
-  const float side = u(16);
-  const bool pressed = invisible_button(label, rect);
-  record_item(std::string(label), rect);
-  tip(label, words);
-  const Rect box{rect.x, rect.center().y - side / 2, side, side};
-  const Color face = ImGui::IsItemHovered() ? mix(theme().raised, theme().text, 0.08F) : theme().raised;
-  fill(box, on ? theme().accent : face, u(4));
-  if (on) {
-    add_icon(scene(), Icon::check, box, side, theme().on_accent);
-  } else {
-    stroke(box, theme().text_muted, 1, u(4));
-  }
-  text(label, {rect.x + side + u(8), rect.y, rect.w - side - u(8), rect.h}, theme().text);
-  return pressed;
-}
-
 bool Ui::link(const Rect& rect, std::string_view words, float factor, int id) {
   ImGui::PushID(id);
   const bool pressed = invisible_button(words, rect);
@@ -560,10 +475,11 @@ bool Ui::link(const Rect& rect, std::string_view words, float factor, int id) {
   return pressed;
 }
 
-bool Ui::row(const Rect& rect, const Row& row) {
+bool Ui::row(const Row& row) {
+  const Rect rect = next(u(row.more.empty() ? 30 : 46));
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));
-  ImGui::PushID(row_++);  // not by name: two rows may have the same
+  ImGui::PushID(layers_.back().rows++);  // not by name: two rows may have the same
   ImGuiSelectableFlags flags = row.closes ? 0 : ImGuiSelectableFlags_DontClosePopups;
   const bool enabled = row.unavailable.empty();
   if (!enabled) flags |= ImGuiSelectableFlags_Disabled;
@@ -574,16 +490,14 @@ bool Ui::row(const Rect& rect, const Row& row) {
   if (!row.closes && moment.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;
   if (pressed && row.closes) moment.leave_keyboard = true;
   record_item(row.label, rect, enabled, true);
+  if (!ImGui::IsItemVisible()) return pressed;
   const bool lit = enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
   const Color ground = row.marked ? selected() : theme().surface;
   if (lit || row.marked) under(rect, lit ? mix(ground, theme().text, 0.08F) : ground, u(6));
   tip("", row.tip, row.unavailable);  // its label may be the user's own words
   const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
   const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);
-  const float before = row.icon == Icon::none ? 0 : u(kIcon) + u(6);
-  if (before > 0)
-    add_icon(scene(), row.icon, {rect.x + pad, rect.y, u(kIcon), rect.h}, u(kIcon), theme().accent);
-  text(row.label, {rect.x + pad + before, rect.y + lift, rect.w - 2 * pad - right - before, half},
+  text(row.label, {rect.x + pad, rect.y + lift, rect.w - 2 * pad - right, half},
        enabled ? theme().text : theme().text_muted, row.marked ? FontStyle::bold : FontStyle::medium);
   if (!row.more.empty())
     text(row.more, {rect.x + pad, rect.y + half - lift, rect.w - 2 * pad, half}, theme().text_muted,

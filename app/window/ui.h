@@ -1,18 +1,16 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/run/answers.h"
 #include "app/window/gui.h"
-#include "app/window/icons.h"
 #include "app/window/look.h"
 #include "app/window/picture_cache.h"
-#include "app/window/tip.h"
 #include "app/window/window_picture.h"
 
 namespace headscope::app {
@@ -87,86 +85,112 @@ class Ui {
              viz::Align align = viz::Align::left) {
     text(words, rect, color, viz::FontStyle::regular, kSmall, align);
   }
-  static constexpr float kIcon = 16;      ///< size, for `u`
   static constexpr float kSmall = 0.93F;  ///< times the font's size
   /// Text wrapped to the width, from the top; returns its height.
   float paragraph(std::string_view words, const viz::Rect& rect, viz::Color color, float factor = 1);
-  /// As many lines as the rectangle has room for, vertically centred, the last one shortened. Returns whether
-  /// all text was shown.
-  bool paragraph_in(std::string_view words, const viz::Rect& rect, viz::Color color, float factor);
   float paragraph_height(std::string_view words, float width, float factor = 1) const;
-  viz::Scene& scene() { return scenes_.back(); }
+  std::vector<std::string> wrapped(std::string_view words, float width, float factor) const;
+  viz::Scene& scene() { return layers_.back().scene; }
 
   // --- windows: every begin needs its end ---
   /// The items from here on are another group for Tab. Panes, lists, pictures and fields are groups anyway.
   void begin_group() { ++group_; }
   void begin_window(const viz::Rect& rect);
   void end_window();
-  /// A part of the window; `card`: with a background and a border.
-  void begin_pane(const char* id, const viz::Rect& rect, bool card = true);
+  /// A part of the window with a background and a border.
+  void begin_pane(const char* id, const viz::Rect& rect);
   void end_pane();
   /// A layer over all panes, under menus and dialogs, that takes no input.
   void begin_overlay();
   void end_overlay() { end_pane(); }
   void area(std::string_view name, const viz::Rect& rect) { out.areas.push_back({name, rect}); }
-  /// A pane that scrolls over `height`; returns the rectangle of its content.
-  viz::Rect begin_list(const char* id, const viz::Rect& rect, float height);
-  void end_list();
+  /// A pane that scrolls over its lines.
+  void begin_list(const char* id, const viz::Rect& rect);
+  void end_list() { end_pane(); }
   /// Scrolls a list without controls by arrows, Page Up and Down, Home and End.
   void scroll_by_keys();
   /// Scrolls a list to `y` below its top in the first frame that shows `what`.
   void scroll_once(const std::string& what, float y);
-  /// Returns the rectangle of the content; nothing while the menu is closed. `at`: its corner. A menu higher
-  /// than the window scrolls.
-  std::optional<viz::Rect> begin_menu(Menu menu, viz::Point at, float width, float height);
+  /// Returns whether the menu is open. It opens below its button, or at `moment.menu_at` if this frame has no
+  /// such button, is as high as its lines and scrolls if that is higher than the window.
+  bool begin_menu(Menu menu, float width);
   void end_menu() { end_sheet(); }
-  bool is_open(Menu menu) const;  ///< or opens in this frame
+  /// A menu without a button opens where another one does.
+  void opens_like(Menu menu, Menu other) { menu_buttons_[menu] = menu_buttons_[other]; }
   /// A centred dialog with a title; returns the rectangle below the title, nothing if the dialog is not open.
   std::optional<viz::Rect> begin_dialog(Dialog dialog, std::string_view title, float width, float height);
-  void end_dialog() { end_sheet(); }
+  void end_dialog();
+
+  // --- lines of a list or a menu, from the top ---
+  viz::Rect next(float height);
+  /// The same with text.
+  void heading(std::string_view words);
+  void paragraph(std::string_view words, viz::Color color, float factor = 1);
+  void separator();
+  struct Row {
+    std::string label;
+    std::string more = {};   ///< under the label
+    std::string right = {};  ///< at the right end, for example a key
+    std::string tip = {};
+    bool marked = false;
+    std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
+    bool closes = true;            ///< closes its menu
+  };
+  /// A line that can be chosen; returns whether it was pressed. The second click of a double click on a list
+  /// is ignored, since the list may show something else by then.
+  bool row(const Row& row);
+  void row(const Row& line, Action action) {
+    if (row(line)) actions.push_back(std::move(action));
+  }
+
+  // --- rows ---
+  /// A part of a row before it has its place.
+  struct Part {
+    float width = 0;  ///< at least, if there is room
+    std::function<void(const viz::Rect&)> draw = {};
+    bool grows = false;          ///< takes the room that is left
+    std::string_view area = {};  ///< that tours point at
+  };
+  /// Side by side. The first part that grows takes what room is left, or has less if there is too little.
+  void place(const viz::Rect& rect, const std::vector<Part>& parts, float gap = 8);
+  /// In as many rows as needed, starting at `first`, which scroll if they are higher than `most`; returns
+  /// their bottom.
+  float flow(const viz::Rect& first, const std::vector<Part>& parts, float most);
+  /// Parts that belong together.
+  Part joined(std::vector<Part> parts, float gap = 0);
+  /// Words as wide as they are, with a tooltip and, if the glossary has one, the definition of a term.
+  Part label(std::string words, std::string tip = {}, std::string_view term = {});
+  Part words(std::string words, viz::Color color, float factor = kSmall);
 
   // --- widgets ---
   enum class Look { plain, raised, primary };
   struct Button {
     Look look = Look::raised;
-    Icon icon = Icon::none;        ///< before the label
-    bool muted = false;            ///< its label
     bool on = false;               ///< selected, or a toggle that is set
     std::string unavailable = {};  ///< why it cannot be pressed now, a sentence in the tooltip; empty: it can
     bool menu = false;             ///< opens a menu: has a small arrow
-    Tip tip = {};
+    std::string tip = {};
     std::string name = {};  ///< if the label is not descriptive enough: "Size −"
   };
   /// Whether it was pressed.
   bool button(const viz::Rect& rect, std::string_view label, const Button& style);
-  float button_width(std::string_view label, bool menu = false, Icon icon = Icon::none) const;
-  /// A plain button with nothing but an icon on it.
-  bool icon(const viz::Rect& rect, Icon icon, std::string name, Tip tip, std::string unavailable = {});
+  float button_width(std::string_view label, bool menu = false) const;
+  Part button(std::string label, Button style, Action action);
+  /// A square button with nothing but a sign on it.
+  Part sign(const char* sign, std::string name, std::string tip, Action action, std::string unavailable = {});
   /// A button that opens a menu, and is on while that is open.
-  void menu_button(const viz::Rect& rect, std::string_view label, Menu menu, Button style);
-  /// Where a menu opens: below the left or right end of its button, or at `otherwise` if this frame has no
-  /// such button.
-  viz::Point below_button(Menu menu, bool right, float width, viz::Point otherwise = {}) const;
-  /// A button that looks like a chosen segment if it is chosen.
-  bool tab(const viz::Rect& rect, std::string_view label, bool chosen, const Tip& tip);
+  Part menu_button(std::string label, Menu menu, Button style);
 
   struct Segment {
     std::string label;
-    Tip tip = {};
+    std::string tip = {};
     std::string unavailable = {};   ///< why it cannot be chosen now; empty: it can
     std::string_view heading = {};  ///< above it in a list
   };
-  /// A row of joined choices; returns the pressed one, or -1. Their names begin with `name`.
-  int segmented(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
-  float segmented_width(std::span<const Segment> segments) const;
-  /// The same choices as a button that opens a list; takes less room. The button says what is chosen, or
-  /// `words`.
-  int choice(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen,
-             std::string_view words = {});
-  /// A row of `count` cells, painted by the caller; returns the one that was pressed, or that arrow keys
-  /// moved to.
-  std::optional<int> cell_row(const viz::Rect& rect, std::string_view name, int count, int chosen,
-                              const Tip& tip);
+  /// Choices side by side or, if `room` is too narrow or they are a `list`, a button that says what is chosen
+  /// and opens a list of them. The items' names begin with `name`.
+  Part choice(std::string name, std::vector<Segment> segments, int chosen, float room,
+              std::function<Action(int)> action, bool list = false);
 
   /// Returns the new value while the mouse drags it or arrow keys move it by steps. A double click returns
   /// `default_value`.
@@ -174,29 +198,15 @@ class Ui {
     double low = 0, high = 1, step = 0.1, default_value = 0;
   };
   std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, const Range& range,
-                               const Tip& tip);
-  bool checkbox(const viz::Rect& rect, std::string_view label, bool on, const Tip& tip);
+                               const std::string& tip);
   /// Words that can be pressed, as wide as they are. `id` tells links of the same words apart.
   bool link(const viz::Rect& rect, std::string_view words, float factor, int id = 0);
   /// A label that is painted by itself: its tooltip, and its definition if the glossary has one.
-  void explain(const viz::Rect& rect, std::string_view label, const Tip& tip);
-
-  struct Row {
-    std::string label;
-    std::string more = {};   ///< under the label
-    std::string right = {};  ///< at the right end, for example a key
-    Icon icon = Icon::none;  ///< before the label
-    Tip tip = {};
-    bool marked = false;
-    std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
-    bool closes = true;            ///< closes its menu
-  };
-  /// One line of a menu or a list; returns whether it was pressed. The second click of a double click on a
-  /// list is ignored, since the list may show something else by then.
-  bool row(const viz::Rect& rect, const Row& row);
+  void explain(const viz::Rect& rect, std::string_view label, const std::string& tip);
 
   /// A one-line text.
   void field(Field field, const viz::Rect& rect, std::string placeholder);
+  Part field(Field field, std::string placeholder, float width, bool grows = true);
   /// An editor with this look; the rest of the look comes from the state.
   void editor(Field field, EditorLook look);
   /// A view's picture, which responds to the mouse.
@@ -227,18 +237,22 @@ class Ui {
   void finish();  ///< draws the tooltip over everything
 
  private:
-  std::optional<viz::Rect> begin_popup(const char* name, Menu menu, viz::Point at, float width, float height);
-  std::vector<std::string> wrapped(std::string_view words, float width, float factor) const;
+  bool begin_popup(const std::string& name, Menu menu, viz::Point at, float width);
+  float segmented_width(const std::vector<Segment>& segments) const;
+  /// These return the pressed one, or -1.
+  int segmented(const viz::Rect& rect, std::string_view name, const std::vector<Segment>& segments,
+                int chosen);
+  int list(const viz::Rect& rect, std::string_view name, const std::vector<Segment>& segments, int chosen);
   float line_height(float factor) const { return state.font_size * factor * 1.45F; }
   /// The content of a Dear ImGui popup that has begun.
-  void begin_sheet(const viz::Rect& rect, float shadow_depth);
+  void begin_sheet(float shadow_depth);
   void end_sheet();
   void begin_scene();
   void end_scene();
   /// Records the last submitted item; `ring`: it paints its own keyboard focus.
   void record_item(std::string label, const viz::Rect& rect, bool enabled = true, bool ring = false);
   /// The tooltip of the last submitted item. The glossary explains the label.
-  void tip(std::string_view label, const Tip& words, const std::string& unavailable = {});
+  void tip(std::string_view label, const std::string& words, const std::string& unavailable = {});
   /// How far arrow keys move the last submitted item: -1, 0 or 1.
   int steps_by_keys();
   void hover_picture(const PlacedPicture& placed);
@@ -247,10 +261,19 @@ class Ui {
   void scroll_bars(const PlacedPicture& placed);
   ViewActions meaning(const PlacedPicture& placed, viz::Point pressed, Gesture gesture) const;
   void hold_text(const PlacedField& placed);
+  /// The context menu of a field.
+  void text_menu();
   void act(const PlacedPicture& placed, ViewActions todo);
   void shadow(ImDrawList& list, const viz::Rect& rect, float radius, float depth) const;
 
-  std::vector<viz::Scene> scenes_;  // one for each open window, the innermost last
+  /// An open window.
+  struct Layer {
+    viz::Scene scene;
+    viz::Rect rest;  ///< for the next lines
+    float top = 0;   ///< of the first line
+    int rows = 0;
+  };
+  std::vector<Layer> layers_;  // the innermost last
   std::vector<std::string> tip_lines_;
   const GlossaryEntry* tip_term_ = nullptr;
   viz::Scene tip_card_;
@@ -260,7 +283,6 @@ class Ui {
   std::map<Menu, viz::Rect> menu_buttons_;
   int layer_ = 0;
   int group_ = 0;
-  int row_ = 0;  // selected row of the open list
   viz::ImguiPlayer& player_;
 };
 

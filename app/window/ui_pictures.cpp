@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "app/views/parts/frame.h"
+#include "app/window/input.h"
 #include "app/window/ui.h"
 #include "viz/players/imgui_compat.h"
 
@@ -55,22 +56,6 @@ std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect)
   // A press is not a drag yet, so the second press of a double click does not move it.
   if ((held || let_go) && (by != 0 || moment.pane_before)) return SplitterDrag{by, let_go, false};
   return std::nullopt;
-}
-
-std::optional<int> Ui::cell_row(const Rect& rect, std::string_view name, int count, int chosen,
-                                const Tip& words) {
-  ImGui::PushID(name.data(), name.data() + name.size());
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  const bool pressed = ImGui::InvisibleButton("##cells", {std::max(1.F, rect.w), std::max(1.F, rect.h)});
-  record_item(std::string(name), rect);
-  tip(name, words);
-  const int steps = steps_by_keys();
-  ImGui::PopID();
-  const auto inside = [&](int cell) { return std::clamp(cell, 0, count - 1); };
-  if (steps != 0) return inside(chosen + steps);
-  if (!pressed || !input.frame.pointer || !rect.contains(*input.frame.pointer)) return std::nullopt;
-  const float part = (input.frame.pointer->x - rect.x) / rect.w;
-  return inside(static_cast<int>(part * static_cast<float>(count)));
 }
 
 void Ui::act(const PlacedPicture& placed, ViewActions todo) {
@@ -311,6 +296,27 @@ void Ui::hold_text(const PlacedField& placed) {
   if (const auto* e = input.event_as<MouseUp>(); e && e->button == 0) moment.press.reset();
 }
 
+void Ui::text_menu() {
+  if (!begin_menu(Menu::text, u(220))) return;
+  const Field field = moment.menu_field;
+  const TextState& edit = field_of(state, field).edit;
+  const auto line = [&](const char* label, const char* key, bool possible, const char* unavailable,
+                        EditorRequest request) {
+    if (row({.label = label, .right = key, .unavailable = possible ? "" : unavailable}))
+      std::ranges::move(meaning_of(request, field, edit), std::back_inserter(actions));
+  };
+  const bool selected = !edit.selection().empty();
+  line("Cut", "Ctrl+X", selected, "No text is selected.", EditorRequest::cut);
+  line("Copy", "Ctrl+C", selected, "No text is selected.", EditorRequest::copy);
+  line("Paste", "Ctrl+V", true, "", EditorRequest::paste);
+  if (row({.label = "Select all", .right = "Ctrl+A"})) actions.emplace_back(TypeInField{field, SelectAll{}});
+  separator();
+  const auto possible = [&](bool forward) { return can_undo(state, field, forward); };
+  line("Undo", "Ctrl+Z", possible(false), "There is nothing to undo.", EditorRequest::undo);
+  line("Redo", "Ctrl+Shift+Z", possible(true), "There is nothing to redo.", EditorRequest::redo);
+  end_menu();
+}
+
 void Ui::tooltip(std::vector<std::string> lines, viz::Scene card) {
   tip_lines_ = std::move(lines);
   tip_card_ = std::move(card);
@@ -329,12 +335,9 @@ void Ui::define(std::string_view label) {
   if (tip_term_ != nullptr) out.over_term = true;
 }
 
-void Ui::tip(std::string_view label, const Tip& words, const std::string& unavailable) {
+void Ui::tip(std::string_view label, const std::string& words, const std::string& unavailable) {
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
-  std::vector<std::string> lines;
-  for (const std::string& line : {words.words(), unavailable})
-    if (!line.empty()) lines.push_back(line);
-  if (!lines.empty()) tooltip(std::move(lines));
+  if (!words.empty() || !unavailable.empty()) tooltip({words, unavailable});
   define(label);
   if (unavailable.empty()) out.cursor = Cursor::hand;
 }
@@ -344,69 +347,66 @@ void Ui::finish() {
     std::string words;
     FontStyle style = FontStyle::regular;
     Color color;
-    float gap = 0;  // above it
   };
-  const std::optional<Point> at =
-      tip_under_ ? std::optional(Point{tip_under_->x - u(16), tip_under_->bottom() - u(14)})
-                 : input.frame.pointer;
-  constexpr float kSize = 0.93F, kColumns = 60;
-  std::vector<Line> lines;
+  constexpr float kSize = 0.93F;
   const float most = input.frame.width * 0.57F;  // of a line; a heading's letters are somewhat wider
-  for (std::size_t i = 0; i < tip_lines_.size(); ++i) {
-    const bool long_line = width(tip_lines_[i], FontStyle::medium, kSize) > most;
-    for (std::string& words : long_line ? wrapped(tip_lines_[i], most, kSize) : std::vector{tip_lines_[i]})
-      lines.push_back({std::move(words), i == 0 ? FontStyle::medium : FontStyle::regular,
-                       i == 0 ? theme().text : theme().text_muted});
+  std::vector<Line> lines;
+  const auto add = [&](const std::string& text, float width, FontStyle style, Color color) {
+    for (std::string& words : wrapped(text, width, kSize)) lines.push_back({std::move(words), style, color});
+  };
+  std::erase(tip_lines_, "");
+  for (const std::string& text : tip_lines_) {
+    const bool first = &text == tip_lines_.data();
+    add(text, most, first ? FontStyle::medium : FontStyle::regular,
+        first ? theme().text : theme().text_muted);
   }
-  const std::size_t own = lines.size();
   if (tip_term_ != nullptr && input.frame.defines) {
-    lines.push_back({tip_term_->term, FontStyle::medium, theme().text, own > 0 ? u(8) : 0});
-    const float column = kColumns * width("0", FontStyle::regular, kSize) * 0.9F;
-    for (std::string& words : wrapped(tip_term_->text, std::min(column, input.frame.width * 0.6F), kSize))
-      lines.push_back({std::move(words), FontStyle::regular, theme().text_muted});
+    if (!lines.empty()) lines.push_back({});
+    lines.push_back({tip_term_->term, FontStyle::medium, theme().text});
+    add(tip_term_->text, std::min(54 * width("0"), most), FontStyle::regular, theme().text_muted);
     if (!tip_term_->formula.empty())
-      lines.push_back({tip_term_->formula, FontStyle::mono, theme().text_muted, u(2)});
+      lines.push_back({tip_term_->formula, FontStyle::mono, theme().text_muted});
   }
-  if (lines.empty() || !at) return;
-  const Rect window{0, 0, input.frame.width, input.frame.height};
-  const float pad = u(10), high = line_height(1);
-  const bool carded = own > 0 && tip_card_.width > 0;
-  const float card_height = carded ? tip_card_.height + u(8) : 0;
-  float wide = carded ? tip_card_.width : 0, height = u(12) + card_height;
-  for (const Line& line : lines) {
-    wide = std::max(wide, std::ceil(width(line.words, line.style, kSize)));
-    height += line.gap + high;
-  }
-  wide = std::min(wide, window.w * 0.6F) + 2 * pad;
-  Rect box{at->x + u(16), at->y + u(18), wide, height};
-  if (box.right() > window.right() - u(4)) box.x = std::max(window.x, at->x - u(10) - wide);
-  if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, at->y - u(10) - height);
+  if (lines.empty() || (!tip_under_ && !input.frame.pointer)) return;
+  const Point at =
+      tip_under_ ? Point{tip_under_->x - u(16), tip_under_->bottom() - u(14)} : *input.frame.pointer;
+  const bool carded = !tip_lines_.empty() && tip_card_.width > 0;
+  const float pad = u(10), high = line_height(1), card = carded ? tip_card_.height + u(8) : 0;
+  float wide = carded ? tip_card_.width : 0;
+  for (const Line& line : lines) wide = std::max(wide, std::ceil(width(line.words, line.style, kSize)));
+  wide += 2 * pad;
+  const float height = u(12) + card + high * static_cast<float>(lines.size());
+  Rect box{at.x + u(16), at.y + u(18), wide, height};
+  if (box.right() > input.frame.width - u(4)) box.x = std::max(0.F, at.x - u(10) - wide);
+  if (box.bottom() > input.frame.height - u(4)) box.y = std::max(0.F, at.y - u(10) - height);
   // A picture in it stands beside the one that it enlarges a part of, where that leaves room.
-  if (const float right = tip_beside_.right() + u(8); carded && right + wide < window.right()) box.x = right;
-  begin_scene();
+  if (const float right = tip_beside_.right() + u(8); carded && right + wide < input.frame.width)
+    box.x = right;
+  viz::Scene& tooltip = layers_.emplace_back().scene;
+  tooltip.width = input.frame.width, tooltip.height = input.frame.height;
+  tooltip.background.a = 0;
   fill(box, theme().raised, u(6));
   stroke(box, theme().line, 1, u(6));
   float y = box.y + u(6);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    y += lines[i].gap;
-    text(lines[i].words, {box.x + pad, y, box.w - 2 * pad, high}, lines[i].color, lines[i].style, kSize);
+  for (const Line& line : lines) {
+    text(line.words, {box.x + pad, y, wide - 2 * pad, high}, line.color, line.style, kSize);
     y += high;
-    if (i > 0 || !carded) continue;
+    if (&line != lines.data() || !carded) continue;
     const Rect face{box.x + pad, y + u(2), tip_card_.width, tip_card_.height};
     fill(face, tip_card_.background);
     viz::append(scene(), tip_card_, {face.x, face.y});
-    y += card_height;
+    y += card;
   }
   shadow(*ImGui::GetForegroundDrawList(), box, u(6), u(10));
   player_.draw(*ImGui::GetForegroundDrawList(), scene(), {0, 0}, 1);
-  out.scenes.push_back(std::move(scenes_.back()));
-  scenes_.pop_back();
+  out.scenes.push_back(std::move(scene()));
+  layers_.pop_back();
 }
 
-void Ui::explain(const Rect& rect, std::string_view label, const Tip& words) {
+void Ui::explain(const Rect& rect, std::string_view label, const std::string& words) {
   const auto pointer = input.frame.pointer;
   if (!pointer || !rect.contains(*pointer) || !ImGui::IsWindowHovered()) return;
-  tooltip({words.words()});
+  tooltip({words});
   define(label);
 }
 

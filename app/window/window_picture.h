@@ -31,8 +31,7 @@ enum class Menu {
   picture,
   text,
   choice,
-  edit,
-  edits
+  edit
 };
 
 /// A control, picture or field that responds to the mouse or the keyboard.
@@ -143,6 +142,7 @@ struct Moment {
   std::size_t menu_edit = 0;         ///< the edit of the open edit menu: an index of the list
   Field menu_field = Field::prompt;  ///< the field of the open text menu
   viz::Point menu_at;
+  float menu_height = 0;  ///< of the open menu in the last frame
   float strips = 0;  ///< height of the bars under the prompt: fixed while a picture is dragged
   bool close_menu = false;
   bool leave_keyboard = false;  ///< return the keyboard to the field with the caret when no menu is open

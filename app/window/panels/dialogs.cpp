@@ -11,6 +11,29 @@ namespace headscope::app {
 
 using viz::Rect;
 
+bool draw_path_message(Ui& ui, const Rect& rect, const FileForm& form) {
+  if (!form.problem.empty()) {
+    ui.paragraph(form.problem, rect, ui.theme().error, Ui::kSmall);
+  } else if (form.asked) {
+    ui.paragraph("A file with this name exists. Replace it?", rect, ui.theme().text);
+  } else if (form.writing) {
+    ui.paragraph("The file is being written.", rect, ui.theme().text_muted, Ui::kSmall);
+  }
+  return form.asked || form.writing || !form.problem.empty();
+}
+
+Ui::Part write_button(Ui& ui, const std::string& label, const std::string& name, const FileForm& form,
+                      Action action) {
+  return ui.button(form.asked ? "Replace" : label,
+                   {.look = Ui::Look::primary,
+                    .unavailable = form.path.edit.text.empty() ? "No file is named."
+                                   : form.writing              ? "The file is being written."
+                                                               : "",
+                    .tip = form.asked ? "Overwrite the existing file" : "Write the file  Enter",
+                    .name = name},
+                   std::move(action));
+}
+
 void draw_save(Ui& ui) {
   const auto body = ui.begin_dialog(Dialog::save, "Save session", 640, 250);
   if (!body) return;
@@ -22,10 +45,12 @@ void draw_save(Ui& ui) {
            {body->x, y, body->w, 0}, ui.theme().text_muted, Ui::kSmall) +
        ui.u(10);
   ui.field(Field::session_path, {body->x, y, body->w, ui.u(30)}, "path of the file");
-  draw_path_message(ui, {body->x, y + ui.u(38), body->w, body->bottom() - ui.u(76) - y}, form);
-  if (draw_write_button(ui, *body, "Save", "Save session", form))
-    ui.actions.emplace_back(SaveSession{system::path_of(form.path.edit.text), form.asked});
-  draw_text_menu(ui);
+  draw_path_message(ui, {body->x, y + ui.u(38), body->w, 0}, form);
+  const float high = ui.u(32);
+  ui.place({body->x, body->bottom() - high, body->w, high},
+           {{.grows = true},
+            write_button(ui, "Save", "Save session", form,
+                         SaveSession{system::path_of(form.path.edit.text), form.asked})});
   ui.end_dialog();
 }
 
@@ -34,16 +59,13 @@ namespace {
 using EntryKind = FolderEntry::Kind;
 
 void draw_recent_folders(Ui& ui, const Rect& rect) {
-  const auto& recent = ui.state.recent_folders;
-  const float row = ui.u(30);
-  const Rect rows = ui.begin_list("recent", rect, row * static_cast<float>(recent.size() + 1));
-  MenuLayout lines(ui, rows);
-  lines.heading("Recent", row);
-  for (const std::filesystem::path& folder : recent) {
-    const std::string name =
-        folder.filename().empty() ? system::text_of(folder) : system::text_of(folder.filename());
-    lines.row({.label = name, .tip = system::text_of(folder), .closes = false}, row, BrowseFolder{folder});
-  }
+  ui.begin_list("recent", rect);
+  ui.heading("Recent");
+  for (const std::filesystem::path& folder : ui.state.recent_folders)
+    ui.row({.label = system::text_of(folder.filename().empty() ? folder : folder.filename()),
+            .tip = system::text_of(folder),
+            .closes = false},
+           BrowseFolder{folder});
   ui.end_list();
 }
 
@@ -51,54 +73,30 @@ void draw_recent_folders(Ui& ui, const Rect& rect) {
 void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& entries) {
   const OpenForm& form = ui.state.open_form;
   const FolderListing& listing = form.listing;
-  const float row = ui.u(30);
   ui.stroke(frame, ui.theme().line, 1, ui.u(6));
-  const Rect rows = ui.begin_list("folders", frame.inset(ui.u(3)),
-                                  row * static_cast<float>(std::max<std::size_t>(1, entries.size())));
-  const Rect first{rows.x + ui.u(10), rows.y, rows.w - ui.u(20), row};
+  ui.begin_list("folders", frame.inset(ui.u(3)));
   if (typed_model(ui.state)) {
-    ui.paragraph("The name of a model on the Hugging Face hub.", first, ui.theme().text_muted);
+    ui.heading("The name of a model on the Hugging Face hub.");
   } else if (!listing.problem.empty()) {
-    ui.paragraph(listing.problem, first, ui.theme().error);
+    ui.paragraph(listing.problem, ui.theme().error);
   } else if (form.loading && listing.folder.empty()) {
-    ui.text("reading…", first, ui.theme().text_muted);
+    ui.heading("reading…");
   } else if (entries.empty()) {
-    ui.text(listing.is_model ? "No folders here: this folder is a model." : "No folders here.", first,
-            ui.theme().text_muted);
+    ui.heading(listing.is_model ? "No folders here: this folder is a model." : "No folders here.");
   }
-  MenuLayout lines(ui, rows);
   for (const FolderEntry& entry : entries) {
     const std::filesystem::path path = listing.folder / system::path_of(entry.name);
     const bool opens = entry.kind != EntryKind::folder;  // opens itself instead of being listed
     constexpr const char* kNames[] = {"", "GPT-2 model", "session", "figure", "attention", "prompts"};
-    lines.row({.label = entry.name + (opens ? "" : "/"),
-               .right = kNames[static_cast<std::size_t>(entry.kind)],
-               .icon = entry.kind == EntryKind::model ? Icon::model : Icon::none,
-               .tip = entry.about,
-               .closes = false},
-              row,
-              is_for_open_file(path) && opens ? Action(OpenFile{path})
-              : opens                         ? Action(OpenModel{path})
-                                              : Action(BrowseFolder{path}));
+    ui.row({.label = entry.name + (opens ? "" : "/"),
+            .right = kNames[static_cast<std::size_t>(entry.kind)],
+            .tip = entry.about,
+            .closes = false},
+           is_for_open_file(path) && opens ? Action(OpenFile{path})
+           : opens                         ? Action(OpenModel{path})
+                                           : Action(BrowseFolder{path}));
   }
   ui.end_list();
-}
-
-/// "This folder holds no GPT-2 model; 3 folders, 1 session"; empty if it could not be read.
-std::string contents(const OpenForm& form, const std::vector<FolderEntry>& entries) {
-  if (!form.listing.problem.empty()) return "";
-  const auto count = [&](EntryKind kind) { return std::ranges::count(entries, kind, &FolderEntry::kind); };
-  const auto folders = count(EntryKind::folder) + count(EntryKind::model);
-  std::string words = std::to_string(folders) + (folders == 1 ? " folder" : " folders");
-  const auto add = [&](EntryKind kind, const char* one, const char* many) {
-    if (const auto n = count(kind); n > 0) words += ", " + std::to_string(n) + (n == 1 ? one : many);
-  };
-  add(EntryKind::session, " session", " sessions");
-  add(EntryKind::figure, " figure", " figures");
-  add(EntryKind::patterns, " attention file", " attention files");
-  add(EntryKind::prompts, " list of prompts", " lists of prompts");
-  return (form.listing.is_model ? "This folder is a GPT-2 model; " : "This folder holds no GPT-2 model; ") +
-         words;
 }
 
 }  // namespace
@@ -111,13 +109,12 @@ void draw_open(Ui& ui) {
       720, 560);
   if (!body) return;
   const FolderListing& listing = form.listing;
-  const float up = ui.button_width("Up");
-  if (ui.button({body->x, body->y + ui.u(2), up, ui.u(32)}, "Up",
-                {.unavailable = listing.folder.has_relative_path() ? "" : "This folder has no parent.",
-                 .tip = "Parent folder"}))
-    ui.actions.emplace_back(BrowseFolder{listing.folder.parent_path()});
-  ui.field(Field::open_path, {body->x + up + ui.u(8), body->y, body->w - up - ui.u(8), ui.u(36)},
-           "a folder, or a model on the Hugging Face hub");
+  ui.place({body->x, body->y, body->w, ui.u(34)},
+           {ui.button("Up",
+                      {.unavailable = listing.folder.has_relative_path() ? "" : "This folder has no parent.",
+                       .tip = "Parent folder"},
+                      BrowseFolder{listing.folder.parent_path()}),
+            ui.field(Field::open_path, "a folder, or a model on the Hugging Face hub", 0)});
 
   const bool recent = !ui.state.recent_folders.empty();
   const float places = recent ? std::min(ui.u(190), body->w / 3) : 0;
@@ -129,25 +126,29 @@ void draw_open(Ui& ui) {
       return e.kind != EntryKind::folder && e.kind != EntryKind::model;
     });
   draw_entries(ui, {body->x + places, top, body->w - places, high}, entries);
-  ui.small(form.loading ? "reading…" : contents(form, entries),
-           {body->x + places, foot, body->w - places - ui.u(180), ui.u(32)}, ui.theme().text_muted);
 
   const auto distant = typed_model(ui.state);
   const bool is_listed = form.path.edit.text == system::text_of(listing.folder);
-  const std::string label = distant ? "Fetch this model" : "Open this folder";
-  const float wide = ui.button_width(label);
-  if (ui.button({body->right() - wide, foot, wide, ui.u(32)}, label,
-                {.look = Ui::Look::primary,
-                 .unavailable = distant                    ? ""
-                                : !is_listed               ? "Press Enter to open what is named."
-                                : !listing.problem.empty() ? listing.problem
-                                : !listing.is_model        ? "This folder holds no GPT-2 model."
-                                                           : "",
-                 .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache and open it"
-                                : "Load the model in this folder"}))
-    ui.actions.push_back(distant ? Action(FetchModel{*distant})
-                                 : Action(OpenModel{system::path_of(form.path.edit.text)}));
-  draw_text_menu(ui);
+  Ui::Part state = ui.words(form.loading               ? "reading…"
+                            : !listing.problem.empty() ? ""
+                            : listing.is_model         ? "This folder is a GPT-2 model."
+                                                       : "This folder holds no GPT-2 model.",
+                            ui.theme().text_muted);
+  state.grows = true;
+  ui.place(
+      {body->x + places, foot, body->w - places, ui.u(32)},
+      {std::move(state),
+       ui.button(distant ? "Fetch this model" : "Open this folder",
+                 {.look = Ui::Look::primary,
+                  .unavailable = distant                    ? ""
+                                 : !is_listed               ? "Press Enter to open what is named."
+                                 : !listing.problem.empty() ? listing.problem
+                                 : !listing.is_model        ? "This folder holds no GPT-2 model."
+                                                            : "",
+                  .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache and open it"
+                                 : "Load the model in this folder"},
+                 distant ? Action(FetchModel{*distant})
+                         : Action(OpenModel{system::path_of(form.path.edit.text)}))});
   ui.end_dialog();
 }
 

@@ -20,12 +20,7 @@ using viz::Rect;
 
 namespace {
 
-constexpr float kRow = 28, kGap = 6, kProblem = 20;
-
-void draw_label(Ui& ui, RowLayout& row, std::string_view words) {
-  ui.text(words, row.left(std::ceil(ui.width(words, viz::FontStyle::medium, 0.93F))), ui.theme().text_muted,
-          viz::FontStyle::medium, 0.93F);
-}
+constexpr float kRow = 28, kGap = 6;
 
 /// Whether there is a second prompt or model that could be used.
 bool has_second(const UiState& state, const Snapshot& snapshot) {
@@ -44,7 +39,7 @@ std::string comparison_problem(const UiState& state, const Snapshot& snapshot) {
   return unedited ? "No active edit has a baseline to compare with." : "";
 }
 
-std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot) {
+std::vector<Ui::Segment> sides(const UiState& state, const Snapshot& snapshot) {
   const std::string why = comparison_problem(state, snapshot);
   if (!has_second(state, snapshot))
     return {Ui::Segment{"Edited", "Show the edited run", why},
@@ -56,13 +51,11 @@ std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot)
           {"Difference", "Show first minus second, in views that can show differences", why}};
 }
 
-/// The sides of the comparison, at the right end of the row.
-void draw_sides(Ui& ui, RowLayout& row) {
-  const auto segments = sides(ui.state, ui.snapshot);
+/// The sides of the comparison.
+Ui::Part sides(Ui& ui) {
   const bool compares = comparison_problem(ui.state, ui.snapshot).empty();
-  const int chosen = compares ? static_cast<int>(ui.state.side) : -1;
-  const int pressed = ui.segmented(row.right(ui.segmented_width(segments)), "Show", segments, chosen);
-  if (pressed >= 0) ui.actions.emplace_back(SetSide{static_cast<Side>(pressed)});
+  return ui.choice("Show", sides(ui.state, ui.snapshot), compares ? static_cast<int>(ui.state.side) : -1,
+                   ui.input.frame.width, [](int side) -> Action { return SetSide{static_cast<Side>(side)}; });
 }
 
 void list_becomes(Ui& ui, EditList list, bool dragging = false) {
@@ -79,162 +72,102 @@ EditList removed(EditList list, std::size_t index) {
   return list;
 }
 
-float chip_width(const Ui& ui, const std::string& words) {
-  return std::ceil(ui.width(words, viz::FontStyle::medium)) + ui.u(66);
-}
-
-/// Of all edits, and the gaps after them.
-float chips_width(const Ui& ui) {
-  float width = 0;
-  for (const ListedEdit& listed : ui.state.edits.edits)
-    width += chip_width(ui, edit_words(listed.edit)) + ui.u(kGap);
-  return width;
-}
-
 /// One edit: a switch, its text, which opens its menu, and a button that removes it.
-void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
-  const EditList& list = ui.state.edits;
-  const ListedEdit& listed = list.edits[index];
-  const bool on = listed.on;
-  const bool beyond = ui.snapshot.run && is_beyond(listed.edit, ui.snapshot.run->run->length());
-  const bool lacks = model::patches_from_second(listed.edit) &&
-                     (ui.state.second.model.empty() || !ui.snapshot.second_problem.empty());
+Ui::Part chip(Ui& ui, std::size_t index) {
+  const ListedEdit& listed = ui.state.edits.edits[index];
   const std::string words = edit_words(listed.edit);
-  const viz::Theme& theme = ui.theme();
-  const viz::Color color = on && !lacks ? theme.accent : theme.line;
-  ui.stroke(rect, color, 1, ui.u(6));
-  const Rect dot{rect.x, rect.y, ui.u(24), rect.h};
-  if (ui.icon(dot, Icon::none, "Switch " + words, on ? "Switch this edit off" : "Switch this edit on"))
-    list_becomes(ui, switched(list, index));
-  const Rect mark{dot.center().x - ui.u(4), dot.center().y - ui.u(4), ui.u(8), ui.u(8)};
-  if (on) {
-    ui.fill(mark, lacks ? theme.text_muted : theme.accent, ui.u(4));
-  } else {
-    ui.stroke(mark, theme.text_muted, ui.u(1.4F), ui.u(4));
-  }
-  const Rect name{dot.right(), rect.y, rect.w - ui.u(48), rect.h};
-  const char* const problem = beyond  ? ": this prompt has no such position"
-                              : lacks ? ": there is no second model to patch from"
-                                      : "";
-  if (ui.icon(name, Icon::none, words, edit_brief(listed.edit) + problem)) {
-    ui.moment.open = Menu::edit;
-    ui.moment.menu_edit = index;
-    ui.moment.menu_at = {rect.x, rect.bottom() + ui.u(4)};
-  }
-  ui.text(words, name.inset(ui.u(2)), on && !beyond && !lacks ? theme.text : theme.text_muted,
-          viz::FontStyle::medium, 1, viz::Align::center);
-  if (ui.icon({rect.right() - ui.u(24), rect.y, ui.u(24), rect.h}, Icon::close, "Remove " + words,
-              "Remove this edit"))
-    list_becomes(ui, removed(list, index));
-}
-
-/// The edits that fit, newest first; the others are in a list.
-void draw_chips(Ui& ui, RowLayout& row) {
-  const auto& edits = ui.state.edits.edits;
-  const float more = ui.u(44), gap = ui.u(kGap);
-  float room = row.rest().w, whole = 0;
-  for (std::size_t i = 0; i < edits.size() && whole <= room; ++i)
-    whole += chip_width(ui, edit_words(edits[i].edit)) + gap;
-  const float widest = whole <= room ? room : ui.u(260);  // text is cut only if necessary
-  const auto width_of = [&](const ListedEdit& edit) {
-    return std::min(chip_width(ui, edit_words(edit.edit)), widest);
+  const float side = ui.u(24);
+  const auto draw = [=, &ui, &listed](const Rect& rect) {
+    const EditList& list = ui.state.edits;
+    const bool lacks = model::patches_from_second(listed.edit) &&
+                       (ui.state.second.model.empty() || !ui.snapshot.second_problem.empty());
+    const bool beyond = ui.snapshot.run && is_beyond(listed.edit, ui.snapshot.run->run->length());
+    const Ui::Look plain = Ui::Look::plain;
+    ui.stroke(rect, listed.on && !lacks && !beyond ? ui.theme().accent : ui.theme().line, 1, ui.u(6));
+    if (ui.button({rect.x, rect.y, side, rect.h}, listed.on ? "●" : "○",
+                  {.look = plain,
+                   .tip = listed.on ? "Switch this edit off" : "Switch this edit on",
+                   .name = "Switch " + words}))
+      list_becomes(ui, switched(list, index));
+    if (ui.button({rect.x + side, rect.y, rect.w - 2 * side, rect.h}, words,
+                  {.look = plain,
+                   .tip = edit_brief(listed.edit) + (beyond  ? ": this prompt has no such position"
+                                                     : lacks ? ": there is no second model to patch from"
+                                                             : "")})) {
+      ui.moment.open = Menu::edit;
+      ui.moment.menu_edit = index;
+      ui.moment.menu_at = {rect.x, rect.bottom() + ui.u(4)};
+    }
+    if (ui.button({rect.right() - side, rect.y, side, rect.h}, "×",
+                  {.look = plain, .tip = "Remove this edit", .name = "Remove " + words}))
+      list_becomes(ui, removed(list, index));
   };
-  std::size_t first = edits.size();
-  while (first > 0) {
-    const float wide = width_of(edits[first - 1]) + gap;
-    if (wide + (first > 1 ? more + gap : 0) > room) break;
-    room -= wide;
-    --first;
-  }
-  if (first > 0 &&
-      ui.button(row.left(more), "+" + std::to_string(first), {.tip = "More edits", .name = "More edits"})) {
-    ui.moment.open = Menu::edits;
-    ui.moment.menu_at = {row.rest().x - more, row.rest().bottom() + ui.u(4)};
-  }
-  for (std::size_t i = first; i < edits.size(); ++i) draw_chip(ui, row.left(width_of(edits[i])), i);
+  return {ui.button_width(words) + 2 * side, draw};
 }
 
-void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
-  const std::string& problem = ui.state.edits_bar.problem;
-  RowLayout row(rect, ui.u(kGap));
-  draw_label(ui, row, "Edits");
-  if (with_sides) draw_sides(ui, row);
-  const float least = ui.u(ui.state.edits.edits.empty() ? 260 : 150);
-  const float most = std::max(least, std::min(ui.u(300), row.rest().w * 0.4F));
-  const Rect field = row.right(std::clamp(row.rest().w - chips_width(ui) - ui.u(kGap), least, most));
-  draw_chips(ui, row);
-  ui.field(Field::edits, field, "add an edit: L1H6.z=0");
-  if (!problem.empty())
-    ui.small(problem, {rect.x, rect.bottom() + ui.u(kGap / 2), rect.w, ui.u(kProblem)}, ui.theme().error);
+/// Each of these draws a bar and returns its bottom.
+float draw_edits(Ui& ui, const Rect& row, bool with_sides) {
+  std::vector<Ui::Part> parts{ui.label("Edits"), ui.field(Field::edits, "add an edit: L1H6.z=0", ui.u(260))};
+  if (with_sides) parts.push_back(sides(ui));
+  for (std::size_t i = 0; i < ui.state.edits.edits.size(); ++i) parts.push_back(chip(ui, i));
+  const float bottom = ui.flow(row, parts, 3 * row.h);
+  if (ui.state.edits_bar.problem.empty()) return bottom;
+  ui.small(ui.state.edits_bar.problem, {row.x, bottom, row.w, ui.u(20)}, ui.theme().error);
+  return bottom + ui.u(20);
 }
 
-/// Of the second prompt and its tokens.
-float second_height(const Ui& ui) {
-  return ui.u(kRow + 2) + tokens_height(ui, 1);
-}
-
-void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
+float draw_second(Ui& ui, const Rect& row, bool with_sides) {
   const SecondPrompt& second = ui.state.second;
-  RowLayout row(rect, ui.u(kGap));
-  draw_label(ui, row, second.is_file ? "Second file" : "Second prompt");
-  if (ui.icon(row.right(ui.u(kRow)), Icon::close, "Close the second prompt",
-              Tip("Close the second prompt", command(CommandId::second_prompt))))
-    ui.actions.emplace_back(CompareWith{false, second.alignment});
-  if (with_sides) draw_sides(ui, row);
-  const std::array<Ui::Segment, 2> ways{
-      Ui::Segment{"By position", "Compare the tokens at the same positions"},
-      {"By token",
-       "Compare the tokens of the longest common subsequence, for prompts with added or missing words"}};
-  const int pressed =
-      ui.segmented(row.right(ui.segmented_width(ways)), "Compare", ways, static_cast<int>(second.alignment));
-  if (pressed >= 0) ui.actions.emplace_back(CompareWith{true, static_cast<Alignment>(pressed)});
-  ui.field(Field::second, row.rest(),
-           second.is_file ? "a file of attention patterns to compare with" : "a prompt to compare with");
-  if (!shows_second_tokens(ui.state, ui.snapshot)) return;
-  const Rect card{rect.x, rect.bottom() + ui.u(2), rect.w, tokens_height(ui, 1)};
+  std::vector<Ui::Part> parts{
+      ui.label(second.is_file ? "Second file" : "Second prompt"),
+      ui.field(Field::second,
+               second.is_file ? "a file of attention patterns to compare with" : "a prompt to compare with",
+               0),
+      ui.choice("Compare",
+                {{"By position", "Compare the tokens at the same positions"},
+                 {"By token",
+                  "Compare the tokens of the longest common subsequence, for prompts with added or missing "
+                  "words"}},
+                static_cast<int>(second.alignment), row.w, [](int way) -> Action {
+                  return CompareWith{true, static_cast<Alignment>(way)};
+                })};
+  if (with_sides) parts.push_back(sides(ui));
+  parts.push_back(ui.sign("×", "Close the second prompt",
+                          with_keys("Close the second prompt", command(CommandId::second_prompt)),
+                          CompareWith{false, second.alignment}));
+  ui.place(row, parts);
+  if (!shows_second_tokens(ui.state, ui.snapshot)) return row.bottom();
+  const Rect card{row.x, row.bottom() + ui.u(2), row.w, tokens_height(ui, 1)};
   ui.begin_pane("second tokens", card);
   ui.picture(token_strip(), {card.x + ui.u(kGap), card.y, card.w - 2 * ui.u(kGap), card.h}, Side::baseline);
   ui.end_pane();
+  return card.bottom();
 }
 
 /// A button with the second model's name, which opens the list of models.
-void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
+float draw_second_model(Ui& ui, const Rect& row, bool with_sides) {
   const std::filesystem::path& folder = ui.state.second.model;
-  RowLayout row(rect, ui.u(kGap));
-  draw_label(ui, row, "Second model");
-  if (ui.icon(row.right(ui.u(kRow)), Icon::close, "Close the second model", "Close the second model"))
-    ui.actions.emplace_back(CompareModel{});
-  if (with_sides && has_second(ui.state, ui.snapshot)) draw_sides(ui, row);
-  const std::string name = model_name(folder);
-  ui.menu_button(row.left(std::min(ui.button_width(name, true), row.rest().w)), name, Menu::second_model,
-                 {.menu = true,
-                  .tip = Tip("Choose another model to compare with", command(CommandId::second_model)),
-                  .name = "Choose the second model"});
   const Snapshot& snapshot = ui.snapshot;
   const bool there = snapshot.second_model && snapshot.second_model->folder == folder;
   const bool loads = !there && (snapshot.busy == Busy::loading || snapshot.busy == Busy::loading_second);
-  ui.small(there && ui.state.second.on        ? "the second prompt runs in it"
-           : there                            ? "the same prompt runs in it"
-           : !snapshot.second_problem.empty() ? snapshot.second_problem
-           : loads                            ? "loading, " + percent(snapshot.fraction)
-                                              : "loading",
-           row.rest(), snapshot.second_problem.empty() ? ui.theme().text_muted : ui.theme().error);
-}
-
-struct Bar {
-  float height = 0;
-  void (*draw)(Ui& ui, const Rect& row, bool with_sides) = nullptr;
-};
-
-/// The bars that are shown, from the top.
-std::vector<Bar> bars(const Ui& ui) {
-  const UiState& s = ui.state;
-  std::vector<Bar> shown;
-  if (shows_edits(s))
-    shown.push_back({ui.u(kRow + (s.edits_bar.problem.empty() ? 0 : kProblem)), draw_edits});
-  if (s.second.on) shown.push_back({second_height(ui), draw_second});
-  if (!s.second.model.empty()) shown.push_back({ui.u(kRow), draw_second_model});
-  return shown;
+  Ui::Part progress = ui.words(there && ui.state.second.on        ? "the second prompt runs in it"
+                               : there                            ? "the same prompt runs in it"
+                               : !snapshot.second_problem.empty() ? snapshot.second_problem
+                               : loads                            ? "loading, " + percent(snapshot.fraction)
+                                                                  : "loading",
+                               snapshot.second_problem.empty() ? ui.theme().text_muted : ui.theme().error);
+  progress.grows = true;
+  std::vector<Ui::Part> parts{ui.label("Second model"),
+                              ui.menu_button(model_name(folder), Menu::second_model,
+                                             {.menu = true,
+                                              .tip = with_keys("Choose another model to compare with",
+                                                               command(CommandId::second_model)),
+                                              .name = "Choose the second model"}),
+                              std::move(progress)};
+  if (with_sides && has_second(ui.state, snapshot)) parts.push_back(sides(ui));
+  parts.push_back(ui.sign("×", "Close the second model", "Close the second model", CompareModel{}));
+  ui.place(row, parts);
+  return row.bottom();
 }
 
 std::string all_as_text(const EditList& list) {
@@ -243,18 +176,17 @@ std::string all_as_text(const EditList& list) {
   return edit_text(all);
 }
 
-void draw_slider(Ui& ui, const Rect& rect, std::size_t index, const Strength& strength) {
-  const EditList& list = ui.state.edits;
-  const float label = ui.u(64), number = ui.u(56);
-  ui.text(strength.name, {rect.x, rect.y, label, rect.h}, ui.theme().text_muted);
+void draw_slider(Ui& ui, const Rect& line, std::size_t index, const Strength& strength) {
+  const float pad = ui.u(10), label = ui.u(64), number = ui.u(56);
+  const Rect rect{line.x + pad, line.y, line.w - 2 * pad, line.h};
+  ui.text(strength.name, rect, ui.theme().text_muted);
   const auto moved =
       ui.slider({rect.x + label, rect.y, rect.w - label - number, rect.h}, "Strength", strength.value,
                 {strength.low, strength.high, strength.step, strength.default_value}, "Strength of the edit");
-  ui.small(exact(static_cast<float>(strength.value)), {rect.right() - number, rect.y, number, rect.h},
-           ui.theme().text, viz::Align::right);
+  ui.small(exact(static_cast<float>(strength.value)), rect, ui.theme().text, viz::Align::right);
   if (!moved) return;
   const double rounded = std::round(*moved / strength.step) * strength.step;
-  EditList next = list;
+  EditList next = ui.state.edits;
   next.edits[index].edit = with_strength(next.edits[index].edit, rounded);
   list_becomes(ui, std::move(next), ImGui::IsMouseDown(0));
 }
@@ -267,56 +199,35 @@ std::string side_words(const UiState& state) {
   return std::string(state.side == Side::run ? "first " : "second ") + (state.second.on ? "prompt" : "model");
 }
 
-float edit_bars_height(const Ui& ui) {
-  float height = 0;
-  for (const Bar& bar : bars(ui)) height += bar.height + ui.u(kGap);
-  return height;
-}
-
-void draw_edit_bars(Ui& ui, const Rect& rect) {
-  float y = rect.y;
+float draw_edit_bars(Ui& ui, const Rect& room) {
+  const UiState& s = ui.state;
+  Rect row{room.x, room.y, room.w, ui.u(kRow)};
   bool with_sides = true;  // at the first bar
-  for (const Bar& bar : bars(ui)) {
-    if (y + bar.height > rect.bottom()) break;
-    bar.draw(ui, {rect.x, y, rect.w, ui.u(kRow)}, std::exchange(with_sides, false));
-    y += bar.height + ui.u(kGap);
-  }
-  if (y > rect.y) ui.area(WindowArea::kEdits, {rect.x, rect.y, rect.w, y - ui.u(kGap) - rect.y});
-  if (ui.state.edits_bar.dragging && !ImGui::IsMouseDown(0)) list_becomes(ui, ui.state.edits);
+  const auto draw = [&](bool shown, float (*bar)(Ui&, const Rect&, bool)) {
+    if (shown) row.y = bar(ui, row, std::exchange(with_sides, false)) + ui.u(kGap);
+  };
+  draw(shows_edits(s), draw_edits);
+  draw(s.second.on, draw_second);
+  draw(!s.second.model.empty(), draw_second_model);
+  if (!with_sides) ui.area(WindowArea::kEdits, {room.x, room.y, room.w, row.y - ui.u(kGap) - room.y});
+  if (s.edits_bar.dragging && !ImGui::IsMouseDown(0)) list_becomes(ui, s.edits);
+  return row.y;
 }
 
-void draw_edit_menus(Ui& ui) {
+void draw_edit_menu(Ui& ui) {
   const EditList& list = ui.state.edits;
-  const float row = ui.u(30), pad = ui.u(10);
   const std::size_t index = ui.moment.menu_edit;
-  if (index < list.edits.size()) {
-    const ListedEdit& listed = list.edits[index];
-    const std::string text = edit_brief(listed.edit);
-    const float width = std::clamp(ui.width(text) + ui.u(40), ui.u(280), ui.u(520));
-    draw_menu(ui, Menu::edit, ui.moment.menu_at, width, [&](MenuLayout& lines) {
-      if (const auto line = lines.take(ui.u(28)))
-        ui.text(text, {line->x + pad, line->y, line->w - 2 * pad, line->h}, ui.theme().text_muted);
-      if (const auto strength = strength_of(listed.edit))
-        if (const auto line = lines.take(ui.u(34)))
-          draw_slider(ui, {line->x + pad, line->y, line->w - 2 * pad, row}, index, *strength);
-      if (lines.row({.label = listed.on ? "Switch off" : "Switch on"}, row))
-        list_becomes(ui, switched(list, index));
-      lines.row({.label = "Copy as text"}, row, CopyText{edit_text(listed.edit)});
-      lines.row({.label = "Copy all edits as text"}, row, CopyText{all_as_text(list)});
-      if (lines.row({.label = "Remove"}, row)) list_becomes(ui, removed(list, index));
-    });
-  }
-  draw_menu(ui, Menu::edits, ui.moment.menu_at, ui.u(420), [&](MenuLayout& lines) {
-    for (std::size_t i = 0; i < list.edits.size(); ++i) {
-      const ListedEdit& listed = list.edits[i];
-      if (lines.row({.label = edit_words(listed.edit),
-                     .tip = edit_brief(listed.edit),
-                     .marked = listed.on,
-                     .closes = false},
-                    row))
-        list_becomes(ui, switched(list, i));
-    }
-  });
+  if (index >= list.edits.size()) return;
+  const ListedEdit& listed = list.edits[index];
+  const std::string text = edit_brief(listed.edit);
+  if (!ui.begin_menu(Menu::edit, std::clamp(ui.width(text) + ui.u(40), ui.u(280), ui.u(520)))) return;
+  ui.heading(text);
+  if (const auto strength = strength_of(listed.edit)) draw_slider(ui, ui.next(ui.u(34)), index, *strength);
+  if (ui.row({.label = listed.on ? "Switch off" : "Switch on"})) list_becomes(ui, switched(list, index));
+  ui.row({.label = "Copy as text"}, CopyText{edit_text(listed.edit)});
+  ui.row({.label = "Copy all edits as text"}, CopyText{all_as_text(list)});
+  if (ui.row({.label = "Remove"})) list_becomes(ui, removed(list, index));
+  ui.end_menu();
 }
 
 }  // namespace headscope::app

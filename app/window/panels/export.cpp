@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <iterator>
 #include <stdexcept>
-#include <tuple>
+#include <utility>
 
 #include "app/ascii.h"
 #include "app/views/parts/names.h"
@@ -18,34 +17,6 @@ using viz::Rect;
 
 namespace {
 
-/// Lines of a form: a label and a control.
-class Form {
- public:
-  Form(Ui& ui, const Rect& rect) : ui_(ui), rest_(rect) {}
-  Rect line(std::string_view name, float gap = 12) {
-    const float row = ui_.u(30), label = ui_.u(84);
-    ui_.begin_group();
-    ui_.text(name, {rest_.x, rest_.y, label, row}, ui_.theme().text_muted);
-    const Rect place{rest_.x + label, rest_.y, rest_.w - label, row};
-    rest_.y += row + ui_.u(gap);
-    return place;
-  }
-  /// A line of choices; returns the pressed one, or -1.
-  int choice(std::string_view name, const std::vector<Ui::Segment>& segments, int chosen) {
-    Rect rect = line(name);
-    const float wanted = ui_.segmented_width(segments);
-    if (wanted > rect.w) return ui_.choice(rect, name, segments, chosen);
-    rect.w = wanted;
-    return ui_.segmented(rect, name, segments, chosen);
-  }
-  void words(std::string_view name, std::string_view words) { ui_.text(words, line(name), ui_.theme().text); }
-  float y() const { return rest_.y; }
-
- private:
-  Ui& ui_;
-  Rect rest_;
-};
-
 /// What can be exported: the shown views, the tokens, and the whole window, which is null.
 std::vector<const View*> subjects(const UiState& state) {
   std::vector<const View*> shown = shown_tabs(state);
@@ -56,81 +27,101 @@ std::vector<const View*> subjects(const UiState& state) {
   return shown;
 }
 
+/// A line of the form: a label and a control.
+Rect line(Ui& ui, std::string_view name) {
+  const float label = ui.u(84);
+  ui.begin_group();
+  Rect line = ui.next(ui.u(42));
+  line.h = ui.u(30);
+  ui.text(name, line, ui.theme().text_muted);
+  return {line.x + label, line.y, line.w - label, line.h};
+}
+
+/// A line of choices, each of which changes the form.
+template <class T>
+void choices(Ui& ui, std::string name, std::vector<Ui::Segment> segments, T ExportForm::*member,
+             const std::vector<T>& values) {
+  const ExportForm& form = ui.state.export_form;
+  const Rect rect = line(ui, name);
+  const auto chosen = std::ranges::find(values, form.*member) - values.begin();
+  ui.place(rect, {ui.choice(std::move(name), std::move(segments), static_cast<int>(chosen), rect.w,
+                            [&form, member, values](int i) -> Action {
+                              SetExport set{form};
+                              set.form.*member = values[i];
+                              return set;
+                            })});
+}
+
 /// The picture, the file format and the scale.
-void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
+void draw_format_lines(Ui& ui) {
   const ExportForm& now = ui.state.export_form;
-  const auto all = subjects(ui.state);
   std::vector<Ui::Segment> names;
-  int chosen = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    names.push_back({all[i] ? std::string(all[i]->title) : "Window",
-                     all[i] ? std::string(all[i]->help) : "everything on the screen, as pixels"});
-    if (now.subject == (all[i] ? all[i]->id : std::string_view())) chosen = static_cast<int>(i);
+  std::vector<std::string> ids;
+  for (const View* view : subjects(ui.state)) {
+    names.push_back({view ? std::string(view->title) : "Window",
+                     view ? std::string(view->help) : "everything on the screen, as pixels"});
+    ids.emplace_back(view ? view->id : std::string_view());
   }
-  if (const int i = form.choice("Picture", names, chosen); i >= 0) set.subject = all[i] ? all[i]->id : "";
+  choices(ui, "Picture", std::move(names), &ExportForm::subject, ids);
   const bool window = now.subject.empty();
   const std::string only_views = window ? "The whole window is exported as pixels: choose a view." : "";
-  const std::vector<Ui::Segment> formats{
-      {"PNG", "pixels"},
-      {"SVG", "vector graphics, sharp at any size", only_views},
-      {"PDF", window ? "pixels on a page" : "for papers: vector graphics with embedded fonts"},
-      {"CSV", "the data of the picture", only_views}};
-  constexpr FileFormat kKinds[] = {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv};
-  const auto kind = std::ranges::find(kKinds, now.kind) - std::begin(kKinds);
-  if (const int i = form.choice("Format", formats, static_cast<int>(kind)); i >= 0) set.kind = kKinds[i];
-
-  if (!window && now.kind != FileFormat::csv) {
-    std::vector<Ui::Segment> targets;
+  choices(ui, "Format",
+          {{"PNG", "pixels"},
+           {"SVG", "vector graphics, sharp at any size", only_views},
+           {"PDF", window ? "pixels on a page" : "for papers: vector graphics with embedded fonts"},
+           {"CSV", "the data of the picture", only_views}},
+          &ExportForm::kind, {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv});
+  if (now.kind == FileFormat::csv) return;
+  if (!window) {
+    std::vector<Ui::Segment> names_of_targets;
+    std::vector<Target> targets;
     for (const auto& target : kTargetNames) {
       const TargetSpec spec = spec_of(target.value);
-      targets.push_back({std::string(spec.label), std::string(spec.words)});
+      names_of_targets.push_back({std::string(spec.label), std::string(spec.words)});
+      targets.push_back(target.value);
     }
-    if (const int i = form.choice("For", targets, static_cast<int>(now.target)); i >= 0)
-      set.target = kTargetNames[i].value;
+    choices(ui, "For", std::move(names_of_targets), &ExportForm::target, targets);
   }
-  if (now.kind == FileFormat::png && !window && now.target != Target::screen) {
-    form.words("Scale", now.target == Target::slide ? "3 pixels per logical pixel" : "300 pixels per inch");
-  } else if (now.kind == FileFormat::png || window) {
-    std::vector<Ui::Segment> scales;
-    for (int scale = 1; scale <= kMaxExportScale; ++scale)
-      scales.push_back({std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"});
-    if (const int i = form.choice("Scale", scales, now.scale - 1); i >= 0) set.scale = i + 1;
+  if (window || (now.kind == FileFormat::png && now.target == Target::screen)) {
+    std::vector<Ui::Segment> names_of_scales;
+    std::vector<int> scales;
+    for (int scale = 1; scale <= kMaxExportScale; ++scale) {
+      names_of_scales.push_back(
+          {std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"});
+      scales.push_back(scale);
+    }
+    choices(ui, "Scale", std::move(names_of_scales), &ExportForm::scale, scales);
   } else if (now.kind == FileFormat::svg) {
-    const int i = form.choice("Text",
-                              {{"Outlines", "looks the same everywhere"},
-                               {"Text", "editable and searchable, but depends on the reader's fonts"}},
-                              now.svg_text ? 1 : 0);
-    if (i >= 0) set.svg_text = i == 1;
-  } else if (now.kind == FileFormat::pdf) {
-    form.words("Text", "text with embedded fonts");
-  } else {
-    form.words("Data", "comma-separated, full precision");
+    choices(ui, "Text",
+            {{"Outlines", "looks the same everywhere"},
+             {"Text", "editable and searchable, but depends on the reader's fonts"}},
+            &ExportForm::svg_text, {false, true});
   }
 }
 
+/// A button that switches a part of the form.
+Ui::Part toggle(Ui& ui, const char* label, bool ExportForm::*member, const char* tip) {
+  SetExport set{ui.state.export_form};
+  const bool on = std::exchange(set.form.*member, !(set.form.*member));
+  return ui.button(label, {.on = on, .tip = tip}, std::move(set));
+}
+
 /// The theme, the extras and the size.
-void draw_look_lines(Ui& ui, Form& form, ExportForm& set) {
-  const ExportForm& now = ui.state.export_form;
-  const bool window = now.subject.empty();
-  const Rect look = form.line("Theme");
-  const std::vector<Ui::Segment> themes{{"Light"}, {"Dark"}};
-  const Rect theme{look.x, look.y, ui.segmented_width(themes), look.h};
-  if (const int i = ui.segmented(theme, "Theme", themes, now.dark ? 1 : 0); i >= 0) set.dark = i == 1;
-  const Rect title{theme.right() + ui.u(18), look.y, ui.u(80), look.h};
-  const Rect caption{title.right() + ui.u(10), look.y, ui.u(100), look.h};
-  const float right = caption.right() + ui.u(10);
-  if (ui.checkbox({right, look.y, std::max(0.F, look.right() - right), look.h}, "Recipe", now.recipe,
-                  "Store in the file how it was made: program, model, prompt, edits, options. Drop the file "
-                  "on the window to restore them"))
-    set.recipe = !now.recipe;
-  if (!window && ui.checkbox(title, "Title", now.title, "The title above the picture"))
-    set.title = !now.title;
-  if (!window &&
-      ui.checkbox(caption, "Caption", now.caption, "The line under the picture: model, prompt, head"))
-    set.caption = !now.caption;
-  if (window) return form.words("Size", "as on the screen");
-  Rect size = form.line("Size");
-  ui.field(Field::export_size, size, "e.g. 1200x800, 84mm or 6.5x4in; empty: automatic");
+void draw_look_lines(Ui& ui) {
+  choices(ui, "Theme", {{"Light"}, {"Dark"}}, &ExportForm::dark, {false, true});
+  std::vector<Ui::Part> extras{toggle(ui, "Recipe", &ExportForm::recipe,
+                                      "Store in the file how it was made: program, model, prompt, edits, "
+                                      "options. Drop the file on the window "
+                                      "to restore them")};
+  const bool window = ui.state.export_form.subject.empty();
+  if (!window) {
+    extras.push_back(toggle(ui, "Title", &ExportForm::title, "The title above the picture"));
+    extras.push_back(
+        toggle(ui, "Caption", &ExportForm::caption, "The line under the picture: model, prompt, head"));
+  }
+  ui.place(line(ui, "With"), extras);
+  if (!window)
+    ui.field(Field::export_size, line(ui, "Size"), "e.g. 1200x800, 84mm or 6.5x4in; empty: automatic");
 }
 
 /// "990 × 723 pixels, 3.3 × 2.41 in (84 × 61 mm)".
@@ -173,27 +164,21 @@ void draw_preview(Ui& ui, const Rect& rect) {
 }
 
 void draw_export_lines(Ui& ui, const Rect& place) {
-  const Rect body = ui.begin_list("form", place, ui.u(352));
-  const ExportForm& now = ui.state.export_form;
-  ExportForm set = now;
-  Form form(ui, body);
-  draw_format_lines(ui, form, set);
-  if (now.kind != FileFormat::csv) draw_look_lines(ui, form, set);
-  ui.field(Field::export_path, form.line("File", 6), "path of the file");
-  const Rect message_area{body.x, form.y(), body.w, body.bottom() - form.y()};
-  if (now.waiting && now.problem.empty()) {
-    ui.paragraph("The file is written when everything is computed. Esc cancels.", message_area,
+  const ExportForm& form = ui.state.export_form;
+  ui.begin_list("form", place);
+  draw_format_lines(ui);
+  if (form.kind != FileFormat::csv) draw_look_lines(ui);
+  ui.field(Field::export_path, line(ui, "File"), "path of the file");
+  const Rect message = ui.next(ui.u(48));
+  if (form.waiting && form.problem.empty()) {
+    ui.paragraph("The file is written when everything is computed. Esc cancels.", message,
                  ui.theme().text_muted, Ui::kSmall);
-  } else if (!draw_path_message(ui, message_area, now) && now.kind != FileFormat::csv) {
-    ui.paragraph(now.recipe ? "With its recipe, the file holds the prompt, the model's name, the edits and "
-                              "all options, so that the picture can be recreated."
-                            : "Without its recipe, the file holds only the picture.",
-                 message_area, ui.theme().text_muted, Ui::kSmall);
+  } else if (!draw_path_message(ui, message, form) && form.kind != FileFormat::csv) {
+    ui.paragraph(form.recipe ? "With its recipe, the file holds the prompt, the model's name, the edits and "
+                               "all options, so that the picture can be recreated."
+                             : "Without its recipe, the file holds only the picture.",
+                 message, ui.theme().text_muted, Ui::kSmall);
   }
-  const auto choices = [](const ExportForm& f) {
-    return std::tie(f.subject, f.kind, f.scale, f.svg_text, f.target, f.title, f.caption, f.recipe, f.dark);
-  };
-  if (choices(set) != choices(now)) ui.actions.emplace_back(SetExport{std::move(set)});
   ui.end_list();
 }
 
@@ -213,20 +198,20 @@ void draw_export(Ui& ui) {
   const ExportForm& form = ui.state.export_form;
   const float row = ui.u(32), foot = body->bottom() - row;
   draw_export_lines(ui, {body->x, body->y, body->w, foot - ui.u(8) - body->y});
-  RowLayout line({body->x, foot, body->w, row}, ui.u(8));
-  if (ui.button(line.left(ui.button_width("Copy data")), "Copy data",
-                {.unavailable = form.subject.empty() ? "The whole window has no data." : "",
-                 .tip = "Copy the picture's data, tab-separated, for a spreadsheet"}))
-    ui.actions.emplace_back(CopyNumbers{form.subject});
-  if (ui.button(line.left(ui.button_width("Copy picture")), "Copy picture",
-                {.unavailable = !ui.state.can_copy_pictures    ? std::string(system::no_picture_clipboard())
-                                : form.kind != FileFormat::png ? "Only a PNG can be copied."
-                                                               : "",
-                 .tip = "Copy the picture as PNG"}))
-    ui.actions.emplace_back(DoExport{false, true});
-  if (draw_write_button(ui, *body, "Export", "Export file", form))
-    ui.actions.emplace_back(DoExport{form.asked});
-  draw_text_menu(ui);
+  ui.place(
+      {body->x, foot, body->w, row},
+      {ui.button("Copy data",
+                 {.unavailable = form.subject.empty() ? "The whole window has no data." : "",
+                  .tip = "Copy the picture's data, tab-separated, for a spreadsheet"},
+                 CopyNumbers{form.subject}),
+       ui.button("Copy picture",
+                 {.unavailable = !ui.state.can_copy_pictures    ? std::string(system::no_picture_clipboard())
+                                 : form.kind != FileFormat::png ? "Only a PNG can be copied."
+                                                                : "",
+                  .tip = "Copy the picture as PNG"},
+                 DoExport{false, true}),
+       {.grows = true},
+       write_button(ui, "Export", "Export file", form, DoExport{form.asked})});
   ui.end_dialog();
 }
 

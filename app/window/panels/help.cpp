@@ -6,6 +6,7 @@
 
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
+#include "viz/scene/picture.h"
 
 namespace headscope::app {
 
@@ -50,17 +51,6 @@ const GuidePage& keys_page() {
   return kPage;
 }
 
-/// The bytes of the first `count` characters of UTF-8.
-std::size_t bytes_of_letters(std::string_view text, std::size_t count) {
-  std::size_t at = 0;
-  for (; at < text.size(); ++at)
-    if ((text[at] & 0xC0) != 0x80 && count-- == 0) break;
-  return at;
-}
-std::size_t letters(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 /// Words of one look in their place on a line.
 struct Piece {
   float x = 0, w = 0;
@@ -75,11 +65,16 @@ struct ContentLine {
   float x = 0;
   float factor = 1;
   bool bold = false;
-  bool framed = false;                ///< code on a background
-  std::vector<PieceLine> cells = {};  ///< side by side
-  std::string anchor = {};            ///< of a heading
+  bool framed = false;  ///< code on a background
+  PieceLine pieces = {};
+  std::string anchor = {};  ///< of a heading
   const GuidePage* page = nullptr;
 };
+
+FontStyle face_of(const GuideSpan& span, bool bold) {
+  if (span.look == Look::code) return FontStyle::mono;
+  return bold ? FontStyle::bold : span.look == Look::strong ? FontStyle::medium : FontStyle::regular;
+}
 
 /// Lays out blocks below each other in a width.
 class Column {
@@ -97,11 +92,6 @@ class Column {
   float width_, y_ = 0;
   std::vector<ContentLine> lines_;
 
-  FontStyle style(const GuideSpan& span, bool bold) const {
-    if (span.look == Look::code) return FontStyle::mono;
-    return bold ? FontStyle::bold : span.look == Look::strong ? FontStyle::medium : FontStyle::regular;
-  }
-
   /// Breaks a text at spaces; a wider word gets a line of its own.
   std::vector<PieceLine> flow(const GuideText& text, float width, float factor, bool bold) const {
     std::vector<PieceLine> lines(1);
@@ -109,7 +99,7 @@ class Column {
     bool space = false;
     const float between = ui_.width(" ", FontStyle::regular, factor);
     for (const GuideSpan& span : text) {
-      const FontStyle face = style(span, bold);
+      const FontStyle face = face_of(span, bold);
       const float inside = ui_.width(" ", face, factor);
       std::string_view rest = span.text;
       while (!rest.empty()) {
@@ -146,7 +136,7 @@ class Column {
     for (PieceLine& line : flow(text, width_ - indent, factor, bold)) {
       ContentLine& laid =
           lines_.emplace_back(ContentLine{.y = y_, .h = high, .x = indent, .factor = factor, .bold = bold});
-      laid.cells.push_back(std::move(line));
+      laid.pieces = std::move(line);
       y_ += high;
     }
   }
@@ -170,8 +160,7 @@ class Column {
         const std::size_t first = lines_.size();
         add_lines(block.text, ui_.u(16), Ui::kSmall);
         static const GuideSpan kBullet{Look::plain, "•"};
-        lines_[first].cells.front().insert(lines_[first].cells.front().begin(),
-                                           Piece{-ui_.u(12), ui_.u(8), &kBullet, "•"});
+        lines_[first].pieces.push_back({-ui_.u(12), ui_.u(8), &kBullet, "•"});
         y_ -= gap / 2;
         break;
       }
@@ -185,28 +174,20 @@ class Column {
     y_ += gap;
   }
 
-  /// A line of code; if it is too long, its rest is indented below it.
-  void add_code(std::string_view line) {
+  void add_code(std::string_view code) {
     static const GuideSpan kCode{Look::code, ""};
     constexpr float kFactor = 0.86F;
-    constexpr std::size_t kIndent = 4;
     const float high = ui_.u(18), room = width_ - ui_.u(16);
-    const float letter = std::max(1.F, ui_.width("0", FontStyle::mono, kFactor));
-    const auto most = std::max<std::size_t>(20, static_cast<std::size_t>(room / letter));
-    std::string shown(line);
-    do {
-      std::size_t end = shown.size();
-      if (letters(shown) > most) {
-        end = shown.rfind(' ', bytes_of_letters(shown, most));
-        if (end == std::string::npos || end <= kIndent) end = bytes_of_letters(shown, most);
-      }
+    const viz::Style style{ui_.theme(), ui_.fonts(), ui_.state.font_size, 1};
+    const std::size_t spaces = std::min(code.find_first_not_of(' '), code.size());
+    const float indent = ui_.width("0", FontStyle::mono, kFactor) * static_cast<float>(spaces);
+    for (const std::string& line : viz::wrap(style, code.substr(spaces), ui_.state.font_size * kFactor,
+                                             FontStyle::mono, room - indent)) {
       ContentLine& laid = lines_.emplace_back(
-          ContentLine{.y = y_, .h = high, .x = ui_.u(8), .factor = kFactor, .framed = true});
-      laid.cells.push_back({{0, room, &kCode, shown.substr(0, end)}});
+          ContentLine{.y = y_, .h = high, .x = ui_.u(8) + indent, .factor = kFactor, .framed = true});
+      laid.pieces.push_back({0, room, &kCode, line});
       y_ += high;
-      const std::size_t rest = std::min(shown.find_first_not_of(' ', end), shown.size());
-      shown = rest < shown.size() ? std::string(kIndent, ' ') + shown.substr(rest) : std::string();
-    } while (!shown.empty());
+    }
   }
 
   /// Columns as wide as their widest cell, the last one as wide as there is room; narrower if that is too
@@ -219,7 +200,7 @@ class Column {
     for (const auto& row : table.rows) {
       for (std::size_t i = 0; i < row.size(); ++i) {
         float cell = 0;
-        for (const GuideSpan& span : row[i]) cell += ui_.width(span.text, style(span, false), Ui::kSmall);
+        for (const GuideSpan& span : row[i]) cell += ui_.width(span.text, face_of(span, false), Ui::kSmall);
         widths[i] = std::max(widths[i], std::min(most, std::ceil(cell) + 1));
       }
     }
@@ -251,9 +232,11 @@ class Column {
             lines_.emplace_back(ContentLine{.y = y_, .h = high, .factor = Ui::kSmall, .bold = r == 0});
         float x = 0;
         for (std::size_t i = 0; i < cells.size(); ++i) {
-          PieceLine line = l < cells[i].size() ? std::move(cells[i][l]) : PieceLine();
-          for (Piece& piece : line) piece.x += x;
-          laid.cells.push_back(std::move(line));
+          if (l < cells[i].size())
+            for (Piece& piece : cells[i][l]) {
+              piece.x += x;
+              laid.pieces.push_back(std::move(piece));
+            }
           x += widths[i] + space;
         }
         y_ += high;
@@ -297,13 +280,9 @@ void draw_piece(Ui& ui, const ContentLine& laid, const Piece& piece, const Rect&
       return;
     }
   }
-  const FontStyle face = piece.span->look == Look::code     ? FontStyle::mono
-                         : laid.bold                        ? FontStyle::bold
-                         : piece.span->look == Look::strong ? FontStyle::medium
-                                                            : FontStyle::regular;
   const bool muted = !laid.bold && piece.span->look == Look::plain;
   ui.text(piece.words, {rect.x, rect.y, rect.w + ui.u(2), rect.h},
-          muted ? ui.theme().text_muted : ui.theme().text, face, laid.factor);
+          muted ? ui.theme().text_muted : ui.theme().text, face_of(*piece.span, laid.bold), laid.factor);
 }
 
 bool is_searching(const HelpForm& form) {
@@ -376,25 +355,23 @@ const HelpLayout& laid_out(Ui& ui, float width) {
 }
 
 void draw_pages(Ui& ui, const Rect& rect) {
-  const auto& pages = ui.state.guide->pages;
-  const float row = ui.u(30);
-  const Rect rows = ui.begin_list("pages", rect, row * static_cast<float>(pages.size() + 1));
-  MenuLayout lines(ui, rows);
+  ui.begin_list("pages", rect);
   const HelpForm& form = ui.state.help_form;
   const bool searching = !form.search.edit.text.empty();
   const auto add = [&](const GuidePage& page) {
-    lines.row({.label = page.title, .marked = !searching && page.name == form.page, .closes = false}, row,
-              ShowGuide{page.name, ""});
+    ui.row({.label = page.title, .marked = !searching && page.name == form.page, .closes = false},
+           ShowGuide{page.name, ""});
   };
   add(keys_page());
-  for (const GuidePage& page : pages) add(page);
+  for (const GuidePage& page : ui.state.guide->pages) add(page);
   ui.end_list();
 }
 
 void draw_content(Ui& ui, const Rect& rect) {
   const float bar = ui.u(16);
   const HelpLayout& layout = laid_out(ui, rect.w - bar);
-  const Rect list = ui.begin_list("content", rect, layout.height + ui.u(8));
+  ui.begin_list("content", rect);
+  const Rect list = ui.next(layout.height + ui.u(8));
   ui.scroll_by_keys();
   const HelpForm& form = ui.state.help_form;
   if (layout.lines.empty())
@@ -415,9 +392,8 @@ void draw_content(Ui& ui, const Rect& rect) {
                viz::Align::right);
     // Links of the same words are told apart by their place in the content.
     int id = static_cast<int>(&laid - layout.lines.data()) * kMaxPieces;
-    for (const PieceLine& cell : laid.cells)
-      for (const Piece& piece : cell)
-        draw_piece(ui, laid, piece, {list.x + laid.x + piece.x, line.y, piece.w, line.h}, page, id++);
+    for (const Piece& piece : laid.pieces)
+      draw_piece(ui, laid, piece, {list.x + laid.x + piece.x, line.y, piece.w, line.h}, page, id++);
   }
   if (searching || form.anchor.empty()) ui.scroll_once(shown + "?" + form.search.edit.text, 0);
   ui.end_list();
@@ -435,7 +411,6 @@ void draw_help(Ui& ui) {
   ui.field(Field::help, {body->x, body->y, body->w, field}, "Search the keys, the guide and its glossary");
   if (guide) draw_pages(ui, {body->x, top, nav, body->bottom() - top});
   draw_content(ui, {body->x + nav + gap, top, body->w - nav - gap, body->bottom() - top});
-  draw_text_menu(ui);
   ui.end_dialog();
 }
 

@@ -18,22 +18,15 @@ void draw_palette(Ui& ui) {
   ui.field(Field::palette, {body->x, body->y, body->w, field}, "a few letters, e.g. lens, 5.5 or dark");
   const Rect frame{body->x, body->y + field + ui.u(10), body->w, body->h - field - ui.u(10)};
   const auto& matches = found_entries(ui.moment, ui.state, ui.snapshot, ui.out.pictures);
-  const Rect rows = ui.begin_list("entries", frame, row * static_cast<float>(matches.size()));
-  const float chosen = row * static_cast<float>(form.chosen);
+  ui.begin_list("entries", frame);
   ui.scroll_once("entry " + std::to_string(form.chosen) + " " + letters,
-                 std::max(0.F, chosen - (frame.h - row) / 2));
-  for (std::size_t i = 0; i < matches.size(); ++i) {
-    const Rect place{rows.x, rows.y + row * static_cast<float>(i), rows.w, row};
-    if (place.bottom() < frame.y || place.y > frame.bottom()) continue;
-    const PaletteEntry& entry = matches[i];
-    if (!ui.row(place, {.label = entry.label,
-                        .right = entry.keys.empty() ? entry.kind : entry.kind + "   " + entry.keys,
-                        .marked = static_cast<int>(i) == form.chosen}))
-      continue;
-    perform(entry, ui.actions, ui.moment.open);
-  }
+                 std::max(0.F, row * static_cast<float>(form.chosen) - (frame.h - row) / 2));
+  for (int i = 0; const PaletteEntry& entry : matches)
+    if (ui.row({.label = entry.label,
+                .right = entry.keys.empty() ? entry.kind : entry.kind + "   " + entry.keys,
+                .marked = i++ == form.chosen}))
+      perform(entry, ui.actions, ui.moment.open);
   ui.end_list();
-  draw_text_menu(ui);
   ui.end_dialog();
 }
 

@@ -12,7 +12,6 @@ using viz::Rect;
 namespace {
 
 constexpr float kTextFactor = 1.1F;  // the prompt's font size, relative to other text
-constexpr float kNoticeFactor = 0.85F;
 
 /// The notice about the whole prompt, and what can be done about it.
 struct Notice {
@@ -81,28 +80,13 @@ float strip_inset(const Ui& ui) {
   return ui.u(6);
 }
 
-/// The notice stands below the text, in line with it.
-float notice_inset(const Ui& ui) {
-  return ui.u(12);
-}
-float notice_width(const Ui& ui, float width) {
-  return width - 2 * notice_inset(ui);
-}
-
 /// The number of lines that show all tokens.
 int token_lines(const Ui& ui, float width) {
-  const View& view = token_strip();
   const ViewContext context = ui.context(nullptr, width - 2 * strip_inset(ui), 0);
   if (!context.run) return 1;
   const float line = tokens_height(ui, 1) - tokens_height(ui, 0);
-  return std::max(1,
-                  static_cast<int>(std::lround((view.whole_height(context) - tokens_height(ui, 0)) / line)));
-}
-
-/// The height of the notice in all its lines; 0: there is none.
-float notice_height(const Ui& ui, float width) {
-  const std::string words = notice(ui.state, ui.snapshot).words;
-  return words.empty() ? 0 : ui.paragraph_height(words, width, kNoticeFactor);
+  const float whole = token_strip().whole_height(context) - tokens_height(ui, 0);
+  return std::max(1, static_cast<int>(std::lround(whole / line)));
 }
 
 }  // namespace
@@ -116,68 +100,59 @@ bool shows_second_tokens(const UiState& state, const Snapshot& snapshot) {
   return state.second.on && snapshot.run && compares_texts(*snapshot.run);
 }
 
-PromptHeights prompt_heights(Ui& ui, float width) {
+Ui::Part prompt_notice(Ui& ui) {
+  return {0,
+          [&ui, shown = notice(ui.state, ui.snapshot)](const Rect& rect) {
+            constexpr float kFactor = 0.85F;
+            if (shown.words.empty()) return;
+            const auto wide = [&](const std::string& words) {
+              return words.empty() ? 0 : ui.width(words, viz::FontStyle::regular, kFactor) + ui.u(10);
+            };
+            const float link = wide(shown.button), w = std::min(wide(shown.words), rect.w - link);
+            // In two lines; text that does not fit is in the tooltip.
+            std::vector<std::string> lines = ui.wrapped(shown.words, w, kFactor);
+            for (std::size_t i = 2; i < lines.size(); ++i) lines[1] += " " + lines[i];
+            const float count = lines.size() > 1 ? 2 : 1, height = ui.u(17);
+            Rect line{rect.x, rect.center().y - count * height / 2, w, height};
+            for (int i = 0; i < static_cast<int>(count); ++i, line.y += height)
+              ui.text(lines[i], line, ui.theme().text_muted, viz::FontStyle::regular, kFactor);
+            ui.explain({rect.x, rect.y, w, rect.h}, "", shown.words);
+            if (link > 0 && ui.link({rect.x + w, rect.y, link, rect.h}, shown.button, kFactor))
+              ui.actions.push_back(shown.action);
+          },
+          true};
+}
+
+float draw_prompt(Ui& ui, const Rect& room) {
   const bool low = ui.input.frame.height < ui.u(800);
-  const EditorLook look = editor_look(ui, {0, 0, width, 0});
+  EditorLook look = editor_look(ui, {room.x, room.y, room.w, 0});
   const auto editor = [&](int rows) {
     return editor_height(ui.fonts(), look.font_size, static_cast<float>(rows));
   };
-  PromptHeights heights;
-  heights.below = ui.u(low ? 2 : 4);
   const auto rows =
       static_cast<int>(row_count(ui.state.prompt.edit, ui.metrics.for_field(Field::prompt), look));
-  const int wanted = token_lines(ui, width);
+  const int wanted = token_lines(ui, room.w);
   // A low window has no room to keep free for text that may come.
-  const float room = low ? editor(std::min(rows, 2)) + tokens_height(ui, std::min(wanted, 2))
-                         : editor(2) + tokens_height(ui, 2);
-  // The text comes first, then the tokens, then the notice.
-  int shown = 1;
-  while (shown < rows && editor(shown + 1) + tokens_height(ui, 1) <= room) ++shown;
-  int lines = 1;
-  while (lines < wanted && editor(shown) + tokens_height(ui, lines + 1) <= room) ++lines;
-  heights.tokens = tokens_height(ui, lines);
-  heights.editor = room - heights.tokens;
-  const float free = heights.editor - editor(shown), notice = notice_height(ui, notice_width(ui, width));
-  if (notice > 0 && notice <= free) heights.editor -= free, heights.notice = free;
-  return heights;
-}
+  const float height = low ? editor(std::min(rows, 2)) + tokens_height(ui, std::min(wanted, 2))
+                           : editor(2) + tokens_height(ui, 2);
+  // The text comes first, then the tokens.
+  int shown = 1, lines = 1;
+  while (shown < rows && editor(shown + 1) + tokens_height(ui, 1) <= height) ++shown;
+  while (lines < wanted && editor(shown) + tokens_height(ui, lines + 1) <= height) ++lines;
+  look.rect.h = height - tokens_height(ui, lines);
 
-void draw_prompt_notice(Ui& ui, const Rect& rect) {
-  const Notice shown = notice(ui.state, ui.snapshot);
-  if (shown.words.empty()) return;
-  Rect lines = rect.inset(-ui.u(2));
-  lines.x = rect.x, lines.w = rect.w;
-  if (!shown.button.empty()) {
-    const float words = std::min(ui.width(shown.words, viz::FontStyle::regular, kNoticeFactor) + ui.u(12),
-                                 rect.w - ui.button_width(shown.button));
-    const float wide = ui.width(shown.button, viz::FontStyle::regular, kNoticeFactor);
-    if (ui.link({rect.x + words, rect.y, wide, rect.h}, shown.button, kNoticeFactor))
-      ui.actions.push_back(shown.action);
-    lines.w = words;
-  }
-  // Text that does not fit is shown in a tooltip.
-  const bool all = ui.paragraph_in(shown.words, lines, ui.theme().text_muted, kNoticeFactor);
-  if (!all && ui.input.frame.pointer && rect.contains(*ui.input.frame.pointer)) ui.tooltip({shown.words});
-}
-
-/// One card: the text, and under it the notice and the tokens that the model reads.
-void draw_prompt(Ui& ui, const Rect& rect, const PromptHeights& heights) {
-  ui.begin_pane("prompt", rect);
-  EditorLook look = editor_look(ui, {rect.x, rect.y, rect.w, heights.editor});
+  const Rect card{room.x, room.y, room.w, height + ui.u(low ? 2 : 4)};
+  ui.begin_pane("prompt", card);
   ui.area(WindowArea::kPrompt, look.rect);
+  const float top = look.rect.bottom(), inset = strip_inset(ui);
   ui.editor(Field::prompt, std::move(look));
-  if (heights.notice > 0)
-    draw_prompt_notice(
-        ui, {rect.x + notice_inset(ui), rect.y + heights.editor, notice_width(ui, rect.w), heights.notice});
-  const float inset = strip_inset(ui);
   const bool has_own = ui.state.side == Side::baseline && shows_second_tokens(ui.state, ui.snapshot);
-  ui.picture(token_strip(),
-             {rect.x + inset, rect.y + heights.editor + heights.notice, rect.w - 2 * inset, heights.tokens},
+  ui.picture(token_strip(), {card.x + inset, top, card.w - 2 * inset, tokens_height(ui, lines)},
              has_own ? Side::run : ui.state.side);
-  const bool typing = !ui.out.fields.empty() && ui.out.fields.back().look.focused;
-  const float ring = typing ? ui.u(2) : 1;
-  ui.stroke(rect, typing ? ui.theme().accent : ui.theme().field_line, ring, ui.u(8));
+  const bool typing = ui.out.fields.back().look.focused;
+  ui.stroke(card, typing ? ui.theme().accent : ui.theme().field_line, typing ? ui.u(2) : 1, ui.u(8));
   ui.end_pane();
+  return card.bottom();
 }
 
 }  // namespace headscope::app

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <utility>
 #include <vector>
 
+#include "app/counted.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/sources/pattern_file.h"
@@ -20,19 +20,6 @@ namespace headscope::app {
 using viz::Rect;
 
 namespace {
-
-/// "124.4 M", "941 k".
-std::string short_count(std::int64_t count) {
-  char text[32];
-  if (count >= 1'000'000'000) {
-    std::snprintf(text, sizeof text, "%.2f G", static_cast<double>(count) / 1e9);
-  } else if (count >= 1'000'000) {
-    std::snprintf(text, sizeof text, "%.1f M", static_cast<double>(count) / 1e6);
-  } else {
-    std::snprintf(text, sizeof text, "%.0f k", static_cast<double>(count) / 1e3);
-  }
-  return text;
-}
 
 std::string milliseconds(double ms) {
   char text[32];
@@ -56,17 +43,16 @@ std::string about_run(const Ui& ui) {
   } else if (snapshot.model) {
     const bool second = ui.state.side == Side::baseline && snapshot.run && compares_models(*snapshot.run);
     const LoadedModel& shown = second ? *snapshot.run->baseline->model : *snapshot.model;
-    words += shown.name + ", " + short_count(shown.transformer->parameter_count()) + " parameters";
+    words += shown.name + ", " + grouped(shown.transformer->parameter_count()) + " parameters";
   }
   return words;
 }
 
-void say(Ui& ui, RowLayout& line, std::string_view words, viz::Color color) {
-  ui.small(words, line.rest(), color);
-  line.skip(ui.width(words, viz::FontStyle::regular, Ui::kSmall) + ui.u(14));
+void say(Ui& ui, std::vector<Ui::Part>& line, std::string words, viz::Color color) {
+  line.push_back(ui.words(std::move(words), color));
 }
 
-void say_selection(Ui& ui, RowLayout& line) {
+void say_selection(Ui& ui, std::vector<Ui::Part>& line) {
   const PromptRun& first = *ui.snapshot.run;
   Selection selection = clamped(ui.state.selection, first);
   // The second prompt's side has its own tokens.
@@ -89,14 +75,12 @@ int percent(const Snapshot& snapshot) {
   return static_cast<int>(std::lround(snapshot.fraction * 100));
 }
 
-void say_loading(Ui& ui, RowLayout& line) {
+void say_loading(Ui& ui, std::vector<Ui::Part>& line) {
   if (ui.snapshot.busy != Busy::loading) return;
   say(ui, line, "loading " + ui.snapshot.loading + " " + std::to_string(percent(ui.snapshot)) + " %",
       ui.theme().accent);
-  const Rect place = line.left(ui.button_width("Cancel"));
-  if (ui.button({place.x, place.y + ui.u(3), place.w, place.h - ui.u(6)}, "Cancel",
-                {.tip = "Keep the current model  Esc"}))
-    ui.actions.emplace_back(change(&UiState::load_cancel, ui.state.load_request));
+  line.push_back(ui.button("Cancel", {.tip = "Keep the current model  Esc"},
+                           change(&UiState::load_cancel, ui.state.load_request)));
 }
 
 /// What an open model warns of.
@@ -121,26 +105,28 @@ std::vector<Warning> open_warnings(const Ui& ui) {
   return open;
 }
 
-constexpr float kWarning = 20;            // height of its line
-constexpr std::size_t kMostWarnings = 3;  // lines
-
-/// The card of a message above the status line; `words` draws into the room that the closing button leaves.
-/// Returns whether that was pressed. `close`: its name and its tooltip.
-bool draw_card(Ui& ui, const char* id, const Rect& rect, viz::Color color,
-               const std::pair<const char*, const char*>& close,
-               const std::function<void(const Rect&)>& words) {
-  const Rect card{rect.x, std::round(rect.y + ui.u(6)), rect.w, std::floor(rect.h - ui.u(6))};
-  ui.begin_pane(id, card, false);
-  ui.fill(card, mix(ui.theme().surface, color, 0.1F), ui.u(8));
-  ui.stroke(card, color, 1, ui.u(8));
-  words({card.x + ui.u(14), card.y, card.w - ui.u(60), card.h});
-  const bool closes = ui.icon({card.right() - ui.u(36), card.y + ui.u(4), ui.u(30), ui.u(28)}, Icon::close,
-                              close.first, close.second);
-  ui.end_pane();
-  return closes;
+/// Paragraphs in a card that can be closed.
+Bar card(Ui& ui, float width, std::vector<std::string> words, viz::Color color, const char* close,
+         const char* tip, Action action) {
+  const float pad = ui.u(14), room = width - pad - ui.u(46);
+  float height = ui.u(24);
+  for (const std::string& paragraph : words) height += ui.paragraph_height(paragraph, room);
+  return {std::ceil(height),
+          [=, &ui, words = std::move(words), action = std::move(action)](const Rect& rect) {
+            const Rect card{rect.x, std::round(rect.y + ui.u(6)), rect.w, std::floor(rect.h - ui.u(6))};
+            ui.begin_group();
+            ui.fill(card, mix(ui.theme().surface, color, 0.1F), ui.u(8));
+            ui.stroke(card, color, 1, ui.u(8));
+            Rect line{card.x + pad, card.y + ui.u(8), room, 0};
+            for (const std::string& paragraph : words)
+              line.y += ui.paragraph(paragraph, line, ui.theme().text);
+            ui.place({card.x, card.y + ui.u(4), card.w - ui.u(6), ui.u(28)},
+                     {{.grows = true}, ui.sign("×", close, tip, action)});
+            ui.begin_group();
+          }};
 }
 
-void say_running(Ui& ui, RowLayout& line) {
+void say_running(Ui& ui, std::vector<Ui::Part>& line) {
   const Snapshot& snapshot = ui.snapshot;
   if (snapshot.busy != Busy::running || !snapshot.run || snapshot.run->prompt == prompt_of(ui.state)) return;
   const int done = percent(snapshot);
@@ -150,63 +136,43 @@ void say_running(Ui& ui, RowLayout& line) {
 }  // namespace
 
 void draw_status(Ui& ui, const Rect& rect) {
-  const std::string right = ui.status().empty() ? about_run(ui) : "";
-  ui.small(right, rect, ui.theme().text_muted, viz::Align::right);
-  RowLayout line(rect, ui.u(14));
-  line.right(ui.width(right, viz::FontStyle::regular, Ui::kSmall));
+  std::vector<Ui::Part> line;
   say_loading(ui, line);
-  if (!ui.status().empty()) return say(ui, line, ui.status(), ui.theme().text);
   const Message& message = ui.state.message;
-  if (!message.text.empty() && !message.is_error) return say(ui, line, message.text, ui.theme().text);
-  if (ui.snapshot.run) say_selection(ui, line);
-  if (const auto next = ask(*ui.input.answers, NextAfter{ui.state.selection.query});
-      next && !next->not_finite.empty())
-    say(ui, line, next->not_finite, ui.theme().error);
-  say_running(ui, line);
+  const bool hovers = !ui.status().empty();
+  if (hovers || (!message.text.empty() && !message.is_error)) {
+    say(ui, line, hovers ? ui.status() : message.text, ui.theme().text);
+  } else {
+    if (ui.snapshot.run) say_selection(ui, line);
+    if (const auto next = ask(*ui.input.answers, NextAfter{ui.state.selection.query});
+        next && !next->not_finite.empty())
+      say(ui, line, next->not_finite, ui.theme().error);
+    say_running(ui, line);
+  }
+  line.push_back({.grows = true});
+  if (!hovers) say(ui, line, about_run(ui), ui.theme().text_muted);
+  ui.place(rect, line, 14);
 }
 
-float error_height(const Ui& ui, float width) {
+Bar error_bar(Ui& ui, float width) {
   const Message& message = ui.state.message;
-  if (message.text.empty() || !message.is_error) return 0;
-  return std::ceil(ui.paragraph_height(message.text, width - ui.u(60)) + ui.u(24));
+  if (message.text.empty() || !message.is_error) return {};
+  return card(ui, width, {message.text}, ui.theme().error, "Close the message", "Close  Esc", ShowMessage{});
 }
 
-void draw_error(Ui& ui, const Rect& rect) {
-  const auto words = [&](const Rect& room) {
-    ui.paragraph(ui.state.message.text, {room.x, room.y + ui.u(8), room.w, 0}, ui.theme().text);
-  };
-  if (draw_card(ui, "error", rect, ui.theme().error, {"Close the message", "Close  Esc"}, words))
-    ui.actions.emplace_back(ShowMessage{});
-}
-
-float warnings_height(const Ui& ui) {
-  const std::size_t count = open_warnings(ui).size();
-  return count == 0 ? 0 : ui.u(18) + ui.u(kWarning) * static_cast<float>(std::min(count, kMostWarnings));
-}
-
-void draw_warnings(Ui& ui, const Rect& rect) {
-  const std::vector<Warning> warnings = open_warnings(ui);
-  const auto words = [&](const Rect& room) {
-    Rect line{room.x, room.y + ui.u(6), room.w, ui.u(kWarning)};
-    std::string more, others;
-    for (std::size_t i = kMostWarnings; i < warnings.size(); ++i)
-      others += (others.empty() ? "" : "; ") + warnings[i].text;
-    if (!others.empty()) more = "and " + std::to_string(warnings.size() - kMostWarnings) + " more";
-    for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i, line.y += line.h) {
-      RowLayout places(line, ui.u(10));
-      if (i + 1 == kMostWarnings && !more.empty()) {
-        const Rect end = places.right(ui.width(more, viz::FontStyle::regular, Ui::kSmall) + 1);
-        ui.small(more, end, ui.theme().text_muted);
-        ui.explain(end, "", Tip(others));
-      }
-      ui.small(warnings[i].brief, places.rest(), ui.theme().text);
-      ui.explain(places.rest(), "", Tip(warnings[i].text));
-    }
-  };
-  if (!draw_card(ui, "warnings", rect, ui.theme().text_muted, {"Close the warnings", "Close"}, words)) return;
+Bar warnings_bar(Ui& ui, float width) {
+  constexpr std::size_t kMost = 3;
   std::vector<std::string> closed = ui.state.closed_warnings;
-  for (const Warning& warning : warnings) closed.push_back(warning.text);
-  ui.actions.emplace_back(change(&UiState::closed_warnings, std::move(closed)));
+  std::vector<std::string> words;
+  const std::vector<Warning> warnings = open_warnings(ui);
+  for (std::size_t i = 0; i < warnings.size(); ++i) {
+    closed.push_back(warnings[i].text);
+    if (i < kMost) words.push_back(warnings[i].brief);
+  }
+  if (warnings.size() > kMost) words.push_back("and " + std::to_string(warnings.size() - kMost) + " more");
+  if (words.empty()) return {};
+  return card(ui, width, std::move(words), ui.theme().text_muted, "Close the warnings", "Close",
+              change(&UiState::closed_warnings, std::move(closed)));
 }
 
 }  // namespace headscope::app

@@ -20,8 +20,8 @@ std::string pane_subtitle(const Ui& ui, Place place) {
                               : "";
 }
 
-void draw_header_line(Ui& ui, const Rect& rect, float header) {
-  ui.line({rect.x + 1, rect.y + header}, {rect.right() - 1, rect.y + header}, ui.theme().line);
+void draw_header_line(Ui& ui, const Rect& rect, float y) {
+  ui.line({rect.x + 1, y}, {rect.right() - 1, y}, ui.theme().line);
 }
 
 /// Why the shown text cannot go on; empty: it can.
@@ -37,87 +37,56 @@ std::string generating_problem(const Ui& ui) {
 
 void draw_generate(Ui& ui, const Rect& rect) {
   const bool running = ui.state.generation.running;
-  if (ui.button(rect, running ? "Stop" : "Generate",
-                {.icon = running ? Icon::stop : Icon::play,
-                 .on = running,
+  if (ui.button(rect, running ? "■ Stop" : "▶ Generate",
+                {.on = running,
                  .unavailable = running ? "" : generating_problem(ui),
                  .tip = running ? "Stop generating  Esc"
-                                : Tip("Generate token by token at this temperature",
-                                      command(CommandId::generate))}))
+                                : with_keys("Generate token by token at this temperature",
+                                            command(CommandId::generate)),
+                 .name = running ? "Stop" : "Generate"}))
     ui.actions.emplace_back(Generate{!running});
 }
 
-/// The tabs of the shown view's group, the shown one among them; a list has them all if they do not fit into
-/// `rect`. Without room for even the shown one, the list alone. Returns the pressed one, or null.
-const View* draw_group(Ui& ui, const Rect& rect, const View& shown) {
-  std::vector<const View*> group;
-  for (const View* view : tabs())
-    if (view->group == shown.group) group.push_back(view);
+/// The groups of views.
+Ui::Part groups(Ui& ui, const View& shown, bool second_view, float room) {
   std::vector<Ui::Segment> titles;
-  std::optional<Audience> half;  // that the menu has begun, or all there is
-  if (group.front()->audience == group.back()->audience) half = shown.audience;
-  for (const View* view : group) {
-    const bool begins_half = view->audience != half;
+  for (const GroupSpec& spec : kGroups)
+    titles.push_back({.label = std::string(spec.title), .tip = std::string(spec.help)});
+  const auto chosen = std::ranges::find(kGroups, shown.group, &GroupSpec::group) - std::begin(kGroups);
+  return ui.choice("Group", std::move(titles), static_cast<int>(chosen), room, [=, &shown](int i) -> Action {
+    const View* first = *std::ranges::find(tabs(), kGroups[i].group, &View::group);
+    return ShowView{std::string((first->group == shown.group ? shown : *first).id), second_view};
+  });
+}
+
+/// The views of the shown one's group.
+Ui::Part views_of_group(Ui& ui, const View& shown, bool second_view, float room) {
+  std::vector<const View*> group;
+  std::vector<Ui::Segment> titles;
+  for (const View* view : tabs()) {
+    if (view->group != shown.group) continue;
+    const bool begins_half = group.empty() || group.back()->audience != view->audience;
+    group.push_back(view);
     titles.push_back({.label = std::string(view->title),
-                      .tip = Tip(view->help, "", 0),
+                      .tip = with_key(view->help),
                       .heading = begins_half ? audience_title(view->audience) : ""});
-    half = view->audience;
   }
   const auto chosen = static_cast<int>(std::ranges::find(group, &shown) - group.begin());
-  const auto tab_width = [&](const View& view) {
-    return ui.width(view.title, viz::FontStyle::medium) + ui.u(20);
-  };
-  const auto total = [&](std::size_t count) {
-    float width = 0;
-    for (std::size_t i = 0; i < count; ++i) width += tab_width(*group[i]);
-    return width;
-  };
-  const std::string more = std::to_string(group.size()) + " views";
-  std::size_t fit = group.size();  // the first tabs, or one fewer and the shown one
-  const float list = ui.button_width(more, true);
-  if (total(fit) > rect.w) {
-    const auto needed = [&](std::size_t count) {
-      const bool in = static_cast<std::size_t>(chosen) < count;
-      return total(in ? count : count - 1) + (in ? 0 : tab_width(shown)) + ui.u(6) + list;
-    };
-    while (fit > 0 && needed(fit) > rect.w) --fit;
-  }
-  RowLayout line(rect, 0);
-  const View* pressed = nullptr;
-  for (std::size_t i = 0; i < fit; ++i) {
-    const bool last = i + 1 == fit && static_cast<std::size_t>(chosen) >= fit;
-    const View& view = last ? shown : *group[i];
-    if (ui.tab(line.left(tab_width(view)), view.title, &view == &shown, Tip(view.help, "", 0)))
-      pressed = &view;
-  }
-  if (fit == group.size()) return pressed;
-  if (fit > 0) line.skip(ui.u(6));
-  const int picked = fit > 0
-                         ? ui.choice(line.left(list), "Views", titles, chosen, more)
-                         : ui.choice(line.left(ui.button_width(shown.title, true)), "Views", titles, chosen);
-  return picked >= 0 ? group[picked] : pressed;
+  return ui.choice("Views", std::move(titles), chosen, room, [=](int i) -> Action {
+    return ShowView{std::string(group[i]->id), second_view};
+  });
 }
 
-/// The width of the list of views with the widest title in it.
-float widest_list(const Ui& ui) {
-  float widest = 0;
-  for (const View* view : tabs()) widest = std::max(widest, ui.button_width(view->title, true));
-  return widest;
-}
-
-/// The groups as buttons, in as many rows as needed, for a pane too narrow for the map; returns their bottom.
-float draw_groups(Ui& ui, const Rect& first, const View& shown, const View*& pressed) {
-  FlowLayout rows(first, ui.u(2));
-  for (const GroupSpec& spec : kGroups) {
-    const std::string label(spec.title);
-    const bool on = spec.group == shown.group;
-    if (ui.button(
-            rows.take(ui.button_width(label)), label,
-            {.look = Ui::Look::plain, .on = on, .tip = std::string(spec.help), .name = label + " views"}) &&
-        !on)
-      pressed = *std::ranges::find(tabs(), spec.group, &View::group);
-  }
-  return rows.bottom();
+/// Why a view shows no difference; empty: it shows one, or none is wanted.
+std::string no_difference(const Ui& ui, const View& shown) {
+  if (ui.state.side != Side::difference || !has_comparison(ui.state)) return "";
+  if (can_show_difference(shown, ui.context(&shown))) return "";
+  if (!shown.caption.prompt) return "This view shows weights of the model, which no run changes.";
+  if (shown.shows_difference) return "This is about the unedited model: there is no difference.";
+  return std::string("This view has no differences: it shows the ") + (ui.state.second.on ? "first prompt."
+                                                                       : ui.state.second.is_set()
+                                                                           ? "first model."
+                                                                           : "edited run.");
 }
 
 }  // namespace
@@ -125,24 +94,23 @@ float draw_groups(Ui& ui, const Rect& first, const View& shown, const View*& pre
 void draw_side_view(Ui& ui, const Rect& rect, Place place) {
   const View& view = view_at(place);
   ui.begin_pane(place == Place::left ? "left" : "right", rect);
-  const float header = ui.u(40), pad = ui.u(12), control = ui.u(28);
+  const float header = ui.u(40), pad = ui.u(12), gap = ui.u(8);
   const Rect title{rect.x + pad, rect.y, rect.w - 2 * pad, header};
   ui.text(view.title, title, ui.theme().text, viz::FontStyle::medium);
   ui.explain({title.x, title.y, ui.width(view.title, viz::FontStyle::medium), header}, view.title,
-             Tip(view.help, "", 0));
+             with_key(view.help));
   ui.small(pane_subtitle(ui, place), title, ui.theme().text_muted, viz::Align::right);
-  draw_header_line(ui, rect, header);
-  const float top =
-      draw_controls(ui, view, {rect.x + pad, rect.y + header + ui.u(8), rect.w - 2 * pad, control},
-                    (rect.h - header) / 2) +
-      ui.u(8);
-  float bottom = rect.bottom() - ui.u(8);
+  draw_header_line(ui, rect, title.bottom());
+  const float top = ui.flow({title.x, title.bottom() + gap, title.w, ui.u(28)}, controls(ui, view, title.w),
+                            (rect.h - header) / 2) +
+                    gap;
+  float bottom = rect.bottom() - gap;
   if (place == Place::right) {
     bottom -= ui.u(32);
-    draw_generate(ui, {rect.x + pad, bottom, rect.w - 2 * pad, ui.u(32)});
-    bottom -= ui.u(8);
+    draw_generate(ui, {title.x, bottom, title.w, ui.u(32)});
+    bottom -= gap;
   }
-  ui.picture(view, {rect.x + pad, top, rect.w - 2 * pad, bottom - top});
+  ui.picture(view, {title.x, top, title.w, bottom - top});
   ui.end_pane();
 }
 
@@ -151,58 +119,36 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   const View& shown = *find_view(second_view ? ui.state.second_view : ui.state.view);
   const float pad = ui.u(8), control = ui.u(28), gap = ui.u(6);
   const Rect head{rect.x + pad, rect.y + gap, rect.w - 2 * pad, control};
-
-  // At the right end: the button that opens or closes a second view.
-  const Rect last{head.right() - control, head.y, control, control};
+  // The groups, then the views of the shown one: beside them, or before the view's controls.
+  const float room = head.w - control - pad;
+  Ui::Part stages = groups(ui, shown, second_view, room);
+  Ui::Part views = views_of_group(ui, shown, second_view, room - stages.width - pad);
+  const bool beside = stages.width + pad + views.width <= room;
+  std::vector<Ui::Part> line{std::move(stages)};
+  if (beside) line.push_back(views);
+  line.push_back({.grows = true});
   const Command& two = command(CommandId::two_views);
-  if (second_view) {
-    if (ui.icon(last, Icon::close, "One view", Tip("Close the second view", two)))
-      ui.actions.emplace_back(change(&UiState::second_view, ""));
-  } else if (ui.state.second_view.empty() &&
-             ui.icon(last, Icon::two_views, "Two views", Tip("Add a second view", two))) {
-    ui.actions.push_back(toggle_second_view(ui.state));
-  }
-  // The map, then the views of the shown group: next to it, or before the view's controls.
-  const View* pressed = nullptr;
-  float top = head.bottom();
-  Rect rest{head.x, head.y, last.x - gap - head.x, control};
-  if (const float map = pass_map_width(ui, rest.w); map > 0) {
-    pressed = draw_pass_map(ui, {rest.x, rest.y, map, control}, shown);
-    rest.x += map + 2 * gap, rest.w -= map + 2 * gap;
-    const float x = rest.x - gap;
-    if (rest.w >= widest_list(ui)) ui.line({x, rest.y + gap}, {x, rest.bottom() - gap}, ui.theme().line);
-  } else {
-    top = draw_groups(ui, rest, shown, pressed);
-    rest.w = 0;
-  }
-  const bool beside = rest.w >= widest_list(ui);
-  if (beside)
-    if (const View* view = draw_group(ui, rest, shown)) pressed = view;
+  if (second_view)
+    line.push_back(
+        ui.sign("×", "One view", with_keys("Close the second view", two), change(&UiState::second_view, "")));
+  else if (ui.state.second_view.empty())
+    line.push_back(
+        ui.sign("◫", "Two views", with_keys("Add a second view", two), toggle_second_view(ui.state)));
+  ui.place(head, line);
+  float top = head.bottom() + gap;
+  draw_header_line(ui, rect, top);
   top += gap;
-  draw_header_line(ui, rect, top - rect.y);
-  top += gap;
-  float taken = 0;  // of the row of controls
-  if (!beside) {
-    taken = ui.button_width(shown.title, true);
-    if (const View* view = draw_group(ui, {head.x, top, taken, control}, shown)) pressed = view;
-    taken += gap;
+  std::vector<Ui::Part> parts = controls(ui, shown, head.w);
+  if (!beside) parts.insert(parts.begin(), std::move(views));
+  if (!parts.empty()) {  // the picture keeps at least half of the room
+    const float most = std::max(control, (rect.bottom() - top) / 2);
+    top = ui.flow({head.x, top, head.w, control}, parts, most) + gap;
   }
-  if (pressed != nullptr) ui.actions.emplace_back(ShowView{std::string(pressed->id), second_view});
-  // The picture keeps at least half of the room.
-  const float most = std::max(control, (rect.bottom() - top) / 2), controls = top;
-  top = draw_controls(ui, shown, {head.x, top, head.w, control}, most, taken);
-  if (top > controls) top += gap;
-  if (ui.state.side == Side::difference && has_comparison(ui.state) &&
-      !can_show_difference(shown, ui.context(&shown))) {
-    ui.text(!shown.caption.prompt      ? "This view shows weights of the model, which no run changes."
-            : shown.shows_difference   ? "This is about the unedited model: there is no difference."
-            : ui.state.second.on       ? "This view has no differences: it shows the first prompt."
-            : ui.state.second.is_set() ? "This view has no differences: it shows the first model."
-                                       : "This view has no differences: it shows the edited run.",
-            {rect.x + pad, top, rect.w - 2 * pad, ui.u(22)}, ui.theme().text_muted);
+  if (const std::string why = no_difference(ui, shown); !why.empty()) {
+    ui.text(why, {head.x, top, head.w, ui.u(22)}, ui.theme().text_muted);
     top += ui.u(24);
   }
-  ui.picture(shown, {rect.x + pad, top, rect.w - 2 * pad, rect.bottom() - top - ui.u(6)});
+  ui.picture(shown, {head.x, top, head.w, rect.bottom() - top - gap});
   ui.end_pane();
 }
 

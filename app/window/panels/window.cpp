@@ -136,28 +136,25 @@ void draw_window(Ui& ui) {
   ui.begin_window(window);
   const float margin = ui.u(10), inner = window.w - 2 * margin;
   const float tight = window.h < ui.u(800) ? ui.u(2) : 0;  // less between the parts of a low window
-  float y = ui.u(6) - tight;
-  const PromptHeights prompt = prompt_heights(ui, inner);
-  draw_top_bar(ui, {margin, y, inner, ui.u(32)}, prompt.notice == 0);
-  y += ui.u(32) + ui.u(6) - tight;
-  draw_prompt(ui, {margin, y, inner, prompt.total()}, prompt);
-  y += prompt.total() + ui.u(8) - tight;
+  const Rect bar{margin, ui.u(6) - tight, inner, ui.u(32)};
+  draw_top_bar(ui, bar);
+  float y = draw_prompt(ui, {margin, bar.bottom() + ui.u(6) - tight, inner, 0}) + ui.u(8) - tight;
+  const float strips = draw_edit_bars(ui, {margin, y, inner, 0}) - y;
   const bool holds_picture = ui.moment.press && ui.moment.press->view;
-  if (!holds_picture) ui.moment.strips = edit_bars_height(ui);  // fixed while a brush is used on the picture
-  draw_edit_bars(ui, {margin, y, inner, ui.moment.strips});
+  if (!holds_picture) ui.moment.strips = strips;  // fixed while a brush is used on the picture
   y += ui.moment.strips;
-  float bottom = window.h;
-  const auto above = [&](float height) { return Rect{margin, bottom -= height, inner, height}; };
-  const Rect status = above(ui.u(24)), error = above(error_height(ui, inner)),
-             warnings = above(warnings_height(ui)), fetching = above(fetching_height(ui));
+  const Rect status{margin, window.h - ui.u(24), inner, ui.u(24)};
+  const Bar bars[] = {error_bar(ui, inner), warnings_bar(ui, inner), fetching_bar(ui)};
+  float bottom = status.y;
+  for (const Bar& one : bars) bottom -= one.height;
   draw_body(ui, {margin, y, inner, std::max(ui.u(120), bottom - y)});
-  if (fetching.h > 0) draw_fetching(ui, fetching);
-  if (warnings.h > 0) draw_warnings(ui, warnings);
-  if (error.h > 0) draw_error(ui, error);
+  bottom = status.y;
+  for (const Bar& one : bars)
+    if (one.height > 0) one.draw({margin, bottom -= one.height, inner, one.height});
   draw_status(ui, status);
   draw_points(ui);
   draw_menus(ui);
-  draw_edit_menus(ui);
+  draw_edit_menu(ui);
   draw_export(ui);
   draw_open(ui);
   draw_help(ui);

@@ -1,4 +1,4 @@
-// Where the window's parts are: the map of the pass, the prompt, two views side by side, splitters, and what
+// Where the window's parts are: the groups of views, the prompt, two views side by side, splitters, and what
 // a restart restores.
 #include "app/views/output/continuation.h"
 #include "tests/app/window/window_fixture.h"
@@ -6,50 +6,18 @@
 namespace headscope::app::panes_test {
 namespace {
 
-class LayoutTest : public HandsTest {
- protected:
-  static viz::Point layer_cell(const Core& core, int layer) {
-    const viz::Rect& cells = find_item(core, "Layer")->rect;
-    const auto count = static_cast<float>(core.snapshot().run->run->config.n_layer);
-    return {cells.x + (static_cast<float>(layer) + 0.5F) * cells.w / count, cells.center().y};
-  }
-};
+using LayoutTest = HandsTest;
 
-TEST_F(LayoutTest, TheMapOfThePassShowsWhereTheViewBelongsAndGoesElsewhere) {
+TEST_F(LayoutTest, AGroupIsChosenAndThenOneOfItsViews) {
   CoreFixture core(options());
-  for (const auto& [stage, group] : {std::pair{"Input views", Group::input},
-                                     {"Block views", Group::block},
-                                     {"Output views", Group::output},
-                                     {"Model views", Group::model},
-                                     {"Attention views", Group::attention}}) {
-    click_and_show(core, stage);
-    EXPECT_EQ(find_view(core.state().view)->group, group) << stage;
+  for (const GroupSpec& spec : kGroups) {
+    click_and_show(core, "Group " + std::string(spec.title));
+    EXPECT_EQ(find_view(core.state().view)->group, spec.group);
   }
-  click_and_show(core, layer_cell(core, 3));
-  EXPECT_EQ(core.state().selection.layer, 3);
-  EXPECT_EQ(core.state().selection.head, 0) << "the head stays";
-  ASSERT_TRUE(tab_to(core, "Layer"));
-  press_and_draw(core, Key::right);
-  EXPECT_EQ(core.state().selection.layer, 4);
-  for (int i = 0; i < 9; ++i) press_and_draw(core, Key::right);
-  EXPECT_EQ(core.state().selection.layer, core.snapshot().run->run->config.n_layer - 1);
-}
-
-TEST_F(LayoutTest, TheListOfViewsHasTheShownOneAndAllOthers) {
-  CoreFixture core(options());
-  for (const View& view : all_tabs()) {
-    SCOPED_TRACE(view.id);
-    for (const auto& [width, height] : {std::pair{1024.F, 700.F}, {1600.F, 1000.F}}) {
-      apply_and_show(core, ShowView{std::string(view.id)});
-      shown(core, width, height);
-      const bool named = find_item(core, view.title) != nullptr || says(core, view.title);
-      EXPECT_TRUE(named) << "at " << width;
-      for (const View& other : all_tabs()) {
-        const bool hidden = other.group == view.group && find_item(core, other.title) == nullptr;
-        EXPECT_TRUE(!hidden || find_item(core, "Views") != nullptr) << other.id << " at " << width;
-      }
-    }
-  }
+  apply_and_show(core, ShowView{"heatmap"});
+  click_and_show(core, "Views");
+  click_and_show(core, "Scores");
+  EXPECT_EQ(core.state().view, "scores");
 }
 
 TEST_F(LayoutTest, TheNoteOfAnExampleGoesWithItsTextAndItsView) {

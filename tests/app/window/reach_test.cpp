@@ -131,7 +131,7 @@ class ReachTest : public HandsTest {
          selected([](const Selection& s) { return s.key >= 0; }), doing(SelectQuery{4})},
         {"a view beside", item_click("Two views"), key(Key::d, {.ctrl = true}),
          [](const Core& core) { return !core.state().second_view.empty(); }},
-        {"step through the views", item_click("Scores"), key(Key::page_down, {.ctrl = true}),
+        {"step through the views", menu_click("Views", "Scores"), key(Key::page_down, {.ctrl = true}),
          [](const Core& core) { return core.state().view == "scores"; }},
         {"a tour",
          [](Core& core) {
