@@ -332,7 +332,8 @@ struct View {
 
   /// Whether it shows rows of a list, which `ViewContext::max_rows` limits.
   bool has_list() const;
-  bool shows_difference = true;  ///< can show signed differences, see Side
+  const OptionSpec* row_count = nullptr;  ///< the option for the number of rows of another list; null: none
+  bool shows_difference = true;           ///< can show signed differences, see Side
   /// Shown as soon as parts of its answers are there; else the previous picture stays until all are.
   bool shows_parts = false;
   bool reads_tries = false;  ///< its picture depends on `ViewContext::tries`

@@ -127,7 +127,7 @@ class ViewCommand {
           "--mean draws the prompts of a file, not of standard input"},
          {given("--align") && !given("--second") && !list && a_.second_attention.empty() && a_.recipe.empty(),
           "--align requires --second"},
-         {a_.figure.rows > 0 && picture && !view_.has_list(),
+         {a_.figure.rows > 0 && picture && !view_.has_list() && view_.row_count == nullptr,
           "the view " + std::string(view_.id) + " has no list, so --rows does not apply to its picture"}});
     if (!a_.merge.empty()) return refuse_others({"merge", "json", "out", "format", "bom", "rows"}, "--merge");
     if (is_mean_picture())
@@ -145,7 +145,7 @@ class ViewCommand {
              "with these options, the view " + std::string(view_.id) +
                  " is the same for every prompt; leave out --mean"}});
     require_prompt(a_, true);
-    choose_for_second();
+    choose_defaults();
     for (const OptionSpec* option : view_.options)
       if (given(option) && !has_effect(view_, *option, options()))
         throw UsageError("--" + std::string(option->flag_name()) + " has no effect with " +
@@ -220,10 +220,12 @@ class ViewCommand {
   }
 
   /// A second prompt or model chooses patching where a view can patch, and another token the difference of
-  /// two logits, unless an option says otherwise.
-  void choose_for_second() {
+  /// two logits, and --rows the number of rows, unless an option says otherwise.
+  void choose_defaults() {
     const bool has_second = given("--second") || a_.second_model;
     if (has_second && a_.recipe.empty() && a_.session.side == Side::run) choose(options(), view_.with_second);
+    if (view_.row_count != nullptr && a_.figure.rows > 0 && !given(view_.row_count))
+      options().set(*view_.row_count, a_.figure.rows);
     if (view_.metric != nullptr && !given(view_.metric) && a_.recipe.empty())
       choose_difference(view_, options());
   }
@@ -301,7 +303,6 @@ class ViewCommand {
     if (!std::ranges::all_of(a_.session.tries, fits))
       fail("the recipe's continuations have token ids that the model " + model::quote(run->model->name) +
            " does not have");
-    if (view_.refuse) fail(view_.refuse(c));
     if ((given("--edit") || given("--edits")) && needs_no_prompt(options))
       fail("with these options, the view " + std::string(view_.id) +
            " is about the unedited model; leave the edits out");
@@ -318,7 +319,9 @@ class ViewCommand {
     if (side == Side::difference && !can_show_difference(view_, c))
       fail("with these options, the view " + std::string(view_.id) +
            " is about the unedited model, so there is no difference to show");
-    return on_side(side, view_, std::move(c));
+    c = on_side(side, view_, std::move(c));
+    if (view_.refuse) fail(view_.refuse(c));
+    return c;
   }
 
   std::string picture(ViewContext c) {

@@ -213,7 +213,7 @@ MeansOverList CutOf::means_over(const OverPrompts& list, const model::Config& co
 }
 
 std::string CutOf::problem(const PromptRun& run) const {
-  if (is_edited(run)) return "a circuit is found in a run without edits, but this run has edits";
+  if (is_edited(run)) return "only runs without edits have a circuit; turn the edits off";
   if (cut == CircuitCut::list_mean && mean_over.means == nullptr)
     return "edges are cut to the means of a list of prompts, but there are none";
   if (cut != CircuitCut::second) return "";
@@ -242,8 +242,8 @@ model::StreamWrites CutOf::writes(const PromptRun& run, const model::StreamWrite
 }
 
 float Circuit::score(int place) const {
-  const auto found = std::ranges::find(ranked, place, &RankedEdge::place);
-  return found != ranked.end() ? found->score : 0;
+  const auto found = scores.find(place);
+  return found != scores.end() ? found->second : 0;
 }
 
 Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& computation) const {
@@ -310,6 +310,8 @@ void rank_edges(Circuit& circuit, std::span<const float> scores, const std::stop
   for (std::size_t i = 0; i < places.size(); ++i)
     if (needed[i] <= most) circuit.ranked.push_back({places[i], scores[places[i]], needed[i]});
   std::ranges::stable_sort(circuit.ranked, {}, &RankedEdge::needed);
+  circuit.scores.clear();
+  for (const RankedEdge& edge : circuit.ranked) circuit.scores.emplace(edge.place, edge.score);
 }
 
 EdgeList strongest_edges(const Circuit& circuit, int most) {

@@ -240,6 +240,7 @@ View view() {
                         "the most probable tokens after one position, over the whole vocabulary");
   view.place = Place::right;
   view.options = {&kCount, &kTemperature};
+  view.row_count = &kCount;
   view.commands = {{"123456789", "", "Continue after this position with guess 1 to 9", append}};
   view.landmarks = {landmark("guess", kGuess, 0)};
   return view;

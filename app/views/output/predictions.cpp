@@ -214,7 +214,8 @@ std::string title_of(const Numbers& n) {
 std::string subtitle_of(const Numbers& n) {
   if (n.count() < n.length)
     return "computing… " + grouped(n.count()) + " of " + grouped(n.length) + " positions";
-  if (n.mean_shown().count == 0) return "no token follows";
+  if (n.mean_shown().count == 0)
+    return n.mean.count == 0 ? "no token follows" : "the same token follows nowhere";
   const double before = n.mean_before.value, mean = n.mean_shown().value + before;
   return "mean loss " + viz::fixed_number(mean, 3) +
          (n.is_difference ? " − " + viz::fixed_number(before, 3) : "") + " bits; " +

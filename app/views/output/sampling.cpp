@@ -199,6 +199,10 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Draw& draw) {
             .axis = true,
             .most = 40 * c.font_size,
             .tip = false});
+  const auto as_shown = [](double p) { return viz::fixed_number(p, 4); };
+  if (draw.rows < draw.vocabulary())
+    list.add_footer(grouped(draw.vocabulary() - draw.rows) + " others",
+                    as_shown(1 - draw.cumulative[draw.rows - 1]), muted);
   list.number("cumulative", 5, draw.cumulative, {.file = "cumulative", .digits = 4});
   list.text("removed by", 3, [&draw](int rank) { return std::string(removed_by(draw, rank)); },
             {.file = note_column("removed by"), .color = muted, .hidden = !draw.removes()});
@@ -215,13 +219,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Draw& draw) {
   list.file(note_column("is drawn"),
             [&draw](int rank) { return std::string(rank == draw.rank ? "yes" : ""); });
   list.table.marked = draw.rank < draw.rows ? draw.rank : -1;
-  const auto as_shown = [](double p) { return viz::fixed_number(p, 4); };
-  if (draw.rows < draw.vocabulary()) {
-    viz::FixedRow& others = list.table.footer.emplace_back();
-    others = {list.cell(kToken, grouped(draw.vocabulary() - draw.rows) + " others"),
-              list.cell(kProbability, as_shown(1 - draw.cumulative[draw.rows - 1]))};
-    for (viz::FixedCell& cell : others) cell.color = muted;
-  }
   if (draw.rank >= draw.rows) {
     viz::FixedRow& drawn = list.table.footer.emplace_back();
     drawn = {list.cell(kRank, grouped(draw.rank + 1)), list.cell(kToken, label_of(c, id(draw.rank))),

@@ -81,6 +81,7 @@ TEST(ViewCommand, WritesTheStrongestRowsAndSaysHowManyMoreThereAre) {
                                   " more rows: --rows 0 writes all\n");
   EXPECT_EQ(succeed(command + Words{"--rows", "3"}), to_text(strongest(table, 3)));
   expect_table(answer_of(command + Words{"--rows", "3"}), strongest(table, 3));
+  EXPECT_EQ(answer_of({"next", "--prompt", kRobot, "--rows", "20"})["columns"]["rank"].size(), 20U);
   EXPECT_EQ(succeed(command + kCsv + Words{"--bom"}), "\xef\xbb\xbf" + to_csv(table));
 }
 
@@ -101,6 +102,10 @@ TEST(ViewCommand, ShowsEachSideOfAComparison) {
                             "--layer", "2", "--head", "1"}),
                  exported_table(*find_view("heatmap"), on(Side::difference, "heatmap", two)));
   }
+  const Words circuit{"circuit_graph", "--prompt", "The old king"};
+  EXPECT_EQ(answer_of(circuit + Words{"--edit", "L0H1.z=0", "--show", "baseline"})["facts"],
+            answer_of(circuit)["facts"])
+      << "which has no edits";
 }
 
 TEST(ViewCommand, ASecondPromptHasAStartTokenWhereTheFirstHasOne) {

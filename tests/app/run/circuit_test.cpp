@@ -351,7 +351,7 @@ TEST_F(CircuitTest, RefusesWhatHasNoCircuit) {
       *prompt_run(tokens_of(kLength), {model::SetValues{{{model::Site::z, 0}, 0, {}, {}}, {0}}});
   for (const CircuitMethod method : {CircuitMethod::integrated, CircuitMethod::flow})
     EXPECT_EQ(refused(question(method, CircuitCut::mean), edited),
-              "a circuit is found in a run without edits, but this run has edits");
+              "only runs without edits have a circuit; turn the edits off");
   CircuitOf loss = question(CircuitMethod::attribution, CircuitCut::zero);
   loss.measured = {Metric::loss};
   EXPECT_TRUE(testing::is_sentence(refused(loss, *prompt_run({3}))));
