@@ -23,6 +23,11 @@ inline std::string capitalized(std::string_view text) {
     result[0] = static_cast<char>(result[0] - 'a' + 'A');
   return result;
 }
+/// Two hexadecimal digits.
+inline std::string hex(unsigned char byte) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  return {kDigits[byte >> 4], kDigits[byte & 15]};
+}
 /// The text without blanks at both ends.
 inline std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r") {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));

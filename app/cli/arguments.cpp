@@ -8,7 +8,7 @@
 #include "app/ascii.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
-#include "app/views/figure_size.h"
+#include "app/views/figure.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
 #include "system/path_text.h"
@@ -135,7 +135,7 @@ void add_model(CLI::App& app, Arguments& a) {
 void add_computing(CLI::App& app, Arguments& a) {
   add_model(app, a);
   in_group("Model",
-           add_choice(app, "--precision", a.session.model.precision, kPrecisionNames,
+           add_choice(app, "--precision", a.session.precision, kPrecisionNames,
                       "precision of the weight matrices in memory (default: f32)"),
            app.add_option("--threads", a.threads, "number of threads (default 0: one per processor)")
                ->type_name("N")
@@ -204,7 +204,7 @@ void add_prompt(CLI::App& app, Arguments& a, bool lists) {
 
 void add_edits(CLI::App& app, Arguments& a, bool mean_over) {
   const auto add = [&a](const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) a.session.edits.push_back({text});
+    a.session.edits.insert(a.session.edits.end(), texts.begin(), texts.end());
   };
   auto* edit = app.add_option_function<std::vector<std::string>>("--edit", add,
                                                                  "an edit, e.g. L5H1.z=0; may be repeated")
@@ -232,26 +232,18 @@ void add_edits(CLI::App& app, Arguments& a, bool mean_over) {
 }
 
 void add_second(CLI::App& app, Arguments& a, const std::string& help) {
-  const auto second = [&a]() -> Session::Second& {
-    return a.session.second ? *a.session.second : a.session.second.emplace();
-  };
   auto* text = app.add_option_function<std::string>(
                       "--second",
-                      [=](const std::string& given) {
-                        second().text = given, second().on = true, second().attention.clear();
+                      [&a](const std::string& given) {
+                        a.session.second = given, a.session.second_on = true;
+                        a.session.second_attention.clear();
                       },
                       help)
                    ->type_name("TEXT");
-  auto* align = app.add_option_function<std::string>(
-                       "--align",
-                       [=](const std::string& given) {
-                         for (const auto& row : kAlignmentNames)
-                           if (row.name == given) second().alignment = row.value;
-                       },
-                       "match the tokens at the same positions, as far as both prompts go, or those\nof the "
-                       "longest common subsequence (default: position)")
-                    ->type_name("position|token")
-                    ->check(CLI::IsMember({"position", "token"}).description(""));
+  auto* align = add_choice(
+      app, "--align", a.session.alignment, kAlignmentNames,
+      "match the tokens at the same positions, as far as both prompts go, or those\nof the longest "
+      "common subsequence (default: position)");
   in_group("Comparison", text, align);
 }
 
@@ -313,7 +305,7 @@ void add_picture(CLI::App& app, Arguments& a, bool of_window) {
   Figure& figure = a.figure;
   const char* const group = "Picture";
   const auto size = [&figure, of_window](const std::string& text) {
-    if (!set_size(figure, text) || (of_window && figure.page != Page::exact))
+    if (!set_size(figure, text) || (of_window && figure.how.page != Page::exact))
       throw UsageError(
           (of_window
                ? "--size takes WIDTHxHEIGHT in pixels, e.g. 1600x1000, not "
@@ -332,13 +324,13 @@ void add_picture(CLI::App& app, Arguments& a, bool of_window) {
                "width, as high as needed; fit (the default): cropped to the content")
       ->type_name(of_window ? "WxH" : "WxH|WxH+|W|fit")
       ->group(group);
-  app.add_option("--scale", figure.scale,
+  app.add_option("--scale", figure.how.scale,
                  "png: file pixels per logical pixel" + std::string(of_window ? "" : " (default: 2)"))
       ->type_name("S")
       ->check(within(0.25, 16.0))
       ->group(group);
-  add_choice(app, "--theme", a.session.look.dark, kThemeNames, "colours (default: light)")->group(group);
-  app.add_option("--font-size", a.session.look.font_size,
+  add_choice(app, "--theme", a.session.dark, kThemeNames, "colours (default: light)")->group(group);
+  app.add_option("--font-size", a.session.font_size,
                  "font size in logical pixels, 1/96 inch on paper (default: 14)")
       ->type_name("PX")
       ->check(within(6.0, 72.0))
@@ -353,16 +345,18 @@ void add_picture(CLI::App& app, Arguments& a, bool of_window) {
   for (const auto& target : kTargetNames)
     if (target.value != Target::screen)
       targets += "\n" + std::string(target.name) + ": " + std::string(spec_of(target.value).words);
-  add_choice(app, "--for", figure.target, kTargetNames, targets)->group(group);
-  app.add_flag("--svg-text", figure.svg_text, "keep text in SVG files as text instead of outlines")
+  add_choice(app, "--for", figure.how.target, kTargetNames, targets)->group(group);
+  app.add_flag("--svg-text", figure.how.svg_text, "keep text in SVG files as text instead of outlines")
       ->group(group);
   const auto leave_out = [&](const char* name, bool& part, const char* help) {
     app.add_flag_callback(
            name, [&part] { part = false; }, help)
         ->group(group);
   };
-  leave_out("--no-caption", figure.caption, "omit the caption, which names model, prompt, layer and head");
-  leave_out("--no-title", figure.title, "omit the title, for figures whose title is in the text around them");
+  leave_out("--no-caption", figure.how.caption,
+            "omit the caption, which names model, prompt, layer and head");
+  leave_out("--no-title", figure.how.title,
+            "omit the title, for figures whose title is in the text around them");
 }
 
 void add_out(CLI::App& app, Arguments& a, const std::string& formats, const std::string& help) {
@@ -428,19 +422,19 @@ Format format_of(const CLI::App& app, const Arguments& a, const std::string& for
 
 void complete_figure(const CLI::App& app, Arguments& a, Format format) {
   Figure& figure = a.figure;
-  if (is_given(app, "--for") && figure.target != Target::screen) {
-    const Figure chosen = figure_for(figure.target);
+  if (is_given(app, "--for") && figure.how.target != Target::screen) {
+    const Figure chosen = figure_for(figure.how.target);
     if (!is_given(app, "--size"))
-      figure.width = chosen.width, figure.height = chosen.height, figure.page = chosen.page;
-    if (!is_given(app, "--scale")) figure.scale = chosen.scale;
-    if (!is_given(app, "--font-size")) a.session.look.font_size = spec_of(figure.target).font_size;
+      figure.width = chosen.width, figure.height = chosen.height, figure.how.page = chosen.how.page;
+    if (!is_given(app, "--scale")) figure.how.scale = chosen.how.scale;
+    if (!is_given(app, "--font-size")) a.session.font_size = spec_of(figure.how.target).font_size;
   }
-  const double scale = format == Format::png ? static_cast<double>(figure.scale) : 1;
+  const double scale = format == Format::png ? static_cast<double>(figure.how.scale) : 1;
   const double width = figure.width * scale, height = figure.height * scale;
   if (width > kLongestSide || height > kLongestSide || width * height > kMaxPixels)
     throw UsageError("--size times --scale exceeds " + std::to_string(kLongestSide) +
                      " pixels per side or 400 million in total; choose a smaller size");
-  refuse({{figure.svg_text && format != Format::svg && a.recipe.empty(),
+  refuse({{figure.how.svg_text && format != Format::svg && a.recipe.empty(),
            "--svg-text is for SVG files; those of other formats have their text in one form"}});
 }
 
@@ -449,8 +443,7 @@ void require_prompt(const Arguments& a, bool attention) {
   if (attention && a.model.patterns)
     return refuse(
         {{a.has_prompt(), "--attention replaces the prompt: give only one of them"},
-         {a.session.second && a.session.second->attention.empty() && a.session.second->on &&
-              !a.session.second->text.empty(),
+         {a.session.second_on && !a.session.second.value_or("").empty(),
           "--second cannot be combined with --attention; use --second-attention"},
          {a.session.prompt.start_token.value_or(false) || edited,
           "--bos, --edit, --edits and --second-model need a model's weights; an --attention file has none"}});

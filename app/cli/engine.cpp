@@ -18,7 +18,7 @@
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "app/views/parts/names.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
@@ -127,7 +127,7 @@ std::filesystem::path second_folder(const ModelArguments& arguments) {
 /// The model in a folder, or the patterns of a file.
 std::shared_ptr<const LoadedModel> loaded(const Arguments& a, const std::filesystem::path& from,
                                           bool patterns) {
-  const model::Precision precision = a.session.model.precision;
+  const model::Precision precision = a.session.precision;
   if (KeptModels* kept = a.models.get())
     return patterns ? kept->patterns(from) : kept->model(from, precision);
   const model::LoadOptions options{.precision = precision, .stop = {}, .progress = {}};
@@ -194,9 +194,9 @@ model::Edits edits_from(const Arguments& a, const LoadedModel& model) {
   if (!a.edits_file.empty())
     all = parse_edit_lines(model::read_file(a.edits_file, Prompt::kMaxBytes), system::text_of(a.edits_file),
                            model);
-  for (const WrittenEdit& written : a.session.edits)
-    if (written.on)
-      for (model::Edit& edit : parse_edits(written.text, model)) all.push_back(std::move(edit));
+  for (const std::string& text : a.session.edits)
+    if (!text.starts_with(kOff))
+      for (model::Edit& edit : parse_edits(text, model)) all.push_back(std::move(edit));
   require_few(all.size());
   return all;
 }
@@ -209,10 +209,9 @@ PromptRun run_prompt(Engine& engine, const Arguments& a, Prompt prompt, const st
                    .prompt = std::move(prompt),
                    .second_model = engine.second,
                    .compared_with = compared_with};
-  const auto& of_session = a.session.second;
-  if (of_session) what.alignment = of_session->alignment;
-  if (second || (of_session && of_session->on && of_session->attention.empty() && !engine.model->patterns))
-    what.second = Prompt{.text = second ? *second : of_session->text,
+  what.alignment = a.session.alignment;
+  if (second || (a.session.second && a.session.second_on && !engine.model->patterns))
+    what.second = Prompt{.text = second ? *second : *a.session.second,
                          .ids = {},
                          .start_token = a.session.prompt.start_token,
                          .edits = {},
@@ -226,18 +225,17 @@ std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& f
 
 WindowOptions window_options(Arguments& a, const Streams& streams) {
   fetch_if_missing(a.model, streams);
-  const auto& second = a.session.second;
   WindowOptions options{.model = model_folder(a.model),
                         .model_given = a.model.name.has_value(),
                         .prompt = PromptSource(a, streams.in).next(),
-                        .alignment = second ? second->alignment : Alignment::position,
+                        .alignment = a.session.alignment,
                         .side = a.session.side,
                         .prompts = list_of_prompts(a.over),
                         .tour = a.tour,
                         .stop = a.stop,
                         .threads = a.threads,
-                        .precision = a.session.model.precision};
-  if (second && second->attention.empty()) options.second = second->text;
+                        .precision = a.session.precision};
+  if (a.session.second_attention.empty()) options.second = a.session.second;
   if (!a.second_attention.empty())
     options.second = system::text_of(a.second_attention), options.second_is_file = true;
   if (a.second_model) options.second_model = second_folder(*a.second_model);

@@ -4,7 +4,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
 #include "app/run/sources/paths.h"
-#include "app/text/json_text.h"
+#include "app/text/output_text.h"
 
 namespace headscope::app {
 namespace {
@@ -39,7 +39,7 @@ Json how_made(const Arguments& a, const Engine& engine) {
   how.update(named(*engine.model, weights.model));
   for (const model::Edit& edit : engine.given_edits) edits.push_back(utf8_or_replacement(edit_text(edit)));
   how["second_model"] = engine.second ? named(*engine.second, weights.second) : Json(nullptr);
-  how["precision"] = name_of(a.session.model.precision);
+  how["precision"] = name_of(a.session.precision);
   how["start_token"] = has_start_token(*engine.model, a.session.prompt.start_token);
   how["edits"] = std::move(edits);
   if (const auto& list = engine.mean_over) {
@@ -64,9 +64,10 @@ Json with_prompt(Json how, const PromptRun& run) {
 }
 
 Json token_json(const model::Tokenizer& tokenizer, int id) {
-  Json token = token_json(id, tokenizer.bytes(id));
-  token["text"] = utf8_or_replacement(tokenizer.text(id));
-  return token;
+  const std::string_view bytes = tokenizer.bytes(id);
+  return {{"id", id},
+          {"text", utf8_or_replacement(tokenizer.text(id))},
+          {"bytes", std::vector<unsigned char>(bytes.begin(), bytes.end())}};
 }
 
 }  // namespace headscope::app

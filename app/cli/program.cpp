@@ -10,7 +10,7 @@
 
 #include "app/cli/command_line.h"
 #include "app/cli/standard_streams.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "system/console.h"
 #include "system/interrupt.h"
 

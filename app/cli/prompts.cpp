@@ -8,7 +8,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/status_line.h"
 #include "app/counted.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "system/path_text.h"
 
 namespace headscope::app {

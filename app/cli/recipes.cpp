@@ -10,7 +10,7 @@
 #include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/text/json_text.h"
+#include "app/text/output_text.h"
 #include "app/views/chosen_options.h"
 #include "model/files/quote.h"
 #include "system/path_text.h"
@@ -56,8 +56,8 @@ void take_recipe(Arguments& a, const fs::path& file, const View* view) {
   a.session = std::move(recipe.session);
   if (recipe.figure && of_window == (view == nullptr)) a.figure = *recipe.figure;
   if (view != nullptr) a.session.view = view->id, a.session.options = options_of(*view, a.session.options);
-  a.model.patterns = !a.session.model.attention.empty();
-  a.model.name = a.model.patterns ? a.session.model.attention : a.session.model.name;
+  a.model.patterns = !a.session.attention.empty();
+  a.model.name = a.model.patterns ? a.session.attention : a.session.model;
   a.model.by_name = true;
   if (!a.model.patterns) a.prompt.from = PromptArguments::From::given;
 }
@@ -71,28 +71,24 @@ void find_subject(Arguments& a, const fs::path& file) {
                            ", found neither next to it nor in this folder; give the file with " + option);
   };
   if (a.model.patterns && a.model.by_name)
-    a.model.name = system::text_of(found(a.session.model.attention, a.session.model.weights, "--attention"));
-  std::optional<Session::Second>& second = a.session.second;
+    a.model.name = system::text_of(found(a.session.attention, a.session.weights, "--attention"));
+  Session& s = a.session;
   if (!a.model.patterns) {
-    if (second && !second->attention.empty()) second.reset();
-    if (!a.session.second_model) return;
-    if (a.second_model) return a.session.second_model->weights.clear();  // any will do
-    const Session::Model& wanted = *a.session.second_model;
+    if (s.second_model.empty()) return;
+    if (a.second_model) return s.second_weights.clear();  // any will do
     const auto cache = hugging_face_cache(process_environment());
     const auto models = cache ? discover_models(*cache) : std::vector<DiscoveredModel>{};
-    const auto folder = model_near(wanted.name, wanted.weights, models, places);
-    a.second_model = folder && folder != model_named(wanted.name, models)
+    const auto folder = model_near(s.second_model, s.second_weights, models, places);
+    a.second_model = folder && folder != model_named(s.second_model, models)
                          ? ModelArguments{.name = system::text_of(*folder)}
-                         : ModelArguments{.name = wanted.name, .by_name = true};
+                         : ModelArguments{.name = s.second_model, .by_name = true};
     return;
   }
-  a.session.second_model.reset();
   if (!a.second_attention.empty()) {
-    if (!second) second.emplace();
-    second->text.clear(), second->attention = system::text_of(a.second_attention.filename());
-  } else if (second && second->on && !second->attention.empty()) {
-    a.second_attention = found(second->attention, second->weights, "--second-attention");
-    if (!second->weights.empty() && weights_hash(a.second_attention) != second->weights)
+    s.second_attention = system::text_of(a.second_attention.filename());
+  } else if (s.second_on && !s.second_attention.empty()) {
+    a.second_attention = found(s.second_attention, s.second_weights, "--second-attention");
+    if (!s.second_weights.empty() && weights_hash(a.second_attention) != s.second_weights)
       throw model::RunError(
           "the file " + model::quote(system::text_of(a.second_attention)) +
           " has different weights from the one the figure compared with; --second-attention accepts "
@@ -101,39 +97,36 @@ void find_subject(Arguments& a, const fs::path& file) {
 }
 
 void require_weights(const Arguments& a, const WeightHashes& found) {
-  const auto check = [](const Session::Model& expected, const std::string& there, const std::string& subject,
+  const auto check = [](const std::string& expected, const std::string& there, const std::string& subject,
                         const std::string& option) {
-    if (expected.weights.empty() || expected.weights == there) return;
+    if (expected.empty() || expected == there) return;
     throw model::RunError(subject + " has different weights from those the figure was made with: expected " +
-                          model::quote(expected.weights) + ", found " + model::quote(there) + "; " + option +
+                          model::quote(expected) + ", found " + model::quote(there) + "; " + option +
                           " accepts any weights");
   };
   if (a.model.by_name)
-    check(a.session.model, found.model,
+    check(a.session.weights, found.model,
           (a.model.patterns ? "the file " : "the model ") + model::quote(*a.model.name),
           a.model.patterns ? "--attention" : "--model");
-  if (const auto& second = a.session.second_model)
-    check(*second, found.second, "the second model " + model::quote(second->name), "--second-model");
+  if (const std::string& second = a.session.second_model; !second.empty())
+    check(a.session.second_weights, found.second, "the second model " + model::quote(second),
+          "--second-model");
 }
 
 Recipe recipe_of(const Arguments& a, const View& view, const Options& options, const PromptRun& run,
                  const WeightHashes& weights) {
   Session s = a.session;
   s.options = options;
-  s.model = {run.model->name, weights.model, a.session.model.precision};
-  s.model.adds_start_token = has_start_token(*run.model, std::nullopt);
-  s.second_model.reset();
+  s.model = run.model->name, s.weights = weights.model;
+  s.adds_start_token = has_start_token(*run.model, std::nullopt);
+  s.attention.clear(), s.second_attention.clear(), s.second_model.clear(), s.second_weights.clear();
   if (run.model->patterns) {
-    s.model.attention = system::text_of(run.model->patterns->path().filename());
-    if (a.second_attention.empty()) {
-      s.second.reset();
-    } else {
-      if (!s.second) s.second.emplace();
-      s.second->text.clear(), s.second->attention = system::text_of(a.second_attention.filename());
-      s.second->weights = run.baseline ? weights_hash(*run.baseline->model) : "";
-    }
+    s.second.reset();
+    s.attention = system::text_of(run.model->patterns->path().filename());
+    s.second_attention = system::text_of(a.second_attention.filename());
+    if (run.baseline) s.second_weights = weights_hash(*run.baseline->model);
   } else if (run.second_model) {
-    s.second_model = {run.second_model->name, weights.second};
+    s.second_model = run.second_model->name, s.second_weights = weights.second;
   }
   s.prompt = {run.prompt.text, run.prompt.ids, run.tokens.has_start_token};
   if (run.prompt.plain) {  // which a text in a recipe is not
@@ -141,7 +134,7 @@ Recipe recipe_of(const Arguments& a, const View& view, const Options& options, c
     if (run.tokens.has_start_token) s.prompt.ids.erase(s.prompt.ids.begin());
   }
   s.edits.clear();
-  for (const model::Edit& edit : run.prompt.edits) s.edits.push_back({edit_text(edit)});
+  for (const model::Edit& edit : run.prompt.edits) s.edits.push_back(edit_text(edit));
   return {figure_part(std::move(s), view), a.figure};
 }
 

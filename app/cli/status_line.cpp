@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "app/cli/engine.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "system/console.h"
 
 namespace headscope::app {

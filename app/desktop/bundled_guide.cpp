@@ -45,9 +45,9 @@ Guide load_guide(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::filesystem::path& file = entry.path();
     if (file.extension() != ".md") continue;
-    guide.pages.push_back(parse_guide_page(model::read_file(file, kMaxBytes), system::text_of(file)));
+    guide.pages.push_back(parse_guide_page(model::read_file(file, kMaxBytes), system::text_of(file.stem())));
     if (guide.pages.back().name != kGlossary) continue;
-    guide.glossary = Glossary(guide.pages.back(), system::text_of(file));
+    guide.glossary = glossary_of(guide.pages.back());
     add_places(guide.pages.back());
   }
   std::ranges::sort(guide.pages, {}, [](const GuidePage& page) {

@@ -3,7 +3,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/text/glossary.h"
 #include "app/text/guide.h"
 
 namespace headscope::app {

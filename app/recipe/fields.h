@@ -1,67 +1,94 @@
 #pragma once
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "app/run/named.h"
-#include "app/text/json_text.h"
-#include "model/files/error.h"
+#include "app/text/output_text.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
-/// The fields of a flat JSON object, read or written: one function declares an object's keys for both.
-///
-///   void describe(Fields& form, PaneSizes& panes) {
-///     form.number("left", panes.left, 0.F, kWidest);
-///     ...
-///
-/// What is read is untrusted: a value that is not as expected leaves things as they are and is a problem.
-class Fields {
- public:
+template <class T>
+constexpr bool kIsList = requires(T list) {
+  list.resize(1);
+};
+
+/// A value as JSON; texts and paths are of any bytes.
+template <class T>
+nlohmann::json json_of(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return bytes_to_json(value);
+  else if constexpr (std::is_same_v<T, std::filesystem::path>)
+    return bytes_to_json(system::text_of(value));
+  else if constexpr (std::is_same_v<T, std::optional<std::string>>)
+    return value ? bytes_to_json(*value) : nlohmann::json();
+  else if constexpr (requires { typename T::value_type; }) {
+    auto list = nlohmann::json::array();
+    for (const auto& one : value) list.push_back(json_of(one));
+    return list;
+  } else {
+    return value;
+  }
+}
+
+/// The inverse. Throws for another type, a whole number that does not fit and a text of over 1 MiB.
+template <class T>
+T value_of(const nlohmann::json& found) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    std::string bytes = bytes_from_json(found).value();
+    if (bytes.size() > std::size_t{1} << 20) throw std::length_error("text");
+    return bytes;
+  } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
+    return system::path_of(value_of<std::string>(found));
+  } else if constexpr (std::is_same_v<T, std::optional<std::string>>) {
+    return value_of<std::string>(found);
+  } else if constexpr (requires { typename T::value_type; }) {
+    T list;
+    for (const nlohmann::json& one : found.get_ref<const nlohmann::json::array_t&>())
+      list.push_back(value_of<typename T::value_type>(one));
+    return list;
+  } else {
+    if (std::is_integral_v<T> ? found.is_number_float() : std::is_floating_point_v<T> && !found.is_number())
+      throw std::invalid_argument("type");
+    T value = found.get<T>();
+    if (std::is_integral_v<T> && nlohmann::json(value) != found) throw std::out_of_range("number");
+    return value;
+  }
+}
+
+/// The fields of a flat JSON object, read or written: a function that calls field(), number() and name() for
+/// each key describes both. What is read is untrusted: a value that is not as expected leaves things as they
+/// are and is a problem.
+struct Fields {
   struct Problem {
     std::string key, expected;
     nlohmann::json found;
   };
+  std::optional<nlohmann::json> unread = {};  ///< the fields that were not read yet; nothing: it is written
+  nlohmann::ordered_json written = nlohmann::ordered_json::object();
+  std::vector<Problem> problems = {};
 
-  Fields() = default;                                                  ///< writes
-  explicit Fields(const nlohmann::json& object) : object_(&object) {}  ///< reads
-
-  /// The fields of a value that are not as in `without`.
-  template <class T>
-  static nlohmann::ordered_json written(T value, T without, void (*describe)(Fields&, T&)) {
-    Fields form, defaults;
-    describe(form, value), describe(defaults, without);
-    auto fields = nlohmann::ordered_json::object();
-    for (const auto& [key, field] : form.written_.items())
-      if (!field.is_null() && field != defaults.written_.value(key, nlohmann::ordered_json()))
-        fields[key] = field;
-    return fields;
-  }
-
-  /// What `fits`, which returns false or throws for what is not `expected`. Texts are of any bytes; of an
-  /// optional text nothing is not written.
-  template <class T, class Fits>
-  void field(const std::string& key, T& value, const std::string& expected, const Fits& fits) {
-    keys_.insert(key);
-    if (object_ == nullptr) return void(written_[key] = json_of(value));
-    if (!object_->contains(key)) return;
-    const nlohmann::json& found = object_->at(key);
+  /// What `fits`, which returns false or throws for what is not `expected`.
+  template <class T, class Fits = bool (*)(const T&)>
+  void field(
+      const std::string& key, T& value, const std::string& expected = "another value",
+      const Fits& fits = [](const T&) { return true; }) {
+    if (!unread) return void(written[key] = json_of(value));
+    const auto at = unread->find(key);
+    if (at == unread->end()) return;
+    const nlohmann::json found = std::move(*at);
+    unread->erase(at);
     try {
-      T read = read_from<T>(found);
+      T read = value_of<T>(found);
       if (fits(read)) return void(value = std::move(read));
-    } catch (const nlohmann::json::exception&) {
-    } catch (const std::invalid_argument&) {
-    } catch (const model::LoadError&) {
+    } catch (const std::exception&) {  // as if it does not fit
     }
-    problems_.push_back({key, expected, found});
-  }
-  template <class T>
-  void field(const std::string& key, T& value, const std::string& expected = "another value") {
-    field(key, value, expected, [](const T&) { return true; });
+    problems.push_back({key, expected, found});
   }
   template <class T>
   void number(const std::string& key, T& value, T low, T high) {
@@ -71,82 +98,25 @@ class Fields {
   /// One of the names in a table.
   template <class T, std::size_t kCount>
   void name(const std::string& key, T& value, const Named<T> (&all)[kCount]) {
-    std::string name(name_of(all, value)), names = "one of";
-    for (const Named<T>& row : all) names.append(&row == all ? " " : ", ").append(row.name);
+    std::string name(name_of(all, value)), names;
+    for (const Named<T>& row : all) names.append(names.empty() ? "one of " : ", ").append(row.name);
     field(key, name, names, [&](const std::string& found) {
       const auto* const row = std::ranges::find(all, found, &Named<T>::name);
       if (row != std::end(all)) value = row->value;
       return row != std::end(all);
     });
   }
-
-  /// A text of something that there is only with that text.
-  template <class T, class Fits>
-  void part(const std::string& key, std::optional<T>& whole, std::string T::*part,
-            const std::string& expected, const Fits& fits) {
-    std::optional<std::string> text;
-    if (whole) text = *whole.*part;
-    field(key, text, expected, [&](const std::optional<std::string>& found) { return fits(*found); });
-    if (text && !whole) whole.emplace();
-    if (text) *whole.*part = *text;
-  }
-
-  const std::vector<Problem>& problems() const { return problems_; }
-  /// The keys of the object that no field has.
-  std::vector<std::string> unknown() const {
-    std::vector<std::string> keys;
-    for (const auto& [key, value] : object_->items())
-      if (!keys_.contains(key)) keys.push_back(key);
-    return keys;
-  }
-
- private:
-  const nlohmann::json* object_ = nullptr;
-  nlohmann::ordered_json written_;
-  std::set<std::string> keys_;
-  std::vector<Problem> problems_;
-
-  template <class T>
-  static nlohmann::json json_of(const T& value) {
-    if constexpr (std::is_same_v<T, std::string>)
-      return bytes_to_json(value);
-    else if constexpr (std::is_same_v<T, std::optional<std::string>>)
-      return value ? bytes_to_json(*value) : nlohmann::json();
-    else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-      auto list = nlohmann::json::array();
-      for (const std::string& text : value) list.push_back(bytes_to_json(text));
-      return list;
-    } else {
-      return value;
-    }
-  }
-  /// Throws for another type, and for a number that is not kept as it is.
-  template <class T>
-  static T read_from(const nlohmann::json& found) {
-    constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
-    if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>>) {
-      auto bytes = bytes_from_json(found);
-      if (!bytes || bytes->size() > kMaxBytes) throw std::invalid_argument("no text, or a long one");
-      return *std::move(bytes);
-    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-      T list;
-      for (const nlohmann::json& text : found.get_ref<const nlohmann::json::array_t&>())
-        list.push_back(read_from<std::string>(text));
-      return list;
-    } else if constexpr (std::is_same_v<T, std::vector<int>>) {
-      T list;
-      for (const nlohmann::json& number : found.get_ref<const nlohmann::json::array_t&>())
-        list.push_back(read_from<int>(number));
-      return list;
-    } else {
-      constexpr bool kWhole = std::is_same_v<T, int>;
-      if (kWhole && !found.is_number_integer()) throw std::invalid_argument("no whole number");
-      T read = found.get<T>();
-      const bool same = std::is_floating_point_v<T> ? found.is_number() : nlohmann::json(read) == found;
-      if (!same) throw std::invalid_argument("another type");
-      return read;
-    }
-  }
 };
+
+/// The fields of a value that are not as in `without`.
+template <class T>
+nlohmann::ordered_json changed_fields(T value, T without, void (*describe)(Fields&, T&)) {
+  Fields form, defaults;
+  describe(form, value), describe(defaults, without);
+  for (const auto& [key, field] : defaults.written.items())
+    if (const auto at = form.written.find(key); at != form.written.end() && *at == field)
+      form.written.erase(at);
+  return form.written;
+}
 
 }  // namespace headscope::app

@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "app/text/text_boundaries.h"
@@ -25,17 +26,11 @@ Kind kind_at(std::string_view text, std::size_t at, Kind before) {
   const viz::Decoded character = viz::decode_utf8(text, at);
   const auto code = static_cast<utf8proc_int32_t>(character.code);
   if (!character.valid || utf8proc_charwidth(code) != 2) return Kind::letter;
-  switch (utf8proc_category(code)) {
-    case UTF8PROC_CATEGORY_PS:
-    case UTF8PROC_CATEGORY_PI:
-      return Kind::wide_opening;
-    case UTF8PROC_CATEGORY_PE:
-    case UTF8PROC_CATEGORY_PF:
-    case UTF8PROC_CATEGORY_PO:
-      return Kind::wide_closing;
-    default:
-      return Kind::wide;
-  }
+  const utf8proc_category_t category = utf8proc_category(code);
+  if (category == UTF8PROC_CATEGORY_PS || category == UTF8PROC_CATEGORY_PI) return Kind::wide_opening;
+  const bool closes = category == UTF8PROC_CATEGORY_PE || category == UTF8PROC_CATEGORY_PF ||
+                      category == UTF8PROC_CATEGORY_PO;
+  return closes ? Kind::wide_closing : Kind::wide;
 }
 
 bool may_break_between(Kind a, Kind b) {
@@ -110,19 +105,12 @@ EditMetrics::EditMetrics(LineLayout layout, float width, std::size_t page_rows)
 void EditMetrics::use(std::shared_ptr<const viz::Fonts> fonts, float font_size, float width,
                       std::size_t page_rows, bool single_line) {
   page_rows_ = page_rows;
-  if (fonts != fonts_ || font_size != font_size_) {
-    line_ = [fonts, font_size](std::string_view line) {
-      return fonts->layout(line, viz::FontStyle::regular, font_size);
-    };
-    fonts_ = std::move(fonts);
-    font_size_ = font_size;
-    stale_ = true;
-  }
-  if (width != width_ || single_line != single_line_) {
-    width_ = width;
-    single_line_ = single_line;
-    stale_ = true;
-  }
+  if (std::tie(fonts, font_size, width, single_line) == std::tie(fonts_, font_size_, width_, single_line_))
+    return;
+  line_ = [=](std::string_view line) { return fonts->layout(line, viz::FontStyle::regular, font_size); };
+  fonts_ = std::move(fonts), font_size_ = font_size;
+  width_ = width, single_line_ = single_line;
+  stale_ = true;
 }
 
 const std::vector<EditRow>& EditMetrics::rows(std::string_view text) {

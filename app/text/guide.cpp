@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
+#include <utility>
 
 #include "app/ascii.h"
-#include "model/files/error.h"
-#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -13,146 +13,152 @@ namespace {
 using Look = GuideSpan::Look;
 using BlockKind = GuideBlock::Kind;
 
-class Parser {
- public:
-  Parser(std::string_view text, const std::string& file) : lines_(lines_of(text)), file_(file) {}
+/// Length in bytes of the letter or digit at the beginning of a text, 0 if there is none. Beyond ASCII: Latin
+/// and Greek letters, U+00C0 to U+03FF.
+std::size_t letter_at(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto first = static_cast<unsigned char>(text.front());
+  if (std::isalnum(first) != 0 || first == '_') return 1;
+  return first >= 0xC3 && first <= 0xCF && text.size() > 1 && !text.starts_with("×") ? 2 : 0;
+}
 
-  GuidePage parse() {
-    GuidePage page{system::text_of(system::path_of(file_).stem()), {}, {}};
-    while (at_ < lines_.size()) {
-      if (auto block = next()) page.blocks.push_back(*std::move(block));
-      if (!page.blocks.empty() &&
-          (page.blocks.front().kind != BlockKind::heading || page.blocks.front().level != 1))
-        fail("\"# title of the page\"");
+/// The singular of a regular plural; other words unchanged.
+std::string singular(std::string word) {
+  const auto ends = [&](std::string_view end) { return word.size() > end.size() + 1 && word.ends_with(end); };
+  if (ends("ies")) return word.replace(word.size() - 3, 3, "y");
+  if (ends("sses") || ends("xes") || ends("ches")) return word.erase(word.size() - 2);
+  const bool is_plural = ends("s") && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is");
+  return is_plural ? word.erase(word.size() - 1) : word;
+}
+
+/// The words of a label that are not in “quotation marks”, runs of letters, digits and underscores: in lower
+/// case and singular.
+std::vector<std::string> words_in(std::string_view label) {
+  constexpr std::string_view kOpen = "“", kClose = "”";
+  std::vector<std::string> words;
+  while (!label.empty()) {
+    std::size_t end = 0;
+    while (const std::size_t letter = letter_at(label.substr(end))) end += letter;
+    if (end > 0) words.push_back(singular(lowered(label.substr(0, end))));
+    if (end == 0 && label.starts_with(kOpen)) end = std::min(label.find(kClose), label.size());
+    label.remove_prefix(std::max<std::size_t>(end, 1));
+  }
+  return words;
+}
+
+GuideText spans(std::string_view text) {
+  struct Mark {
+    std::string_view open, close;
+    Look look;
+  };
+  static constexpr Mark kMarks[] = {{"`", "`", Look::code},
+                                    {"**", "**", Look::strong},
+                                    {"*", "*", Look::strong},
+                                    {"![", "](", Look::plain},  // a picture
+                                    {"[", "](", Look::link}};
+  GuideText result;
+  std::string words;  // without a mark
+  const auto add_words = [&] {
+    if (!words.empty()) result.push_back({Look::plain, std::exchange(words, "")});
+  };
+  /// Takes what is marked; false: the mark means itself.
+  const auto take = [&](const Mark& mark) {
+    const std::size_t start = mark.open.size(), end = text.find(mark.close, start);
+    if (!text.starts_with(mark.open) || end == text.npos) return false;
+    GuideSpan span{mark.look, std::string(text.substr(start, end - start))};
+    std::size_t after = end + mark.close.size();
+    if (mark.close == "](") {
+      const std::size_t close = text.find(')', after);
+      if (close == text.npos || span.text.find(']') != span.text.npos) return false;
+      span.target = text.substr(after, close - after);
+      after = close + 1;
+    } else if (span.text.empty() || (mark.look == Look::strong && span.text.front() == ' ')) {
+      return false;
     }
-    if (page.blocks.empty()) fail("\"# title of the page\"");
-    page.title = plain_text(page.blocks.front().text);
-    return page;
+    text.remove_prefix(after);
+    if (mark.look == Look::plain) return true;
+    add_words();
+    result.push_back(std::move(span));
+    return true;
+  };
+  while (!text.empty()) {
+    if (std::ranges::any_of(kMarks, take)) continue;
+    words += text.front();
+    text.remove_prefix(1);
   }
+  if (!trimmed(words).empty() || !result.empty()) add_words();  // not blanks between pictures
+  return result;
+}
 
- private:
-  std::vector<std::string_view> lines_;
-  const std::string& file_;
-  std::size_t at_ = 0;
-  std::size_t started_ = 0;  // line at which the current block starts
+std::vector<GuideText> cells(std::string_view row) {
+  std::vector<GuideText> result;
+  row = trimmed(row).substr(1);
+  if (row.ends_with('|')) row.remove_suffix(1);
+  for (const std::string_view cell : split(row, "|")) result.push_back(spans(trimmed(cell)));
+  return result;
+}
 
-  [[noreturn]] void fail(const std::string& expected) const {
-    throw model::LoadError(file_ + ":" + std::to_string(started_ + 1) + ": expected " + expected);
-  }
+bool is_indented(std::string_view line) {
+  return line.starts_with("    ");
+}
 
-  bool is_indented(std::size_t line) const { return lines_[line].starts_with("    "); }
-  /// Whether a line continues the paragraph or the item before it.
-  bool continues(std::size_t line) const {
-    return line < lines_.size() && !trimmed(lines_[line]).empty() && !lines_[line].starts_with("- ") &&
-           !lines_[line].starts_with('#') && !lines_[line].starts_with("```") &&
-           !lines_[line].starts_with('|');
-  }
+/// Whether a line continues the paragraph or the item before it.
+bool continues(std::string_view line) {
+  return !trimmed(line).empty() && !line.starts_with("- ") && !line.starts_with('#') &&
+         !line.starts_with("```") && !line.starts_with('|');
+}
 
-  /// The next block; nothing for blank lines and pictures.
-  std::optional<GuideBlock> next() {
-    started_ = at_;
-    const std::string_view line = lines_[at_];
-    if (trimmed(line).empty()) return ++at_, std::nullopt;
-    GuideBlock block;
-    block.line = static_cast<int>(at_) + 1;
-    if (line.starts_with("```")) {
-      block.kind = BlockKind::code;
-      for (++at_; at_ < lines_.size() && !lines_[at_].starts_with("```"); ++at_)
-        block.code.emplace_back(lines_[at_]);
-      if (at_++ == lines_.size()) fail("``` at the end of the code");
-    } else if (is_indented(at_)) {
-      block.kind = BlockKind::code;
-      for (; at_ < lines_.size() && is_indented(at_); ++at_) block.code.emplace_back(lines_[at_].substr(4));
-    } else if (line.starts_with('#')) {
-      block.kind = BlockKind::heading;
-      block.level = static_cast<int>(std::min(line.find_first_not_of('#'), line.size()));
-      block.text = spans(trimmed(line.substr(static_cast<std::size_t>(block.level))));
-      ++at_;
-      if (block.text.empty()) fail("the words of the heading");
-    } else if (line.starts_with('|')) {
-      block.kind = BlockKind::table;
-      for (; at_ < lines_.size() && lines_[at_].starts_with('|'); ++at_) {
-        const bool rule = lines_[at_].find_first_not_of("|-: ") == std::string_view::npos;
-        if (!rule || block.rows.size() != 1) block.rows.push_back(cells(lines_[at_]));
-      }
-    } else {
-      const bool item = line.starts_with("- ");
-      block.kind = item ? BlockKind::item : BlockKind::paragraph;
-      std::string whole(trimmed(line.substr(item ? 2 : 0)));
-      for (++at_; continues(at_); ++at_) whole.append(" ").append(trimmed(lines_[at_]));
-      block.text = spans(whole);
-      if (block.text.empty()) return std::nullopt;  // only a picture
+/// Takes the next block from the lines; without text, code and rows for blank lines and pictures.
+GuideBlock next_block(std::span<const std::string_view>& lines) {
+  GuideBlock block;
+  const auto take = [&] {
+    const std::string_view line = lines.front();
+    lines = lines.subspan(1);
+    return line;
+  };
+  const std::string_view line = lines.front();
+  if (line.starts_with("```")) {
+    block.kind = BlockKind::code;
+    for (take(); !lines.empty() && !lines.front().starts_with("```");) block.code.emplace_back(take());
+    if (!lines.empty()) take();
+  } else if (is_indented(line)) {
+    block.kind = BlockKind::code;
+    while (!lines.empty() && is_indented(lines.front())) block.code.emplace_back(take().substr(4));
+  } else if (line.starts_with('#')) {
+    block.kind = BlockKind::heading;
+    const std::size_t level = std::min(line.find_first_not_of('#'), line.size());
+    block.level = static_cast<int>(level);
+    block.text = spans(trimmed(take().substr(level)));
+  } else if (line.starts_with('|')) {
+    block.kind = BlockKind::table;
+    while (!lines.empty() && lines.front().starts_with('|')) {
+      const std::string_view row = take();
+      const bool rule = row.find_first_not_of("|-: ") == row.npos;
+      if (!rule || block.rows.size() != 1) block.rows.push_back(cells(row));
     }
-    return block;
+  } else {
+    const bool item = line.starts_with("- ");
+    block.kind = item ? BlockKind::item : BlockKind::paragraph;
+    std::string whole(trimmed(take().substr(item ? 2 : 0)));
+    while (!whole.empty() && !lines.empty() && continues(lines.front()))
+      whole.append(" ").append(trimmed(take()));
+    block.text = spans(whole);
   }
-
-  std::vector<GuideText> cells(std::string_view row) const {
-    std::vector<GuideText> result;
-    row = trimmed(row).substr(1);
-    if (row.ends_with('|')) row.remove_suffix(1);
-    for (const std::string_view cell : split(row, "|")) result.push_back(spans(trimmed(cell)));
-    return result;
-  }
-
-  GuideText spans(std::string_view text) const {
-    GuideText result;
-    const auto add = [&](Look look, std::string_view words, std::string_view target = "") {
-      if (words.empty()) return;
-      if (look == Look::plain && !result.empty() && result.back().look == Look::plain) {
-        result.back().text += words;
-      } else {
-        result.push_back({look, std::string(words), std::string(target)});
-      }
-    };
-    /// The words up to `mark`, which are taken with it; nothing: there is none.
-    const auto up_to = [&](std::string_view mark) -> std::optional<std::string_view> {
-      const std::size_t end = text.find(mark);
-      if (end == std::string_view::npos) return std::nullopt;
-      const std::string_view words = text.substr(0, end);
-      text.remove_prefix(end + mark.size());
-      return words;
-    };
-    while (!text.empty()) {
-      const bool picture = text.starts_with("![");
-      if (text.front() == '`') {
-        text.remove_prefix(1);
-        const auto code = up_to("`");
-        if (!code) fail("` at the end of the code");
-        add(Look::code, *code);
-      } else if (picture || text.front() == '[') {
-        const std::string_view from = text;
-        text.remove_prefix(picture ? 2 : 1);
-        const auto words = up_to("]");
-        const bool linked = words && text.starts_with('(');
-        if (linked) text.remove_prefix(1);
-        const auto target = linked ? up_to(")") : std::nullopt;
-        if (linked && !target) fail(") at the end of the link");
-        if (linked && !picture) add(Look::link, *words, *target);
-        if (!linked) {  // brackets that mean themselves
-          add(Look::plain, from.substr(0, 1));
-          text = from.substr(1);
-        }
-      } else if (const std::size_t stars = text.find_first_not_of('*');
-                 stars > 0 && stars <= 2 && text[std::min(stars, text.size() - 1)] != ' ' &&
-                 text.find('*', stars) != std::string_view::npos) {
-        const std::string_view mark = text.substr(0, stars);
-        text.remove_prefix(stars);
-        if (const auto words = up_to(mark)) add(Look::strong, *words);
-      } else {
-        const std::size_t end = std::min(text.find_first_of("`[*!", 1), text.size());
-        add(Look::plain, text.substr(0, end));
-        text.remove_prefix(end);
-      }
-    }
-    if (!result.empty() && trimmed(plain_text(result)).empty()) result.clear();  // blanks between pictures
-    return result;
-  }
-};
+  return block;
+}
 
 }  // namespace
 
-GuidePage parse_guide_page(std::string_view text, const std::string& file) {
-  return Parser(text, file).parse();
+GuidePage parse_guide_page(std::string_view text, const std::string& name) {
+  GuidePage page{name, name, {}};
+  const std::vector<std::string_view> all = lines_of(text);
+  for (std::span<const std::string_view> lines = all; !lines.empty();) {
+    GuideBlock block = next_block(lines);
+    if (!block.text.empty() || !block.code.empty() || !block.rows.empty())
+      page.blocks.push_back(std::move(block));
+  }
+  if (!page.blocks.empty()) page.title = plain_text(page.blocks.front().text);
+  return page;
 }
 
 std::string plain_text(const GuideText& text) {
@@ -173,30 +179,24 @@ std::string anchor_of(const GuideText& heading) {
 
 std::vector<GuideSection> sections_of(const GuidePage& page) {
   std::vector<GuideSection> sections;
-  for (std::size_t i = 0; i < page.blocks.size(); ++i) {
-    if (page.blocks[i].kind == BlockKind::heading) sections.push_back({i, i});
-    if (!sections.empty()) sections.back().last = i + 1;
+  for (auto at = page.blocks.begin(); at != page.blocks.end();) {
+    const auto next = std::ranges::find(at + 1, page.blocks.end(), BlockKind::heading, &GuideBlock::kind);
+    if (at->kind == BlockKind::heading) sections.emplace_back(at, next);
+    at = next;
   }
   return sections;
 }
 
 bool text_has(std::string_view text, std::string_view search) {
-  bool some = false;
-  while (!(search = trimmed(search)).empty()) {
-    const std::string_view word = search.substr(0, search.find(' '));
-    search.remove_prefix(word.size());
-    const auto found = std::ranges::search(text, word, {}, lower, lower);
-    if (found.empty()) return false;
-    some = true;
-  }
-  return some;
+  return !trimmed(search).empty() && std::ranges::all_of(split(search, " "), [&](std::string_view word) {
+    return word.empty() || !std::ranges::search(text, word, {}, lower, lower).empty();
+  });
 }
 
 /// The texts of a section: of each paragraph, each item, all lines of code, and each row of a table.
-static std::vector<std::string> texts_of(const GuidePage& page, const GuideSection& section) {
+static std::vector<std::string> texts_of(GuideSection section) {
   std::vector<std::string> texts;
-  for (std::size_t i = section.first; i < section.last; ++i) {
-    const GuideBlock& block = page.blocks[i];
+  for (const GuideBlock& block : section) {
     std::string text = plain_text(block.text);
     for (const std::string& line : block.code) text += line + "\n";
     texts.push_back(std::move(text));
@@ -208,22 +208,56 @@ static std::vector<std::string> texts_of(const GuidePage& page, const GuideSecti
   return texts;
 }
 
-std::optional<int> section_rank(const GuidePage& page, const GuideSection& section, std::string_view search) {
-  const std::vector<std::string> texts = texts_of(page, section);
+std::optional<int> section_rank(GuideSection section, std::string_view search) {
+  const std::vector<std::string> texts = texts_of(section);
   std::string all;
   for (const std::string& text : texts) all += text + "\n";
   if (!text_has(all, search)) return std::nullopt;
-  const std::string heading = lowered(plain_text(page.blocks[section.first].text));
+  const std::string heading = lowered(plain_text(section.front().text));
   const std::string wanted = lowered(trimmed(search));
   if (heading == wanted) return 0;
-  const auto in_word = [&](std::size_t at) {
-    return at < heading.size() &&
-           (std::isalnum(static_cast<unsigned char>(heading[at])) != 0 || (heading[at] & 0x80) != 0);
-  };
-  for (std::size_t at = heading.find(wanted); at != heading.npos; at = heading.find(wanted, at + 1))
-    if ((at == 0 || !in_word(at - 1)) && !in_word(at + wanted.size())) return 1;
+  const std::vector<std::string> words = words_in(heading), wanted_words = words_in(wanted);
+  if (!std::ranges::search(words, wanted_words).empty()) return 1;
   if (text_has(heading, search)) return 2;
   return std::ranges::any_of(texts, [&](const std::string& text) { return text_has(text, search); }) ? 3 : 4;
+}
+
+Glossary glossary_of(const GuidePage& page) {
+  constexpr std::string_view kAlso = "Also: ", kView = "View: ";
+  Glossary glossary;
+  for (const GuideBlock& block : page.blocks) {
+    const std::string words = plain_text(block.text);
+    if (block.kind == GuideBlock::Kind::heading && block.level == 2)
+      glossary.push_back({.term = words});
+    else if (glossary.empty())
+      continue;
+    else if (block.kind == GuideBlock::Kind::code)
+      glossary.back().formula = block.code.front();
+    else if (words.starts_with(kAlso))
+      for (const std::string_view synonym : split(std::string_view(words).substr(kAlso.size()), ", "))
+        glossary.back().synonyms.emplace_back(synonym);
+    else if (words.starts_with(kView))
+      glossary.back().view = words.substr(kView.size());
+    else
+      glossary.back().text = words;
+  }
+  return glossary;
+}
+
+const GlossaryEntry* find_term(const Glossary& glossary, std::string_view label) {
+  const std::vector<std::string> words = words_in(label);
+  const GlossaryEntry* best = nullptr;
+  std::pair<std::size_t, std::size_t> longest;
+  const auto look = [&](const GlossaryEntry& entry, const std::string& term) {
+    const std::vector<std::string> wanted = words_in(term);
+    const std::pair length(wanted.size(), term.size());
+    if (length > longest && !std::ranges::search(words, wanted).empty()) best = &entry, longest = length;
+  };
+  for (const GlossaryEntry& entry : glossary) {
+    look(entry, entry.term);
+    for (const std::string& synonym : entry.synonyms) look(entry, synonym);
+  }
+  return best;
 }
 
 }  // namespace headscope::app

@@ -12,7 +12,7 @@ constexpr viz::FontStyle kStyle = viz::FontStyle::regular;
 
 /// Lengths of the editor's design at a font size of 14 pixels.
 struct Lengths {
-  float pad_x, pad_y, radius, ring, caret, gutter, wrapped_newline;
+  float pad_x, pad_y, radius, ring, caret, gutter, newline;
 };
 Lengths lengths(float font_size) {
   const float u = font_size / 14;
@@ -74,7 +74,7 @@ struct Hit {
   bool upstream = false;
 };
 
-/// The text at a point: the nearest caret stop, and the start of the character under the point.
+/// The text at a point: the nearest caret stop, or of other units the start of the character under the point.
 Hit hit(const TextState& state, EditMetrics& metrics, const EditorLook& look, viz::Point at, Unit unit) {
   const Frame frame = frame_of(state, metrics, look);
   const std::vector<EditRow>& rows = metrics.rows(state.text);
@@ -85,13 +85,10 @@ Hit hit(const TextState& state, EditMetrics& metrics, const EditorLook& look, vi
   const std::vector<CaretStop>& stops = metrics.stops(state.text, row);
   const float x = at.x - frame.area.x + frame.shift;
   const CaretStop stop = unit == Unit::character ? nearest_stop(stops, x) : stop_under(stops, x);
-  return {stop.byte, stop.byte == row.end && !row.hard};
-}
-
-/// Beyond the end of a wrapped row, the character under the mouse is the row's last, not the next row's
-/// first.
-std::size_t unit_byte(const TextState& state, const Hit& at, Unit unit) {
-  return unit != Unit::character && at.upstream ? previous_grapheme(state.text, at.byte) : at.byte;
+  const bool upstream = stop.byte == row.end && !row.hard;
+  // Beyond the end of a wrapped row it is the row's last character, not the next row's first.
+  if (upstream && unit != Unit::character) return {previous_grapheme(state.text, stop.byte)};
+  return {stop.byte, upstream};
 }
 
 /// The meaning of a key with Ctrl.
@@ -99,7 +96,7 @@ KeyMeaning control_key(const TextState& state, const KeyDown& key) {
   const bool selected = !state.selection().empty(), shift = key.modifiers.shift;
   switch (key.key) {
     case Key::a:
-      return TextCommand(SelectAll{});
+      return TextCommand(kSelectAll);
     case Key::c:
       return selected && !shift ? KeyMeaning(EditorRequest::copy) : KeyMeaning();
     case Key::x:
@@ -111,9 +108,9 @@ KeyMeaning control_key(const TextState& state, const KeyDown& key) {
     case Key::y:
       return EditorRequest::redo;
     case Key::home:
-      return TextCommand(Move{Motion::text_start, shift});
+      return TextCommand(MoveTo{0, shift});
     case Key::end:
-      return TextCommand(Move{Motion::text_end, shift});
+      return TextCommand(MoveTo{state.text.size(), shift});
     default:
       return {};
   }
@@ -131,54 +128,37 @@ constexpr RowKey kRowKeys[] = {{Key::home, RowMotion::row_start, true},
                                {Key::page_up, RowMotion::page_up},
                                {Key::page_down, RowMotion::page_down}};
 
-/// Draws one row.
-struct RowPainter {
-  const TextState& state;
-  const EditorLook& look;
-  const Frame& frame;
-  const EditRow& row;
-  const std::vector<CaretStop>& stops;
-  float top;
-  viz::Scene& scene;
-
-  float x_of(std::size_t byte) const {
+/// Draws a row of which a part is in sight: a single line may be as long as the text.
+void draw_row(const TextState& state, const EditorLook& look, const Frame& frame, const EditRow& row,
+              const std::vector<CaretStop>& stops, float top, viz::Scene& scene) {
+  const auto x_of = [&](std::size_t byte) {
     const float x = stop_of(stops, std::clamp(byte, row.start, row.end)).x - frame.shift;
     return frame.area.x + (look.single_line ? x : std::min(x, frame.area.w));  // for a space that overhangs
+  };
+  if (const ByteRange range = state.selection();
+      !range.empty() && range.end >= row.start && range.begin <= row.end) {
+    const float left = x_of(range.begin), past = row.hard && range.end > row.end ? frame.length.newline : 0;
+    const viz::Color color = look.theme->accent.with_alpha(look.focused ? 72 : 40);
+    scene.add(viz::FillRect{{left, top, x_of(range.end) + past - left, frame.row_height}, color, 0});
   }
-
-  void selection() const {
-    const ByteRange range = state.selection();
-    if (range.empty() || range.end < row.start || range.begin > row.end) return;
-    const float left = x_of(range.begin);
-    const bool with_line_break = row.hard && range.end > row.end;
-    const float right = x_of(range.end) + (with_line_break ? frame.length.wrapped_newline : 0);
-    if (right <= left) return;
-    const std::uint8_t alpha = look.focused ? 72 : 40;
-    scene.add(
-        viz::FillRect{{left, top, right - left, frame.row_height}, look.theme->accent.with_alpha(alpha), 0});
-  }
-
-  /// Draws the part of the row that is in sight: a single line may be as long as the text.
-  void text() const {
-    const std::size_t begin = stop_under(stops, frame.shift).byte;
-    const std::size_t last = stop_under(stops, frame.shift + frame.area.w).byte;
-    const std::size_t end = std::min(next_grapheme(state.text, last), row.end);
-    const std::string_view bytes = std::string_view(state.text).substr(begin, end - begin);
-    const std::size_t grey = begin + grapheme_floor(bytes, std::max(look.grey_from, begin) - begin);
-    run(begin, grey, look.theme->text);
-    run(grey, end, look.theme->text_muted.with_alpha(150));
-  }
-
-  void run(std::size_t begin, std::size_t end, viz::Color color) const {
-    if (begin == end) return;
-    const float ascent = look.fonts->ascent(kStyle, look.font_size);
-    const float descent = look.fonts->descent(kStyle, look.font_size);
-    const float baseline = std::round(top + (frame.row_height + ascent - descent) / 2);
-    const float x = frame.area.x - frame.shift + stop_of(stops, begin).x;
-    const std::string_view bytes = std::string_view(state.text).substr(begin, end - begin);
-    scene.add(viz::make_text(*look.fonts, bytes, {x, baseline}, look.font_size, color, kStyle));
-  }
-};
+  const std::size_t begin = stop_under(stops, frame.shift).byte;
+  const std::size_t last = stop_under(stops, frame.shift + frame.area.w).byte;
+  const std::size_t end = std::min(next_grapheme(state.text, last), row.end);
+  const std::string_view text = state.text;
+  const std::size_t grey =
+      begin + grapheme_floor(text.substr(begin, end - begin), std::max(look.grey_from, begin) - begin);
+  const float ascent = look.fonts->ascent(kStyle, look.font_size);
+  const float descent = look.fonts->descent(kStyle, look.font_size);
+  const float baseline = std::round(top + (frame.row_height + ascent - descent) / 2);
+  const auto run = [&](std::size_t from, std::size_t to, viz::Color color) {
+    const float x = frame.area.x - frame.shift + stop_of(stops, from).x;
+    if (from < to)
+      scene.add(viz::make_text(*look.fonts, text.substr(from, to - from), {x, baseline}, look.font_size,
+                               color, kStyle));
+  };
+  run(begin, grey, look.theme->text);
+  run(grey, end, look.theme->text_muted.with_alpha(150));
+}
 
 }  // namespace
 
@@ -205,18 +185,19 @@ TextDrag begin_text_drag(const TextState& state, EditMetrics& metrics, const Edi
   if (press.modifiers.shift && press.clicks == 1) return {Unit::character, state.anchor};
   constexpr Unit kUnits[] = {Unit::character, Unit::word, Unit::paragraph};
   const Unit unit = kUnits[std::max(press.clicks - 1, 0) % 3];
-  return {unit, unit_byte(state, hit(state, metrics, look, press.at, unit), unit)};
+  return {unit, hit(state, metrics, look, press.at, unit).byte};
 }
 
 Select text_drag(const TextState& state, EditMetrics& metrics, const EditorLook& look, const TextDrag& drag,
                  viz::Point mouse) {
   const Hit at = hit(state, metrics, look, mouse, drag.unit);
-  const bool caret = drag.unit == Unit::character;
-  return {drag.unit, drag.from, unit_byte(state, at, drag.unit), caret && at.upstream};
+  return {drag.unit, drag.from, at.byte, at.upstream};
 }
 
-float clamped_scroll(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
-  return frame_of(state, metrics, look).scroll;
+EditorExtent editor_extent(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
+  const Frame frame = frame_of(state, metrics, look);
+  return {metrics.rows(state.text).size(), frame.row_height, frame.scroll, frame.area.h,
+          frame.area.h + frame.range};
 }
 
 float scroll_to_caret(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
@@ -227,18 +208,6 @@ float scroll_to_caret(const TextState& state, EditMetrics& metrics, const Editor
   return std::clamp(scroll, 0.0f, frame.range);
 }
 
-float scroll_by_wheel(const TextState& state, EditMetrics& metrics, const EditorLook& look, float dy) {
-  constexpr float kRows = 2;
-  EditorLook turned = look;
-  turned.scroll -= dy * kRows * row_height(*look.fonts, look.font_size);
-  return clamped_scroll(state, metrics, turned);
-}
-
-ScrollRange scroll_range(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
-  const Frame frame = frame_of(state, metrics, look);
-  return {frame.area.h, frame.area.h + frame.range};
-}
-
 viz::Rect caret_rect(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
   const Frame frame = frame_of(state, metrics, look);
   const CaretPlace place = caret_place(state, metrics);
@@ -247,11 +216,6 @@ viz::Rect caret_rect(const TextState& state, EditMetrics& metrics, const EditorL
   const float top = frame.area.y + static_cast<float>(place.row) * frame.row_height - frame.scroll;
   return {std::round(frame.area.x + x) - frame.length.caret / 2, top + (frame.row_height - height) / 2,
           frame.length.caret, height};
-}
-
-std::size_t row_count(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
-  frame_of(state, metrics, look);  // updates the rows to the width
-  return metrics.rows(state.text).size();
 }
 
 float editor_height(const viz::Fonts& fonts, float font_size, float rows) {
@@ -287,10 +251,7 @@ viz::Scene editor_scene(const TextState& state, EditMetrics& metrics, const Edit
   for (std::size_t i = first; i < rows.size(); ++i) {
     const float top = frame.area.y + static_cast<float>(i) * frame.row_height - frame.scroll;
     if (top >= frame.area.bottom()) break;
-    const std::vector<CaretStop>& stops = metrics.stops(state.text, rows[i]);
-    const RowPainter painter{state, look, frame, rows[i], stops, top, scene};
-    painter.selection();
-    painter.text();
+    draw_row(state, look, frame, rows[i], metrics.stops(state.text, rows[i]), top, scene);
   }
   if (state.text.empty()) {
     const viz::Point middle{frame.area.x, frame.area.y + frame.row_height / 2};

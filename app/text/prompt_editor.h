@@ -24,7 +24,7 @@ struct EditorLook {
   std::shared_ptr<const viz::Fonts> fonts;
   float font_size = 14;
   bool single_line = false;   ///< one row that scrolls sideways to the caret; line breaks are drawn as signs
-  float scroll = 0;           ///< how far the text is scrolled, from clamped_scroll() or scroll_to_caret()
+  float scroll = 0;           ///< how far the text is scrolled, from editor_extent() or scroll_to_caret()
   bool focused = false;       ///< ring and caret
   bool framed = true;         ///< has its own background, border and focus ring
   bool caret_visible = true;  ///< see caret_blink()
@@ -62,25 +62,19 @@ TextDrag begin_text_drag(const TextState& state, EditMetrics& metrics, const Edi
 Select text_drag(const TextState& state, EditMetrics& metrics, const EditorLook& look, const TextDrag& drag,
                  viz::Point mouse);
 
-/// `look.scroll`, limited to the text.
-float clamped_scroll(const TextState& state, EditMetrics& metrics, const EditorLook& look);
+/// How the text lies in its editor, in logical pixels.
+struct EditorExtent {
+  std::size_t rows = 0;
+  float row_height = 0;
+  float scroll = 0;            ///< `look.scroll`, limited to the text
+  float shown = 0, total = 0;  ///< heights of the text
+};
+EditorExtent editor_extent(const TextState& state, EditMetrics& metrics, const EditorLook& look);
 /// `look.scroll` moved as little as needed to show the caret. For commands, not for the wheel.
 float scroll_to_caret(const TextState& state, EditMetrics& metrics, const EditorLook& look);
-/// The scroll position after turning the wheel by `dy` notches (positive: away from the user).
-float scroll_by_wheel(const TextState& state, EditMetrics& metrics, const EditorLook& look, float dy);
-
-/// The visible and the total height of the text in logical pixels, for a scroll bar.
-struct ScrollRange {
-  float shown = 0;
-  float total = 0;
-};
-ScrollRange scroll_range(const TextState& state, EditMetrics& metrics, const EditorLook& look);
 
 /// The caret, in the coordinates of `look.rect`.
 viz::Rect caret_rect(const TextState& state, EditMetrics& metrics, const EditorLook& look);
-
-/// The number of rows of the text in the look's width.
-std::size_t row_count(const TextState& state, EditMetrics& metrics, const EditorLook& look);
 
 /// The height for `rows` rows.
 float editor_height(const viz::Fonts& fonts, float font_size, float rows);

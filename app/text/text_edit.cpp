@@ -12,24 +12,13 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/// Whether a change belongs to the last one: typing a word, holding a key down.
+/// Whether a change belongs to the last one, next to which it is: typing a word, holding a key down.
 bool extends_last(const TextState& state, ByteRange range, std::string_view bytes, TextChange::Kind kind) {
   const TextChange& last = state.last_change;
-  if (last.kind != kind) return false;
-  switch (kind) {
-    case TextChange::Kind::typed:
-      if (!range.empty() || range.begin != last.place.end) return false;
-      return !is_space(state.text[range.begin - 1]) || is_space(bytes.front());  // else a new word
-    case TextChange::Kind::appended:
-      return range.begin == last.place.end;
-    case TextChange::Kind::erased_back:
-      return range.end == last.place.begin;
-    case TextChange::Kind::erased_forward:
-      return range.begin == last.place.begin;
-    case TextChange::Kind::other:
-      break;
-  }
-  return false;
+  if (last.kind != kind || kind == TextChange::Kind::other) return false;
+  if (range.begin != last.place.end) return kind == TextChange::Kind::erased && range.end == last.place.begin;
+  const bool is_word = kind == TextChange::Kind::typed && !is_space(bytes.front());
+  return !is_word || !is_space(state.text[range.begin - 1]);  // else a new word
 }
 
 void place(TextState& state, std::size_t byte, bool extend = false) {
@@ -49,32 +38,15 @@ void replace(TextState& state, ByteRange range, std::string_view bytes, TextChan
 }
 
 std::size_t moved(const TextState& state, Motion motion) {
-  switch (motion) {
-    case Motion::left:
-      return previous_grapheme(state.text, state.cursor);
-    case Motion::right:
-      return next_grapheme(state.text, grapheme_floor(state.text, state.cursor));
-    case Motion::word_left:
-      return previous_word(state.text, state.cursor);
-    case Motion::word_right:
-      return next_word(state.text, state.cursor);
-    case Motion::text_start:
-      return 0;
-    case Motion::text_end:
-      break;
-  }
-  return state.text.size();
+  if (motion == Motion::word_left) return previous_word(state.text, state.cursor);
+  if (motion == Motion::word_right) return next_word(state.text, state.cursor);
+  if (motion == Motion::left) return previous_grapheme(state.text, state.cursor);
+  return next_grapheme(state.text, grapheme_floor(state.text, state.cursor));
 }
 
 ByteRange unit_at(const TextState& state, Unit unit, std::size_t at) {
-  switch (unit) {
-    case Unit::word:
-      return word_at(state.text, at);
-    case Unit::paragraph:
-      return paragraph_at(state.text, at);
-    case Unit::character:
-      break;
-  }
+  if (unit == Unit::word) return word_at(state.text, at);
+  if (unit == Unit::paragraph) return paragraph_at(state.text, at);
   at = grapheme_floor(state.text, at);
   return {at, at};
 }
@@ -92,10 +64,7 @@ struct Applier {
   void operator()(const Erase& erase) const {
     if (!state.selection().empty()) return replace(state, state.selection(), "", TextChange::Kind::other);
     const std::size_t to = moved(state, erase.motion);
-    const TextChange::Kind kind = erase.motion == Motion::left    ? TextChange::Kind::erased_back
-                                  : erase.motion == Motion::right ? TextChange::Kind::erased_forward
-                                                                  : TextChange::Kind::other;
-    replace(state, {std::min(state.cursor, to), std::max(state.cursor, to)}, "", kind);
+    replace(state, {std::min(state.cursor, to), std::max(state.cursor, to)}, "", TextChange::Kind::erased);
   }
 
   void operator()(const Move& move) const {
@@ -125,12 +94,6 @@ struct Applier {
     state.upstream = select.upstream;
   }
 
-  void operator()(const SelectAll&) const {
-    state.last_change = {};
-    place(state, state.text.size());
-    state.anchor = 0;
-  }
-
   void operator()(const Append& append) const {
     replace(state, {state.text.size(), state.text.size()}, append.bytes,
             append.join ? TextChange::Kind::appended : TextChange::Kind::other);
@@ -158,10 +121,6 @@ TextState make_text_state(std::string text) {
   state.text = std::move(text);
   state.cursor = state.anchor = state.text.size();
   return state;
-}
-
-bool has_room(const TextState& state, std::size_t size) {
-  return state.text.size() - state.selection().size() + size <= kMaxText;
 }
 
 TextState apply(TextState state, const TextCommand& command) {

@@ -12,7 +12,7 @@ namespace headscope::app {
 
 /// A change of a text, which the next one may extend: typing a word, holding a key down.
 struct TextChange {
-  enum class Kind { typed, erased_back, erased_forward, appended, other };
+  enum class Kind { typed, erased, appended, other };
   Kind kind = Kind::other;
   ByteRange place = {};  ///< of what it inserted
 };
@@ -37,10 +37,7 @@ struct TextState {
 /// Cursor at the end.
 TextState make_text_state(std::string text);
 
-/// Whether a field has room for `size` bytes in place of its selection.
-bool has_room(const TextState& state, std::size_t size);
-
-enum class Motion { left, right, word_left, word_right, text_start, text_end };
+enum class Motion { left, right, word_left, word_right };
 enum class Unit { character, word, paragraph };
 
 // Commands: everything that can be done to a text, as values.
@@ -60,12 +57,12 @@ struct Move {
   Motion motion = Motion::right;
   bool extend = false;
 };
-/// Moves the cursor to a byte: the result of row_motion().
+/// Moves the cursor to a byte, beyond the end to the end: the result of row_motion().
 struct MoveTo {
   std::size_t byte = 0;
   bool extend = false;
   bool upstream = false;
-  std::optional<float> preferred_x;
+  std::optional<float> preferred_x = {};
 };
 /// Selects from the unit at `from` to the one at `to`, with the cursor at the end of the latter. Both are
 /// equal for a click.
@@ -75,7 +72,7 @@ struct Select {
   std::size_t to = 0;
   bool upstream = false;
 };
-struct SelectAll {};
+inline constexpr Select kSelectAll{.to = std::string_view::npos};
 /// Appends bytes and moves the cursor after them. Consecutive appends with `join` are one undo step.
 struct Append {
   std::string bytes;
@@ -85,7 +82,7 @@ struct Append {
 struct Replace {
   std::string text;
 };
-using TextCommand = std::variant<Insert, Erase, Move, MoveTo, Select, SelectAll, Append, Replace>;
+using TextCommand = std::variant<Insert, Erase, Move, MoveTo, Select, Append, Replace>;
 
 /// The state after a command. Never alters other bytes; offsets beyond the end count as the end. Move the
 /// state in to avoid copying the text.

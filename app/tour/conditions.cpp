@@ -1,5 +1,4 @@
-#include "app/tour/conditions.h"
-
+// When a tour's paragraphs are shown.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -110,76 +109,47 @@ Truth repeats(const TourStop&, const ViewContext& c) {
   return std::ranges::find(before, tokens[before.size()]) != before.end();
 }
 
-std::string_view lacks_head(const TourStop& stop) {
-  return !stop.layer ? "\"- layer: …\"" : !stop.head ? "\"- head: …\"" : "";
-}
-std::string_view lacks_layer(const TourStop& stop) {
-  return stop.layer ? "" : "\"- layer: …\"";
-}
-std::string_view lacks_token(const TourStop& stop) {
-  return stop.token ? "" : "\"- token: …\"";
-}
-std::string_view lacks_key(const TourStop& stop) {
-  return stop.key ? "" : "\"- key: …\"";
-}
-
-constexpr ConditionKind kKinds[] = {
+constexpr Condition kConditions[] = {
     {"this prompt", has_prompt},
     {"this model", has_bundled_model},
     {"these edits", has_edits},
     {"this comparison", has_comparison},
     {"unedited run", is_unedited},
     {"difference", is_difference_from_unedited},
-    {"this layer", is_layer, lacks_layer},
-    {"this head", is_head, lacks_head},
-    {"this token", is_token, lacks_token},
-    {"this key", is_key, lacks_key},
+    {"this layer", is_layer},
+    {"this head", is_head},
+    {"this token", is_token},
+    {"this key", is_key},
     {"repeated token", repeats},
     {"strongest on previous token", strongest<is_previous>},
     {"strongest after same token", strongest<follows_same_token>},
 };
 
-constexpr std::string_view kBlanks = " \t";
-
-std::string names_of_kinds() {
-  std::string names;
-  for (const ConditionKind& kind : kKinds) names.append(kind.name).append(", ");
-  return names + "or a number's name, above or below, and a limit";
-}
-
 /// "weight above 50 %"; nothing if it is something else.
 std::optional<Condition> parse_limit(std::string_view text) {
   for (const bool above : {true, false}) {
-    const std::string_view word = above ? " above " : " below ";
-    const std::size_t at = text.find(word);
-    if (at == std::string_view::npos) continue;
-    Condition condition{nullptr, quantity_named(trimmed(text.substr(0, at), kBlanks)), above, 0};
-    std::string_view limit = trimmed(text.substr(at + word.size()), kBlanks);
+    const std::vector<std::string_view> parts = split(text, above ? " above " : " below ");
+    if (parts.size() != 2) continue;
+    Condition condition{.number = find_number(trimmed(parts[0])), .above = above};
+    std::string_view limit = trimmed(parts[1]);
     const bool percent = limit.ends_with('%');
-    if (percent) limit = trimmed(limit.substr(0, limit.size() - 1), kBlanks);
+    if (percent) limit = trimmed(limit.substr(0, limit.size() - 1));
     const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), condition.limit);
     const bool whole = error == std::errc{} && end == limit.data() + limit.size();
-    if (!whole || !std::isfinite(condition.limit) || condition.number.empty()) return {};
+    const bool is_quantity = condition.number != nullptr && condition.number->value != nullptr;
+    if (!whole || !std::isfinite(condition.limit) || !is_quantity) return {};
     if (percent) condition.limit /= 100;
     return condition;
   }
   return {};
 }
 
-Condition parse_condition(std::string_view text) {
-  const auto kind = std::ranges::find(kKinds, text, &ConditionKind::name);
-  if (kind != std::end(kKinds)) return {&*kind, {}, true, 0};
-  const auto limit = parse_limit(text);
-  if (!limit) throw std::invalid_argument("expected " + names_of_kinds() + ", found " + model::quote(text));
-  return *limit;
-}
-
 Truth holds(const Condition& condition, const TourStop& stop, const ViewContext& c) {
   // Tours are about models: of attention without one, neither a sentence nor its alternative is known to
   // hold.
   if (!c.run || c.run->model->patterns) return std::nullopt;
-  if (condition.kind != nullptr) return condition.kind->holds(stop, c);
-  const auto value = quantity(condition.number, c);
+  if (condition.holds != nullptr) return condition.holds(stop, c);
+  const auto value = condition.number->value(c);
   if (!value) return std::nullopt;
   return condition.above ? *value > condition.limit : *value < condition.limit;
 }
@@ -199,17 +169,20 @@ Truth all_hold(const std::vector<Condition>& conditions, const TourStop& stop, c
 
 std::vector<Condition> parse_conditions(std::string_view text) {
   std::vector<Condition> conditions;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    Condition condition = parse_condition(trimmed(text.substr(0, comma), kBlanks));
-    conditions.push_back(condition);
-    if (comma == std::string_view::npos) return conditions;
-    text.remove_prefix(comma + 1);
+  for (std::string_view part : split(text, ",")) {
+    part = trimmed(part);
+    const auto* const known = std::ranges::find(kConditions, part, &Condition::name);
+    const auto condition = known != std::end(kConditions) ? *known : parse_limit(part);
+    if (part.empty() || !condition) {
+      std::string names;
+      for (const Condition& one : kConditions) names.append(one.name).append(", ");
+      throw std::invalid_argument("expected " + names +
+                                  "or a number's name, above or below, and a limit, found " +
+                                  model::quote(part));
+    }
+    conditions.push_back(*condition);
   }
-}
-
-std::string_view lacks(const Condition& condition, const TourStop& stop) {
-  return condition.kind != nullptr && condition.kind->lacks ? condition.kind->lacks(stop) : "";
+  return conditions;
 }
 
 std::vector<std::string> shown_paragraphs(const TourStop& stop, const ViewContext& context) {

@@ -45,15 +45,6 @@ int best_guess(const NextToken& next) {
 
 using Value = std::optional<double>;
 
-/// A name in braces. Quantities have a value, which conditions can compare with a limit; the others are
-/// words. Both are nothing while they are not known.
-struct Number {
-  std::string_view name;
-  Value (*value)(const ViewContext&) = nullptr;
-  std::string (*written)(double) = nullptr;  ///< of the value
-  std::string (*words)(const ViewContext&) = nullptr;
-};
-
 constexpr Number count(std::string_view name, Value (*value)(const ViewContext&)) {
   return {name, value, [](double n) { return grouped(static_cast<std::int64_t>(n)); }};
 }
@@ -149,16 +140,6 @@ constexpr std::array kNumbers{
           }),
 };
 
-const Number* find_number(std::string_view name) {
-  const auto found = std::ranges::find(kNumbers, name, &Number::name);
-  return found == kNumbers.end() ? nullptr : &*found;
-}
-
-/// Whether the context has a run with everything that a number may need.
-bool has_numbers(const ViewContext& context) {
-  return context.run && !context.run->model->patterns;
-}
-
 std::string words_of(const Number& number, const ViewContext& context) {
   if (number.words != nullptr) return number.words(context);
   const Value value = number.value(context);
@@ -167,19 +148,20 @@ std::string words_of(const Number& number, const ViewContext& context) {
 
 }  // namespace
 
-std::vector<std::string_view> numbers_in(std::string_view text) {
-  std::vector<std::string_view> names;
-  for (std::size_t open = text.find('{'); open != std::string_view::npos; open = text.find('{', open)) {
-    const std::size_t close = text.find('}', open);
-    if (close == std::string_view::npos) break;
-    names.push_back(text.substr(open + 1, close - open - 1));
-    open = close;
-  }
-  return names;
+const Number* find_number(std::string_view name) {
+  const auto found = std::ranges::find(kNumbers, name, &Number::name);
+  return found == kNumbers.end() ? nullptr : &*found;
 }
 
-bool is_number_name(std::string_view name) {
-  return find_number(name) != nullptr;
+std::vector<std::string_view> numbers_in(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (std::size_t open; (open = text.find('{')) != text.npos;) {
+    const std::size_t close = text.find('}', open);
+    if (close == text.npos) break;
+    names.push_back(text.substr(open + 1, close - open - 1));
+    text.remove_prefix(close);
+  }
+  return names;
 }
 
 std::string number_names() {
@@ -188,23 +170,14 @@ std::string number_names() {
   return names;
 }
 
-std::string_view quantity_named(std::string_view name) {
-  const Number* number = find_number(name);
-  return number && number->value ? number->name : std::string_view();
-}
-
-std::optional<double> quantity(std::string_view name, const ViewContext& context) {
-  const Number* number = find_number(name);
-  return has_numbers(context) && number && number->value ? number->value(context) : std::nullopt;
-}
-
 std::string with_numbers(std::string_view text, const ViewContext& context) {
+  const bool has_run = context.run && !context.run->model->patterns;
   std::string result;
   for (const std::string_view name : numbers_in(text)) {
     const auto open = static_cast<std::size_t>(name.data() - text.data()) - 1;
     result += text.substr(0, open);
     const Number* number = find_number(name);
-    const std::string words = has_numbers(context) && number ? words_of(*number, context) : "";
+    const std::string words = has_run && number ? words_of(*number, context) : "";
     result += words.empty() ? "…" : words;
     text.remove_prefix(open + name.size() + 2);
   }

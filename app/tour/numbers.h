@@ -12,16 +12,18 @@ namespace headscope::app {
 /// brace.
 std::vector<std::string_view> numbers_in(std::string_view text);
 
-/// Whether this is the name of a number.
-bool is_number_name(std::string_view name);
+/// What a name in braces stands for. Quantities have a value, percentages as fractions, which conditions can
+/// compare with a limit; the others are words. Both are nothing while they are not known, and of a run.
+struct Number {
+  std::string_view name;
+  std::optional<double> (*value)(const ViewContext&) = nullptr;
+  std::string (*written)(double) = nullptr;  ///< of the value
+  std::string (*words)(const ViewContext&) = nullptr;
+};
+/// Null: there is no such number.
+const Number* find_number(std::string_view name);
 /// All names, for a message: "tokens, token, …".
 std::string number_names();
-
-/// The name of a number with a value, such as "weight", as a text that lasts; empty: it has none ("token"),
-/// or there is no such number.
-std::string_view quantity_named(std::string_view name);
-/// Its value, percentages as fractions; nothing while it is not known.
-std::optional<double> quantity(std::string_view name, const ViewContext& context);
 
 /// Replaces the names in braces by numbers of the shown model and prompt and of the selected query, key and
 /// head. A number that is still being computed is "…".

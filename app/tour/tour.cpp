@@ -8,7 +8,6 @@
 
 #include "app/ascii.h"
 #include "app/run/sources/paths.h"
-#include "app/tour/numbers.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
@@ -18,77 +17,70 @@
 namespace headscope::app {
 namespace {
 
-// Limits, because the panel lays out the text in every frame.
-constexpr std::size_t kMaxBytesInTitle = 200, kMaxBytesInParagraph = 2000;
-constexpr std::size_t kMaxParagraphs = 20, kMaxStops = 100;
+constexpr Wait kWaits[] = {
+    {"head", "Now choose another head.",
+     [](const ViewState& a, const ViewState& b) {
+       return a.selection.layer != b.selection.layer || a.selection.head != b.selection.head;
+     },
+     [](const ViewContext& c) {
+       const model::Config config = c.run->model->config();
+       return config.n_layer * config.n_head > 1;
+     },
+     true},
+    {"query", "Now click another token.",
+     [](const ViewState& a, const ViewState& b) { return a.selection.query != b.selection.query; },
+     [](const ViewContext& c) { return c.run->tokens.run_length > 1; }},
+    {"key", "Now click a key.",
+     [](const ViewState& a, const ViewState& b) { return a.selection.key != b.selection.key; },
+     [](const ViewContext&) { return true; }},
+    {"view", "Now open another view.",
+     [](const ViewState& a, const ViewState& b) { return a.view != b.view; },
+     [](const ViewContext&) { return true; }},
+};
 
-/// "head, query, key or view".
-std::string names_of_waits() {
-  std::string names;
-  for (const Wait& wait : waits())
-    names += (names.empty() ? "" : &wait == &waits().back() ? " or " : ", ") + std::string(wait.name);
-  return names;
+/// The views with a pane of their own.
+std::vector<const View*> side_views() {
+  std::vector<const View*> side{&token_strip()};
+  for (const View& view : views())
+    if (view.place != Place::tab) side.push_back(&view);
+  return side;
 }
 
 /// Parses the lines in order.
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  Parser(std::string_view text, const std::string& file) : lines_(lines_of(text)), file_(file) {}
 
   Tour parse() {
     next();
     tour_.id = system::text_of(system::path_of(file_).stem());
     while (!at_end_ && line_.empty()) next();
-    if (at_end_ || !line_.starts_with("# ")) fail("\"# title of the tour\"");
-    tour_.title = title(2);
+    if (!line_.starts_with("# ")) fail("\"# title of the tour\"");
+    tour_.title = trimmed(line_.substr(2));
     next();
-    const int about = number_;
     for (const TourParagraph& paragraph : paragraphs(false))
       tour_.about += (tour_.about.empty() ? "" : " ") + paragraph.words;
     if (tour_.about.empty()) fail("a paragraph about the tour");
-    require_length(tour_.about, kMaxBytesInParagraph, "a paragraph", about);
-    while (!at_end_) {
-      tour_.stops.push_back(stop());
-      finish(tour_.stops.back(), resolve_stop(tour_, static_cast<int>(tour_.stops.size()) - 1));
-    }
-    if (tour_.stops.empty()) fail("\"## title of a stop\"");
-    if (!tour_.stops.front().prompt) fail_at(first_stop_, "\"- prompt: words\" at the first stop", "none");
+    do tour_.stops.push_back(stop());
+    while (!at_end_);
     return std::move(tour_);
   }
 
  private:
-  [[noreturn]] void fail_at(int number, const std::string& expected, const std::string& found) const {
-    fail_with(number, "expected " + expected + ", found " + found);
-  }
-  [[noreturn]] void fail_with(int number, const std::string& why) const {
-    throw model::LoadError(file_ + ":" + std::to_string(number) + ": " + why);
+  [[noreturn]] void fail_with(const std::string& why) const {
+    throw model::LoadError(file_ + ":" + std::to_string(number_) + ": " + why);
   }
   [[noreturn]] void fail(const std::string& expected) const {
-    fail_at(number_, expected, at_end_ ? "the end of the file" : model::quote(line_));
+    fail_with("expected " + expected + ", found " + (at_end_ ? "the end of the file" : model::quote(line_)));
   }
 
   /// Moves to the next line that is not a comment.
   void next() {
     do {
-      at_end_ = text_.empty();
-      const std::size_t end = text_.find('\n');
-      line_ = trimmed(text_.substr(0, end));
-      text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
+      at_end_ = number_ >= lines_.size();
+      line_ = at_end_ ? "" : trimmed(lines_[number_]);
       ++number_;
     } while (line_.starts_with('%'));
-  }
-
-  /// The text of a heading after its `marks`.
-  std::string title(std::size_t marks) const {
-    std::string words(trimmed(line_.substr(marks)));
-    require_length(words, kMaxBytesInTitle, "a title", number_);
-    return words;
-  }
-
-  void require_length(const std::string& words, std::size_t most, const std::string& where,
-                      int number) const {
-    if (words.size() > most)
-      fail_at(number, "at most " + std::to_string(most) + " bytes in " + where, std::to_string(words.size()));
   }
 
   /// The paragraphs up to the next heading. In a stop they have conditions, and each name in braces must be a
@@ -101,22 +93,16 @@ class Parser {
       if (line_.empty() || condition) open = false;
       if (line_.empty()) continue;
       if (condition && begun) fail("a paragraph after the condition");
-      if (!open && !begun) {
-        if (all.size() == kMaxParagraphs)
-          fail_at(number_, "at most " + std::to_string(kMaxParagraphs) + " paragraphs", "one more");
-        all.emplace_back();
-      }
+      if (!open && !begun) all.emplace_back();
       begun = condition;
       if (condition) {
         conditions(all);
         continue;
       }
       open = true;
-      std::string& words = all.back().words;
-      words.append(words.empty() ? "" : " ").append(line_);
-      require_length(words, kMaxBytesInParagraph, "a paragraph", number_);
-      for (const std::string_view name : in_stop ? numbers_in(words) : std::vector<std::string_view>())
-        if (!is_number_name(name)) fail("one of the numbers " + number_names() + " in braces");
+      all.back().words.append(all.back().words.empty() ? "" : " ").append(line_);
+      for (const std::string_view name : in_stop ? numbers_in(line_) : std::vector<std::string_view>())
+        if (find_number(name) == nullptr) fail("one of the numbers " + number_names() + " in braces");
     }
     if (begun) fail("a paragraph after the condition");
     return all;
@@ -130,38 +116,20 @@ class Parser {
     if (paragraph.otherwise && (all.size() < 2 || all[all.size() - 2].conditions.empty()))
       fail("\"- if: …\" and its paragraph before \"- otherwise\"");
     if (!paragraph.otherwise && name != "if") fail("\"- if: this prompt\" or \"- otherwise\"");
-    if (paragraph.otherwise && line_.find(':') == std::string_view::npos) return;
+    if (paragraph.otherwise && line_.find(':') == line_.npos) return;
     try {
       paragraph.conditions = parse_conditions(value);
     } catch (const std::invalid_argument& e) {
-      fail_with(number_, e.what());
+      fail_with(e.what());
     }
-    for (const Condition& condition : paragraph.conditions) conditions_.emplace_back(number_, condition);
-  }
-
-  /// Completes a stop by what depends on the stops before it.
-  void finish(TourStop& stop, const TourStop& resolved) {
-    for (const auto& [line, point] : std::exchange(points_, {})) {
-      try {
-        stop.points.push_back(parse_point(point, find_view(resolved.view)));
-      } catch (const std::invalid_argument& e) {
-        fail_with(line, e.what());
-      }
-    }
-    for (const auto& [line, condition] : std::exchange(conditions_, {}))
-      if (const std::string_view missing = lacks(condition, resolved); !missing.empty())
-        fail_at(line, std::string(missing) + " at this stop or before it",
-                "only the condition \"" + std::string(condition.kind->name) + "\"");
   }
 
   TourStop stop() {
     if (!line_.starts_with("## ")) fail("\"## title of a stop\"");
-    if (tour_.stops.empty()) first_stop_ = number_;
-    if (tour_.stops.size() == kMaxStops)
-      fail_at(number_, "at most " + std::to_string(kMaxStops) + " stops", "one more");
     TourStop stop;
-    stop.title = title(3);
+    stop.title = trimmed(line_.substr(3));
     for (next(); line_.starts_with('-') && !is_condition(); next()) command(stop);
+    if (tour_.stops.empty() && !stop.prompt) fail("\"- prompt: words\" at the first stop");
     stop.caption = paragraphs(true);
     if (stop.caption.empty()) fail("a paragraph about the stop " + model::quote(stop.title));
     return stop;
@@ -175,40 +143,33 @@ class Parser {
 
   /// "layer" and "2" for "- layer: 2"; both may be empty.
   std::pair<std::string_view, std::string_view> name_and_value() const {
-    const std::size_t colon = line_.find(':');
-    if (colon == std::string_view::npos) return {trimmed(line_.substr(1)), ""};
-    return {trimmed(line_.substr(1, colon - 1)), trimmed(line_.substr(colon + 1))};
+    const std::size_t colon = std::min(line_.find(':'), line_.size());
+    return {trimmed(line_.substr(1, colon - 1)), trimmed(line_.substr(std::min(colon + 1, line_.size())))};
   }
 
   void command(TourStop& stop) {
-    const auto [name, words] = name_and_value();
-    const std::string value(words);
+    const auto [name, value] = name_and_value();
     if (value.empty() && name != "prompt") fail("a line like \"- view: heatmap\"");
-    if (name == "prompt") {
-      stop.prompt = value;
-    } else if (name == "second") {
-      stop.second = value;
-    } else if (name == "view") {
-      const View* view = find_view(value);
-      if (!view || view->place != Place::tab) fail("the id of a view");
-      stop.view = view->id;
-    } else if (name == "layer") {
-      stop.layer = index(value);
-    } else if (name == "head") {
-      stop.head = index(value);
-    } else if (name == "token") {
-      stop.token = value;
-    } else if (name == "key") {
-      stop.key = value;
+    for (const auto& [key, text] : {std::pair("prompt", &stop.prompt),
+                                    {"second", &stop.second},
+                                    {"token", &stop.token},
+                                    {"key", &stop.key}})
+      if (name == key) return void(*text = value);
+    for (const auto& [key, number] : {std::pair("layer", &stop.layer), {"head", &stop.head}})
+      if (name == key) return void(*number = index(value));
+    if (name == "view") {
+      view_ = find_view(value);
+      if (!view_ || view_->place != Place::tab) fail("the id of a view");
+      stop.view = view_->id;
     } else if (name == "option") {
       stop.options.push_back(option(value));
     } else if (name == "edit") {
-      stop.edits += (stop.edits.empty() ? "" : ";; ") + value;  // appended
+      stop.edits.append(stop.edits.empty() ? "" : ";; ").append(value);
     } else if (name == "point") {
-      points_.emplace_back(number_, value);
+      stop.points.push_back(point(value));
     } else if (name == "wait") {
       stop.wait = find_wait(value);
-      if (stop.wait == nullptr && value != "nothing") fail(names_of_waits() + " to wait for");
+      if (stop.wait == nullptr && value != "nothing") fail("head, query, key or view to wait for");
     } else {
       fail("prompt, second, view, layer, head, token, key, option, edit, point or wait");
     }
@@ -229,63 +190,49 @@ class Parser {
     try {
       return {option, parse_option(*option, trimmed(text.substr(std::min(space, text.size()))))};
     } catch (const std::exception& e) {
-      fail_with(number_, e.what());
+      fail_with(e.what());
     }
   }
 
-  std::string_view text_, line_;
+  TourPoint point(const std::string_view text) const {
+    using Kind = TourPoint::Kind;
+    if (text == "prompt") return {Kind::prompt};
+    if (text == "edits") return {Kind::edits};
+    if (text == "pane view" && view_) return {Kind::pane, view_};
+    std::vector<const View*> places = side_views();
+    std::string panes, names;
+    for (const View* side : places) {
+      if (text == "pane " + std::string(side->id)) return {Kind::pane, side};
+      panes.append("pane ").append(side->id).append(", ");
+    }
+    if (view_) places.insert(places.begin(), view_);
+    for (const View* place : places) {
+      for (const Landmark& landmark : place->landmarks) {
+        if (text == landmark.name) return {Kind::landmark, place, &landmark};
+        names.append(landmark.name).append(", ");
+      }
+      for (const OptionSpec* option : place->options)
+        if (text == "option " + std::string(option->name) && option->control != Control::none)
+          return {Kind::option, place, nullptr, option};
+    }
+    fail_with("expected " + names + panes + "pane view, prompt, edits or option NAME, found " +
+              model::quote(text));
+  }
+
+  const std::vector<std::string_view> lines_;
+  std::string_view line_;
   const std::string& file_;
-  int number_ = 0, first_stop_ = 0;
+  std::size_t number_ = 0;  ///< of the line, from 1
   bool at_end_ = false;
   Tour tour_;
-  // Of the stop being read, with their lines.
-  std::vector<std::pair<int, std::string>> points_;
-  std::vector<std::pair<int, Condition>> conditions_;
+  const View* view_ = nullptr;  ///< of the stop; null: none is chosen yet
 };
-
-/// The views with a pane of their own.
-std::vector<const View*> side_views() {
-  std::vector<const View*> side{&token_strip()};
-  for (const View& view : views())
-    if (view.place != Place::tab) side.push_back(&view);
-  return side;
-}
-
-std::string names_of_landmarks(const View& view) {
-  std::string names;
-  for (const Landmark& landmark : view.landmarks) names.append(landmark.name).append(", ");
-  return names;
-}
-
-/// Everything that a stop with this view can point at.
-std::string names_of_points(const View* view) {
-  std::string names, panes;
-  for (const View* side : side_views()) {
-    names += names_of_landmarks(*side);
-    panes.append("pane ").append(side->id).append(", ");
-  }
-  return (view ? names_of_landmarks(*view) : "") + names + panes + "pane view, prompt, edits or option NAME";
-}
 
 }  // namespace
 
-TourPoint parse_point(std::string_view text, const View* view) {
-  using Kind = TourPoint::Kind;
-  if (text == "prompt") return {Kind::prompt};
-  if (text == "edits") return {Kind::edits};
-  if (text == "pane view" && view) return {Kind::pane, view};
-  std::vector<const View*> places = side_views();
-  for (const View* side : places)
-    if (text == "pane " + std::string(side->id)) return {Kind::pane, side};
-  if (view) places.insert(places.begin(), view);
-  for (const View* place : places) {
-    const auto landmark = std::ranges::find(place->landmarks, text, &Landmark::name);
-    if (landmark != place->landmarks.end()) return {Kind::landmark, place, &*landmark};
-    for (const OptionSpec* option : place->options)
-      if (text == "option " + std::string(option->name) && option->control != Control::none)
-        return {Kind::option, place, nullptr, option};
-  }
-  throw std::invalid_argument("expected " + names_of_points(view) + ", found " + model::quote(text));
+const Wait* find_wait(std::string_view name) {
+  const auto* const found = std::ranges::find(kWaits, name, &Wait::name);
+  return found == std::end(kWaits) ? nullptr : found;
 }
 
 Tour parse_tour(std::string_view text, const std::string& file) {
@@ -310,8 +257,7 @@ TourStop resolve_stop(const Tour& tour, int stop) {
 namespace {
 
 Tour load_tour(const std::filesystem::path& file) {
-  const auto kind = system::kind_at(file);
-  if (kind && *kind != system::FileKind::regular)  // reading a pipe may never end
+  if (system::is_there(file) && !system::is_file(file))  // reading a pipe may never end
     throw model::LoadError(system::text_of(file) + ": expected a file, found something else");
   constexpr std::size_t kMaxBytes = 1 << 20;
   return parse_tour(model::read_file(file, kMaxBytes), system::text_of(file));

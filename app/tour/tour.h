@@ -1,13 +1,13 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "app/tour/conditions.h"
-#include "app/tour/wait.h"
+#include "app/tour/numbers.h"
 #include "app/views/view.h"
 
 namespace headscope::app {
@@ -21,9 +21,48 @@ struct TourPoint {
   const OptionSpec* option = nullptr;  ///< an option whose control is in the view's pane
 };
 
-/// Parses a landmark of this view (null: of none) or of a side pane, "pane view", "pane next", "option
-/// strips", "prompt" or "edits". Throws std::invalid_argument: what was expected and what was found.
-TourPoint parse_point(std::string_view text, const View* view);
+/// What the panes show and Back restores.
+struct ViewState {
+  std::string view, second_view;
+  Selection selection;
+  bool operator==(const ViewState&) const = default;
+};
+
+/// What a stop asks the user to do before going on; not enforced.
+struct Wait {
+  std::string_view name;     ///< after "wait:" in a tour's file
+  std::string_view request;  ///< shown at the stop
+  bool (*is_done)(const ViewState& entered, const ViewState& now);
+  /// Whether the model and the prompt allow it: there may be no other head or token.
+  bool (*is_possible)(const ViewContext& context);
+  bool needs_heads = false;  ///< it needs the heads pane, which is then shown at any width
+};
+/// Null if there is no such wait.
+const Wait* find_wait(std::string_view name);
+
+struct TourStop;
+
+/// Something that must hold for a paragraph to be shown.
+struct Condition {
+  std::string_view name = {};  ///< in a tour's file: "this prompt"; empty: a limit, "weight above 50 %"
+  /// Whether it holds for the run and the selection at a stop (see resolve_stop); nothing while it is not
+  /// known. Null: a limit.
+  std::optional<bool> (*holds)(const TourStop& stop, const ViewContext& context) = nullptr;
+  const Number* number = nullptr;
+  bool above = true;
+  double limit = 0;
+};
+
+/// A paragraph of a stop, and when it is shown.
+struct TourParagraph {
+  std::string words;                  ///< with {names} of numbers: see numbers.h
+  std::vector<Condition> conditions;  ///< all must hold
+  bool otherwise = false;             ///< only if the paragraph before it could be shown and was not
+};
+
+/// Parses conditions separated by commas: "this prompt, this model, weight above 0.5". Throws
+/// std::invalid_argument: what was expected and what was found.
+std::vector<Condition> parse_conditions(std::string_view text);
 
 /// One stop: what the window shows, and a text about it.
 struct TourStop {
@@ -52,6 +91,9 @@ struct Tour {
 
 /// What the window shows at a stop: the stop's own settings, completed by those of the previous stops.
 TourStop resolve_stop(const Tour& tour, int stop);
+/// The paragraphs that such a stop shows for this run and this selection, with numbers in place of their
+/// names. A paragraph is left out while its conditions are not known.
+std::vector<std::string> shown_paragraphs(const TourStop& stop, const ViewContext& context);
 
 /// Parses a tour:
 ///
@@ -84,8 +126,7 @@ TourStop resolve_stop(const Tour& tour, int stop);
 /// A stop points at a landmark of its view or of a side pane, at `pane view`, `pane next`, `pane heads` or
 /// `pane tokens`, at `prompt`, `edits`, or at the control of an option: `option strips`.
 /// assets/guide/tours.md explains points and conditions. The lines of a paragraph are joined; `%` begins a
-/// comment. Throws model::LoadError that names `file` and the line, also for more than 100 stops, 20
-/// paragraphs at a stop, 2000 bytes in a paragraph or 200 in a title.
+/// comment. Throws model::LoadError that names `file` and the line.
 Tour parse_tour(std::string_view text, const std::string& file);
 
 /// The folders of tours: next to the program, and `tours` in the user's configuration.

@@ -14,8 +14,7 @@
 #include <stdexcept>
 
 #include "app/counted.h"
-#include "app/text/json_text.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "app/views/parts/names.h"
 
 namespace headscope::app {

@@ -95,8 +95,8 @@ std::optional<viz::Point> place_of(const Event& event) {
 
 /// Settings with the recent paths in a file, which another window may have written, after their own.
 std::string with_recents_of_others(const std::string& own, const fs::path& file) {
-  Settings s = parse_settings(own, "").settings;
-  const Settings there = load_settings(file).settings;
+  Settings s = parse_settings(own, "");
+  const Settings there = load_settings(file);
   for (const auto recent :
        {&Settings::recent_models, &Settings::recent_folders, &Settings::recent_sessions}) {
     std::vector<fs::path> all = there.*recent;
@@ -410,7 +410,7 @@ std::optional<std::string> Core::kept_session() const {
     throw std::runtime_error("Too many windows are open: close one and start this one again");
   if (state_.pending_session) return std::nullopt;
   Recipe recipe{session_of(state_, *snapshot_), {}};
-  recipe.session.model.precision = options_.window.precision;
+  recipe.session.precision = options_.window.precision;
   add_known_weights(recipe.session, snapshot_);
   return to_json(recipe);
 }

@@ -104,7 +104,7 @@ void Core::perform(const SaveSession& effect) {
       throw std::runtime_error("The session is still opening: its model is not loaded yet.");
     if (!effect.replace && system::is_there(file)) return apply(SessionSaved{.exists = true});
     Recipe recipe{session_of(state_, *snapshot_), {}};
-    recipe.session.model.precision = options_.window.precision;
+    recipe.session.precision = options_.window.precision;
     add_known_weights(recipe.session, snapshot_);
     write(kSaving, file, to_json(recipe), [file](const std::string& problem) {
       return problem.empty() ? SessionSaved{file} : SessionSaved{.problem = problem};

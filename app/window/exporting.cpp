@@ -7,7 +7,7 @@
 #include "app/ascii.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/chosen_options.h"
-#include "app/views/figure_size.h"
+#include "app/views/figure.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
 #include "model/files/quote.h"
@@ -16,16 +16,6 @@
 
 namespace headscope::app {
 namespace {
-
-/// The size that the form names; nothing if it names none.
-std::optional<FigureSize> size_of(const ExportForm& form) {
-  const std::string& text = form.size.edit.text;
-  if (trimmed(text, " ").empty()) return std::nullopt;
-  if (const auto size = parse_figure_size(text)) return size;
-  throw std::runtime_error(
-      "The size must be a width or WIDTHxHEIGHT, in pixels, in, cm, mm or pt, e.g. 1200x800 or 84mm; found " +
-      model::quote(text) + ".");
-}
 
 viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
   for (const PlacedPicture& placed : pictures)
@@ -39,7 +29,7 @@ std::vector<viz::Note> recipe_notes(const ExportForm& form, const View* view, co
   if (!form.recipe) return {};
   Recipe recipe = recipe_of(form, view, source.state, source.snapshot, page);
   if (!add_weights(recipe.session, source.snapshot, answers)) return {};
-  recipe.session.model.precision = source.precision;
+  recipe.session.precision = source.precision;
   return {recipe_note(recipe)};
 }
 
@@ -63,8 +53,7 @@ std::optional<std::string> window_bytes(const ExportForm& form, FileFormat forma
   const Figure page{.window = true,
                     .width = side(frame.width),
                     .height = side(frame.height),
-                    .page = Page::exact,
-                    .scale = scale};
+                    .how = {.scale = scale, .page = Page::exact}};
   static_cast<void>(recipe_notes(form, nullptr, source, page, *answers));  // asks for the hash
   const auto bitmap = window_bitmap({still, source.snapshot, source.fonts, frame, {}}, answers, ready);
   if (!bitmap) return std::nullopt;
@@ -76,47 +65,32 @@ std::optional<std::string> window_bytes(const ExportForm& form, FileFormat forma
 FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat format,
                        const ExportSource& source, Answers& answers) {
   const bool printed = form.target != Target::screen;
-  const TargetSpec target = spec_of(form.target);
-  const Figure chosen = figure_for(form.target);
-  FigurePlan plan;
-  ExportOptions& options = plan.options;
-  options = {.scale = printed ? target.scale : static_cast<float>(form.scale),
-             .svg_text = form.svg_text,
-             .caption = form.caption,
-             .title = form.title,
-             .page = Page::at_least,
-             .target = form.target,
-             .letters_grow = printed};
-  const viz::Rect where = place_of(view, source.pictures);
-  // Whole pixels, because a recipe stores integers.
-  plan.context = make_context(&view, source.state, source.snapshot, answers, *source.fonts,
-                              std::floor(where.w), std::floor(where.h), options.scale);
-  ViewContext& context = plan.context;
+  Figure figure = figure_for(form.target);
+  ExportOptions& how = figure.how;
+  how.svg_text = form.svg_text, how.caption = form.caption, how.title = form.title;
+  how.letters_grow = printed;
+  if (!printed) {
+    const viz::Rect where = place_of(view, source.pictures);
+    // Whole pixels, because a recipe stores integers.
+    figure.width = static_cast<int>(where.w), figure.height = static_cast<int>(where.h);
+    how.page = Page::at_least;
+    if (format == FileFormat::png) how.scale = static_cast<float>(form.scale);
+  }
+  const std::string& size = form.size.edit.text;
+  if (!trimmed(size, " ").empty() && !set_size(figure, size))
+    throw std::runtime_error(
+        "The size must be a width or WIDTHxHEIGHT, in pixels, in, cm, mm or pt, e.g. 1200x800 or 84mm; "
+        "found " +
+        model::quote(size) + ".");
+  ViewContext context = make_context(&view, source.state, source.snapshot, answers, *source.fonts,
+                                     width_on(form.target, figure.width), 0, how.scale);
+  context.height = static_cast<float>(figure.height);
   if (!context.run) throw std::runtime_error(context.no_run);
   context.theme = &theme_of(form.dark);
   context.in_pane = false;
   context.options = options_of(view, context.options);
-  if (printed) context.font_size = target.font_size;
-  const float scale = format == FileFormat::png ? options.scale : chosen.scale;  // as of a command's recipe
-  if (const auto size = size_of(form)) {
-    context.width = width_on(form.target, size->width);
-    context.height = static_cast<float>(size->height);
-    options.page = size->height > 0 ? Page::exact : Page::width;
-  } else if (printed) {
-    context.width = target.width;
-    context.height = target.height;
-    options.page = chosen.page;
-  }
-  plan.figure = {.window = false,
-                 .width = static_cast<int>(std::lround(context.width)),
-                 .height = static_cast<int>(context.height),
-                 .page = options.page,
-                 .scale = scale,
-                 .caption = form.caption,
-                 .svg_text = form.svg_text,
-                 .target = form.target,
-                 .title = form.title};
-  return plan;
+  if (printed) context.font_size = spec_of(form.target).font_size;
+  return {std::move(context), std::move(figure)};
 }
 
 std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format,
@@ -125,7 +99,7 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
                                           const std::function<bool()>& ready) {
   const View* view = find_view(form.subject);
   if (!view) return window_bytes(form, format, source, answers, ready);
-  auto [context, options, figure] = figure_plan(*view, form, format, source, *answers);
+  auto [context, figure] = figure_plan(*view, form, format, source, *answers);
   // Ask everything first, before the work of making a file.
   if (format == FileFormat::csv) {
     static_cast<void>(view->table(context));
@@ -134,8 +108,8 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
     static_cast<void>(recipe_notes(form, view, source, figure, *answers));
   }
   if (!ready()) return std::nullopt;
-  if (format != FileFormat::csv) options.notes = recipe_notes(form, view, source, figure, *answers);
-  std::string bytes = export_bytes(format, *view, context, options);
+  if (format != FileFormat::csv) figure.how.notes = recipe_notes(form, view, source, figure, *answers);
+  std::string bytes = export_bytes(format, *view, context, figure.how);
   if (!ready()) return std::nullopt;  // a page that had to grow has asked for more
   return bytes;
 }

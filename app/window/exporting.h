@@ -23,10 +23,9 @@ struct ExportSource {
   model::Precision precision = model::Precision::f32;  ///< precision of the model's matrices
 };
 
-/// How a view's file is made: what export_bytes takes, and the recipe's figure.
+/// How a view's file is made: its context, and the recipe's figure.
 struct FigurePlan {
   ViewContext context;
-  ExportOptions options;
   Figure figure;
 };
 

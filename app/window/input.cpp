@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/run/sources/pattern_file.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "app/window/commands.h"
 #include "app/window/palette.h"
 #include "app/window/sessions.h"
@@ -98,7 +98,7 @@ class Keys {
       // The second attention file of a comparison.
       taken.model = taken.second = true;
       if (!s_.second.on || !s_.second.is_file) add(CompareWith{true, s_.second.alignment});
-      add(TypeInField{Field::second, SelectAll{}});
+      add(TypeInField{Field::second, kSelectAll});
       add(TypeInField{Field::second, Insert{system::text_of(path), false}});
       return true;
     }

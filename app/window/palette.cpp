@@ -193,7 +193,7 @@ void add_files(Entries& entries, const UiState& state) {
     entries.push_back({.label = state.tours[i].title, .kind = "tour", .acts = {OpenTour{i}}});
   for (const GuidePage& page : state.guide->pages)
     entries.push_back({.label = page.title, .kind = "guide", .acts = {ShowGuide{page.name, ""}}});
-  for (const GlossaryEntry& entry : state.guide->glossary.entries()) {
+  for (const GlossaryEntry& entry : state.guide->glossary) {
     std::string synonyms;
     for (const std::string& synonym : entry.synonyms) synonyms += synonym + " ";
     entries.push_back({.label = entry.term,

@@ -22,11 +22,11 @@ std::string lower_extension(const std::filesystem::path& file) {
 }
 
 /// `patches`: include those from the second model.
-std::vector<WrittenEdit> written_edits(const EditList& list, bool patches) {
-  std::vector<WrittenEdit> words;
+std::vector<std::string> written_edits(const EditList& list, bool patches) {
+  std::vector<std::string> words;
   for (const ListedEdit& listed : list.edits)
     if (patches || !model::patches_from_second(listed.edit))
-      words.push_back({edit_text(listed.edit), listed.on});
+      words.push_back((listed.on ? "" : std::string(kOff)) + edit_text(listed.edit));
   return words;
 }
 
@@ -43,8 +43,9 @@ Session view_part(const UiState& state) {
   s.second_view = state.second_view;
   s.options = state.options;
   s.selection = state.selection;
-  s.look = {state.dark, state.font_size};
-  s.panes = {state.panes.heads, state.panes.next, state.panes.second_view};
+  s.dark = state.dark;
+  s.font_size = state.font_size;
+  s.panes = state.panes;
   return s;
 }
 
@@ -55,8 +56,8 @@ void show_tabs(UiState& state, const Session& s, bool second_view) {
 }
 
 void show_look(UiState& state, const Session& s) {
-  state.dark = s.look.dark;
-  state.font_size = within_limits(s.look.font_size);
+  state.dark = s.dark;
+  state.font_size = within_limits(s.font_size);
   state.panes = within_limits(s.panes);
 }
 
@@ -84,25 +85,24 @@ void show_kept_part(UiState& state, const Session& s) {
 
 Session session_of(const UiState& state, const Snapshot& snapshot) {
   Session s = view_part(state);
-  s.model.name = snapshot.model ? snapshot.model->name : model_name(state.model);
+  s.model = snapshot.model ? snapshot.model->name : model_name(state.model);
   const bool patterns = snapshot.model && snapshot.model->patterns;  // attention without a prompt
   const std::string& second = state.second.text.edit.text;
   if (patterns) {  // a session holds no paths
-    s.model.attention = system::text_of(snapshot.model->folder.filename());
+    s.attention = system::text_of(snapshot.model->folder.filename());
     const std::string other = system::text_of(system::path_of(second).filename());
-    if (state.second.is_file && system::is_file_name(other))
-      s.second = Session::Second{"", state.second.on, state.second.alignment, other, ""};
+    if (state.second.is_file && system::is_file_name(other)) s.second_attention = other;
   } else {
-    s.model.adds_start_token = snapshot.model && has_start_token(*snapshot.model, std::nullopt);
+    s.adds_start_token = snapshot.model && has_start_token(*snapshot.model, std::nullopt);
     s.prompt = typed_prompt(state);
     s.edits = written_edits(state.edits, true);
-    if (!state.second.is_file && (state.second.on || !second.empty()))
-      s.second = Session::Second{second, state.second.on, state.second.alignment};
+    if (!state.second.is_file && (state.second.on || !second.empty())) s.second = second;
     const std::filesystem::path& other = state.second.model;
     const auto& loaded = snapshot.second_model;
-    if (!other.empty())
-      s.second_model = {loaded && loaded->folder == other ? loaded->name : model_name(other), ""};
+    if (!other.empty()) s.second_model = loaded && loaded->folder == other ? loaded->name : model_name(other);
   }
+  if (s.second || !s.second_attention.empty())
+    s.second_on = state.second.on, s.alignment = state.second.alignment;
   s.side = state.side;
   if (patterns && snapshot.run) s.selection = clamped(s.selection, *snapshot.run);
   s.tries = *state.tries;
@@ -117,16 +117,14 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
     if (known->value) weights = std::static_pointer_cast<const WeightsHash>(known->value)->text;
     return true;  // no hash: the files have changed, and the session is kept all the same
   };
-  const bool own = hash(HashOfWeights{}, session.model.weights);
+  const bool own = hash(HashOfWeights{}, session.weights);
   if (!snapshot.run || !snapshot.run->baseline) return own;
   const LoadedModel& second = *snapshot.run->baseline->model;
   const Question of_second = Question(HashOfWeights{}).on_baseline();
-  if (second.patterns && session.second &&
-      session.second->attention == system::text_of(second.folder.filename()))
-    return hash(of_second, session.second->weights) && own;
-  if (session.second_model && compares_models(*snapshot.run) && second.name == session.second_model->name)
-    return hash(of_second, session.second_model->weights) && own;
-  return own;
+  const bool is_second = second.patterns
+                             ? session.second_attention == system::text_of(second.folder.filename())
+                             : compares_models(*snapshot.run) && session.second_model == second.name;
+  return (!is_second || hash(of_second, session.second_weights)) && own;
 }
 
 void add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown) {
@@ -139,8 +137,8 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
                  const Figure& page) {
   Recipe recipe{session_of(state, snapshot), page};
   Session& s = recipe.session;
-  s.look.dark = form.dark;
-  if (view != nullptr && form.target != Target::screen) s.look.font_size = spec_of(form.target).font_size;
+  s.dark = form.dark;
+  if (view != nullptr && form.target != Target::screen) s.font_size = spec_of(form.target).font_size;
   const auto is_of_list = [&](const std::string& id) {
     const View* shown = find_view(id);
     return shown != nullptr && needs_list(*shown, s.options);
@@ -149,10 +147,9 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
     if (!is_of_list(s.view) && !is_of_list(s.second_view)) s.prompts.reset();
     return recipe;
   }
-  s.second_model.reset();  // the picture does not show a model that is still loading
   const bool patched = snapshot.run && snapshot.run->second_model;
-  if (patched) s.second_model = {snapshot.run->second_model->name, ""};
-  if (s.model.attention.empty()) s.edits = written_edits(state.edits, patched);
+  s.second_model = patched ? snapshot.run->second_model->name : "";  // not one that is still loading
+  if (s.attention.empty()) s.edits = written_edits(state.edits, patched);
   s = figure_part(std::move(s), *view);
   return recipe;
 }
@@ -201,64 +198,56 @@ void show_session(UiState& state, const OpenSession& opened) {
   state.playing = nullptr;
   state.options = s.options;
   state.selection = s.selection;
-  const Session::Second second = s.second.value_or(Session::Second{.text = "", .on = false});
-  state.second.is_file = !s.model.attention.empty();
-  state.second.on = second.on && (opened.second || !state.second.is_file);
+  const std::filesystem::path second = opened.second.value_or("");
+  state.second.is_file = !s.attention.empty();
+  state.second.on = s.second_on && (state.second.is_file ? !second.empty() : s.second.has_value());
   state.second.text.edit =
-      make_text_state(state.second.is_file ? system::text_of(opened.second.value_or("")) : second.text);
-  state.second.alignment = second.alignment;
-  state.second.model = s.second_model && opened.second ? *opened.second : std::filesystem::path();
+      make_text_state(state.second.is_file ? system::text_of(second) : s.second.value_or(""));
+  state.second.alignment = s.alignment;
+  state.second.model = s.second_model.empty() ? "" : second;
   state.side = s.side;
   if (s.prompts || !recipe.figure)
     state.prompts = s.prompts ? std::make_shared<const PromptList>(*s.prompts) : nullptr;
-  if (s.model.attention.empty()) state.edits = {};
+  if (s.attention.empty()) state.edits = {};
   state.edits_bar.problem.clear();
   show_tabs(state, s, !recipe.figure || recipe.figure->window);
   if (!recipe.figure) show_look(state, s);
   state.pending_session = s;
 }
 
-namespace {
-
-/// A second model that cannot be read is treated as not found.
-void find_second_model(OpenSession& open, const Session::Model& wanted, const SearchPlaces& places) {
-  try {
-    open.second = model_named(wanted.name, places.models);
-    open.second_differs =
-        open.second && !wanted.weights.empty() && weights_hash(*open.second) != wanted.weights;
-  } catch (const model::LoadError&) {
-    open.second.reset();
-  }
-}
-
-}  // namespace
-
 OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& places) {
   OpenSession open{.file = file};
   try {
     open.recipe = read_recipe(file);
     const Session& s = open.recipe.session;
-    if (s.model.attention.empty()) {
-      open.model = model_named(s.model.name, places.models);
+    const auto second_differs = [&] {
+      return open.second && !s.second_weights.empty() && weights_hash(*open.second) != s.second_weights;
+    };
+    if (s.attention.empty()) {
+      open.model = model_named(s.model, places.models);
       if (!open.model && !places.has_model)
         throw model::LoadError(system::text_of(file) + ": it was made with the model " +
-                               model::quote(s.model.name) +
+                               model::quote(s.model) +
                                ", which was not found; open another model first to use in its place");
-      if (s.second_model) find_second_model(open, *s.second_model, places);
+      if (!s.second_model.empty()) try {
+          open.second = model_named(s.second_model, places.models);
+          open.second_differs = second_differs();
+        } catch (const model::LoadError&) {  // as if it was not found
+          open.second.reset();
+        }
       return open;
     }
     std::vector<std::filesystem::path> folders{file.parent_path()};
     folders.insert(folders.end(), places.attention.begin(), places.attention.end());
-    open.model = attention_named(s.model.attention, s.model.weights, folders);
+    open.model = attention_named(s.attention, s.weights, folders);
     if (!open.model)
       throw model::LoadError(system::text_of(file) + ": it was made from the attention patterns in " +
-                             model::quote(s.model.attention) +
+                             model::quote(s.attention) +
                              ", found neither next to it nor among the recent files; open that file first");
     folders.insert(folders.begin(), open.model->parent_path());
-    if (s.second && !s.second->attention.empty()) {
-      open.second = attention_named(s.second->attention, s.second->weights, folders);
-      open.second_differs =
-          open.second && !s.second->weights.empty() && weights_hash(*open.second) != s.second->weights;
+    if (!s.second_attention.empty()) {
+      open.second = attention_named(s.second_attention, s.second_weights, folders);
+      open.second_differs = second_differs();
     }
   } catch (const std::exception& e) {
     open.problem = e.what();
@@ -268,15 +257,15 @@ OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& 
 
 std::string warning_of(const OpenSession& opened) {
   if (!opened.model)
-    return "It was made with the model " + model::quote(opened.recipe.session.model.name) +
+    return "It was made with the model " + model::quote(opened.recipe.session.model) +
            ", which was not found; the current model is used instead.";
   const Session& s = opened.recipe.session;
-  const bool of_model = s.second_model.has_value();
-  const bool needed = of_model || (s.second && s.second->on && !s.second->attention.empty());
+  const bool of_model = !s.second_model.empty();
+  const bool needed = of_model || (s.second_on && !s.second_attention.empty());
   const std::string other =
       !needed    ? ""
-      : of_model ? "The second model, " + model::quote(s.second_model->name)
-                 : "The attention patterns it is compared with, " + model::quote(s.second->attention);
+      : of_model ? "The second model, " + model::quote(s.second_model)
+                 : "The attention patterns it is compared with, " + model::quote(s.second_attention);
   if (needed && !opened.second)
     return other + (of_model ? ", was not found: comparing and patching wait until another one is chosen "
                                "(“Second model…” in the ⋯ menu)."
@@ -291,14 +280,15 @@ std::string warning_of(const OpenSession& opened) {
 std::string finish_session(UiState& state, const Snapshot& snapshot) {
   const Session s = *std::exchange(state.pending_session, std::nullopt);
   state.selection = s.selection;
-  state.weights_wanted = s.model.weights;
-  if (!s.model.attention.empty()) return "";
+  state.weights_wanted = s.weights;
+  if (!s.attention.empty()) return "";
   std::string problem;
   EditList list;
-  for (const WrittenEdit& written : s.edits) {
+  for (const std::string& text : s.edits) {
+    const bool on = !text.starts_with(kOff);
     try {
-      for (model::Edit& edit : parse_edits(written.text, *snapshot.model))
-        list.edits.push_back({std::move(edit), written.on});
+      for (model::Edit& edit : parse_edits(text.substr(on ? 0 : kOff.size()), *snapshot.model))
+        list.edits.push_back({std::move(edit), on});
     } catch (const model::RunError& e) {
       problem = e.what();
     }

@@ -25,7 +25,7 @@ Shot render_shot(const ShotOptions& options) {
   core_options.window = options.base;
   core_options.fonts = viz::Fonts::load();
   Session& first = core_options.settings.session;
-  first.look = {options.dark, options.font_size};
+  first.dark = options.dark, first.font_size = options.font_size;
   first.view = options.view;
   first.second_view = options.second_view;
   core_options.examples = bundled_examples();
@@ -57,7 +57,7 @@ Shot render_shot(const ShotOptions& options) {
       throw std::runtime_error(known->failure);
 
   Session session = session_of(core.state(), core.snapshot());
-  session.model.precision = options.base.precision;
+  session.precision = options.base.precision;
   return {core.picture(frame), std::move(session)};
 }
 

@@ -246,16 +246,17 @@ void Ui::editor(Field field, EditorLook look) {
   look.focused = moment.field == field && moment.keyboard_item == 0 && !covered && !input.frame.still;
   look.caret_visible = input.frame.caret_on;
   look.scroll = text.scroll;
-  look.scroll = clamped_scroll(text.edit, metric, look);
+  const EditorExtent extent = editor_extent(text.edit, metric, look);
+  look.scroll = extent.scroll;
 
   ImGui::PushID(static_cast<int>(field));
   player_.draw(*ImGui::GetWindowDrawList(), editor_scene(text.edit, metric, look), {0, 0}, 1);
-  if (const ScrollRange range = scroll_range(text.edit, metric, look); range.total > range.shown) {
+  if (extent.total > extent.shown) {
     double first = static_cast<double>(look.scroll);
     const float thick = kScrollBar * state.font_size, inset = u(3);
     const Rect bar{look.rect.right() - thick - inset, look.rect.y + inset, thick, look.rect.h - 2 * inset};
     if (compat::scroll_bar("scroll bar", {bar.x, bar.y}, {bar.right(), bar.bottom()}, false,
-                           static_cast<double>(range.shown), static_cast<double>(range.total), first))
+                           static_cast<double>(extent.shown), static_cast<double>(extent.total), first))
       actions.emplace_back(scroll_field(field, static_cast<float>(first)));
   }
   ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
@@ -267,8 +268,8 @@ void Ui::editor(Field field, EditorLook look) {
   if (look.focused) out.caret = true;
   if (ImGui::IsItemHovered()) {
     out.cursor = Cursor::text;
-    if (const auto* e = input.event_as<MouseWheel>())
-      actions.emplace_back(scroll_field(field, scroll_by_wheel(text.edit, metric, look, e->dy)));
+    if (const auto* e = input.event_as<MouseWheel>())  // two rows a notch
+      actions.emplace_back(scroll_field(field, look.scroll - 2 * extent.row_height * e->dy));
   }
   hold_text(placed);
   ImGui::PopID();
@@ -309,7 +310,7 @@ void Ui::text_menu() {
   line("Cut", "Ctrl+X", selected, "No text is selected.", EditorRequest::cut);
   line("Copy", "Ctrl+C", selected, "No text is selected.", EditorRequest::copy);
   line("Paste", "Ctrl+V", true, "", EditorRequest::paste);
-  if (row({.label = "Select all", .right = "Ctrl+A"})) actions.emplace_back(TypeInField{field, SelectAll{}});
+  if (row({.label = "Select all", .right = "Ctrl+A"})) actions.emplace_back(TypeInField{field, kSelectAll});
   separator();
   const auto possible = [&](bool forward) { return can_undo(state, field, forward); };
   line("Undo", "Ctrl+Z", possible(false), "There is nothing to undo.", EditorRequest::undo);
@@ -331,7 +332,7 @@ void Ui::complain(const Rect& field, std::string words) {
 }
 
 void Ui::define(std::string_view label) {
-  tip_term_ = state.guide->glossary.find(label);
+  tip_term_ = find_term(state.guide->glossary, label);
   if (tip_term_ != nullptr) out.over_term = true;
 }
 

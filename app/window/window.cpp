@@ -442,9 +442,8 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   core.window = options;
   if (const auto folder = config_folder(process_environment())) {
     core.settings_file = *folder / kSettingsFile;
-    LoadedSettings loaded = load_settings(core.settings_file);
-    core.settings = std::move(loaded.settings);
-    message = std::move(loaded.message);
+    core.settings = load_settings(core.settings_file);
+    message = core.settings.problem;
   }
   if (const auto folder = state_folder(process_environment())) core.state_folder = *folder;
   const std::filesystem::path& last = core.settings.last_model;

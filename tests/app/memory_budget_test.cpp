@@ -143,7 +143,7 @@ TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
     core.draw(frame);
   };
   draw();
-  core.apply(TypeInField{Field::prompt, Move{Motion::text_start}});
+  core.apply(TypeInField{Field::prompt, MoveTo{0}});
   for (const char* view : {"query", "positions", "scores"}) {  // earlier views must not keep their run
     core.apply(ShowView{view});
     draw();

@@ -236,7 +236,7 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   }
   CoreOptions second = options();
   second.settings_file = file;
-  second.settings = load_settings(file).settings;
+  second.settings = load_settings(file);
   Core core(std::move(second));
   for (const OptionSpec* option : all_options()) {
     EXPECT_EQ(core.state().options.value(*option), option->kept ? left.value(*option) : option->default_value)

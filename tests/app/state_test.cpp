@@ -76,9 +76,9 @@ TEST(State, ChosenTokensAreOfAPromptThatIsEditedNotOfANewOne) {
     return std::pair(state.selection.query, state.selection.key);
   };
   EXPECT_EQ(tokens(after(chosen, {type(Insert{" slept", true})})), std::pair(2, 1));
-  EXPECT_EQ(tokens(after(chosen, {type(SelectAll{})})), std::pair(2, 1));
-  EXPECT_EQ(tokens(after(chosen, {type(SelectAll{}), type(Insert{"The", true})})), std::pair(-1, -1));
-  EXPECT_EQ(tokens(after(chosen, {type(SelectAll{}), type(Erase{})})), std::pair(-1, -1));
+  EXPECT_EQ(tokens(after(chosen, {type(kSelectAll)})), std::pair(2, 1));
+  EXPECT_EQ(tokens(after(chosen, {type(kSelectAll), type(Insert{"The", true})})), std::pair(-1, -1));
+  EXPECT_EQ(tokens(after(chosen, {type(kSelectAll), type(Erase{})})), std::pair(-1, -1));
 }
 
 TEST(State, AnExampleReplacesThePromptAsOneUndoableStep) {

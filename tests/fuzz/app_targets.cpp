@@ -19,8 +19,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
-#include "app/text/json_text.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "model/files/error.h"
@@ -124,16 +123,16 @@ Outcome check_tour(std::string_view text) {
 }
 
 Outcome check_settings(std::string_view json) {
-  const LoadedSettings loaded = parse_settings(json, "settings.json");
-  if (!loaded.message.empty()) promise_sentence(loaded.message);
-  const Settings& s = loaded.settings;
+  static const testing::TemporaryFolder folder(memory_folder());
+  Settings s = load_settings(folder.write("settings.json", json));
+  const std::string problem = std::exchange(s.problem, "");
+  if (!problem.empty()) promise_sentence(problem);
   promise(
       s.window_width > 0 && s.window_height > 0 && s.export_scale >= 1 && s.export_scale <= kMaxExportScale,
       "sizes are within their limits");
   promise(s.recent_models.size() <= kMaxRecent && s.recent_sessions.size() <= kMaxRecent, "lists are short");
-  const LoadedSettings again = parse_settings(to_json(s), "settings.json");
-  promise(again.message.empty() && again.settings == s, "settings are read back as they were written");
-  return loaded.message.empty() ? Outcome::read : Outcome::refused;
+  promise(parse_settings(to_json(s), "again") == s, "settings are read back as they were written");
+  return problem.empty() ? Outcome::read : Outcome::refused;
 }
 
 Outcome check_prompt_list(std::string_view lines) {
@@ -264,12 +263,13 @@ Outcome check_shown_text(std::string_view bytes) {
   promise(no_control(model::quote(bytes), "") && model::quote(bytes).size() <= 64 * 4 + 5,
           "a quoted name is short and printable");
   promise(no_control(terminal_safe(bytes), ""), "what goes to a terminal is no command to it");
-  promise(is_utf8(utf8_or_replacement(bytes)), "what is no UTF-8 is replaced");
-  promise(!is_utf8(bytes) || utf8_or_replacement(bytes) == bytes, "what is UTF-8 stays");
+  promise(viz::is_utf8(utf8_or_replacement(bytes)), "what is no UTF-8 is replaced");
+  promise(!viz::is_utf8(bytes) || utf8_or_replacement(bytes) == bytes, "what is UTF-8 stays");
   promise(bytes_from_json(bytes_to_json(bytes)) == std::string(bytes), "bytes come back out of JSON");
-  const std::string json = json_line(token_json(1, bytes));
+  const nlohmann::ordered_json shown = utf8_or_replacement(bytes);
+  const std::string json = json_line(shown);
   promise(no_control(json, ""), "JSON has no control character");
-  promise(nlohmann::ordered_json::parse(json) == token_json(1, bytes), "JSON means what it was made of");
+  promise(nlohmann::ordered_json::parse(json) == shown, "JSON means what it was made of");
   return Outcome::read;
 }
 
@@ -278,7 +278,7 @@ Outcome check_recipe_note(std::string_view input) {
   Recipe recipe;
   recipe.figure = Figure{};
   recipe.session.prompt.text = input.substr(0, input.size() / 2);
-  recipe.session.model.name = input.substr(input.size() / 2).substr(0, 200);
+  recipe.session.model = input.substr(input.size() / 2).substr(0, 200);
   recipe.session.edits = {{std::string(input), true}};
   const std::vector<viz::Note> notes{recipe_note(recipe)};
   const viz::Scene scene{.width = 4, .height = 4, .background = {255, 255, 255, 255}, .items = {}};

@@ -21,15 +21,6 @@ std::string random_bytes(std::mt19937& random, std::size_t length) {
   return text;
 }
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const Decoded c = decode_utf8(text, at);
-    if (!c.valid) return false;
-    at += c.length;
-  }
-  return true;
-}
-
 std::vector<std::uint32_t> glyph_indices(std::string_view text) {
   std::vector<std::uint32_t> indices;
   for (const Glyph& g : fonts().layout(text, FontStyle::regular, 14).glyphs) indices.push_back(g.index);

@@ -151,7 +151,7 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
   options.window.model = headscope::testing::source_dir() / "assets/models/tales";
   options.window.prompt = Prompt{"The old king had a daughter, and the old king had a son.", {}, false};
   options.settings.session.view = view;
-  options.settings.session.look.dark = dark;
+  options.settings.session.dark = dark;
   options.fonts = viz::testing::fonts();
   options.screen = &gl;
   Core core(std::move(options));

@@ -2,9 +2,11 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace headscope::viz {
+
 Decoded decode_utf8(std::string_view text, std::size_t at) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at);
   utf8proc_int32_t code = 0;
@@ -12,6 +14,25 @@ Decoded decode_utf8(std::string_view text, std::size_t at) {
       utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - at), &code);
   if (length < 1) return {bytes[0], 1, false};
   return {static_cast<char32_t>(code), static_cast<std::size_t>(length), true};
+}
+
+bool is_utf8(std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size();) {
+    const Decoded character = decode_utf8(bytes, at);
+    if (!character.valid) return false;
+    at += character.length;
+  }
+  return true;
+}
+
+std::size_t incomplete_tail(std::string_view text) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(text.size(), 3); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xC0) == 0x80) continue;
+    const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+    return length > back ? back : 0;
+  }
+  return 0;
 }
 
 void append_utf8(std::string& text, char32_t code) {

@@ -16,6 +16,11 @@ struct Decoded {
 /// invalid, and each of their bytes counts as one character.
 Decoded decode_utf8(std::string_view text, std::size_t at);
 
+/// Whether bytes are well-formed UTF-8 (no surrogates, no overlong forms; Unicode 15, table 3-7).
+bool is_utf8(std::string_view bytes);
+/// The number of bytes at the end of a text that may be the start of an incomplete character.
+std::size_t incomplete_tail(std::string_view text);
+
 void append_utf8(std::string& text, char32_t code);
 
 /// Whether a character has neither ink nor width, e.g. joiners, direction marks and variation selectors.

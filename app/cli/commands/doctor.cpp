@@ -7,8 +7,7 @@
 #include "app/recipe/recipe.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
-#include "app/text/json_text.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "app/window/window.h"
 #include "model/files/tensor_source.h"
 #include "model/kernels/panels.h"
@@ -55,7 +54,7 @@ class Doctor {
     models();
     const auto settings = config_folder(environment_);
     add("desktop", "settings", settings ? system::text_of(*settings) : "",
-        settings ? load_settings(*settings / kSettingsFile).message : "not saved",
+        settings ? load_settings(*settings / kSettingsFile).problem : "not saved",
         settings ? "fix or remove the file; headscope rewrites it" : kSetHome);
     return std::move(findings_);
   }

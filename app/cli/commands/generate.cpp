@@ -7,9 +7,9 @@
 #include "app/cli/how.h"
 #include "app/cli/prompts.h"
 #include "app/run/analyses/predictions.h"
-#include "app/text/json_text.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "model/tokens/sampling.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {
@@ -34,7 +34,7 @@ class Text {
       return;
     }
     kept_ += bytes;
-    put(kept_.size() - incomplete_tail(kept_));
+    put(kept_.size() - viz::incomplete_tail(kept_));
   }
 
   void end() {

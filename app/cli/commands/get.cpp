@@ -6,7 +6,7 @@
 #include "app/cli/status_line.h"
 #include "app/hub/fetch.h"
 #include "app/run/sources/paths.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "system/file.h"
 #include "system/interrupt.h"
 #include "system/path_text.h"

@@ -4,8 +4,7 @@
 #include "app/cli/recipes.h"
 #include "app/counted.h"
 #include "app/run/memo.h"
-#include "app/text/json_text.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "system/path_text.h"
 
 namespace headscope::app {

@@ -9,12 +9,13 @@
 #include "app/cli/request.h"
 #include "app/cli/standard_streams.h"
 #include "app/run/kept_models.h"
-#include "app/text/json_text.h"
+#include "app/text/output_text.h"
 #include "model/files/json.h"
 #include "system/console.h"
 #include "system/machine.h"
 #include "system/path_text.h"
 #include "viz/players/base64.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::app {
 
@@ -111,7 +112,7 @@ std::string answer_to(const InputLine& line, const std::shared_ptr<KeptModels>& 
   Json answer = {{"id", request.id}, {"status", outcome.status}};
   if (!outcome.error.empty()) answer["error"] = utf8_or_replacement(one_line(outcome.error));
   answer["messages"] = messages_in(err.str());
-  if (const std::string_view text = printed.view(); is_utf8(text))
+  if (const std::string_view text = printed.view(); viz::is_utf8(text))
     answer["text"] = text;
   else
     answer["base64"] = viz::base64(std::as_bytes(std::span(text)));

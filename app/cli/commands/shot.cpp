@@ -48,9 +48,9 @@ void write_shot(const CLI::App& app, Arguments& a, Format format, const Streams&
                          .options = [&](const LoadedModel&) { return options_to_set(app, a); },
                          .width = a.figure.width,
                          .height = a.figure.height,
-                         .scale = a.figure.scale,
-                         .dark = a.session.look.dark,
-                         .font_size = a.session.look.font_size,
+                         .scale = a.figure.how.scale,
+                         .dark = a.session.dark,
+                         .font_size = a.session.font_size,
                          .report_run =
                              [&](const PromptRun& run) {
                                for (const auto& model : {run.model, run.second_model})
@@ -63,8 +63,8 @@ void write_shot(const CLI::App& app, Arguments& a, Format format, const Streams&
                              }};
   Shot made = render_shot(shot);
   std::vector<viz::Note> notes;
-  made.session.model.weights = weights.model;
-  if (made.session.second_model) made.session.second_model->weights = weights.second;
+  made.session.weights = weights.model;
+  if (!made.session.second_model.empty()) made.session.second_weights = weights.second;
   if (!a.no_recipe) notes.push_back(recipe_note(Recipe{made.session, a.figure}));
   write_output(
       a.out, format,

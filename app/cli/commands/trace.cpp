@@ -13,7 +13,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/paths.h"
 #include "app/run/token_ref.h"
-#include "app/text/json_text.h"
+#include "app/text/output_text.h"
 #include "app/views/parts/selected.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"

@@ -11,7 +11,7 @@
 #include "app/cli/recipes.h"
 #include "app/counted.h"
 #include "app/run/analyses/patterns.h"
-#include "app/text/json_text.h"
+#include "app/text/output_text.h"
 #include "app/views/chosen_options.h"
 #include "app/views/export.h"
 #include "app/views/parts/list_means.h"
@@ -152,7 +152,7 @@ class ViewCommand {
                          obstacle(*option));
     if (!picture) return;
     complete_figure(app_, a_, format_);
-    if (format_ != Format::png) a_.figure.scale = figure_for(a_.figure.target).scale;
+    if (format_ != Format::png) a_.figure.how.scale = figure_for(a_.figure.how.target).how.scale;
   }
 
   /// Throws UsageError for an option other than these.
@@ -291,9 +291,9 @@ class ViewCommand {
     c.options = options;
     if (!a_.session.tries.empty()) c.tries = std::make_shared<const Tries>(a_.session.tries);
     c.prompts = prompts_;
-    c.theme = a_.session.look.dark ? &kDark : &kLight;
+    c.theme = a_.session.dark ? &kDark : &kLight;
     c.fonts = fonts_.get();
-    c.font_size = a_.session.look.font_size;
+    c.font_size = a_.session.font_size;
     c.max_rows = is_picture(format_) ? a_.figure.rows : 0;
     const auto fits = [&](const TriedText& tried) { return tried.fits(run->model->config().vocab_size); };
     const Side side = a_.session.side;
@@ -325,16 +325,10 @@ class ViewCommand {
   }
 
   std::string picture(ViewContext c) {
-    const Figure& figure = a_.figure;
-    c.width = width_on(figure.target, figure.width);
-    c.height = static_cast<float>(figure.height);
-    ExportOptions options{.scale = figure.scale,
-                          .svg_text = figure.svg_text,
-                          .caption = figure.caption,
-                          .title = figure.title,
-                          .page = figure.page,
-                          .target = figure.target,
-                          .letters_grow = a_.session.look.font_size == spec_of(figure.target).font_size};
+    ExportOptions options = a_.figure.how;
+    c.width = width_on(options.target, a_.figure.width);
+    c.height = static_cast<float>(a_.figure.height);
+    options.letters_grow = a_.session.font_size == spec_of(options.target).font_size;
     if (!a_.no_recipe) options.notes = {recipe_note(recipe_of(a_, view_, c.options, *c.asked, weights_))};
     try {
       return export_bytes(file_format(format_), view_, c, options);
@@ -355,11 +349,9 @@ class ViewCommand {
     if (selection.query >= 0) json["query"] = selection.query;
     if (selection.key >= 0) json["key"] = selection.key;
     if (a_.session.prompt.plain) json["no-special"] = true;
-    if (const auto& second = a_.session.second; second && second->on) {
-      if (a_.mean && given("--second")) json["second"] = utf8_or_replacement(second->text);
-      if (second->alignment != Alignment::position)
-        json["align"] = name_of(kAlignmentNames, second->alignment);
-    }
+    if (a_.mean && given("--second")) json["second"] = utf8_or_replacement(a_.session.second.value_or(""));
+    if (a_.session.second_on && a_.session.alignment != Alignment::position)
+      json["align"] = name_of(kAlignmentNames, a_.session.alignment);
     if (view_.caption.head) json["layer"] = selection.layer, json["head"] = selection.head;
     return json;
   }
@@ -518,7 +510,7 @@ Run describe_view(CLI::App& app, const std::shared_ptr<Arguments>& a, const View
   app.add_option("--rows", a->figure.rows,
                  "at most N rows: the strongest, or the first ones if rows have no strength;\n0: all")
       ->type_name("N")
-      ->check(within(0, kMaxRows));
+      ->check(CLI::NonNegativeNumber.description(""));
   add_out(app, *a, kFormatsOfViews,
           "write the table or the picture to this file (default: the table as text);\nwith --prompts, {n} in "
           "its name is the prompt's number from 1");

@@ -1,7 +1,7 @@
 #include "app/cli/answer_file.h"
 #include "app/cli/command_line.h"
 #include "app/cli/how.h"
-#include "app/text/json_text.h"
+#include "app/text/output_text.h"
 
 namespace headscope::app {
 namespace {

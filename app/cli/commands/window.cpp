@@ -22,7 +22,7 @@ std::optional<std::filesystem::path> recent_model(const std::string& name) {
   const auto folder = config_folder(process_environment());
   if (!folder) return std::nullopt;
   std::vector<DiscoveredModel> models;
-  for (const std::filesystem::path& model : load_settings(*folder / kSettingsFile).settings.recent_models)
+  for (const std::filesystem::path& model : load_settings(*folder / kSettingsFile).recent_models)
     if (!may_hold_patterns(model) && system::is_there(model)) models.push_back({model_name(model), model});
   return model_named(name, models);
 }
@@ -38,15 +38,16 @@ int open_window(Arguments& a, const std::filesystem::path& file, const Streams& 
     a.model.name = system::text_of(file), a.model.patterns = true;
   } else if (!file.empty()) {
     session = read_recipe(file);
-    a.session.model = session->session.model, a.session.second_model = session->session.second_model;
-    a.session.second = session->session.second;
+    const Session given = std::exchange(a.session, session->session);
+    a.session.prompt = given.prompt, a.session.edits = given.edits, a.session.side = given.side;
     if (!a.model.name) {
-      a.model.patterns = !a.session.model.attention.empty();
-      a.model.name = a.model.patterns ? a.session.model.attention : a.session.model.name;
+      a.model.patterns = !a.session.attention.empty();
+      a.model.name = a.model.patterns ? a.session.attention : a.session.model;
       a.model.by_name = true;
     }
     find_subject(a, file);
-    session->session.second = a.session.second, session->session.second_model = a.session.second_model;
+    session->session.second_attention = a.session.second_attention;
+    session->session.second_weights = a.session.second_weights;
     std::optional<ModelArguments>& second = a.second_model;
     for (ModelArguments* named : {&a.model, second ? &*second : nullptr})
       if (named != nullptr && named->by_name)

@@ -151,13 +151,13 @@ void draw_preview(Ui& ui, const Rect& rect) {
     return say("A table of all numbers in the picture, for a spreadsheet or a script.");
   try {
     const ExportSource source{ui.state, ui.snapshot, ui.input.fonts, ui.input.frame, ui.out.pictures};
-    const auto [context, options, figure] = figure_plan(*view, form, form.kind, source, *ui.input.answers);
-    const CachedPicture file = ui.cache.get_file(*view, context, options, ui.input.answers);
+    const auto [context, figure] = figure_plan(*view, form, form.kind, source, *ui.input.answers);
+    const CachedPicture file = ui.cache.get_file(*view, context, figure.how, ui.input.answers);
     if (!file.problem.empty()) return say(capitalized(file.problem));
     const viz::Scene& page = file.picture->scene;
     const Rect where = ui.page(page, room.inset(1));
     ui.stroke(where.inset(-1), ui.theme().line);
-    ui.small(dimensions(page, form, options.scale), words, ui.theme().text_muted, viz::Align::center);
+    ui.small(dimensions(page, form, figure.how.scale), words, ui.theme().text_muted, viz::Align::center);
   } catch (const std::runtime_error& e) {
     say(capitalized(e.what()));
   }

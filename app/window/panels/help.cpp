@@ -81,8 +81,8 @@ class Column {
  public:
   Column(const Ui& ui, float width) : ui_(ui), width_(width) {}
 
-  void add(const GuidePage& page, const GuideSection& section, std::string_view search) {
-    for (std::size_t i = section.first; i < section.last; ++i) add(page, page.blocks[i], search);
+  void add(const GuidePage& page, GuideSection section, std::string_view search) {
+    for (const GuideBlock& block : section) add(page, block, search);
   }
   std::vector<ContentLine> lines() && { return std::move(lines_); }
   float height() const { return y_; }
@@ -309,7 +309,7 @@ Column content(const Ui& ui, float width) {
   std::vector<Found> all;
   const auto add_found = [&](const GuidePage& page) {
     for (const GuideSection& section : sections_of(page))
-      if (const auto rank = section_rank(page, section, search)) all.push_back({&page, section, *rank});
+      if (const auto rank = section_rank(section, search)) all.push_back({&page, section, *rank});
   };
   // Definitions first among equals: they are what a single word is looked up for.
   if (const GuidePage* glossary = ui.state.guide->find("glossary")) add_found(*glossary);

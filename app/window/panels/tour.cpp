@@ -1,7 +1,7 @@
 // The tour panel: the open stop, its text and the navigation buttons.
 #include <algorithm>
 
-#include "app/tour/conditions.h"
+#include "app/tour/tour.h"
 #include "app/window/panels/panels.h"
 
 namespace headscope::app {

@@ -130,7 +130,7 @@ void reduce(DialogSlice& s, const FolderListed& a, ReduceContext&) {
   form.loading = false;
   form.listing = a.listing;
   if (form.path.edit.text == form.asked)
-    form.path = {apply(make_text_state(system::text_of(a.listing.folder)), SelectAll{})};
+    form.path = {apply(make_text_state(system::text_of(a.listing.folder)), kSelectAll)};
 }
 
 std::optional<HubModel> typed_model(const UiState& state) {

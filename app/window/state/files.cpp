@@ -23,6 +23,14 @@ void finish(UiState& s, ReduceContext& w) {
 
 }  // namespace
 
+void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used) {
+  if (used.empty()) return;
+  const std::filesystem::path newest = (used / "").parent_path();  // without a slash at the end
+  std::erase(recent, newest);
+  recent.insert(recent.begin(), newest);
+  if (recent.size() > kMaxRecent) recent.resize(kMaxRecent);
+}
+
 void reduce(UiState& s, const OpenModel& a, ReduceContext& w) {
   const bool as_second = s.dialog == Dialog::open && s.open_form.second;
   reduce(s, ShowDialog{Dialog::none}, w);
@@ -105,7 +113,7 @@ void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {
   if (!a.problem.empty()) return reduce(s, ShowMessage{a.problem, true}, w);
   const Session& session = a.recipe.session;
   reduce(s, CloseTour{}, w);
-  const bool attention = !session.model.attention.empty();
+  const bool attention = !session.attention.empty();
   if (!attention) replace_prompt(s, session.prompt, w), s.start_token_chosen = true;
   const bool loads = a.model && (*a.model != s.model || attention);
   if (loads) reduce(s, OpenModel{*a.model}, w);

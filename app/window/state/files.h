@@ -74,6 +74,10 @@ void reduce(UiState& s, const FetchEnded& a, ReduceContext& w);
 void reduce(UiState& s, const OpenFile& a, ReduceContext& w);
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w);
 
+/// Puts a path, unless it is empty, in front of at most kMaxRecent, each once; a slash at its end does not
+/// count.
+void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used);
+
 /// Whether the window offers a larger model.
 bool offers_models(const UiState& state, const Snapshot& snapshot);
 

@@ -140,8 +140,9 @@ void replace_prompt(UiState& s, const Prompt& prompt, ReduceContext& w) {
 void reduce(UiState& s, const TypeInField& a, ReduceContext& w) {
   TextField& field = field_of(s, a.field);
   const auto* insert = std::get_if<Insert>(&a.command);
-  if (insert && !has_room(field.edit, insert->bytes.size())) return refuse_text(s);
   const TextState before = field.edit;
+  if (insert && before.text.size() - before.selection().size() + insert->bytes.size() > kMaxText)
+    return refuse_text(s);
   const bool all_selected = !before.text.empty() && before.selected().size() == before.text.size();
   field.edit = apply(std::move(field.edit), a.command);
   if (field.edit.text == before.text) return;  // the caret has moved
@@ -268,7 +269,7 @@ void reduce(UiState& s, const Generate& a, ReduceContext& w) {
   g.start_prompt = from;
   g.seed = s.options[kSeed];
   // Moves the caret, so that the generated text is an undo step of its own.
-  edit = apply(std::move(edit), Move{Motion::text_end});
+  edit = apply(std::move(edit), MoveTo{std::string::npos});
   s.selection.query = -1;
   scroll_to_start(s);
 }

@@ -7,13 +7,13 @@
 namespace headscope::app {
 
 float within_limits(float font_size) {
-  return std::clamp(font_size, kSmallestFont, kLargestFont);
+  constexpr float kSmallest = 9, kLargest = 32;
+  return std::clamp(font_size, kSmallest, kLargest);
 }
 
 PaneSizes within_limits(const PaneSizes& panes) {
-  const auto clamped = [](float width) {
-    return width > 0 ? std::clamp(width, kNarrowestPane, kWidestPane) : 0;
-  };
+  static constexpr float kNarrowest = 180;
+  const auto clamped = [](float width) { return width > 0 ? std::clamp(width, kNarrowest, kWidestPane) : 0; };
   return {clamped(panes.heads), clamped(panes.next), clamped(panes.second_view)};
 }
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/tour/wait.h"
+#include "app/tour/tour.h"
 #include "app/views/option.h"
 #include "app/window/state/slice.h"
 

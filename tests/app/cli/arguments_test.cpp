@@ -51,11 +51,11 @@ TEST(Arguments, WithoutACommandOpenTheWindow) {
   const Arguments& a = *task.arguments;
   EXPECT_EQ(a.model.name, "m");
   EXPECT_EQ(a.threads, 3);
-  EXPECT_EQ(a.session.model.precision, model::Precision::bf16);
+  EXPECT_EQ(a.session.precision, model::Precision::bf16);
   EXPECT_EQ(a.prompt.from, From::given);
   EXPECT_EQ(a.session.prompt.text, "Hi");
   EXPECT_EQ(a.session.prompt.start_token, true);
-  EXPECT_EQ(a.session.second->text, "Ho");
+  EXPECT_EQ(*a.session.second, "Ho");
   EXPECT_EQ(a.over, "l.txt");
   const Arguments patterns = parsed({"--attention", "a.safetensors", "--second-attention", "b.safetensors"});
   EXPECT_TRUE(patterns.model.patterns);
@@ -86,13 +86,13 @@ TEST(Arguments, ATextIsTakenAsItIs) {
       EXPECT_EQ(parsed(command + Words{"--prompt", text}).session.prompt.text, text);
       EXPECT_EQ(parsed(command + Words{"--prompt=" + text, "--bos"}).session.prompt.text, text);
     }
-    EXPECT_EQ(parsed({"lens", "--prompt", "x", "--second", text, "--json"}).session.second->text, text);
+    EXPECT_EQ(parsed({"lens", "--prompt", "x", "--second", text, "--json"}).session.second, text);
   }
 }
 
 TEST(Arguments, EditsAreTakenInTheirOrderAndWhole) {
   const Arguments a = parsed({"lens", "--edit", "[L1.z=0,L0.z=0]", "--prompt", "x", "--edit=L2.z=0"});
-  EXPECT_THAT(a.session.edits, ElementsAre(WrittenEdit{"[L1.z=0,L0.z=0]"}, WrittenEdit{"L2.z=0"}));
+  EXPECT_THAT(a.session.edits, ElementsAre("[L1.z=0,L0.z=0]", "L2.z=0"));
 }
 
 TEST(Arguments, ASwitchOfAViewMeansYesWithoutAValue) {

@@ -2,8 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/status_line.h"
-#include "app/text/json_text.h"
-#include "app/text/terminal_text.h"
+#include "app/text/output_text.h"
 #include "tests/app/cli/command_runs.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
@@ -45,13 +44,13 @@ TEST(TerminalText, IsWhatATerminalDoesNotObey) {
 }
 
 TEST(TerminalText, ACharacterIsWholeOrToCome) {
-  EXPECT_EQ(incomplete_tail(""), 0U);
-  EXPECT_EQ(incomplete_tail("ab"), 0U);
-  EXPECT_EQ(incomplete_tail("a\xc3"), 1U);
-  EXPECT_EQ(incomplete_tail("a\xc3\xa9"), 0U);
-  EXPECT_EQ(incomplete_tail("\xf0\x9f\x91"), 3U);
-  EXPECT_EQ(incomplete_tail("\xf0\x9f\x91\x8d"), 0U);
-  EXPECT_EQ(incomplete_tail("\x80\x80\x80\x80"), 0U);
+  EXPECT_EQ(viz::incomplete_tail(""), 0U);
+  EXPECT_EQ(viz::incomplete_tail("ab"), 0U);
+  EXPECT_EQ(viz::incomplete_tail("a\xc3"), 1U);
+  EXPECT_EQ(viz::incomplete_tail("a\xc3\xa9"), 0U);
+  EXPECT_EQ(viz::incomplete_tail("\xf0\x9f\x91"), 3U);
+  EXPECT_EQ(viz::incomplete_tail("\xf0\x9f\x91\x8d"), 0U);
+  EXPECT_EQ(viz::incomplete_tail("\x80\x80\x80\x80"), 0U);
 }
 
 /// A model in a folder with a hostile name.
@@ -162,7 +161,7 @@ TEST(JsonText, WellFormedTextStays) {
   for (const std::string& text :
        {std::string(), std::string("a\n\0b", 4), std::string("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"),
         std::string("\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf")}) {
-    EXPECT_TRUE(is_utf8(text));
+    EXPECT_TRUE(viz::is_utf8(text));
     EXPECT_EQ(utf8_or_replacement(text), text);
   }
 }
@@ -184,13 +183,9 @@ TEST(JsonText, EachMaximalBrokenPartIsOneReplacement) {
        "a" + kBroken + kBroken + kBroken + "z"},  // Unicode's own example, table 3-8
   };
   for (const auto& [bytes, text] : cases) {
-    EXPECT_FALSE(is_utf8(bytes));
+    EXPECT_FALSE(viz::is_utf8(bytes));
     EXPECT_EQ(utf8_or_replacement(bytes), text) << ::testing::PrintToString(bytes);
   }
-}
-
-TEST(JsonText, TokensCarryTheirBytes) {
-  EXPECT_EQ(token_json(7, "a\xff").dump(), "{\"id\":7,\"text\":\"a" + kBroken + "\",\"bytes\":[97,255]}");
 }
 
 }  // namespace

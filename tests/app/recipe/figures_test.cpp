@@ -121,7 +121,7 @@ TEST_F(Figures, TakeWhatIsGivenInPlaceOfTheRecipes) {
   EXPECT_EQ(s.prompt.ids, (std::vector{1, 2, 3}));
   EXPECT_EQ(s.prompt.text, "");
   EXPECT_EQ(s.selection, (Selection{1, 3, -1, -1}));
-  EXPECT_TRUE(s.look.dark);
+  EXPECT_TRUE(s.dark);
   const Words again{"heatmap", "--recipe", path("a.svg"), "--out", path("b.svg"), "--prompt", "The old"};
   EXPECT_THAT(fail(again), HasSubstr("it comes from the recipe: override it with --query"));
 }
@@ -149,12 +149,12 @@ TEST_F(Figures, NeedModelsOfTheNameAndTheWeightsThatTheyNameUnlessOneIsGiven) {
     folder_.write("b.headscope", to_json(other));
     return Words{"heatmap", "--recipe", path("b.headscope"), "--out", path("b.png")} + more;
   };
-  other.session.model.weights = "sha256:" + std::string(64, '0');
+  other.session.weights = "sha256:" + std::string(64, '0');
   EXPECT_THAT(fail(again()), AllOf(HasSubstr("different weights"), HasSubstr("--model")));
   succeed(again({"--model", bundled_model().string()}));
   for (const std::string& name :
        {bundled_model().string(), std::string("../tales"), std::string(), std::string("/")}) {
-    other.session.model.name = name;
+    other.session.model = name;
     EXPECT_THAT(fail(again()), HasSubstr("--model")) << name;
   }
 }
@@ -218,7 +218,7 @@ TEST_F(Recipes, FindTheSecondModel) {
   set_variable("HF_HUB_CACHE", cache.path().string());
   const std::string named =
       made(Words{"heatmap", "--second-model", "org/second", "--show", "difference"} + kAsked, "d.svg");
-  EXPECT_EQ(recipe("d.svg").session.second_model->name, "org/second");
+  EXPECT_EQ(recipe("d.svg").session.second_model, "org/second");
   EXPECT_EQ(made(again("heatmap", "d.svg"), "e.svg"), named);
   unset_variable("HF_HUB_CACHE");
 }

@@ -7,6 +7,7 @@
 #include "app/run/sources/weights_hash.h"
 #include "app/views/view.h"
 #include "model/files/error.h"
+#include "app/window/state/files.h"
 #include "system/file.h"
 #include "system/machine.h"
 #include "system/path_text.h"
@@ -27,11 +28,11 @@ const std::string kHash = "sha256:" + std::string(64, 'a');
 /// A session without any default values.
 Session everything() {
   Session s;
-  s.model = {"some/model", kHash, model::Precision::bf16};
+  s.model = "some/model", s.weights = kHash, s.precision = model::Precision::bf16;
   s.prompt = {"a \xff\x01\n'\"<&>]]>\xc3\xa9", {3, 1, 2}, true};
-  s.edits = {{"L0H1.z=0", true}, {"L1.pattern[3,2]~=0.25", false}};
-  s.second = Session::Second{"other \xfe", false, Alignment::subsequence};
-  s.second_model = Session::Model{"some/other \xff", kHash};
+  s.edits = {"L0H1.z=0", "off: L1.pattern[3,2]~=0.25"};
+  s.second = "other \xfe", s.second_on = false, s.alignment = Alignment::subsequence;
+  s.second_model = "some/other \xff", s.second_weights = kHash;
   s.side = Side::difference;
   s.view = views().back().id;
   s.second_view = views().front().id;
@@ -46,7 +47,7 @@ Session everything() {
   s.tries = {{{1, 2, 3}, 1, {0.1, 1e-7}}};
   s.prompts = parse_prompt_list(
       "{\"ids\": [5], \"position\": -1}\n\"A queen\"\n{\"ids\": [7], \"token\": 3}\n", "pairs.jsonl");
-  s.look = {true, 17.5F};
+  s.dark = true, s.font_size = 17.5F;
   s.panes = {200, 300.25F, 0};
   return s;
 }
@@ -54,9 +55,9 @@ Session everything() {
 /// A session of attention files.
 Session of_attention() {
   Session s;
-  s.model = {"bert", kHash, model::Precision::f32, "a \xff.safetensors"};
-  s.second = Session::Second{"", true, Alignment::position,
-                             system::is_windows() ? "-b.safetensors" : "-b\\.safetensors", kHash};
+  s.model = "bert", s.weights = s.second_weights = kHash;
+  s.attention = "a \xff.safetensors";
+  s.second_attention = system::is_windows() ? "-b.safetensors" : "-b\\.safetensors";
   return s;
 }
 
@@ -80,8 +81,8 @@ TEST(Recipe, ComesBackAsItWas) {
   for (const Session& session : {Session{}, everything(), of_attention()})
     for (const std::optional<Figure>& figure :
          {std::optional<Figure>(), std::optional(figure_for(Target::screen)),
-          std::optional(Figure{true, 640, 480, Page::exact, 0.3F}),
-          std::optional(Figure{false, 16, 20, Page::at_least, 3, false, true, 9, Target::slide, false})}) {
+          std::optional(Figure{true, 640, 480, 0, {.scale = 0.3F, .page = Page::exact}}),
+          std::optional(Figure{false, 16, 20, 9, {3, true, false, false, Page::at_least, Target::slide}})}) {
       const bool of_view = figure && !figure->window;
       const Session part = of_view ? figure_part(session, *find_view(session.view)) : session;
       const std::string text = to_json({part, figure});
@@ -133,7 +134,6 @@ TEST(Recipe, ThatIsHostileIsOneSentenceWithTheKey) {
       {"edit", json::object()},
       {"edit", json::array({7})},
       {"second", 5},
-      {"second-model", ""},
       {"second-weights", "sha256:"},
       {"align", "x"},
       {"show", 3},
@@ -181,16 +181,16 @@ TEST(Recipe, NamesOptionsThatThereAreNot) {
 
 TEST(Command, SaysTheFigureAgain) {
   Session s;
-  s.model.name = "tales";
+  s.model = "tales";
   s.prompt.text = "it's";
   s.selection = {1, 2, -1, -1};
   EXPECT_EQ(command_of({s, Figure{}}), "headscope " + s.view + " --prompt $'it\\'s' --layer 1 --head 2");
-  s.model.name = "org/x";
+  s.model = "org/x";
   s.prompt.text = "a\xff\n'";
-  EXPECT_EQ(command_of({s, Figure{true, 900, 700, Page::exact, 1.5F}}),
+  EXPECT_EQ(command_of({s, Figure{true, 900, 700, 0, {.scale = 1.5F, .page = Page::exact}}}),
             "headscope shot --view " + s.view +
                 " --prompt $'a\\xff\\x0a\\'' --layer 1 --head 2 --size 900x700 --scale 1.5 --model org/x");
-  s.model.name = "my model";
+  s.model = "my model";
   s.prompt.text = "=ls";
   EXPECT_THAT(command_of({s, Figure{}}), HasSubstr("--prompt '=ls'"));
   EXPECT_THAT(command_of({s, Figure{}}), EndsWith(" --model FOLDER_OF_'my model'"));
@@ -209,14 +209,14 @@ TEST(Command, WhatBeginsWithADashIsNoOption) {
 TEST(Command, LeavesOutWhatIsOff) {
   Session s = everything();
   EXPECT_THAT(arguments_of({s, Figure{}}), Not(Contains("--second")));
-  s.second->on = true;
+  s.second_on = true;
   const auto words = arguments_of({s, Figure{}});
   EXPECT_EQ(std::ranges::count(words, "--edit"), 1);
   EXPECT_THAT(words, AllOf(Contains("L0H1.z=0"), Contains("--second"), Contains("--align"), Contains("3,1,2"),
                            Not(Contains("--prompt")), Contains("--bos")));
   s.prompt.start_token = false;
   EXPECT_THAT(arguments_of({s, Figure{}}), Not(Contains("--no-bos")));
-  s.model.adds_start_token = true;
+  s.adds_start_token = true;
   EXPECT_THAT(arguments_of({s, Figure{}}), Contains("--no-bos")) << "it would be added";
 }
 
@@ -305,8 +305,8 @@ void set_option(Options& options, std::string_view name, std::string_view text) 
 
 Settings non_default_settings() {
   Settings settings;
-  settings.session.look.dark = true;
-  settings.session.look.font_size = 17.5F;
+  settings.session.dark = true;
+  settings.session.font_size = 17.5F;
   settings.window_width = 1234;
   settings.window_height = 777;
   settings.session.panes.heads = 301.25F;
@@ -333,14 +333,12 @@ Settings non_default_settings() {
 }
 
 TEST(Settings, ComeBackAsTheyWere) {
-  const LoadedSettings loaded = parse_settings(to_json(non_default_settings()), "s");
-  EXPECT_EQ(loaded.message, "");
-  EXPECT_EQ(loaded.settings, non_default_settings());
-  EXPECT_EQ(parse_settings(to_json(Settings{}), "s").settings, Settings{});
+  EXPECT_EQ(parse_settings(to_json(non_default_settings()), "s"), non_default_settings());
+  EXPECT_EQ(parse_settings(to_json(Settings{}), "s"), Settings{});
 }
 
 TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
-  const LoadedSettings loaded = parse_settings(
+  const Settings loaded = parse_settings(
       R"({"theme": "blue", "font-size": 1e30, "window-width": -5, "window-height": 900, "heads-pane": "wide",
           "view": [1, 2, 999], "start-token": 1, "layer": -1, "head": 2.5, "query": -2, "key": 5,
           "beside": 7, "export-scale": 0, "export-folder": {}, "future": {"a": 1},
@@ -350,8 +348,9 @@ TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
   expected.window_height = 900;
   expected.session.selection.key = 5;
   set_option(expected.session.options, "count", "7");
-  EXPECT_EQ(loaded.settings, expected);
-  EXPECT_THAT(loaded.message,
+  expected.problem = loaded.problem;
+  EXPECT_EQ(loaded, expected);
+  EXPECT_THAT(loaded.problem,
               AllOf(HasSubstr("/c/settings.json"), HasSubstr("theme"), HasSubstr("font-size"),
                     HasSubstr("window-width"), HasSubstr("heads-pane"), HasSubstr("view"),
                     HasSubstr("start-token"), HasSubstr("layer"), HasSubstr("head"), HasSubstr("query"),
@@ -376,35 +375,36 @@ TEST(Settings, RecentEntriesComeFirstAndOnce) {
 }
 
 TEST(Settings, RecentPathsAreFew) {
-  const LoadedSettings loaded = parse_settings(
+  const Settings loaded = parse_settings(
       R"({"recent-models": ["/b", [47, 255]], "recent-folders": "/c", "recent-sessions": [3]})", "s");
-  EXPECT_THAT(loaded.settings.recent_models, ElementsAre("/b", system::path_of("/\xff")));
-  EXPECT_THAT(loaded.settings.recent_folders, IsEmpty());
-  EXPECT_THAT(loaded.message, AllOf(HasSubstr("recent-folders"), HasSubstr("recent-sessions")));
+  EXPECT_THAT(loaded.recent_models, ElementsAre("/b", system::path_of("/\xff")));
+  EXPECT_THAT(loaded.recent_folders, IsEmpty());
+  EXPECT_THAT(loaded.problem, AllOf(HasSubstr("recent-folders"), HasSubstr("recent-sessions")));
   std::string many = "{\"recent-folders\": [";
   for (int i = 0; i < 30; ++i) many += "\"/f" + std::to_string(i) + "\", ";
-  EXPECT_THAT(parse_settings(many + "\"/last\"]}", "s").settings.recent_folders,
-              AllOf(SizeIs(kMaxRecent), Contains("/f0"), Contains("/f7")));
+  EXPECT_THAT(parse_settings(many + "\"/last\"]}", "s").recent_folders, IsEmpty());
 }
 
 TEST(Settings, BrokenTextGivesDefaultsAndAMessage) {
+  const TemporaryFolder folder;
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("[1]"), std::string("null"), std::string(100000, '['),
         std::string("{\"theme\": \"dark\""), std::string("\xff\xfe"), std::string("{\"font-size\": 1e999}"),
         std::string("\0\0\0", 3)}) {
-    const LoadedSettings loaded = parse_settings(text, "settings.json");
-    EXPECT_EQ(loaded.settings, Settings{}) << text.substr(0, 40);
-    EXPECT_THAT(loaded.message, HasSubstr("settings.json")) << text.substr(0, 40);
+    Settings loaded = load_settings(folder.write("settings.json", text));
+    EXPECT_THAT(loaded.problem, HasSubstr("settings.json")) << text.substr(0, 40);
+    loaded.problem.clear();
+    EXPECT_EQ(loaded, Settings{}) << text.substr(0, 40);
   }
 }
 
 TEST(Settings, AMissingFileIsNoError) {
-  EXPECT_EQ(load_settings(TemporaryFolder().path() / "a/b/settings.json").message, "");
+  EXPECT_EQ(load_settings(TemporaryFolder().path() / "a/b/settings.json").problem, "");
 }
 
 TEST(Settings, AFolderInTheirPlaceIsAMessage) {
   const TemporaryFolder folder;
-  EXPECT_THAT(load_settings(folder.path()).message, HasSubstr(folder.path().string()));
+  EXPECT_THAT(load_settings(folder.path()).problem, HasSubstr(folder.path().string()));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST_F(FetchingTest, ALargerModelIsOfferedUntilItIsDismissed) {
     EXPECT_FALSE(says(core, "a miniature GPT-2"));
   }
   CoreOptions again = with_hub();
-  again.settings = load_settings(again.settings_file).settings;
+  again.settings = load_settings(again.settings_file);
   CoreFixture core(std::move(again));
   EXPECT_FALSE(says(core, "a miniature GPT-2")) << "for good";
 }

@@ -353,7 +353,7 @@ TEST_F(KeyTable, NoKeyStandsForTwoCommands) {
 
 TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
   TextState edit = make_text_state("one two\nthree four\nfive");
-  edit = apply(std::move(edit), SelectAll{});  // so that all of it can be copied
+  edit = apply(std::move(edit), kSelectAll);  // so that all of it can be copied
   EditMetrics metrics;
   EditorLook look;
   look.rect = {0, 0, 300, 60};

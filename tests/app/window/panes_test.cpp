@@ -63,12 +63,12 @@ class PanesTest : public HandsTest {
   CoreOptions kept(std::optional<std::string> text = "The old king had a daughter, and the old king") {
     CoreOptions o = options(std::move(text));
     o.settings_file = folder_.path() / "settings.json";
-    o.settings = load_settings(o.settings_file).settings;
+    o.settings = load_settings(o.settings_file);
     return o;
   }
   Settings written(Core& core) const {
     core.close();
-    return load_settings(folder_.path() / "settings.json").settings;
+    return load_settings(folder_.path() / "settings.json");
   }
   static float width(const Core& core, std::string_view id) { return picture(core.window(), id).where.w; }
 };

@@ -386,7 +386,7 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return prompt(core) == "another prompt"; },
          [this](Core&) {
            Session session;
-           session.model.name = "tales";
+           session.model = "tales";
            session.prompt.text = "another prompt";
            folder_.write("other.headscope", to_json(Recipe{session, {}}));
          }},

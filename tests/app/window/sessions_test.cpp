@@ -104,7 +104,7 @@ TEST_F(Sessions, AreWrittenAtOnceAndTheirHashLater) {
   apply_and_show(core, TypeInField{Field::prompt, Replace{"typed after it was saved"}});
   const std::string hash = weights_hash(bundled_folder());
   wait_until(core, [&] {
-    return fs::exists(file("b.headscope")) && read_recipe(file("b.headscope")).session.model.weights == hash;
+    return fs::exists(file("b.headscope")) && read_recipe(file("b.headscope")).session.weights == hash;
   });
   EXPECT_EQ(read_recipe(file("b.headscope")).session.prompt.text, "The old king had a dog");
 }
@@ -169,7 +169,7 @@ TEST_F(Sessions, OfWhatIsNotHereSaySoAndShowTheRest) {
   unknown.model.name = "../../" + bundled_folder().string();
   changed.model.weights = "sha256:" + std::string(64, '0');
   beyond.selection = {4000, 4000, 4000, 4000};
-  beyond.edits = {{"L99H1.z=0", true}, {"L0H1.z=0", true}, {"nonsense", true}};
+  beyond.edits = {"L99H1.z=0", "L0H1.z=0", "nonsense"};
   for (auto& [s, words] :
        {std::pair{&unknown, "not found"}, {&changed, "different weights"}, {&beyond, "Some edits"}}) {
     core.apply(ShowMessage{});
@@ -190,7 +190,7 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRest) {
   Session s = session(core);
   s.model.name = "broken";
   s.prompt.text = "another";
-  s.edits = {{"L0H1.z=0", true}};
+  s.edits = {"L0H1.z=0"};
   drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
   wait_until(core, [&] { return !core.state().message.text.empty(); });
   shown(core);
@@ -243,7 +243,7 @@ TEST_F(Sessions, AChangeIsKeptWithinThreeSecondsThoughNothingFollows) {
   wait_until(core, [&] {
     if (!fs::exists(kept)) return false;
     const Session session = read_recipe(kept).session;
-    return session.prompt.text == "The old king had a dog!" && session.model.weights == hash;
+    return session.prompt.text == "The old king had a dog!" && session.weights == hash;
   });
   core.close();
   folder_.write("other/window-1.headscope", "else");
@@ -325,7 +325,7 @@ TEST_F(Sessions, OfOtherWindowsStayAmongTheRecentOnes) {
   second.apply(SessionSaved{file("b.headscope")});
   first.close();
   second.close();
-  EXPECT_THAT(load_settings(o.settings_file).settings.recent_sessions,
+  EXPECT_THAT(load_settings(o.settings_file).recent_sessions,
               ElementsAre(fs::path(file("b.headscope")), fs::path(file("a.headscope"))));
 }
 
@@ -350,7 +350,7 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   const Recipe recipe = read_recipe(file("a.png"));
   EXPECT_EQ(recipe.session.view, "query");
   EXPECT_EQ(recipe.session.edits.size(), 1U) << "what is off is not in the picture";
-  EXPECT_THAT(recipe.session.model.weights, HasSubstr("sha256:"));
+  EXPECT_THAT(recipe.session.weights, HasSubstr("sha256:"));
   CoreFixture second(own("else"));
   drop(second, file("a.png"));
   EXPECT_EQ(prompt(second), "The old king had a dog");

@@ -258,9 +258,7 @@ class TourClaimsTest : public ToursTest {
   }
 
   static bool is_under(const TourParagraph& paragraph, std::string_view condition) {
-    return std::ranges::any_of(paragraph.conditions, [&](const Condition& one) {
-      return one.kind != nullptr && one.kind->name == condition;
-    });
+    return std::ranges::count(paragraph.conditions, condition, &Condition::name) > 0;
   }
 
   /// Walks through all stops; at each of them `change` is applied, after which no sentence under one of the

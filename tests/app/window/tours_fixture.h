@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/run/sources/paths.h"
-#include "app/tour/conditions.h"
+#include "app/tour/tour.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {

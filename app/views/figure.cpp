@@ -1,8 +1,9 @@
-#include "app/views/figure_size.h"
+#include "app/views/figure.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "app/run/named.h"
 
@@ -52,20 +53,39 @@ std::optional<int> pixels(const PictureSide& side, double unit_of_other) {
 
 }  // namespace
 
-std::optional<FigureSize> parse_figure_size(std::string_view text) {
+Figure figure_for(Target target, bool window) {
+  if (window)
+    return {.window = true, .width = 1600, .height = 1000, .how = {.scale = 1, .page = Page::exact}};
+  const TargetSpec spec = spec_of(target);
+  const Page page = target == Target::screen ? Page::trimmed : spec.height > 0 ? Page::exact : Page::width;
+  return {.width = static_cast<int>(std::lround(spec.width)),
+          .height = static_cast<int>(std::lround(spec.height)),
+          .how = {.scale = spec.scale, .page = page, .target = target}};
+}
+
+bool set_size(Figure& figure, std::string_view text) {
+  const auto set = [&](int width, int height, Page page) {
+    figure.width = width, figure.height = height, figure.how.page = page;
+    return true;
+  };
+  if (text == "fit") return set(Figure().width, 0, Page::trimmed);
   const std::optional<PictureSide> first = take_side(text);
-  if (!first) return std::nullopt;
-  std::optional<PictureSide> second;
-  if (take(text, "x") || take(text, "×")) {
-    second = take_side(text);
-    if (!second) return std::nullopt;
-  }
+  if (!first) return false;
+  const bool has_height = take(text, "x") || take(text, "×");
+  const std::optional<PictureSide> second = has_height ? take_side(text) : PictureSide();
+  const Page page = !has_height ? Page::width : take(text, "+") ? Page::at_least : Page::exact;
   take(text, "");
-  if (!text.empty()) return std::nullopt;
-  const auto width = pixels(*first, second ? second->unit : 0);
-  const auto height = second ? pixels(*second, first->unit) : 0;
-  if (!width || !height) return std::nullopt;
-  return FigureSize{*width, *height};
+  if (!second || !text.empty()) return false;
+  const auto width = pixels(*first, second->unit);
+  const auto height = has_height ? pixels(*second, first->unit) : 0;
+  return width && height && set(*width, *height, page);
+}
+
+std::string size_text(const Figure& figure) {
+  if (figure.how.page == Page::trimmed) return "fit";
+  const std::string width = std::to_string(figure.width), height = "x" + std::to_string(figure.height);
+  if (figure.how.page == Page::width) return width;
+  return width + height + (figure.how.page == Page::exact ? "" : "+");
 }
 
 }  // namespace headscope::app
