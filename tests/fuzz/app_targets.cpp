@@ -279,7 +279,7 @@ Outcome check_recipe_note(std::string_view input) {
   recipe.figure = Figure{};
   recipe.session.prompt.text = input.substr(0, input.size() / 2);
   recipe.session.model = input.substr(input.size() / 2).substr(0, 200);
-  recipe.session.edits = {{std::string(input), true}};
+  recipe.session.edits = {std::string(input)};
   const std::vector<viz::Note> notes{recipe_note(recipe)};
   const viz::Scene scene{.width = 4, .height = 4, .background = {255, 255, 255, 255}, .items = {}};
   std::string file;

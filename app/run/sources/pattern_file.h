@@ -54,8 +54,6 @@ class PatternFile {
   bool causal() const { return causal_; }  ///< no query sees later keys
   /// "causal (inferred)", "no mask (stated in the file)": the mask, and its source.
   std::string mask_words() const;
-  /// Whether each row adds up to 1, within the precision.
-  bool rows_sum_to_one() const { return odd_sum_.empty(); }
   /// Weights that are not finite, below 0, or do not add up to 1 in a row, a phrase each.
   std::vector<std::string> notes() const;
   /// "12 layers of 12 heads, 30 tokens, no mask (inferred)".

@@ -126,7 +126,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
     session = saved(core, folder_.path());
   }
   const Session kept = read_recipe(session).session;
-  EXPECT_EQ(kept.model.attention, "a.safetensors");
+  EXPECT_EQ(kept.attention, "a.safetensors");
   EXPECT_EQ(kept.second_attention, "b.safetensors");
   EXPECT_EQ(kept.second_weights, weights_hash(second));
   EXPECT_EQ(bytes_of_file(session).find(folder_.path().string()), std::string::npos)

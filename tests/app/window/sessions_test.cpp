@@ -166,8 +166,8 @@ TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
 TEST_F(Sessions, OfWhatIsNotHereSaySoAndShowTheRest) {
   CoreFixture core(own());
   Session unknown = session(core), changed = unknown, beyond = unknown;
-  unknown.model.name = "../../" + bundled_folder().string();
-  changed.model.weights = "sha256:" + std::string(64, '0');
+  unknown.model = "../../" + bundled_folder().string();
+  changed.weights = "sha256:" + std::string(64, '0');
   beyond.selection = {4000, 4000, 4000, 4000};
   beyond.edits = {"L99H1.z=0", "L0H1.z=0", "nonsense"};
   for (auto& [s, words] :
@@ -188,7 +188,7 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRest) {
   o.settings.recent_models = {folder_.path() / "broken"};
   CoreFixture core(std::move(o));
   Session s = session(core);
-  s.model.name = "broken";
+  s.model = "broken";
   s.prompt.text = "another";
   s.edits = {"L0H1.z=0"};
   drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
