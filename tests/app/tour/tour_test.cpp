@@ -49,12 +49,6 @@ std::vector<std::string> words_of(const TourStop& stop) {
   return words;
 }
 
-std::string repeated(std::string_view words, int times) {
-  std::string text;
-  for (int i = 0; i < times; ++i) text += words;
-  return text;
-}
-
 TEST(Tour, SaysWhatItsLinesSay) {
   const Tour tour = parse_tour(kTour, "some/folder/walk.md");
   EXPECT_EQ(tour.id, "walk");
