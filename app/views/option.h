@@ -129,18 +129,9 @@ class Options {
 
 /// An option and one of its values; no option: none.
 struct OptionSetting {
-  OptionSetting() = default;
-  template <class T>
-  OptionSetting(const Option<T>& of, T to) : option(&of) {
-    if constexpr (std::is_enum_v<T>)
-      value = static_cast<int>(to);
-    else
-      value = to;
-  }
-  bool is_in(const Options& options) const { return option != nullptr && options.value(*option) == value; }
-
   const OptionSpec* option = nullptr;
-  OptionValue value;
+  OptionValue value = {};
+  bool is_in(const Options& options) const { return option != nullptr && options.value(*option) == value; }
 };
 
 /// "linear|log|row", "yes|no", "N", "X", "R:R,C:C|all", "D,D,...", "TOKEN|none": for help.

@@ -41,7 +41,7 @@ namespace {
 View placed(View view, Group group, Audience audience) {
   view.group = group, view.audience = audience;
   if (std::ranges::find(view.options, &kTextOf) != view.options.end()) {
-    view.over_list = {kTextOf, TextOf::list};
+    view.over_list = {&kTextOf, static_cast<int>(TextOf::list)};
     view.of_model = uses_list;
   }
   return view;

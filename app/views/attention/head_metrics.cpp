@@ -185,7 +185,7 @@ void declare(Content& it) {
 View view() {
   View view = make_view("metrics", "Head metrics", declare,
                         "head metrics on this prompt, a list of prompts, or repeated random tokens");
-  view.over_list = {kText, Text::list};
+  view.over_list = {&kText, static_cast<int>(Text::list)};
   view.of_model = ignores_prompt;
   view.options = {&kMetric, &kText, &kSequences, &kLength, &kSeed, &kFirstRow};
   view.needs = Capability::patterns;

@@ -68,16 +68,12 @@ struct Layout {
   float note = 0;  ///< the middle of the line under the maps that says how cells are pooled; 0: none does
 };
 
-viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int n_head, int rows, int cols) {
+viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int rows, int cols) {
   const viz::Rect whole = tiles.tile_rect(layer, head), &area = tiles.area;
-  viz::Region region;
-  region.role = kHead;
-  region.id = layer * n_head + head;
+  viz::Region region = viz::Region::grid(kHead, layer * tiles.cols + head, whole, rows, cols);
   const float left = std::max(whole.x, area.x), top = std::max(whole.y, area.y);
   region.rect = {left, top, std::min(whole.right(), area.right()) - left,
                  std::min(whole.bottom(), area.bottom()) - top};
-  region.row_count = rows;
-  region.col_count = cols;
   region.first_row = static_cast<double>(top - whole.y) / whole.h * rows;
   region.first_col = static_cast<double>(left - whole.x) / whole.w * cols;
   region.rows = static_cast<double>(region.rect.h) / whole.h * rows;
@@ -249,17 +245,11 @@ ViewActions edit_head(const ViewContext& c, int which) {
   return toggled(which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
 }
 
-/// Adds the command that fits all heads into the view.
-void add_fit(std::vector<MenuLine>& menu, const ViewContext& c) {
-  if (ViewActions all = fit(c, 0); !all.empty()) menu.push_back({"Show all heads", std::move(all)});
-}
-
 void add_map_facts(Facts& facts, const ViewContext& c, const Thumbnails& thumbnails,
                    const viz::ColorScale& scale, int index, const viz::Hit& hit) {
   const int n_head = c.run->run->config.n_head, layer = index / n_head, head = index % n_head;
   for (const model::Edit& edit : edits_of_head(c, layer, head)) facts.say("edited: " + edit_brief(edit));
   if (output_factor(c, layer, head) == 0) facts.say("off: writes nothing", Fact::Location::tooltip);
-  add_fit(facts.commands, c);
   const Thumbnail* t = thumbnail_of(thumbnails, index);
   if (!t || hit.row >= t->rows || hit.col >= t->cols) return facts.say(kComputing, Fact::Location::tooltip);
   facts.say(cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
@@ -279,9 +269,7 @@ void add_map_facts(Facts& facts, const ViewContext& c, const Thumbnails& thumbna
 
 std::vector<MenuLine> menu(const ViewContext& c) {
   std::vector<MenuLine> lines;
-  if (!c.run) return lines;
-  add_head_edits(lines, c, c.selection.layer, c.selection.head);
-  add_fit(lines, c);
+  if (c.run) add_head_edits(lines, c, c.selection.layer, c.selection.head);
   return lines;
 }
 
@@ -362,7 +350,7 @@ class Maps final : public Box {
       const Thumbnail* own = thumbnail_of(thumbnails_, index);
       const Thumbnail* t = own ? own : previous_of(c, thumbnails_, index);
       const int rows = t ? t->rows : 1, cols = t ? t->cols : 1;
-      picture.regions.push_back(tile_region(tiles, layer, head, tiles.cols, rows, cols));
+      picture.regions.push_back(tile_region(tiles, layer, head, rows, cols));
       if (!t) {
         scene.add(viz::FillRect{rect, c.theme->raised});
         continue;

@@ -34,7 +34,7 @@ const Option<bool> kAllQueries =
 
 /// A source of lines.
 struct Source {
-  std::string name;  ///< of a head, or of several together
+  std::string heads;  ///< its name, or that of several together
   viz::Color color;
   int dashes = 0;
   std::shared_ptr<const Pattern> pattern;
@@ -83,7 +83,7 @@ viz::Color color_of(const ViewContext& c, std::size_t index) {
 /// Nothing while a pattern is missing; the content says why.
 std::vector<Source> sources_of(Content& it) {
   const ViewContext& c = it.c;
-  const bool difference = c.differs(), several = c.options[kOfHeads] != Heads::one;
+  const bool several = c.options[kOfHeads] != Heads::one;
   const PatternOf chosen{c.selection.layer, c.selection.head};
   std::vector<Source> sources;
   bool all = true;
@@ -91,12 +91,10 @@ std::vector<Source> sources_of(Content& it) {
     const auto pattern = several ? need_of_heads(it, head) : it.need(head);
     const std::string name = several ? name_of_heads(c) : head_name(head.layer, head.head);
     all &= pattern != nullptr;
-    const auto add = [&](const char* suffix, float sign) {
-      sources.push_back(
-          {name + suffix, color_of(c, sources.size()), static_cast<int>(sources.size()), pattern, sign});
-    };
-    if (all) add(difference ? " more" : "", 1);
-    if (all && difference) add(" less", -1);
+    for (const float sign : {1.F, -1.F})
+      if (all && (sign > 0 || c.differs()))
+        sources.push_back(
+            {name, color_of(c, sources.size()), static_cast<int>(sources.size()), pattern, sign});
   }
   return all ? sources : std::vector<Source>();
 }
@@ -120,12 +118,10 @@ StrongestLinks strongest_links(const ViewContext& c, const std::vector<Source>& 
   };
   for (int s = 0; s < static_cast<int>(sources.size()); ++s) {
     for (int query = 0; query < c.run->run->length(); ++query) {
-      const bool whole = query == of.query || (of.query < 0 && of.key < 0);
-      if (!whole && of.key < 0) continue;
-      const int end = sources[s].pattern->masked.end_of(query);
-      for (int key = whole ? 0 : of.key; key < (whole ? end : std::min(end, of.key + 1)); ++key) {
+      for (int key = 0; key < sources[s].pattern->masked.end_of(query); ++key) {
         const float weight = sources[s].weight(query, key);
-        if (!(weight >= threshold) || weight <= 0) continue;
+        const bool meant = of == Ref() || query == of.query || key == of.key;
+        if (!meant || !(weight >= threshold) || weight <= 0) continue;
         ++found.passed;
         found.links.push_back({query, key, s, weight});
         if (found.links.size() >= 2 * most) shorten();
@@ -166,7 +162,10 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
   chart.to = key_axis(c);
   if (!c.options[kAllQueries] && c.selection.key < 0) chart.to.emphasised = strongest_key(c);
   chart.marked_from = c.selection.query, chart.marked_to = c.selection.key;
-  for (const Source& source : sources) chart.series.push_back({source.name, source.color, source.dashes});
+  for (const Source& source : sources) {
+    const char* direction = !c.differs() ? "" : source.sign > 0 ? " more" : " less";
+    chart.series.push_back({source.heads + direction, source.color, source.dashes});
+  }
   chart.width_title = difference_prefix(c) + std::string("weight");
   const bool costly = arcs || sources.size() > 1;
   StrongestLinks drawn = strongest_links(c, sources, shown_place(c), costly ? kMaxCostly : kMaxLines);
@@ -238,10 +237,8 @@ class Lines final : public Box {
                                    : token_name(c.run->tokens, link->from)) +
                    " " + viz::number(static_cast<double>(link->weight), 3);
       if (named == 0) words = " nothing at or above " + plain(c_.options[kThreshold]);
-      facts.say(sources_[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
+      facts.say(chart_.series[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
     }
-    if (!c_.options[kAllQueries])
-      facts.commands.push_back({"Show the lines of all queries", {SetOption{&kAllQueries, true}}});
   }
   std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) const override {
@@ -283,9 +280,8 @@ Table table(const ViewContext& c, const std::vector<Source>& sources) {
   result.ranked_by = result.columns.back().name;
   result.fact("weights", drawn.passed);  // of which there are at most kMaxRows rows
   for (const viz::Link& link : drawn.links) {
-    const Source& source = sources[link.series];  // for differences its last word is the direction
-    const std::size_t end = c.differs() ? source.name.rfind(' ') : std::string::npos;
-    add_row(result, source.name.substr(0, end), link.from, c.run->tokens.labels[link.from], link.to,
+    const Source& source = sources[link.series];
+    add_row(result, source.heads, link.from, c.run->tokens.labels[link.from], link.to,
             key_tokens(*c.run).labels[link.to], source.sign < 0 ? -link.weight : link.weight);
   }
   return result;

@@ -144,10 +144,6 @@ std::string name_in(const ScoreSources& of, int part, bool of_key) {
   return name.substr(0, name.find(" embedding"));
 }
 
-std::string number_title(const ViewContext& c) {
-  return c.differs() ? "difference" : "scaled score";
-}
-
 std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
   std::vector<std::string> rows, cols;
   for (const int part : n.rows) rows.push_back(name_in(*n.of, part, false));
@@ -157,8 +153,8 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
   map.rows.title = "part of q", map.rows.title_color = c.theme->query;
   map.cols.title = "part of k", map.cols.title_color = c.theme->key;
   map.rows.numbered = map.cols.numbered = true;
-  map.scale_title = number_title(c);
   grid->quantity = "scaled score";
+  map.scale_title = difference_prefix(c) + grid->quantity;
   grid->refers_to = [&n](int row, int col) { return n.ref(n.rows[row], n.cols[col]); };
   return grid;
 }
@@ -179,8 +175,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   if (listed != Listed::query)
     list->text("part of k", 9, [&n](int row) { return name_in(*n.of, n.listed[row].of_key, true); },
                {.heading = c.theme->key});
-  list->bar(number_title(c), 8, [&n](int row) { return n.listed[row].value; },
-            {.digits = 4, .most = 16 * c.font_size, .is_signed = true});
+  list->bar("scaled score", 8, [&n](int row) { return n.listed[row].value; },
+            {.digits = 4, .most = 16 * c.font_size, .is_signed = true, .differs = true});
   list->rank_by([&n](int row) { return n.listed[row].value; });
   const std::ptrdiff_t pairs = std::ptrdiff_t{n.of->count()} * n.of->count();
   if (listed == Listed::pairs && pairs > std::ssize(n.listed))
@@ -191,13 +187,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   return list;
 }
 
-/// "all products 3.2101, the model's scaled score 3.2101, rounding error 1.2e−7".
-std::string sum_words(const ViewContext& c, const ScoreSources& of) {
-  return "all products " + viz::fixed_number(of.sum(), 4) +
-         (c.differs() ? ", the difference in scaled score " : ", the model's scaled score ") +
-         viz::fixed_number(of.score, 4) + ", rounding error " + viz::number(of.rounding_error(), 2);
-}
-
 /// What became of the score; empty: it went into the softmax.
 std::string replaced_words(const ViewContext& c, const Numbers& n) {
   if (c.differs() || !n.terms.edited()) return "";
@@ -206,12 +195,11 @@ std::string replaced_words(const ViewContext& c, const Numbers& n) {
 }
 
 /// What parts are.
-std::string reading_words(const ViewContext& c, const ScoreSources& of) {
-  std::string words = "a part is what was written, minus its mean, divided by ln_1's scale";
-  if (!c.differs())
-    words += " (" + viz::number(of.query_scale, 4) + " for q, " + viz::number(of.key_scale, 4) + " for k)";
-  words += ", times ln_1's gain and W_Q or W_K; biases are parts of their own";
-  return words + (of.edited() ? "; edits: what they add outside the other parts" : "");
+std::string reading_words(const ScoreSources& of) {
+  return std::string(
+             "a part is what was written, minus its mean, divided by ln_1's scale, times ln_1's gain "
+             "and W_Q or W_K; biases are parts of their own") +
+         (of.edited() ? "; edits: what they add outside the other parts" : "");
 }
 
 /// Ways to the heads that wrote the parts: first that of k's part, at the key's position, then that of q's.
@@ -298,9 +286,8 @@ void declare(Content& it) {
     const auto ways = ref.other < 0 ? std::vector<MenuLine>() : ways_of(c, n, n.product(ref));
     return ways.empty() ? ViewActions() : ways.front().actions;
   };
-  it.body = beside(boxes(
-      rows(boxes(grid_of(c, n), notes({sum_words(c, *n.of), replaced_words(c, n), reading_words(c, *n.of)}))),
-      may_be_left_out(list_of(c, n), "the list")));
+  it.body = beside(boxes(rows(boxes(grid_of(c, n), notes({replaced_words(c, n), reading_words(*n.of)}))),
+                         may_be_left_out(list_of(c, n), "the list")));
 }
 
 View view() {

@@ -262,10 +262,6 @@ View view() {
                 "which heads attend from tokens like the query to tokens like the key, or in a marked shape");
   view.options = {&kTextOf, &kTarget, &kQueries, &kKeys,     &kHeads,
                   &kAbove,  &kShape,  &kMoves,   &kFirstRow, &kChosenRow};
-  view.commands = {{"", "Clear shape", "Clear the marked shape", [](const ViewContext& c, int) {
-                      if (c.options[kShape].empty()) return ViewActions{};
-                      return ViewActions{SetOption{&kShape, std::vector<int>()}};
-                    }}};
   view.shows_parts = true;
   view.refuse = refuse;
   view.needs = Capability::patterns;

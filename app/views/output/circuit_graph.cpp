@@ -394,7 +394,7 @@ View view() {
   view.metric = &kMetric;
   view.refuse = refuse;
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
-  view.list_mean = {kElsewhere, static_cast<int>(std::size(kCuts))};
+  view.list_mean = {&kElsewhere, static_cast<int>(std::size(kCuts))};
   view.landmarks = {landmark("edges", kDrawing)};
   view.shows_difference = false;
   return view;

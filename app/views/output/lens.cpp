@@ -408,7 +408,7 @@ View view() {
                         "what the model would predict if it stopped at each place in the residual stream");
   view.draws_again = false;  // which positions are asked about depends on the width
   view.options = {&kColor, &kToken, &kMid, &kRows, &kWords, &kFirstColumn};
-  view.for_means = {kRows, Rows::query};
+  view.for_means = {&kRows, static_cast<int>(Rows::query)};
   view.shows_parts = true;
   return view;
 }

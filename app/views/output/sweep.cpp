@@ -352,11 +352,11 @@ View view() {
   view.options = {&kSweptMetric,   &kSweptOver,    &kSweptEdit,     &kSweptSite,  &kSweptNeurons, &kReceiver,
                   &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kFirstRow};
   view.metric = &kSweptMetric;
-  view.with_second = {kSweptEdit, SweepEdit::patch};
+  view.with_second = {&kSweptEdit, static_cast<int>(SweepEdit::patch)};
   view.shows_parts = true;
   view.refuse = refuse;
   view.on_baseline = [](const ViewContext& c) { return c.options[kSweptEdit] == SweepEdit::patch; };
-  view.list_mean = {kSweptEdit, SweepEdit::list_mean};
+  view.list_mean = {&kSweptEdit, static_cast<int>(SweepEdit::list_mean)};
   view.shows_difference = false;
   return view;
 }

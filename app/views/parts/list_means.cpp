@@ -255,7 +255,7 @@ View with_means(View view) {
   };
   view.options.insert(view.options.begin(), &kMeanOverList);
   view.options.push_back(&kFirstMean);
-  view.over_list = {kMeanOverList, true};
+  view.over_list = {&kMeanOverList, true};
   view.of_model = [of_model = view.of_model](const ViewContext& c) {
     return mean_is_shown(c) || (of_model && of_model(c));
   };
