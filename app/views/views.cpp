@@ -47,30 +47,6 @@ View placed(View view, Group group, Audience audience) {
   return view;
 }
 
-std::vector<View> make_views() {
-#define HEADSCOPE_CALL(group, audience, name) \
-  with_tokens(with_means(placed(name::view(), Group::group, Audience::audience))),
-  return {HEADSCOPE_VIEWS(HEADSCOPE_CALL)};
-#undef HEADSCOPE_CALL
-}
-
-std::vector<const OptionSpec*> make_options() {
-  std::vector<const OptionSpec*> options;
-  for (const View& view : views())
-    for (const OptionSpec* option : view.options)
-      if (!option->pane_only && std::ranges::find(options, option) == options.end())
-        options.push_back(option);
-  return options;
-}
-
-std::vector<const View*> make_tabs() {
-  std::vector<const View*> tabs;
-  for (const View& view : views())
-    if (view.place == Place::tab) tabs.push_back(&view);
-  std::ranges::stable_sort(tabs, {}, [](const View* view) { return std::pair(view->group, view->audience); });
-  return tabs;
-}
-
 std::string joined(std::string words, const std::string& more) {
   if (!words.empty() && !more.empty()) words += " ";
   return words + more;
@@ -87,17 +63,34 @@ bool View::has_list() const {
 }
 
 std::span<const View> views() {
-  static const std::vector<View> all = make_views();
+#define HEADSCOPE_CALL(group, audience, name) \
+  with_tokens(with_means(placed(name::view(), Group::group, Audience::audience))),
+  static const std::vector<View> all{HEADSCOPE_VIEWS(HEADSCOPE_CALL)};
+#undef HEADSCOPE_CALL
   return all;
 }
 
 std::span<const View* const> tabs() {
-  static const std::vector<const View*> all = make_tabs();
+  static const std::vector<const View*> all = [] {
+    std::vector<const View*> tabs;
+    for (const View& view : views())
+      if (view.place == Place::tab) tabs.push_back(&view);
+    std::ranges::stable_sort(tabs, {},
+                             [](const View* view) { return std::pair(view->group, view->audience); });
+    return tabs;
+  }();
   return all;
 }
 
 std::span<const OptionSpec* const> all_options() {
-  static const std::vector<const OptionSpec*> all = make_options();
+  static const std::vector<const OptionSpec*> all = [] {
+    std::vector<const OptionSpec*> options;
+    for (const View& view : views())
+      for (const OptionSpec* option : view.options)
+        if (!option->pane_only && std::ranges::find(options, option) == options.end())
+          options.push_back(option);
+    return options;
+  }();
   return all;
 }
 

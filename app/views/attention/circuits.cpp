@@ -5,7 +5,7 @@
 
 namespace headscope::app::circuits {
 
-enum Role { kCell, kRow };  // cell: row: layer, col: head; row: id: a row of the list
+enum Role { kRow, kCell };  // row: id: a row of the list; cell: row: layer, col: head
 enum class Circuit { ov, keys, pairs, copying };
 
 const Option<Circuit> kCircuit = choice_option<Circuit>(

@@ -4,7 +4,6 @@
 
 #include "app/views/attention/query_rows.h"
 #include "app/views/parts/parts.h"
-#include "model/pass/plan.h"
 
 namespace headscope::app::score_breakdown {
 namespace {
@@ -111,13 +110,6 @@ Step step_of(std::string name, const std::string& computation, double value) {
   return {std::move(name), computation + (whole ? " =" : " ≈"), written(value), value};
 }
 
-/// Whether an edit replaced the weight that softmax gives.
-bool is_weight_edited(const ViewContext& c, const ScoreTerms& t) {
-  const model::Plan* plan = c.run->run->plan.get();
-  return plan != nullptr && plan->edits({model::Site::pattern, t.layer}) &&
-         t.weight() != t.power() * (1 / t.row->sum);
-}
-
 std::vector<Step> pair_steps(const ViewContext& c, const Breakdown& n) {
   const ScoreTerms& t = n.now;
   const std::string score = written(double{t.score()}), power = written(double{t.power()});
@@ -142,7 +134,9 @@ std::vector<Step> pair_steps(const ViewContext& c, const Breakdown& n) {
   add(kShifted, written(double{t.masked()}) + added(-double{t.row->largest}));
   add(kPower, "e" + viz::superscript(written(double{t.shifted()})));
   add(kSum, power + added(t.other_powers()));
-  add(kWeight, is_weight_edited(c, t) ? "by an edit" : power + " / " + written(double{t.row->sum}));
+  const bool edited =
+      is_edited_at(c, model::Site::pattern, t.layer, t.head) && t.weight() != t.power() * (1 / t.row->sum);
+  add(kWeight, edited ? "by an edit" : power + " / " + written(double{t.row->sum}));
   return steps;
 }
 

@@ -140,9 +140,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Examples& examples) {
 /// Shows the place of an example. The neurons stay, whichever is the most active there.
 ViewActions go_to(const ViewContext& c, const Examples& examples, const FoundActivation& one) {
   ViewActions actions = show_place(c, one.prompt, {c.selection.layer, c.selection.head, one.position});
-  std::vector<int> neurons;
-  for (const NeuronIndex& neuron : examples.neurons) neurons.push_back(neuron.neuron);
-  actions.emplace_back(SetOption{&kNeurons, std::move(neurons)});
+  if (c.options[kNeurons].empty())
+    actions.emplace_back(SetOption{&kNeurons, std::vector{examples.neurons.front().neuron}});
   return actions;
 }
 
