@@ -29,6 +29,17 @@ inline std::vector<double> row_of(const ReferenceGpt2& model, const std::string&
   return {first, first + d};
 }
 
+/// x times columns of a weight [in, out].
+inline std::vector<double> times_columns(const std::vector<double>& weight, const std::vector<double>& x,
+                                         std::ptrdiff_t first, std::ptrdiff_t count) {
+  std::vector<double> sum(static_cast<std::size_t>(count));
+  const auto out = weight.size() / x.size();
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (std::size_t j = 0; j < sum.size(); ++j)
+      sum[j] += x[i] * weight[i * out + static_cast<std::size_t>(first) + j];
+  return sum;
+}
+
 /// What a head adds to the stream: its z, or a value, times its rows of c_proj.
 inline std::vector<double> head_output(const ReferenceGpt2& model, int layer, int head,
                                        const std::vector<double>& z) {

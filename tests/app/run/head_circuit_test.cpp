@@ -1,6 +1,9 @@
 // Head circuits: compared with the float64 parameters, and eigenvalues with traces; composition of heads
 // against whole matrices in double precision.
 #include "app/run/analyses/head_circuit.h"
+
+#include <Eigen/Core>
+
 #include "model/files/error.h"
 #include "model/maths/low_rank.h"
 #include "tests/app/run/run_of_model.h"
@@ -47,10 +50,9 @@ class Textbook {
   }
   /// x W + b, with W [in, out] and b [out].
   static Vector affine(const Vector& x, const std::string& name) {
-    Vector out = reference_model().parameter(name + ".bias");
-    const Vector& w = reference_model().parameter(name + ".weight");
-    for (std::size_t i = 0; i < x.size(); ++i)
-      for (std::size_t j = 0; j < out.size(); ++j) out[j] += x[i] * w[i * out.size() + j];
+    const Vector& bias = reference_model().parameter(name + ".bias");
+    Vector out = times_columns(reference_model().parameter(name + ".weight"), x, 0, std::ssize(bias));
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] += bias[j];
     return out;
   }
   Vector read(int id) const {
@@ -67,19 +69,22 @@ class Textbook {
     return how_.normalized ? normalized(stream) : stream;
   }
   Vector carried(int id, int column) const {
-    const int d = config_.n_embd;
-    const Vector stream = read(id), gain = row(block(layer_) + "ln_1.weight");
-    const Vector& attention = reference_model().parameter(block(layer_) + "attn.c_attn.weight");
-    Vector out(config_.d_head());
-    for (int i = 0; i < d; ++i)
-      for (int j = 0; j < config_.d_head(); ++j)
-        out[j] += stream[i] * gain[i] * attention[i * 3 * d + column * d + first_ + j];
-    return out;
+    Vector x = read(id);
+    const Vector gain = row(block(layer_) + "ln_1.weight");
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= gain[i];
+    return times_columns(reference_model().parameter(block(layer_) + "attn.c_attn.weight"), x,
+                         column * config_.n_embd + first_, config_.d_head());
   }
   model::Config config_;
   TokenReading how_;
   int layer_, first_;
 };
+
+using Matrix = Eigen::MatrixXd;
+
+Eigen::VectorXd as_column(const std::vector<double>& v) {
+  return Eigen::Map<const Eigen::VectorXd>(v.data(), std::ssize(v));
+}
 
 const std::array<TokenReading, 3> kReadings{TokenReading{}, TokenReading{true, true},
                                             TokenReading{true, false}};
@@ -117,18 +122,11 @@ TEST(CopyingOfHead, TheEigenvaluesAddUpToTheCircuitsTrace) {
   for (const auto& [layer, head] : {std::array{1, 2}, std::array{4, 6}}) {
     const TokenReading reading{false, true};
     const Textbook textbook(s.config(), layer, head, reading);
-    // The trace of the matrix is the sum of all tokens' logits for themselves; the trace of its square is
-    // computed from the small product.
-    double trace = 0, of_square = 0;
-    std::vector<double> small(static_cast<std::size_t>(d_head * d_head));
-    for (int t = 0; t < s.config().vocab_size; ++t) {
-      const std::vector<double> value = textbook.value(t), back = textbook.reading(t);
-      trace += dot(value, back);
-      for (int i = 0; i < d_head; ++i)
-        for (int j = 0; j < d_head; ++j) small[i * d_head + j] += back[i] * value[j];
-    }
-    for (int i = 0; i < d_head; ++i)
-      for (int j = 0; j < d_head; ++j) of_square += small[i * d_head + j] * small[j * d_head + i];
+    // The traces of the matrix and of its square are those of the small product.
+    Matrix small = Matrix::Zero(d_head, d_head);
+    for (int t = 0; t < s.config().vocab_size; ++t)
+      small += as_column(textbook.reading(t)) * as_column(textbook.value(t)).transpose();
+    const double trace = small.trace(), of_square = (small * small).trace();
     const auto copying = s.ask(CopyingOfHead{layer, head, reading});
     ASSERT_EQ(copying->eigenvalues.size(), static_cast<std::size_t>(d_head));
     std::complex<double> sum = 0, squares = 0;
@@ -215,46 +213,9 @@ TEST(LargestEntries, AreThoseOfTheWholeProductWhateverTheTiles) {
           .empty());
 }
 
-/// A matrix [rows, cols] in double.
-struct Matrix {
-  int rows = 0, cols = 0;
-  std::vector<double> values;
-  Matrix(int of_rows, int of_cols)
-      : rows(of_rows),
-        cols(of_cols),
-        values(static_cast<std::size_t>(of_rows) * static_cast<std::size_t>(of_cols)) {}
-  double& at(int i, int j) {
-    return values[static_cast<std::size_t>(i) * static_cast<std::size_t>(cols) + j];
-  }
-  double at(int i, int j) const {
-    return values[static_cast<std::size_t>(i) * static_cast<std::size_t>(cols) + j];
-  }
-};
-
-Matrix operator*(const Matrix& a, const Matrix& b) {
-  Matrix c(a.rows, b.cols);
-  for (int i = 0; i < a.rows; ++i)
-    for (int k = 0; k < a.cols; ++k)
-      for (int j = 0; j < b.cols; ++j) c.at(i, j) += a.at(i, k) * b.at(k, j);
-  return c;
-}
-
-Matrix transposed(const Matrix& a) {
-  Matrix c(a.cols, a.rows);
-  for (int i = 0; i < a.rows; ++i)
-    for (int j = 0; j < a.cols; ++j) c.at(j, i) = a.at(i, j);
-  return c;
-}
-
-double frobenius(const Matrix& a) {
-  double sum = 0;
-  for (const double v : a.values) sum += v * v;
-  return std::sqrt(sum);
-}
-
 /// ||A B|| / (||A|| ||B||).
 double composed(const Matrix& a, const Matrix& b) {
-  return frobenius(a * b) / (frobenius(a) * frobenius(b));
+  return (a * b).norm() / (a.norm() * b.norm());
 }
 
 /// The matrices of a head, [d_model, d_model], by the definition in the header.
@@ -265,14 +226,14 @@ class Matrices {
 
   Matrix ov(int layer, int head) const { return reading(layer, head, 2) * writing(layer, head); }
   Matrix qk(int layer, int head) const {
-    return reading(layer, head, 0) * transposed(reading(layer, head, 1));
+    return reading(layer, head, 0) * reading(layer, head, 1).transpose();
   }
   double value(CompositionKind kind, int sender, int receiver) const {
     const int heads = config_.n_head;
     const Matrix written = ov(sender / heads, sender % heads);
     const int layer = receiver / heads, head = receiver % heads;
     if (kind == CompositionKind::q) return composed(written, qk(layer, head));
-    if (kind == CompositionKind::k) return composed(written, transposed(qk(layer, head)));
+    if (kind == CompositionKind::k) return composed(written, qk(layer, head).transpose());
     return composed(written, ov(layer, head));
   }
 
@@ -290,8 +251,7 @@ class Matrices {
     for (int j = 0; j < width; ++j) {
       std::vector<double> of_unit;
       for (int i = 0; i < d; ++i) of_unit.push_back(gain[i] * w[i * 3 * d + column * d + head * width + j]);
-      of_unit = centered(of_unit);
-      for (int i = 0; i < d; ++i) result.at(i, j) = of_unit[i];
+      result.col(j) = as_column(centered(of_unit));
     }
     return result;
   }
@@ -299,10 +259,8 @@ class Matrices {
     const int d = config_.n_embd, width = config_.d_head();
     const std::string projection = "h." + std::to_string(layer) + ".attn.c_proj.weight";
     Matrix result(width, d);
-    for (int j = 0; j < width; ++j) {
-      const std::vector<double> row = centered(row_of(model_, projection, head * width + j));
-      for (int i = 0; i < d; ++i) result.at(j, i) = row[i];
-    }
+    for (int j = 0; j < width; ++j)
+      result.row(j) = as_column(centered(row_of(model_, projection, head * width + j)));
     return result;
   }
 };

@@ -11,18 +11,14 @@
 #include "model/files/error.h"
 #include "tests/app/prompt_lists.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app::prompt_list_test {
 namespace {
 
 std::string problem_of(const std::filesystem::path& file) {
-  try {
-    static_cast<void>(read_prompt_list(file));
-  } catch (const model::LoadError& error) {
-    return error.what();
-  }
-  return "no error";
+  return message_of<model::LoadError>([&] { static_cast<void>(read_prompt_list(file)); });
 }
 
 TEST(PromptList, LinesOfJsonAndOfText) {

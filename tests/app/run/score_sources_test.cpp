@@ -62,12 +62,8 @@ class Textbook {
   int first(int column) const { return column * config_.n_embd + head_ * config_.d_head(); }
   static Vector row(const std::string& name, int index = 0) { return row_of(reference_model(), name, index); }
   Vector read(const Vector& x, int column) const {
-    const Vector& w = reference_model().parameter(block(layer_) + "attn.c_attn.weight");
-    Vector sum(at(config_.d_head()));
-    for (std::size_t i = 0; i < x.size(); ++i)
-      for (std::size_t j = 0; j < sum.size(); ++j)
-        sum[j] += x[i] * w[i * at(3 * config_.n_embd) + at(first(column)) + j];
-    return sum;
+    return times_columns(reference_model().parameter(block(layer_) + "attn.c_attn.weight"), x, first(column),
+                         config_.d_head());
   }
 };
 

@@ -44,12 +44,7 @@ TEST(DeferredError, IsThrownOnOnceTheFirstOfSeveral) {
       throw std::runtime_error(words);
     });
   EXPECT_EQ(calls, 3);
-  try {
-    error.rethrow();
-    FAIL();
-  } catch (const std::runtime_error& e) {
-    EXPECT_EQ(std::string(e.what()), "first");
-  }
+  EXPECT_EQ(testing::message_of<std::runtime_error>([&] { error.rethrow(); }), "first");
   error.rethrow();  // once
 }
 

@@ -8,6 +8,7 @@
 #include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/sentences.h"
 #include "tests/support/source_folders.h"
 
 namespace headscope::app::sessions_test {
@@ -130,12 +131,7 @@ TEST_F(Sessions, WhoseLastSaveFailsSayItWhenTheWindowCloses) {
   shown(core);
   core.apply(SaveSession{file("no/such/a.headscope")});
   EXPECT_TRUE(core.state().save_form.writing);
-  try {
-    core.close();
-    FAIL() << "nothing was said";
-  } catch (const std::runtime_error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("no/such"));
-  }
+  EXPECT_THAT(message_of<std::runtime_error>([&] { core.close(); }), HasSubstr("no/such"));
 }
 
 TEST_F(Sessions, ThatCannotBeWrittenSaysWhy) {
