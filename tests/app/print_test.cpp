@@ -41,12 +41,11 @@ TEST(Export, APictureTooLargeForAPngIsRefusedWithAdvice) {
   BundledHeatmap shown;
   shown.context.width = 40000;
   const ExportOptions options{.scale = 1, .page = Page::exact};
-  EXPECT_THAT(message_of<std::runtime_error>([&] {
-                export_bytes(FileFormat::png, shown.view, shown.context, options);
-              }),
-              AllOf(StartsWith("the view heatmap is 40000x300 logical pixels here"),
-                    HasSubstr("at most 32767"), HasSubstr("--scale 0.81"), Not(HasSubstr("--rows")),
-                    HasSubstr("svg or pdf")));
+  EXPECT_THAT(
+      message_of<std::runtime_error>(
+          [&] { export_bytes(FileFormat::png, shown.view, shown.context, options); }),
+      AllOf(StartsWith("the view heatmap is 40000x300 logical pixels here"), HasSubstr("at most 32767"),
+            HasSubstr("--scale 0.81"), Not(HasSubstr("--rows")), HasSubstr("svg or pdf")));
   EXPECT_NO_THROW(export_bytes(FileFormat::svg, shown.view, shown.context, options));
 }
 

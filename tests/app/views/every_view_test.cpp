@@ -174,8 +174,8 @@ bool has_number(const Table& table, double number, double rounding) {
 
 /// Views that say more of a place than their table of all places has: vectors, or what is read for the mouse.
 bool says_more_than_its_table(const std::string& view) {
-  const auto more = {"query_key_space", "positions",  "pass",      "mlp",
-                     "flow",            "parameters", "embedding", "query"};
+  const auto more = {"query_key_space", "positions", "pass", "mlp", "flow",
+                     "parameters",      "embedding", "query"};
   return std::ranges::count(more, view) > 0;
 }
 

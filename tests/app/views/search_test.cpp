@@ -96,8 +96,7 @@ constexpr double kAll = -std::numeric_limits<double>::infinity();
 
 TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
   const Scenario s = kings();
-  const ViewFixture shown("top_examples", s, 1200, 700,
-                          {{"text", "list"}, {"example-neurons", "17,30"}});
+  const ViewFixture shown("top_examples", s, 1200, 700, {{"text", "list"}, {"example-neurons", "17,30"}});
   const auto found = s.ask(ActivationsOverList{{s.prompts, false}, {{{2, 17}, {2, 30}}, {}, kAll}});
   ASSERT_FALSE(found->best.empty());
   const Table table = shown.table();

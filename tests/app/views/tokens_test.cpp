@@ -2,6 +2,7 @@
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/vocabulary.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::app::tokens_test {
 namespace {
@@ -174,9 +175,7 @@ int id_of(const Scenario& s) {
 
 /// A row of a parameter, as in the file.
 std::vector<double> row_of(const std::string& parameter, int row) {
-  const auto d = static_cast<std::ptrdiff_t>(bundled()->transformer->config().n_embd);
-  const auto from = reference_model().parameter(parameter).begin() + row * d;
-  return {from, from + d};
+  return testing::row_of(reference_model(), parameter, row);
 }
 
 /// All other tokens by descending cosine, in double precision.

@@ -335,7 +335,10 @@ TEST_F(TourClaimsTest, HoldForOtherModels) {
     ASSERT_EQ(core.snapshot().model->folder, folder_.path());
     std::vector<std::string_view> conditions{"this model"};
     if (*text) conditions.emplace_back("this prompt");
-    walk(core, [text = text](Core& c) { if (*text) replace_prompt(c, text); }, conditions);
+    const auto change = [text = text](Core& c) {
+      if (*text) replace_prompt(c, text);
+    };
+    walk(core, change, conditions);
   }
 }
 
