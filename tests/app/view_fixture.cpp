@@ -211,9 +211,8 @@ int senseless_item(const viz::Scene& scene) {
 }
 
 std::optional<DrawnNumber> number_after(const std::vector<std::string>& lines, std::string_view words) {
-  for (const std::string& line : lines) {
-    if (line.find(words) != std::string::npos) return viz::testing::number_after(line, words);
-  }
+  for (const std::string& line : lines)
+    if (const auto number = viz::testing::number_after(line, words)) return number;
   return std::nullopt;
 }
 Scenario::Scenario(const Prompt& prompt, Selection wanted, std::shared_ptr<const LoadedModel> model)

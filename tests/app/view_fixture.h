@@ -230,7 +230,7 @@ int senseless_item(const viz::Scene& scene);
 ::testing::AssertionResult reads(const DrawnScale& scale, const std::optional<viz::Color>& color,
                                  double value, double slack = 0.02);
 
-/// The number after some words, in the first tooltip line that contains them.
+/// The number after some words, in the first line that has one there.
 std::optional<DrawnNumber> number_after(const std::vector<std::string>& lines, std::string_view words);
 
 }  // namespace headscope::app::testing

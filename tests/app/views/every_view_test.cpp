@@ -158,20 +158,6 @@ TEST_P(EveryView, EveryRegionAnswersTheMouse) {
   }
 }
 
-/// Whether a number is in the table, or among its facts: equal, or rounded.
-bool has_number(const Table& table, double number, double rounding) {
-  const auto is_it = [&](double cell) { return cell == number || std::abs(cell - number) <= rounding; };
-  return std::ranges::any_of(table.columns,
-                             [&](const Column& column) {
-                               return !column.has_texts() &&
-                                      std::ranges::any_of(std::get<0>(column.cells), is_it);
-                             }) ||
-         std::ranges::any_of(table.facts, [&](const TableFact& fact) {
-           const auto* value = std::get_if<double>(&fact.value);
-           return value != nullptr && is_it(*value);
-         });
-}
-
 /// Views that say more of a place than their table of all places has: vectors, or what is read for the mouse.
 bool says_more_than_its_table(const std::string& view) {
   const auto more = {"query_key_space", "positions", "pass", "mlp", "flow",

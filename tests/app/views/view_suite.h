@@ -1,6 +1,8 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <variant>
@@ -57,6 +59,20 @@ inline ::testing::AssertionResult allowed(const OptionSpec& option, const Option
   if (kept.value(option) == value) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()
          << to_text(option, value) << " lies beyond " << option.low << " to " << option.high;
+}
+
+/// Whether a number is in the table, or among its facts: equal, or rounded.
+inline bool has_number(const Table& table, double number, double rounding) {
+  const auto is_it = [&](double cell) { return cell == number || std::abs(cell - number) <= rounding; };
+  return std::ranges::any_of(table.columns,
+                             [&](const Column& column) {
+                               return !column.has_texts() &&
+                                      std::ranges::any_of(std::get<0>(column.cells), is_it);
+                             }) ||
+         std::ranges::any_of(table.facts, [&](const TableFact& fact) {
+           const auto* value = std::get_if<double>(&fact.value);
+           return value != nullptr && is_it(*value);
+         });
 }
 
 }  // namespace headscope::app::testing
