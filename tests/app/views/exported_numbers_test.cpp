@@ -1,5 +1,6 @@
 // What the words of pictures say in numbers: their data files have these numbers, too.
 #include "app/run/analyses/head_circuit.h"
+#include "app/views/parts/names.h"
 #include "tests/app/views/view_suite.h"
 
 namespace headscope::app::exported_numbers_test {
