@@ -201,9 +201,7 @@ ssize_t pread(int file, void* to, size_t count, off_t at) {
   return transferred("read", file, count,
                      [&](size_t n) { return system_call(SYS_pread64, file, to, n, at); });
 }
-ssize_t pread64(int file, void* to, size_t count, off64_t at) {
-  return pread(file, to, count, at);
-}
+ssize_t pread64(int, void*, size_t, off64_t) __attribute__((alias("pread")));
 ssize_t write(int file, const void* from, size_t count) {
   return transferred("write", file, count, [&](size_t n) { return system_call(SYS_write, file, from, n); });
 }
@@ -211,9 +209,7 @@ ssize_t pwrite(int file, const void* from, size_t count, off_t at) {
   return transferred("write", file, count,
                      [&](size_t n) { return system_call(SYS_pwrite64, file, from, n, at); });
 }
-ssize_t pwrite64(int file, const void* from, size_t count, off64_t at) {
-  return pwrite(file, from, count, at);
-}
+ssize_t pwrite64(int, const void*, size_t, off64_t) __attribute__((alias("pwrite")));
 ssize_t writev(int file, const iovec* from, int count) {
   if (fate("write", path_of(file)) == Fate::error) return -1;
   return system_call(SYS_writev, file, from, count);
@@ -237,15 +233,11 @@ int fdatasync(int file) {
 int ftruncate(int file, off_t size) noexcept {
   return fails("resize", path_of(file)) ? -1 : static_cast<int>(system_call(SYS_ftruncate, file, size));
 }
-int ftruncate64(int file, off64_t size) noexcept {
-  return ftruncate(file, size);
-}
+int ftruncate64(int, off64_t) noexcept __attribute__((alias("ftruncate")));
 int posix_fallocate(int file, off_t from, off_t size) {
   return fails("allocate", path_of(file)) || system_call(SYS_fallocate, file, 0, from, size) != 0 ? errno : 0;
 }
-int posix_fallocate64(int file, off64_t from, off64_t size) {
-  return posix_fallocate(file, from, size);
-}
+int posix_fallocate64(int, off64_t, off64_t) __attribute__((alias("posix_fallocate")));
 
 int rename(const char* from, const char* to) noexcept {
   return fails("rename", to) ? -1
@@ -269,9 +261,7 @@ void* mmap(void* address, size_t size, int protection, int flags, int file, off_
   if (fails("map", file < 0 ? "memory" : path_of(file))) return MAP_FAILED;
   return reinterpret_cast<void*>(system_call(SYS_mmap, address, size, protection, flags, file, at));
 }
-void* mmap64(void* address, size_t size, int protection, int flags, int file, off64_t at) noexcept {
-  return mmap(address, size, protection, flags, file, at);
-}
+void* mmap64(void*, size_t, int, int, int, off64_t) noexcept __attribute__((alias("mmap")));
 
 int stat(const char* path, struct stat* to) noexcept {
   return fails("stat", path) ? -1 : static_cast<int>(system_call(SYS_newfstatat, AT_FDCWD, path, to, 0));

@@ -234,17 +234,6 @@ TEST_F(EditsTest, LayersAreTakenFromACleanRunOfTheSameTokensAlone) {
     EXPECT_EQ(kept_values(*run(ids, edited, nullptr, run(of_clean, nullptr).get())), expected);
 }
 
-TEST_F(EditsTest, AHiddenScoreStaysHiddenWhateverItIsMultipliedBy) {
-  const EditSite scores{{Site::attn_scores, 1}, 2, {}, {}};
-  const SetCells hidden{{Site::attn_scores, 1}, 2, {{3, 1, -kInfinity}}, false};
-  for (const float factor : {0.F, -1.F, 2.F}) {
-    const auto edited = run(tokens_of(5), plan({hidden, ScaleValues{scores, factor}}));
-    const std::vector<float> weights = transformer_->attention_row(*edited, 1, 2, 3).weights;
-    EXPECT_EQ(weights[1], 0) << factor;
-    EXPECT_NEAR(weights[0] + weights[2] + weights[3], 1, 1e-6) << factor;
-  }
-}
-
 TEST_F(EditsTest, ALensOfSeveralPlacesGoesByTheEditedPositions) {
   const auto edited =
       run(tokens_of(6), plan({ScaleValues{{{Site::ln_final_normalized}, {}, {2, 3}, {}}, 3}}));

@@ -6,7 +6,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -162,10 +161,6 @@ struct EditList {
   int length = 9;
 };
 
-inline void PrintTo(const EditList& list, std::ostream* out) {
-  *out << list.name;
-}
-
 /// Masks, positions, cells of the future, columns, and lists whose order matters.
 inline std::vector<EditList> edit_lists() {
   const std::vector<std::vector<bool>> sees = some_mask();
@@ -193,6 +188,10 @@ inline std::vector<EditList> edit_lists() {
       {"cells_in_a_mask",
        {SetMask{2, 1, sees}, SetCells{{Site::attn_scores, 2}, 1, {{0, 3, 1}, {2, 1, 0.5F}}, false}}},
       {"a_causal_mask", {SetMask{1, {}, causal}}},
+      {"a_hidden_score_times_nothing",
+       {SetCells{scores, 2, {{3, 1, -kInfinity}}, false}, ScaleValues{{scores, 2, {}, {}}, 0}}},
+      {"a_hidden_score_turned",
+       {SetCells{scores, 2, {{3, 1, -kInfinity}}, false}, ScaleValues{{scores, 2, {}, {}}, -2}}},
       {"a_weight_of_the_future", {SetCells{pattern, 0, {{2, 7, 0.5F}}, true}}},
       {"a_score_of_the_future", {SetCells{scores, {}, {{2, 7, 1}}, false}}},
       {"a_pattern_of_the_future", {PatchFrom{{pattern, 2, {1}, {}}, tokens_of(6, 4), {5}}}},

@@ -4,7 +4,7 @@
 #include "tests/model/activations.h"
 #include "tests/model/every_edit.h"
 #include "tests/support/matchers.h"
-#include "tests/support/textbook.h"
+#include "tests/support/reference_gpt2.h"
 
 namespace headscope::model::statistics_test {
 namespace {
@@ -169,24 +169,14 @@ std::vector<float> stream_of(const model::Run& run, int first, int count) {
   return rows;
 }
 
-/// What ln_f and the unembedding make of a row, in double precision.
-std::vector<double> probabilities_in_double(const testing::ReferenceGpt2& model, double epsilon,
-                                            std::span<const float> row) {
-  std::vector<double> x(row.begin(), row.end());
-  const double scale = testing::norm_scale(x, epsilon);
-  x = testing::centered(x);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = x[i] / scale * model.parameter("ln_f.weight")[i] + model.parameter("ln_f.bias")[i];
-  const std::vector<double>& unembedding = model.parameter("wte.weight");
-  std::vector<double> p(unembedding.size() / x.size());
-  for (std::size_t id = 0; id < p.size(); ++id)
-    p[id] = std::inner_product(x.begin(), x.end(),
-                               unembedding.begin() + static_cast<std::ptrdiff_t>(id * x.size()), 0.0);
-  const double most = std::ranges::max(p);
-  double sum = 0;
-  for (double& each : p) sum += each = std::exp(each - most);
-  for (double& each : p) each /= sum;
-  return p;
+/// What ln_f and the unembedding make of a row, in double precision: the logits read it in place of the
+/// stream.
+std::vector<double> probabilities_in_double(const testing::ReferenceGpt2& model, std::span<const float> row) {
+  testing::ReferenceGpt2::Edits lens;
+  lens.reads = [&](StreamReader reader, const testing::ReferenceGpt2::Rows& stream) {
+    return reader == StreamReader() ? testing::ReferenceGpt2::Rows(1, {row.begin(), row.end()}) : stream;
+  };
+  return model.run(std::vector{0}, lens).probabilities(0);
 }
 
 TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
@@ -208,9 +198,7 @@ TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
   for (int i = 0; i < depth * count; ++i) {
     SCOPED_TRACE("row " + std::to_string(i));
     const LensReading& reading = found[i];
-    const auto in_double = [&](int of) {
-      return probabilities_in_double(reference, run->config.layer_norm_epsilon, row(of));
-    };
+    const auto in_double = [&](int of) { return probabilities_in_double(reference, row(of)); };
     const std::vector<double> here = in_double(i), end = in_double(i / depth * depth + depth - 1);
     std::vector<double> sorted = here;
     std::ranges::sort(sorted, std::greater<>());
