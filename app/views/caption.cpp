@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/ascii.h"
 #include "app/counted.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
@@ -35,15 +36,8 @@ std::string quoted(std::string text, bool printed) {
   if (const std::size_t space = text.rfind(' '); cut && printed && space != text.npos && space > kOnScreen)
     text.resize(space);
   std::string shown;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t space = std::min(text.find(' ', start), text.size());
-    shown += viz::visible(std::string_view(text).substr(start, space - start));
-    if (space == text.size()) break;
-    shown += ' ';
-    start = space + 1;
-  }
-  return "“" + shown + (cut ? "…" : "") + "”";
+  for (const std::string_view word : split(text, " ")) shown += " " + viz::visible(word);
+  return "“" + shown.substr(1) + (cut ? "…" : "") + "”";
 }
 
 /// The prompt for a caption.
@@ -109,46 +103,6 @@ std::vector<std::string> caption_lines(const std::string& words, float width, co
   return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
 }
 
-/// The lines of a heading, and its height: a subtitle without room next to the title is below it.
-struct Heading {
-  struct Line {
-    std::string text;
-    viz::Point at;
-    bool is_title = false;
-  };
-  std::vector<Line> lines;
-  float height = 0;
-};
-
-Heading heading_of(std::string_view title, std::string_view subtitle, float width, const ViewContext& c) {
-  Heading heading;
-  if (title.empty()) return heading;
-  const viz::Style style = style_of(c);
-  const float left = margin(c), room = width - 2 * left;
-  float y = left;
-  const auto add = [&](std::string_view words, bool is_title) {
-    const float size = is_title ? style.title() : style.small(), line = style.line(size);
-    const auto face = is_title ? viz::FontStyle::medium : viz::FontStyle::regular;
-    for (std::string& text : viz::wrap(style, words, size, face, room)) {
-      heading.lines.push_back({std::move(text), {left, y + line / 2}, is_title});
-      y += line;
-    }
-  };
-  add(title, true);
-  const float used = style.width(title, style.title(), viz::FontStyle::medium) + 3 * style.unit();
-  if (heading.lines.size() == 1 && used + style.width(subtitle, style.small()) <= room) {
-    // On the title's baseline, not on its middle.
-    const float lower = (c.fonts->cap_height(viz::FontStyle::medium, style.title()) -
-                         c.fonts->cap_height(viz::FontStyle::regular, style.small())) /
-                        2;
-    heading.lines.push_back({std::string(subtitle), {left + used, heading.lines.front().at.y + lower}});
-  } else {
-    add(subtitle, false);
-  }
-  heading.height = y - left + 2 * style.unit();
-  return heading;
-}
-
 /// "L5 H1, L9 H6", or "40 of them".
 std::string list_words(const OptionSpec& option, const std::vector<int>& list) {
   constexpr std::size_t kMany = 12;
@@ -164,18 +118,15 @@ std::string list_words(const OptionSpec& option, const std::vector<int>& list) {
   return words;
 }
 
-/// The rows or columns that are shown: "2–4"; empty: all.
-std::string range_words(double first, double count) {
-  if (count <= 0) return "";
-  const double from = std::floor(first), last = std::max(from, std::ceil(first + count) - 1);
-  return plain(from) + (last > from ? "–" + plain(last) : "");
-}
-
-/// "rows 2–4, columns 1–3".
+/// "rows 2–4, columns 1–3": those that are shown of all.
 std::string zoom_words(const Zoom& zoom) {
-  const std::string rows = range_words(zoom.row, zoom.rows), columns = range_words(zoom.col, zoom.cols);
-  return (rows.empty() ? "" : "rows " + rows) + (rows.empty() || columns.empty() ? "" : ", ") +
-         (columns.empty() ? "" : "columns " + columns);
+  const auto part = [](const char* name, double first, double count) {
+    return count > 0 ? name + range_words(static_cast<int>(first), static_cast<int>(std::ceil(first + count)))
+                     : std::string();
+  };
+  const std::string rows = part("rows ", zoom.row, zoom.rows),
+                    columns = part("columns ", zoom.col, zoom.cols);
+  return rows + (rows.empty() || columns.empty() ? "" : ", ") + columns;
 }
 
 /// "“·it”", "guess 2"
@@ -233,7 +184,8 @@ std::string caption(const View& view, const ViewContext& c) {
   const std::string heads =
       view.shown_heads ? view.shown_heads(c) : head_name(c.selection.layer, c.selection.head);
   if (view.caption.head && !heads.empty()) text += " · " + heads;
-  if (view.caption.prompt && view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);
+  if (view.caption.prompt && view.caption.query && of_run)
+    text += " · query " + token_name(c.run->tokens, c.selection.query);
   if (view.caption.head && of_run && c.selection.key >= 0)
     text += " · key " + token_name(key_tokens(*c.run), c.selection.key);
   for (const OptionSpec* option : view.options)
@@ -244,19 +196,11 @@ std::string caption(const View& view, const ViewContext& c) {
   return text;
 }
 
-float heading_height(std::string_view title, std::string_view subtitle, float width, const ViewContext& c) {
-  return heading_of(title, subtitle, width, c).height;
-}
-
 Picture with_heading(Picture picture, const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  const Heading heading = heading_of(picture.title, picture.subtitle, picture.scene.width, c);
+  const Heading heading = heading_of(picture.title, picture.subtitle, c);
   viz::Scene scene = blank(c).scene;
   scene.width = picture.scene.width, scene.height = picture.scene.height + heading.height;
-  for (const auto& [text, at, is_title] : heading.lines)
-    viz::add_label(scene, style, text, at, is_title ? style.title() : style.small(),
-                   is_title ? c.theme->text : c.theme->text_muted,
-                   is_title ? viz::FontStyle::medium : viz::FontStyle::regular);
+  paint_heading(scene, c, heading);
   viz::append(scene, picture.scene, {0, heading.height});
   picture.scene = std::move(scene);
   for (viz::Region& region : picture.regions) region.rect.y += heading.height;

@@ -161,6 +161,9 @@ struct DrawnPlaces {
 BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, DrawnPlaces places = {});
 BoxPtr custom(Wish width, Wish height, Paint paint, DrawnPlaces places = {});
 
+/// What keys mean; nothing: this one has no meaning of its own.
+using ViewKeys = std::function<std::optional<ViewActions>(const ViewContext&, const Gesture&)>;
+
 /// What a view shows.
 class Content {
  public:
@@ -182,6 +185,7 @@ class Content {
   std::function<ViewActions(const ViewContext&, const Ref&)> choose;
   /// Facts in addition to those of the boxes.
   std::function<void(Facts&, const ViewContext&, const Picture&, const viz::Hit&)> facts;
+  ViewKeys keys;  ///< other than what they mean in the boxes
   /// What a gesture means other than what the boxes say; nothing for other gestures.
   std::function<std::optional<ViewActions>(const ViewContext&, const Picture&, const viz::Hit*,
                                            const Gesture&)>

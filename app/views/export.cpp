@@ -76,7 +76,7 @@ struct PagedFigure {
       picture = view.drawn(context, content);
       content = picture.content;
       if (!subtitled) picture.subtitle.clear();
-      const float needed = titled ? heading_height(picture.title, picture.subtitle, page.width, context) : 0;
+      const float needed = titled ? heading_of(picture.title, picture.subtitle, context).height : 0;
       if (needed == above || (again > 0 && needed < above)) break;
       above = needed;
     }
@@ -192,7 +192,6 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   context.trimmed = options.page == Page::trimmed;
   context.printed = options.target != Target::screen;
   context.least_line = target.least_line;
-  if (context.printed) context.print_scale = target.scale;
   context.note_in_caption = options.caption && (context.printed || !options.title);
   const std::string words = options.caption ? caption(view, context) : std::string();
   const bool cuts = has_width || context.trimmed;  // and gets its caption below

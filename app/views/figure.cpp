@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <regex>
 
 #include "app/run/named.h"
 
@@ -13,42 +14,16 @@ namespace {
 constexpr Named<double> kUnits[]{
     {"px", 1}, {"in", 96}, {"cm", 96 / 2.54}, {"mm", 9.6 / 2.54}, {"pt", 96.0 / 72}};
 
-struct PictureSide {
-  double length = 0;
-  double unit = 0;  ///< logical pixels; 0: none is given
-};
-
-/// Takes spaces, then `word`, from the beginning of a text; leaves the text alone if the word is not there.
-bool take(std::string_view& text, std::string_view word) {
-  std::string_view rest = text.substr(std::min(text.size(), text.find_first_not_of(' ')));
-  if (!rest.starts_with(word)) return false;
-  text = rest.substr(word.size());
-  return true;
-}
-
-std::optional<PictureSide> take_side(std::string_view& text) {
-  take(text, "");
-  PictureSide side;
-  const bool is_number = !text.empty() && text.front() >= '0' && text.front() <= '9';  // not "inf"
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), side.length, std::chars_format::fixed);
-  if (!is_number || error != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  for (const Named<double>& unit : kUnits)
-    if (take(text, unit.name)) {
-      side.unit = unit.value;
-      break;
-    }
-  return side;
-}
-
 /// A side in logical pixels; without a unit it has the other side's.
-std::optional<int> pixels(const PictureSide& side, double unit_of_other) {
-  const double unit = side.unit > 0 ? side.unit : unit_of_other > 0 ? unit_of_other : 1;
-  const double length = std::round(side.length * unit);
-  if (length < kShortestSide || length > kLongestSide) return std::nullopt;
-  if (unit == 1 && length != side.length) return std::nullopt;
-  return static_cast<int>(length);
+std::optional<int> pixels(const std::string& digits, const std::string& unit, const std::string& of_other) {
+  const std::string& name = unit.empty() ? of_other : unit;
+  const auto* known = std::ranges::find(kUnits, name, &Named<double>::name);
+  const double factor = name.empty() ? 1 : known->value;
+  double length = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), length, std::chars_format::fixed);
+  const double whole = std::round(length * factor);
+  if (whole < kShortestSide || whole > kLongestSide || (factor == 1 && whole != length)) return std::nullopt;
+  return static_cast<int>(whole);
 }
 
 }  // namespace
@@ -64,20 +39,19 @@ Figure figure_for(Target target, bool window) {
 }
 
 bool set_size(Figure& figure, std::string_view text) {
+  static const std::string side = R"( *(\d+\.?\d*) *(px|in|cm|mm|pt)? *)";
+  static const std::regex form(side + "(?:(?:x|×)" + side + R"((\+)? *)?)");
   const auto set = [&](int width, int height, Page page) {
     figure.width = width, figure.height = height, figure.how.page = page;
     return true;
   };
   if (text == "fit") return set(Figure().width, 0, Page::trimmed);
-  const std::optional<PictureSide> first = take_side(text);
-  if (!first) return false;
-  const bool has_height = take(text, "x") || take(text, "×");
-  const std::optional<PictureSide> second = has_height ? take_side(text) : PictureSide();
-  const Page page = !has_height ? Page::width : take(text, "+") ? Page::at_least : Page::exact;
-  take(text, "");
-  if (!second || !text.empty()) return false;
-  const auto width = pixels(*first, second->unit);
-  const auto height = has_height ? pixels(*second, first->unit) : 0;
+  std::cmatch found;
+  if (!std::regex_match(text.data(), text.data() + text.size(), found, form)) return false;
+  const bool has_height = found[3].matched;
+  const Page page = !has_height ? Page::width : found[5].matched ? Page::at_least : Page::exact;
+  const auto width = pixels(found[1], found[2], found[4]);
+  const auto height = has_height ? pixels(found[3], found[4], found[2]) : 0;
   return width && height && set(*width, *height, page);
 }
 

@@ -144,31 +144,16 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
   return value;
 }
 
-double default_number(const OptionSpec& option) {
-  const int* whole = std::get_if<int>(&option.default_value);
-  return whole != nullptr ? *whole : std::get<double>(option.default_value);
-}
-
-/// The step at or below a number; for a default that is no step, the last.
-std::size_t step_of(const OptionSpec& option, double x) {
-  constexpr double kRounding = 1 + 1e-9;
-  const double by_default = default_number(option);
-  for (std::size_t i = option.steps.size(); i-- > 1;)
-    if (x == by_default ? option.steps[i] == by_default
-                        : option.steps[i] != by_default && option.steps[i] <= x * kRounding)
-      return i;
-  return 0;
-}
-
 double next_number(const OptionSpec& option, double x, int by) {
   // Rounds to whole steps, so that going up and down returns to the start.
   if (option.steps.empty()) return (std::round(x / option.step) + by) * option.step;
-  const auto last = static_cast<std::ptrdiff_t>(option.steps.size()) - 1;
-  auto at = static_cast<std::ptrdiff_t>(step_of(option, x));
-  // Between two steps, going down starts from the upper one.
-  const double below = option.steps[at];
-  if (by < 0 && x != default_number(option) && x > below * (1 + 1e-9)) ++at;
-  return option.steps[std::clamp<std::ptrdiff_t>(at + by, 0, last)];
+  const std::vector<double>& steps = option.steps;
+  auto at = std::ranges::find(steps, x) - steps.begin();
+  if (at == std::ssize(steps)) {  // between two steps; a default below all others comes last
+    const auto ascending = std::is_sorted_until(steps.begin(), steps.end());
+    at = std::lower_bound(steps.begin(), ascending, x) - steps.begin() - (by > 0 ? 1 : 0);
+  }
+  return steps[std::clamp<std::ptrdiff_t>(at + by, 0, std::ssize(steps) - 1)];
 }
 
 }  // namespace
@@ -241,21 +226,6 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
           throw std::invalid_argument("--" + std::string(option.name) + error.what() + ".");
         }
       });
-}
-
-TypedList list_as_typed(const OptionSpec& option, std::string_view text) {
-  constexpr std::string_view kBetween = " ,;/\t";
-  TypedList list;
-  while (!text.empty()) {
-    const auto end = std::min(text.find_first_of(kBetween), text.size());
-    const auto number = list_part(option, text.substr(0, end));
-    if (number) list.numbers.push_back(*number);
-    if (!number && end > 0) list.is_whole = false;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  if (list.numbers.size() > option.most) list.is_whole = false;
-  list.numbers = each_once(list.numbers, option.most);
-  return list;
 }
 
 std::string to_text(const OptionSpec& option, const OptionValue& value) {

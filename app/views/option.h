@@ -153,13 +153,6 @@ constexpr std::pair<int, int> head_of_number(int number) {
 /// What `parse_option` takes: "a number from 1 to 50", "linear, log or row".
 std::string expected(const OptionSpec& option);
 
-/// A list while it is typed: the readable parts, within the limits, each once.
-struct TypedList {
-  std::vector<int> numbers;
-  bool is_whole = true;  ///< all of the text was readable
-};
-TypedList list_as_typed(const OptionSpec& option, std::string_view text);
-
 /// The text that `parse_option` reads back.
 std::string to_text(const OptionSpec& option, const OptionValue& value);
 

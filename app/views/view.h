@@ -57,15 +57,12 @@ struct ViewContext {
   float width = 800;                  ///< logical pixels
   float height = 600;
   float font_size = 14;
-  float print_scale = 0;   ///< device pixels per logical pixel that a page is laid out for, whatever its
-                           ///< file's format; 0: device_scale
   float least_line = 0;    ///< the thinnest line that is drawn, whatever it stands for; logical pixels
   float device_scale = 1;  ///< device pixels per logical pixel: images are pooled to what is visible
   bool in_pane = false;    ///< drawn in a pane, which has its own title: no title here, nor a legend if there
                            ///< is little room
   int max_rows = 0;        ///< maximum number of a list's rows; 0: as many as fit
   bool titled = true;      ///< false: the picture has no title, and begins where the title would be
-  int subtitle_lines = 0;  ///< lines of the subtitle under the title; 0: it is next to the title
   bool printed =
       false;  ///< for a column, a page or a slide: nobody can scroll it, but it may be as high as needed
   bool note_in_caption = false;  ///< the caption below the picture says `View::caption.note`
@@ -209,8 +206,6 @@ struct Facts {
 
   /// Adds words; nothing if they are empty.
   void say(std::string words, Fact::Location location = Fact::Location::both);
-  /// Adds lines; the first `in_status` also appear in the status line.
-  void say(std::vector<std::string> lines, std::size_t in_status = 99);
   /// Adds a value that is copied as shown.
   void value(std::string label, std::string value, Fact::Location location = Fact::Location::both);
   void number(std::string label, float value, Fact::Location location = Fact::Location::both);
@@ -396,6 +391,15 @@ const OptionSpec* find_option(std::string_view name);
 
 /// Whether the view's picture depends on one of its options, given the others.
 bool has_effect(const View& view, const OptionSpec& option, const Options& options);
+/// The views of a window with this view in the middle and a second one next to it, which may be empty: both,
+/// and those that are always there.
+std::vector<const View*> views_in_window(std::string_view view, std::string_view second);
+
+/// The options of these views that have an effect and are not as by default, each once.
+std::vector<const OptionSpec*> chosen_options(std::span<const View* const> shown, const Options& options);
+/// The values of the options that a view has, without those that say how a pane shows it.
+Options options_of(const View& view, const Options& options);
+
 /// Whether, with these options, the view is about a list of prompts.
 bool is_over_list(const View& view, const Options& options);
 /// Which of the view's tokens an option is, from 0; -1: none.
@@ -435,9 +439,6 @@ std::string option_words(const OptionSpec& option, const ViewContext& context);
 Picture with_caption(Picture picture, const std::string& caption, const ViewContext& context);
 /// A picture without a title below the title and subtitle it names, which wrap to its width.
 Picture with_heading(Picture picture, const ViewContext& context);
-/// Height that this adds to a picture of this width.
-float heading_height(std::string_view title, std::string_view subtitle, float width,
-                     const ViewContext& context);
 /// Height of a caption under a picture of this width, in logical pixels.
 float caption_height(const std::string& caption, float width, const ViewContext& context);
 

@@ -131,6 +131,32 @@ bool has_effect(const View& view, const OptionSpec& option, const Options& optio
          token_count(std::ranges::find(kMetrics, metric, &ChoiceOf<Metric>::name)->value);
 }
 
+std::vector<const View*> views_in_window(std::string_view view, std::string_view second) {
+  std::vector<const View*> shown;
+  for (const std::string_view id : {view, second})
+    if (const View* one = find_view(id)) shown.push_back(one);
+  for (const View& one : views())
+    if (one.place != Place::tab) shown.push_back(&one);
+  return shown;
+}
+
+std::vector<const OptionSpec*> chosen_options(std::span<const View* const> shown, const Options& options) {
+  std::vector<const OptionSpec*> chosen;
+  for (const View* view : shown)
+    for (const OptionSpec* option : view->options)
+      if (!option->pane_only && options.value(*option) != option->default_value &&
+          has_effect(*view, *option, options) && std::ranges::count(chosen, option) == 0)
+        chosen.push_back(option);
+  return chosen;
+}
+
+Options options_of(const View& view, const Options& options) {
+  Options own;
+  for (const OptionSpec* option : view.options)
+    if (!option->pane_only) own.set(*option, options.value(*option));
+  return own;
+}
+
 void choose_difference(const View& view, Options& options) {
   const bool has_other = std::ranges::any_of(view.options, [&](const OptionSpec* option) {
     return token_place(view, *option) == 1 && options.value(*option) != option->default_value;
@@ -210,11 +236,6 @@ ViewContext on_side(Side side, const View& view, ViewContext c) {
 
 void Facts::say(std::string words, Fact::Location location) {
   if (!words.empty()) said.push_back({.label = std::move(words), .location = location});
-}
-
-void Facts::say(std::vector<std::string> lines, std::size_t in_status) {
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    say(std::move(lines[i]), i < in_status ? Fact::Location::both : Fact::Location::tooltip);
 }
 
 void Facts::value(std::string label, std::string value, Fact::Location location) {

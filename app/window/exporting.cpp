@@ -6,8 +6,8 @@
 
 #include "app/ascii.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/views/chosen_options.h"
 #include "app/views/figure.h"
+#include "app/views/view.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
 #include "model/files/quote.h"

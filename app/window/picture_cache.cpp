@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/views/parts/frame.h"
 #include "app/window/look.h"
 
 namespace headscope::app {
@@ -113,14 +112,11 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
                                    const ViewContext& wanted, const std::optional<ExportOptions>& file,
                                    const std::shared_ptr<SnapshotAnswers>& answers, const Build& build) {
   const bool same_kind = slot && slot->view == &view && slot->file == file;
-  ViewContext shown_in = wanted;
   const bool same =
       same_kind && shows_same(view, slot->context, wanted) && same_replies(slot->replies, *answers);
-  if (same && draws_same(view, slot->context, wanted)) {
-    shown_in.subtitle_lines = slot->context.subtitle_lines;
-    return {slot->picture, slot->scrolls, shown_in, answers, waits_for_a_quick_one(slot->replies),
+  if (same && draws_same(view, slot->context, wanted))
+    return {slot->picture, slot->scrolls, wanted, answers, waits_for_a_quick_one(slot->replies),
             slot->problem};
-  }
   RecordedAnswers recorded(answers);
   ViewContext context = wanted;
   context.answers = &recorded;
@@ -139,20 +135,19 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   ++built_;
   std::vector<AnswerTo> replies = again ? slot->replies : std::move(recorded).replies();
   context.answers = nullptr;  // supplied when the slot is shown
-  shown_in.subtitle_lines = context.subtitle_lines;
   const bool waits = waits_for_a_quick_one(replies);
   if (!is_enough(view, *picture, replies) && same_kind && slot->context.run &&
       is_enough(view, *slot->picture, slot->replies)) {
     // New questions are possible only about the same run.
-    auto previous = std::make_shared<RecordedAnswers>(
-        slot->context.asked == wanted.asked ? answers : nullptr, slot->replies);
+    auto previous = std::make_shared<RecordedAnswers>(slot->context.asked == wanted.asked ? answers : nullptr,
+                                                      slot->replies);
     CachedPicture shown{slot->picture, slot->scrolls, slot->context, previous, waits, slot->problem};
     shown.context.answers = previous.get();
     return shown;
   }
   slot = std::make_shared<const Slot>(
       Slot{&view, file, std::move(context), std::move(replies), picture, scrolls, problem});
-  return {picture, scrolls, shown_in, answers, waits, problem};
+  return {picture, scrolls, wanted, answers, waits, problem};
 }
 
 CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
@@ -160,14 +155,8 @@ CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
   // Two prompts that are compared have their tokens at the same time.
   const Key key{&view, &view == &token_strip() && wanted.side == Side::baseline};
   shown_.insert(key);
-  const auto built = [&](ViewContext& context, const std::shared_ptr<void>& content) {
-    Picture beside = view.drawn(context, content);
-    context.subtitle_lines = wanted_subtitle_lines(beside, context);
-    if (context.subtitle_lines == 0) return beside;
-    Picture under = view.drawn(context, beside.content);
-    if (under.readable) return under;
-    context.subtitle_lines = 0;
-    return view.drawn(context, beside.content);  // placed again, as it is drawn
+  const auto built = [&](const ViewContext& context, const std::shared_ptr<void>& content) {
+    return view.drawn(context, content);
   };
   return update(slots_[key], view, wanted, std::nullopt, answers, built);
 }
@@ -176,8 +165,9 @@ CachedPicture PictureCache::get_file(const View& view, const ViewContext& wanted
                                      const ExportOptions& options,
                                      const std::shared_ptr<SnapshotAnswers>& answers) {
   file_shown_ = true;
-  return update(file_, view, wanted, options, answers,
-                [&](ViewContext& context, const auto&) { return export_picture_of(view, context, options); });
+  return update(file_, view, wanted, options, answers, [&](const ViewContext& context, const auto&) {
+    return export_picture_of(view, context, options);
+  });
 }
 
 void PictureCache::drop_unused() {

@@ -42,7 +42,7 @@ class PictureCache {
  private:
   struct Slot;
   /// From the content of the last picture, where that is the same.
-  using Build = std::function<Picture(ViewContext&, const std::shared_ptr<void>& content)>;
+  using Build = std::function<Picture(const ViewContext&, const std::shared_ptr<void>& content)>;
   CachedPicture update(std::shared_ptr<const Slot>& slot, const View& view, const ViewContext& wanted,
                        const std::optional<ExportOptions>& file,
                        const std::shared_ptr<SnapshotAnswers>& answers, const Build& build);

@@ -115,7 +115,7 @@ void Ui::hover_picture(const PlacedPicture& placed) {
   if (!input.frame.pointer || moment.press) return;
   const Point at = within(placed, *input.frame.pointer);
   const auto hit = viz::hit_test(placed.picture->regions, at);
-  if (!hit && placed.picture->cuts_heading && at.y < below_title(placed.context).y) {
+  if (!hit && at.y < placed.picture->cut_heading) {
     constexpr float kColumns = 60;
     std::vector<std::string> lines{placed.picture->title};
     std::ranges::move(wrapped(placed.picture->subtitle, kColumns * width("0"), 1), std::back_inserter(lines));

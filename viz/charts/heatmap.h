@@ -62,7 +62,8 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
 /// A cell's size rounded down to whole device pixels, if at least the fraction `least` of it remains.
 double whole_pixels(double size, double least, const Style& style);
 
-/// A grid of rows x cols in `area`, with whole device pixels if that costs little room; shows `shown`, or all. `stretch`: the largest ratio of a cell's sides, 1 for square cells; 0: any.
+/// A grid of rows x cols in `area`, with whole device pixels if that costs little room; shows `shown`, or
+/// all. `stretch`: the largest ratio of a cell's sides, 1 for square cells; 0: any.
 Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, const Style& style);
 
 /// A complete heatmap: labels, cells, scale.

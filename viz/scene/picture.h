@@ -21,7 +21,7 @@ struct Picture {
   bool exact_widths = false;  ///< its lines are as wide as what they stand for, whatever it is printed on
   bool readable = true;       ///< false: there is no room for anything but words that say so
   std::string title = {}, subtitle = {};  ///< what its heading says, drawn or not
-  bool cuts_heading = false;              ///< some of the two is not drawn, for want of room
+  float cut_heading = 0;                  ///< their height if some of them is not drawn, for want of room
   std::shared_ptr<void> content = {};     ///< what it was drawn from, for whoever drew it
 };
 

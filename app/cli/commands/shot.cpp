@@ -4,7 +4,7 @@
 #include "app/cli/recipes.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/views/chosen_options.h"
+#include "app/views/view.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {

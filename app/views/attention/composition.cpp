@@ -112,7 +112,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     list->number("composition", 5, value, {.color = c.theme->text_muted, .digits = 4, .tip = false});
   }
   list->refers_to = [&n, pair](int row) { return n.ref(pair(row).sender, pair(row).receiver); };
-  list->on_key = keys_along_heads;
   list->least_width = 18, list->good_width = 22, list->most_width = 30;
   return list;
 }
@@ -174,6 +173,7 @@ void declare(Content& it) {
   const CompositionKindSpec& kind = spec_of(c.options[kKind]);
   it.title = std::string(kind.title) + " of heads";
   if (!c.differs()) it.subtitle = "minus " + viz::fixed_number(of->baseline, 4) + " of random matrices";
+  it.keys = arrows({1, 0}, MoveHead{0, 1});
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_pair(facts, c, n, ref.other / n.of->heads(), ref.other % n.of->heads());

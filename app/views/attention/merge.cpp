@@ -99,9 +99,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   auto made = std::make_unique<List>(c, kRows, n.count);
   List& list = *made;
   list.refers_to = [&](int row) { return row < n.heads ? Ref{c.selection.layer, row} : Ref(); };
-  list.on_key = [](const ViewContext& now, const TableRows&, const Gesture& gesture) {
-    return heads_by_lines(now, gesture);
-  };
   const auto label = [&](int row) {
     return row < n.heads ? head_label(c, c.selection.layer, row) : n.names[row];
   };
@@ -157,6 +154,7 @@ void declare(Content& it) {
     return strip.id == kZ ? Ref{c.selection.layer, component / c.run->run->config.d_head()} : Ref();
   };
   auto list = list_of(c, n);
+  it.keys = arrows({0, 1});
   it.table = [&c, &n, &list = *list] {
     Table result = list.exported(static_cast<int>(n.names.size()));
     result.about("layer", c.selection.layer);

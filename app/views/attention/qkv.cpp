@@ -119,9 +119,7 @@ void declare(Content& it) {
     };
     return box;
   };
-  it.on = [](const ViewContext& now, const Picture&, const viz::Hit*, const Gesture& gesture) {
-    return gesture.kind == Gesture::Kind::key ? heads_by_lines(now, gesture) : std::nullopt;
-  };
+  it.keys = arrows({0, 1});
   it.body = rows(boxes(may_be_left_out(part(kInput, kResidual, kOutput), "the input", 1),
                        may_be_left_out(part(kProduct, kOutput, kQuery), "the product", 2),
                        part(kHeads, kQuery, kQueryHead),

@@ -164,9 +164,6 @@ const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "products", .key
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.listed.size()));
   list->refers_to = [&n](int row) { return n.ref(n.listed[row].of_query, n.listed[row].of_key); };
-  list->on_key = [](const ViewContext& now, const TableRows&, const Gesture& gesture) {
-    return layers_by_lines(now, gesture);
-  };
   list->least_width = 20, list->good_width = 23, list->most_width = 34;
   const Listed listed = c.options[kList];
   if (listed != Listed::key)
@@ -278,6 +275,7 @@ void declare(Content& it) {
              token_name(c.run->tokens, n.terms.key);
   it.subtitle = head_title(c, n.terms.layer, n.terms.head) + (c.selection.key < 0 ? "; strongest key" : "");
   if (!c.differs()) it.subtitle += "; score " + viz::fixed_number(n.of->score, 4);
+  it.keys = arrows({1, 0});
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_product(facts, c, n, n.product(ref));

@@ -1,6 +1,7 @@
 #include "app/run/analyses/vectors.h"
 #include "app/views/block/pass_charts.h"
 #include "app/views/parts/parts.h"
+#include "model/pass/statistics.h"
 
 namespace headscope::app::pass {
 
@@ -302,10 +303,9 @@ Table table(const ViewContext& c, const TokenPass& pass) {
 std::string best_guess(const ViewContext& c, const NextToken* next) {
   if (next == nullptr || next->logits.empty()) return "";
   const auto best = std::ranges::max_element(next->logits);
-  double sum = 0;
-  for (const float logit : next->logits)
-    sum += std::exp(static_cast<double>(logit) - static_cast<double>(*best));
-  return "; next “" + label_of(c, static_cast<int>(best - next->logits.begin())) + "” " + percent(1 / sum);
+  const double probability = std::exp(static_cast<double>(*best) - model::log_sum_exp(next->logits));
+  return "; next “" + label_of(c, static_cast<int>(best - next->logits.begin())) + "” " +
+         percent(probability);
 }
 
 void declare(Content& it) {
@@ -350,9 +350,9 @@ void declare(Content& it) {
                   viz::Rect{place->x, layout.rows_top, place->w, viz::table_row_height(style_of(c))}.inset(1),
                   fed);
   };
+  it.keys = arrows({1, 0});
   it.on = [layers](const ViewContext& now, const Picture& picture, const viz::Hit* hit,
                    const Gesture& gesture) -> std::optional<ViewActions> {
-    if (gesture.kind == Gesture::Kind::key) return layers_by_lines(now, gesture);
     if (gesture.kind != Gesture::Kind::click || !hit || region_of(picture, *hit).role != pass_charts::kRole)
       return std::nullopt;
     const int layer = pass_charts::layer_of(hit->col);

@@ -160,7 +160,10 @@ void add_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, const 
     facts.overlay.add(viz::StrokeRect{{cell.x, plot.y, cell.w, plot.h}, c.theme->text, 1});
   }
   const std::string of = difference_prefix(c), stream = "norm of the " + of + "residual stream ";
-  if (a.layer < 0) return facts.say({"embed", stream + viz::number(pass.embedded_norm, 5)});
+  if (a.layer < 0) {
+    facts.say("embed");
+    return facts.say(stream + viz::number(pass.embedded_norm, 5));
+  }
   facts.say("block " + std::to_string(a.layer) + (a.mlp ? ", MLP" : ", attention"));
   if (!a.block) return facts.say(kComputing);
   const double before = a.mlp ? a.block->mid_norm : pass.resid_norm(a.layer);

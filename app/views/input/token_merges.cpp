@@ -74,14 +74,17 @@ void paint_pieces(viz::Scene& scene, const ViewContext& c, const Pieces& pieces,
   }
 }
 
-std::vector<std::string> step_lines(const ViewContext& c, const Steps& steps, int row) {
-  if (row == 0)
-    return {"before any merge", "bytes " + bytes_as_hex(bytes_of(c, id_at(c, c.selection.query)))};
+void add_step(Facts& facts, const ViewContext& c, const Steps& steps, int row) {
+  if (row == 0) {
+    facts.say("before any merge");
+    return facts.say("bytes " + bytes_as_hex(bytes_of(c, id_at(c, c.selection.query))));
+  }
   const model::MergeStep& step = steps[row - 1];
-  return {"merge " + std::to_string(row) + " of " + std::to_string(steps.size()),
-          pair_words(c, step) + " → “" + label_of(c, step.merged) + "”",
-          "id " + std::to_string(step.left) + " + id " + std::to_string(step.right) + " → id " +
-              std::to_string(step.merged)};
+  facts.say("merge " + std::to_string(row) + " of " + std::to_string(steps.size()));
+  facts.say(pair_words(c, step) + " → “" + label_of(c, step.merged) + "”");
+  facts.say("id " + std::to_string(step.left) + " + id " + std::to_string(step.right) + " → id " +
+                std::to_string(step.merged),
+            Fact::Location::tooltip);
 }
 
 std::unique_ptr<List> list_of_steps(const ViewContext& c, const Steps& steps,
@@ -104,7 +107,7 @@ std::unique_ptr<List> list_of_steps(const ViewContext& c, const Steps& steps,
   list->text("merged", 1,
              [&, unmerged](int row) { return row == 0 ? unmerged : pair_words(c, steps[row - 1]); },
              {.color = c.theme->text_muted});
-  list->row_facts = [&](Facts& facts, int row) { facts.say(step_lines(c, steps, row), 2); };
+  list->row_facts = [&](Facts& facts, int row) { add_step(facts, c, steps, row); };
   return list;
 }
 

@@ -65,30 +65,15 @@ void color_chip(viz::Chip& chip, const ViewContext& c, const Numbers& n, int i) 
     (i == c.selection.query ? chip.inner_outline : chip.outline) = theme.key;
 }
 
-/// Below the chips: "weight 0", chips of some weights, "1".
+/// Below the chips: what a pale, a middle and a strong one stand for.
 BoxPtr scale_of(const ViewContext& c, const Numbers& n) {
   if (n.weights.empty()) return nullptr;
-  constexpr float kLine = 1.4F;  // ems
-  const auto paint = [&n](Picture& picture, const ViewContext& now, viz::Rect area) {
-    constexpr int kSamples = 6;  // from nothing to the strongest
-    const viz::Style style = style_of(now);
-    const float u = style.unit(), y = area.center().y;
-    const int first = now.side == Side::difference ? 1 - kSamples : 0;
-    float x = area.x;
-    if (area.w < 20 * now.font_size) return;
-    const auto say = [&](const std::string& words) {
-      viz::add_muted(picture.scene, style, words, {x, y});
-      x += style.width(words, style.small()) + u;
-    };
-    say(difference_prefix(now) + std::string("weight ") + (first < 0 ? viz::number(-n.strongest, 3) : "0"));
-    for (int i = first; i < kSamples; ++i, x += 4 * u)
-      picture.scene.add(viz::FillRect{{x, y - 1.5F * u, 4 * u, 3 * u},
-                                      shade_of(now, static_cast<double>(i) / (kSamples - 1))});
-    x += u;
-    say(first < 0 ? viz::number(n.strongest, 3) : plain(n.strongest));
-  };
-  const float least = c.side == Side::difference ? 28 : 17;  // ems
-  return may_be_left_out(custom({least, least}, {kLine, kLine, kLine}, paint), "the scale");
+  std::string words = difference_prefix(c) + std::string("weight ");
+  std::vector<Swatch> looks;
+  const double low = c.side == Side::difference ? -1 : 0;
+  for (const double part : {low, (low + 1) / 2, 1.0})
+    looks.push_back({std::exchange(words, "") + viz::number(part * n.strongest, 3), shade_of(c, part)});
+  return may_be_left_out(swatches(std::move(looks)), "the scale");
 }
 
 /// Of the shown run; null: not known.

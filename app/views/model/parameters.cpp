@@ -151,7 +151,8 @@ std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSiz
   list->table.marked = static_cast<int>(std::ranges::find(sizes, true, &ModelSize::loaded) - sizes.begin());
   list->row_facts = [&sizes](Facts& facts, int row) {
     const ModelSize& size = sizes[row];
-    facts.say({size.name, grouped(size.count) + " values"});
+    facts.say(size.name);
+    facts.say(grouped(size.count) + " values");
     if (size.count == kGpt2Small)
       facts.say("The often quoted 124,410,624 counts 768 biases per c_fc instead of 3,072 and omits ln_f.");
   };
@@ -263,12 +264,6 @@ ViewActions choose(const ViewContext& c, const Line& line) {
   return {SetOption{&kTensor, choice_of(*line.tensor)}};
 }
 
-/// "17", or if several are pooled "16–18".
-std::string range_words(int first, int end) {
-  const std::string name = std::to_string(first);
-  return end - first > 1 ? name + "–" + std::to_string(end - 1) : name;
-}
-
 void add_cell(Facts& facts, const TensorPicture& p, const viz::Hit& hit) {
   const std::string cols = range_words(p.first_col(hit.col), p.first_col(hit.col + 1)),
                     rows = range_words(p.first_row(hit.row), p.first_row(hit.row + 1));
@@ -355,9 +350,7 @@ void declare(Content& it) {
                 " heads, width " + grouped(config.n_embd) + ", " + grouped(config.vocab_size) + " tokens, " +
                 grouped(config.n_ctx) + " positions";
   it.table = [&c, tensor] { return table(c, tensor.get()); };
-  it.on = [](const ViewContext& now, const Picture&, const viz::Hit*, const Gesture& gesture) {
-    return gesture.kind == Gesture::Kind::key ? on_key(now, gesture) : std::nullopt;
-  };
+  it.keys = on_key;
   auto list = list_of(c, lines);
   list->least_width = 26;
   list->on_click = [&lines](const ViewContext& now, int row) { return choose(now, lines[row]); };

@@ -353,9 +353,7 @@ void declare(Content& it) {
                 (flow->measured.metric == Metric::logit ? "logit " : "difference ") +
                 viz::fixed_number(flow->logit, 2) + words_of_edits(*flow);
   it.choose = choose;
-  it.on = [](const ViewContext& now, const Picture&, const viz::Hit*, const Gesture& gesture) {
-    return layers_by_lines(now, gesture);
-  };
+  it.keys = arrows({1, 0});
   auto drawing = std::make_unique<Flow>(n, there, c);
   const Flow& drawn = *drawing;
   auto legend = swatches([&drawn](const ViewContext& page) { return drawn.looks(page); });

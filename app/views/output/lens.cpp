@@ -248,7 +248,7 @@ TableRows columns_of(const ViewContext& c) {
   int shown = std::clamp(static_cast<int>(width / least), 1, length);
   if (shown + 2 >= length && static_cast<float>(length) * kNarrower * least <= width) shown = length;
   const int wanted = c.options[kFirstColumn];
-  const int first = wanted >= 0 ? wanted : first_row_showing({}, c.selection.query, shown);
+  const int first = wanted >= 0 ? wanted : first_row_showing(c.selection.query, shown);
   return {&kFirstColumn, std::clamp(first, 0, length - shown), shown, length, {}};
 }
 

@@ -241,8 +241,6 @@ std::optional<ViewActions> on(const ViewContext& c, const Swept& swept, const Pi
                               const viz::Hit* hit, const Gesture& gesture) {
   const SweepOf& question = swept.question;
   const bool listed = is_listed(question.over);
-  if (gesture.kind == Gesture::Kind::key && is_by_position(question.over))
-    return keys_along_layers(c, gesture);
   if (hit == nullptr) return std::nullopt;
   const auto edits_at = [&](std::size_t cell) {
     const SweepPlace place = swept.place(cell);
@@ -337,6 +335,7 @@ void declare(Content& it) {
     if (ref.other >= 0) facts.say(part_name(swept.place(static_cast<std::size_t>(ref.other))));
   };
   it.choose = choose;
+  if (is_by_position(swept.question.over)) it.keys = arrows({1, 0});
   it.on = [&](const ViewContext& now, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
     return on(now, swept, picture, hit, gesture);
   };

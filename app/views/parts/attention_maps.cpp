@@ -335,8 +335,11 @@ void AttentionMaps::paint_panel(Picture& picture, const ViewContext& c, const Pa
                  viz::FontStyle::medium, viz::Align::left, p.side);
   const float used = style.width(one.title, style.font_size, viz::FontStyle::medium) + 2 * u;
   viz::add_whole_label(picture.scene, style, one.note, {x + used, y}, p.side - used, c.theme->text_muted);
-  viz::paint_color_scale_in(picture.scene, one.cells.scale, "", std::nullopt,
-                            {x, place.y + line + style.line(style.small()) / 2}, p.side, style);
+  const viz::ColorScale& scale = one.cells.scale;
+  const viz::Point below{x, place.y + line + style.line(style.small()) / 2};
+  if (!viz::paint_color_scale_in(picture.scene, scale, "", std::nullopt, below, p.side, style))
+    viz::add_whole_label(picture.scene, style, (scale.low < 0 ? "±" : "0 to ") + viz::number(scale.high, 3),
+                         below, p.side, c.theme->text_muted);
   if (index == 0)
     viz::add_label(picture.scene, style, "key",
                    {place.x + p.left.size - 2 * u, place.y + p.heading + p.top.size / 2}, style.small(),

@@ -154,7 +154,7 @@ std::optional<ViewActions> Grid::on(const ViewContext& c, const Picture&, const 
   if (gesture.key == Key::home) return ViewActions{SelectHead{c.selection.layer, 0}};
   if (gesture.key == Key::end)
     return ViewActions{SelectHead{c.selection.layer, c.run->run->config.n_head - 1}};
-  return keys_along_heads(c, {}, gesture);
+  return arrows({1, 0}, MoveHead{0, 1})(c, gesture);
 }
 
 std::unique_ptr<Grid> grid_of_heads(const ViewContext& c, int role, std::vector<float> numbers,

@@ -1,6 +1,5 @@
 #include "app/views/parts/edited.h"
 
-#include "app/run/edits/edit_text.h"
 #include "app/views/parts/parts.h"
 #include "viz/text/text.h"
 
@@ -134,17 +133,9 @@ std::string head_label(const ViewContext& c, int layer, int head) {
 }
 
 std::string head_title(const ViewContext& c, int layer, int head) {
-  const std::string name = head_name(layer, head);
-  const std::vector<model::Edit> edits = edits_of_head(c, layer, head);
-  if (edits.empty()) return name;
-  if (output_factor(c, layer, head) == 0) return name + " (off)";
-  constexpr std::size_t kBrief = 24;  // bytes
-  std::string words = edits.size() == 1 ? edit_words(edits.front()) : "";
-  if (words.starts_with(name + " "))
-    words.erase(0, name.size() + 1);
-  else if (words.size() > kBrief)
-    words.clear();
-  return name + " (" + (words.empty() ? "edited" : words) + ")";
+  std::string words = factor_words(output_factor(c, layer, head).value_or(1));
+  if (words.empty() && !edits_of_head(c, layer, head).empty()) words = "edited";
+  return head_name(layer, head) + (words.empty() ? "" : " (" + words + ")");
 }
 
 void paint_edited_head(viz::Scene& scene, const ViewContext& c, const viz::Rect& tile, int layer, int head) {

@@ -34,8 +34,7 @@ std::string factor_words(double factor);
 
 /// The name for lists: "L5 H1", "L5 H1 off", "L5 H1 × 0.5".
 std::string head_label(const ViewContext& context, int layer, int head);
-/// The name for titles: "L5 H1", "L5 H1 (off)" if it is off or has a single edit, with others "L5 H1
-/// (edited)".
+/// The name for titles: "L5 H1", "L5 H1 (off)", "L5 H1 (× 0.5)", with other edits "L5 H1 (edited)".
 std::string head_title(const ViewContext& context, int layer, int head);
 
 /// Marks a head's tile if it has edits: a head that is off is faded and struck through, a scaled one has its

@@ -26,8 +26,7 @@ viz::Rect plot_in(const EncodingMaps& maps, viz::Rect area, float above, float b
 viz::Region region_of_map(Encoding encoding, const EncodingMaps& maps, viz::Rect plot,
                           const viz::Style& style) {
   const viz::Matrix& matrix = maps.cells[encoding].matrix;
-  const float stretch = matrix.rows == matrix.cols ? 1 : 0;  // pairs of positions are a square
-  viz::Region region = viz::fit_grid(plot, matrix.rows, matrix.cols, maps.zoom, stretch, style);
+  viz::Region region = viz::fit_grid(plot, matrix.rows, matrix.cols, maps.zoom, 0, style);
   region.role = kEncodingMap, region.id = encoding;
   return region;
 }

@@ -50,10 +50,10 @@ Picture message(const ViewContext& c, std::string_view words) {
   return picture;
 }
 
-Picture too_small(const ViewContext& c, std::string_view words) {
+Picture too_small(const ViewContext& c) {
   const bool can_say_more = c.in_pane && c.height > 10 * c.font_size;
-  Picture picture = message(c, "too small" + (words.empty() ? "" : " " + std::string(words)) +
-                                   (can_say_more ? ": widen its pane or enlarge the window" : ""));
+  Picture picture =
+      message(c, can_say_more ? "too small: widen its pane or enlarge the window" : "too small");
   picture.readable = false;
   return picture;
 }
@@ -72,38 +72,26 @@ void paint_note(Picture& picture, const ViewContext& c, std::string_view words, 
                  viz::Align::left, room);
 }
 
-void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::Color color) {
-  for (const viz::Region& region : picture.regions)
-    if (region.role == role && region.id == id)
-      facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), color, 1, 2});
-}
-
-viz::Rect below_title(const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  const float m = margin(c), gap = (c.in_pane ? 1 : 2) * style.unit();
-  const float subtitle = static_cast<float>(c.subtitle_lines) * style.line(style.small());
-  const float top = c.titled ? m + style.line(style.title()) + subtitle + gap : m;
+viz::Rect below_title(const ViewContext& c, float heading) {
+  const float m = margin(c), top = m + heading;
   // A pane's picture may get scroll bars on its right and below it.
-  const float end = c.in_pane ? std::max(m, kScrollBar * c.font_size + style.unit()) : m;
+  const float end = c.in_pane ? std::max(m, kScrollBar * c.font_size + style_of(c).unit()) : m;
   const float below = c.titled ? end : m;  // without a title in its pane, it does not scroll sideways
   return {m, top, std::max(0.F, c.width - m - end), std::max(0.F, c.height - top - below)};
 }
 
-/// Room for the subtitle next to the title, and whether it is enough for all or most of it: a few letters and
-/// an ellipsis are useless.
-static std::pair<float, bool> room_beside_title(const ViewContext& c, std::string_view title,
-                                                std::string_view subtitle) {
+static float room_beside_title(const ViewContext& c, std::string_view title) {
   const viz::Style style = style_of(c);
-  const float room =
-      c.width - 2 * margin(c) - style.width(title, style.title(), viz::FontStyle::medium) - 3 * style.unit();
-  return {room, room >= std::min(14 * style.font_size, style.width(subtitle, style.small()))};
+  return c.width - 2 * margin(c) - style.width(title, style.title(), viz::FontStyle::medium) -
+         3 * style.unit();
 }
+constexpr float kLeastBeside = 14;  // ems: a few letters and an ellipsis are useless
 
 int wanted_subtitle_lines(const Picture& picture, const ViewContext& c) {
   constexpr float kLeastHeight = 24, kLeastWithNone = 18;  // ems
-  if (!picture.cuts_heading || picture.subtitle.empty()) return 0;
+  if (!c.in_pane || picture.cut_heading == 0 || picture.subtitle.empty()) return 0;
   // A lone ellipsis is worth a line even in a low pane.
-  const bool shows_some = room_beside_title(c, picture.title, picture.subtitle).second;
+  const bool shows_some = room_beside_title(c, picture.title) >= kLeastBeside * c.font_size;
   if (c.height < (shows_some ? kLeastHeight : kLeastWithNone) * c.font_size) return 0;
   const std::size_t most = c.height < kLeastHeight * c.font_size ? 1 : c.side == Side::difference ? 3 : 2;
   const viz::Style style = style_of(c);
@@ -112,44 +100,56 @@ int wanted_subtitle_lines(const Picture& picture, const ViewContext& c) {
   return static_cast<int>(std::min(most, lines.size()));
 }
 
-viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view title,
-                      std::string_view subtitle) {
-  picture.title = title, picture.subtitle = subtitle;
-  if (!c.titled) return below_title(c);
+Heading heading_of(std::string_view title, std::string_view subtitle, const ViewContext& c,
+                   std::optional<int> lines) {
+  Heading heading;
+  if (title.empty()) return heading;
   const viz::Style style = style_of(c);
-  const float m = margin(c), u = style.unit(), line = style.line(style.title()), middle = m + line / 2;
-  viz::add_label(picture.scene, style, title, {m, middle}, style.title(), c.theme->text,
-                 viz::FontStyle::medium, viz::Align::left, c.width - 2 * m);
-  const float width = style.width(title, style.title(), viz::FontStyle::medium), used = width + 3 * u;
-  if (width > c.width - 2 * m) picture.whole = false;
-  if (c.subtitle_lines > 0) {
-    std::vector<std::string> lines =
-        viz::wrap(style, subtitle, style.small(), viz::FontStyle::regular, c.width - 2 * m);
-    const auto most = static_cast<std::size_t>(c.subtitle_lines);
-    picture.cuts_heading = width > c.width - 2 * m || lines.size() > most;
-    for (; lines.size() > most; lines.pop_back()) lines[most - 1] += " " + lines[most];
-    float y = m + line + style.line(style.small()) / 2;
-    for (const std::string& words : lines) {
-      paint_note(picture, c, words, {m, y}, c.width - 2 * m);
-      y += style.line(style.small());
+  const float m = margin(c), u = style.unit(), room = c.width - 2 * m;
+  const float beside = room_beside_title(c, title), needed = style.width(subtitle, style.small());
+  float y = m;
+  const auto add = [&](std::vector<std::string> all, bool is_title) {
+    const float line = style.line(is_title ? style.title() : style.small());
+    for (std::string& text : all) {
+      heading.lines.push_back({std::move(text), {m, y + line / 2}, is_title});
+      y += line;
     }
-    return below_title(c);
-  }
-  const auto [room, shows] = room_beside_title(c, title, subtitle);
-  picture.cuts_heading =
-      width > c.width - 2 * m || (!subtitle.empty() && style.width(subtitle, style.small()) > room);
-  if (shows) {
+  };
+  if (lines)
+    add({std::string(title)}, true);
+  else
+    add(viz::wrap(style, title, style.title(), viz::FontStyle::medium, room), true);
+  const bool fits = heading.lines.size() == 1 && needed <= beside;
+  heading.is_cut = lines && !fits;
+  const float end = lines ? y + static_cast<float>(*lines) * style.line(style.small()) : 0;
+  if (fits || (lines == 0 && beside >= kLeastBeside * style.font_size)) {
     // On the title's baseline, not on its middle.
     const float lower = (c.fonts->cap_height(viz::FontStyle::medium, style.title()) -
                          c.fonts->cap_height(viz::FontStyle::regular, style.small())) /
                         2;
-    viz::add_label(picture.scene, style, subtitle, {m + used, middle + lower}, style.small(),
-                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, room);
-  } else if (c.in_pane && !subtitle.empty() && room >= style.width("…", style.small())) {
-    viz::add_label(picture.scene, style, "…", {m + used, middle}, style.small(),
-                   c.theme->text_muted);  // hover it
+    heading.lines.push_back(
+        {std::string(subtitle), {m + room - beside, heading.lines.front().at.y + lower}, false});
+  } else if (lines == 0) {
+    if (c.in_pane && beside >= style.width("…", style.small()))  // hover it
+      heading.lines.push_back({"…", {m + room - beside, heading.lines.front().at.y}, false});
+  } else {
+    auto under = viz::wrap(style, subtitle, style.small(), viz::FontStyle::regular, room);
+    const std::size_t most = lines ? static_cast<std::size_t>(*lines) : under.size();
+    heading.is_cut = under.size() > most;
+    for (; under.size() > most; under.pop_back()) under[most - 1] += " " + under[most];
+    add(std::move(under), false);
   }
-  return below_title(c);
+  heading.height = std::max(y, end) - m + (c.in_pane ? 1 : 2) * u;
+  return heading;
+}
+
+void paint_heading(viz::Scene& scene, const ViewContext& c, const Heading& heading) {
+  const viz::Style style = style_of(c);
+  for (const auto& [text, at, is_title] : heading.lines)
+    viz::add_label(scene, style, text, at, is_title ? style.title() : style.small(),
+                   is_title ? c.theme->text : c.theme->text_muted,
+                   is_title ? viz::FontStyle::medium : viz::FontStyle::regular, viz::Align::left,
+                   c.width - margin(c) - at.x);
 }
 
 }  // namespace headscope::app

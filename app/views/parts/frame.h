@@ -11,26 +11,35 @@ float margin(const ViewContext& context);
 Picture blank(const ViewContext& context);
 /// A picture that consists of a message in the middle.
 Picture message(const ViewContext& context, std::string_view words);
-/// The message that there is too little room: "too small", followed e.g. by "for the table".
-Picture too_small(const ViewContext& context, std::string_view words = "");
+/// The message that there is too little room.
+Picture too_small(const ViewContext& context);
 /// The message while an answer is computed.
 inline constexpr const char* kComputing = "computing…";
 /// The region of a hit.
 const viz::Region& region_of(const Picture& picture, const viz::Hit& hit);
 /// The colour of text on a coloured background: the theme's, or its opposite if that is easier to read.
 viz::Color text_on(const ViewContext& context, viz::Color ground);
-/// The area inside the margins, below the title.
-viz::Rect below_title(const ViewContext& context);
+/// The area inside the margins, below a heading of this height.
+viz::Rect below_title(const ViewContext& context, float heading = 0);
 /// Draws small, muted words, with their left end and middle at a point, truncated if longer than `room`.
 void paint_note(Picture& picture, const ViewContext& context, std::string_view words, viz::Point at,
                 float room = 1e9F);
-/// Frames the regions of a role with an id.
-void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::Color color);
-/// Draws the title and, if it fits, a muted subtitle next to it, or under it in as many lines as the context
-/// says; returns the area below.
-viz::Rect paint_title(Picture& picture, const ViewContext& context, std::string_view title,
-                      std::string_view subtitle);
-
+/// A title and a subtitle, laid out at the top of a picture.
+struct Heading {
+  struct Line {
+    std::string text;
+    viz::Point at;
+    bool is_title = false;
+  };
+  std::vector<Line> lines;
+  float height = 0;     ///< with the gap below
+  bool is_cut = false;  ///< for want of room
+};
+/// The subtitle is next to the title where it fits there. Else it is under it, in as many lines as it needs
+/// and below a title that may wrap, or if a number is given, cut to so many lines; 0: next to the title.
+Heading heading_of(std::string_view title, std::string_view subtitle, const ViewContext& context,
+                   std::optional<int> lines = {});
+void paint_heading(viz::Scene& scene, const ViewContext& context, const Heading& heading);
 /// The lines that a pane's subtitle gets under its title if it was cut next to it: more for a difference,
 /// which has to say what is subtracted from what. 0: none, or the pane is too low.
 int wanted_subtitle_lines(const Picture& picture, const ViewContext& context);

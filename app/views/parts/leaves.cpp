@@ -14,7 +14,7 @@ class Notes final : public Box {
   Wish width(const ViewContext&) const override { return {0, 0}; }
   Wish height(const ViewContext& c, float width) const override {
     const float all = title_height(c) + line(c) * static_cast<float>(wrapped(c, width, lines_).size());
-    return {0, all, all};
+    return {title_height(c), all, all};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
     area_ = area;

@@ -16,25 +16,6 @@ Option<int> first_row_option(std::string_view name, bool reset_on_prompt_change,
   return option;
 }
 
-int first_row_showing(std::span<const float> strengths, int wanted, int shown) {
-  const auto strength = [&](int row) {
-    return std::isfinite(strengths[row]) ? std::abs(strengths[row]) : 0.F;
-  };
-  const auto rows = static_cast<int>(strengths.size());
-  int strongest = 0;
-  for (int row = 1; row < rows; ++row)
-    if (strength(row) > strength(strongest)) strongest = row;
-  const int last = std::min(strongest, std::max(0, rows - shown));
-  int best = std::max(0, strongest + 1 - shown);
-  double sum = 0, most = 0;  // relative to the first range
-  for (int first = best + 1; first <= last; ++first) {
-    sum += double{strength(first + shown - 1)} - double{strength(first - 1)};
-    if (sum > most) most = sum, best = first;
-  }
-  if (wanted < 0 || (wanted >= best && wanted < best + shown)) return best;
-  return wanted < shown ? 0 : wanted - shown / 2;
-}
-
 SetOption TableRows::from(double row) const {
   return {option, static_cast<int>(std::lround(std::clamp<double>(row, 0, all - shown)))};
 }
@@ -60,14 +41,6 @@ std::vector<Scroll> TableRows::bars(float right) const {
   const viz::Rect along{place.x, place.y, right - place.x, place.h};
   return {{false, along, 1.0 * first, 1.0 * shown, 1.0 * all,
            [rows = *this](double to) -> ViewActions { return {rows.from(to)}; }}};
-}
-
-std::optional<ViewActions> keys_along_heads(const ViewContext&, const TableRows&, const Gesture& gesture) {
-  if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
-  if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
-  if (gesture.key == Key::left) return ViewActions{MoveHead{0, -1}};
-  if (gesture.key == Key::right) return ViewActions{MoveHead{0, 1}};
-  return std::nullopt;
 }
 
 List::List(const ViewContext& context, int role, int count) : RoleBox(role), context_(context) {
@@ -211,9 +184,12 @@ bool List::place(const ViewContext& c, viz::Rect area) {
   const auto shown = static_cast<int>(layout_.rows.size());
   if (!fits || wanted >= 0 || shown >= table.rows) return fits;
   const std::vector<int> order = viz::table_rows(table);
-  const int at = kept < 0 ? -1 : static_cast<int>(std::ranges::find(order, kept) - order.begin());
-  table.first =
-      first_row_showing(table.order.empty() ? table.strengths : std::span<const float>(), at, shown);
+  int row = kept >= 0 ? kept : order.front();
+  if (kept < 0 && table.order.empty() && !table.strengths.empty())
+    row = *std::ranges::max_element(order, {}, [&](int one) {
+      return std::isfinite(table.strengths[one]) ? std::abs(table.strengths[one]) : 0.F;
+    });
+  table.first = first_row_showing(static_cast<int>(std::ranges::find(order, row) - order.begin()), shown);
   return lay_out(c);
 }
 
@@ -318,7 +294,9 @@ void List::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
   add_component(facts, picture, hit);
   const int row = row_at(picture, hit);
   if (row < 0) return;
-  if (!ref_at(picture, hit)) frame_regions(facts, picture, table.row_role, row, c.theme->text);
+  for (const viz::Region& region : picture.regions)
+    if (region.role == table.row_role && region.id == row && !ref_at(picture, hit))
+      facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
   say_row(facts, row);
 }
 

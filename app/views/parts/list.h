@@ -17,10 +17,10 @@ namespace headscope::app {
 
 /// The scroll position of a list: its first shown row. By default -1: chosen by the view.
 Option<int> first_row_option(std::string_view name, bool reset_on_prompt_change = false, int by_default = 0);
-/// The first of `shown` rows such that the one that is wanted (-1: none is) is visible, and apart from that
-/// the row of the largest strength, and as much strength as possible next to it. There are more rows than are
-/// shown. No strengths: all are alike.
-int first_row_showing(std::span<const float> strengths, int wanted, int shown);
+/// The first of `shown` rows such that a row is among them: in the middle, unless it is among the first ones.
+constexpr int first_row_showing(int row, int shown) {
+  return row < shown ? 0 : row - shown / 2;
+}
 
 /// Sorts lists with a row for each key.
 extern const Option<bool> kStrongestFirst;
@@ -65,9 +65,6 @@ struct ListRows {
 /// Keys with another meaning here than ListRows::keys says. Nothing: this key has none; null: no key has.
 using ListKey =
     std::function<std::optional<ViewActions>(const ViewContext&, const TableRows&, const Gesture&)>;
-
-/// Arrows select another layer or head, for lists next to a grid of heads.
-std::optional<ViewActions> keys_along_heads(const ViewContext&, const TableRows&, const Gesture& gesture);
 
 /// A column's look and its heading in files; see viz::TableColumn.
 struct ListLook {
@@ -129,8 +126,8 @@ class List final : public RoleBox {
   /// What a click on a row does; null: it selects what the row is about.
   std::function<ViewActions(const ViewContext&, int row)> on_click;
   ListKey on_key;  ///< see ListRows::keys
-  /// Unless a first row is chosen, the list begins where this row is seen, and of rows that are not sorted
-  /// the one of the largest strength; -1: where it begins.
+  /// Unless a first row is chosen, the list begins where this row is seen; -1: of rows that are not sorted
+  /// where the strongest is.
   int kept = -1;
   // Ems: with less it stands below other boxes, not next to them; all columns have room; it gains nothing.
   float least_width = 12, good_width = 30, most_width = std::numeric_limits<float>::infinity();

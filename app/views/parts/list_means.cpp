@@ -83,25 +83,21 @@ std::string key_text(const Column& key, int row) {
   return key.has_texts() ? std::get<1>(key.cells)[row] : number_text(std::get<0>(key.cells)[row]);
 }
 
-/// The head of a row; nothing if it is about none.
-std::optional<SelectHead> head_of(const Means& means, int row) {
-  const auto number = [&](std::string_view name) -> std::optional<int> {
-    const auto key = std::ranges::find(means.keys, name, &Column::name);
-    if (key == means.keys.end() || (*key)->has_texts()) return std::nullopt;
-    const double value = std::get<0>((*key)->cells)[row];
-    return std::isnan(value) ? std::nullopt : std::optional(static_cast<int>(value));
-  };
-  const auto layer = number("layer"), head = number("head");
-  return layer && head ? std::optional(SelectHead{*layer, *head}) : std::nullopt;
+/// The head of a row, if it is about one.
+Ref ref_of(const Means& means, int row) {
+  Ref ref;
+  for (const Column* key : means.keys) {
+    const double value = key->has_texts() ? no_number() : std::get<0>(key->cells)[row];
+    if (key->name == "layer" && !std::isnan(value)) ref.layer = static_cast<int>(value);
+    if (key->name == "head" && !std::isnan(value)) ref.head = static_cast<int>(value);
+  }
+  return ref.layer >= 0 && ref.head >= 0 ? ref : Ref();
 }
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Means& means) {
   auto made = std::make_unique<List>(c, kRows, means.rows());
   List& list = *made;
-  list.refers_to = [&means](int row) {
-    const auto head = head_of(means, row);
-    return head ? Ref{.layer = head->layer, .head = head->head} : Ref{};
-  };
+  list.refers_to = [&means](int row) { return ref_of(means, row); };
   for (const Column* key : means.keys)
     list.text(key->name, 9, [key](int row) { return key_text(*key, row); });
   int importance = 8;

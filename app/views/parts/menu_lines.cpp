@@ -154,7 +154,7 @@ void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& c, int p
 void add_neuron_edit(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int neuron) {
   const std::string name = "neuron " + std::to_string(neuron);
   const model::SetValues off{{{Site::mlp_post, layer}, {}, {}, {neuron}}, {0}};
-  menu.push_back({is_edited(c, off) ? "Undo: " + name + " off" : "Turn off " + name, toggled(off)});
+  menu.push_back(toggle(c, "Turn off " + name, off));
 }
 
 void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, bool mlp) {

@@ -38,6 +38,11 @@ std::string label_of(const ViewContext& c, int id) {
   return token_label(*c.run->model->tokenizer, id);
 }
 
+std::string range_words(int first, int end) {
+  const std::string name = std::to_string(first);
+  return end - first > 1 ? name + "–" + std::to_string(end - 1) : name;
+}
+
 std::string exact(float value) {
   return typeset(double{value}, shortest(value));
 }

@@ -8,6 +8,7 @@ namespace headscope::app {
 
 std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·it”"
 std::string label_of(const ViewContext& context, int id);  ///< "·it"; "#50300" for an id without a token
+std::string range_words(int first, int end);               ///< "17", or for more than one "16–18"
 std::string exact(float value);  ///< shortest text that reads back as this float; real minus sign, −∞
 /// The same for what is computed from floats: at most nine digits, as many as a float can need.
 std::string exact(double value);

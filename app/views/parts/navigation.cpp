@@ -29,10 +29,17 @@ SelectKey clicked_key(const ViewContext& c, int position) {
   return {position == c.selection.key ? -1 : position};
 }
 
-std::optional<ViewActions> heads_by_lines(const ViewContext&, const Gesture& gesture) {
-  if (gesture.key == Key::up) return ViewActions{MoveHead{0, -1}};
-  if (gesture.key == Key::down) return ViewActions{MoveHead{0, 1}};
-  return std::nullopt;
+ViewKeys arrows(MoveHead down, std::optional<MoveHead> right) {
+  return [=](const ViewContext&, const Gesture& gesture) -> std::optional<ViewActions> {
+    const auto move = [](const MoveHead& by, int times) {
+      return ViewActions{MoveHead{times * by.layers, times * by.heads}};
+    };
+    if (gesture.key == Key::up) return move(down, -1);
+    if (gesture.key == Key::down) return move(down, 1);
+    if (right && gesture.key == Key::left) return move(*right, -1);
+    if (right && gesture.key == Key::right) return move(*right, 1);
+    return std::nullopt;
+  };
 }
 
 ViewActions keys_along_prompt(const ViewContext& c, const Gesture& gesture) {
@@ -46,17 +53,6 @@ ViewActions keys_along_prompt(const ViewContext& c, const Gesture& gesture) {
   if (gesture.key == Key::home) return {SelectQuery{0}};
   if (gesture.key == Key::end) return {SelectQuery{-1}};
   return {};
-}
-
-std::optional<ViewActions> layers_by_lines(const ViewContext&, const Gesture& gesture) {
-  if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
-  if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
-  return std::nullopt;
-}
-
-ViewActions keys_along_layers(const ViewContext& c, const Gesture& gesture) {
-  if (auto actions = layers_by_lines(c, gesture)) return *std::move(actions);
-  return keys_along_prompt(c, gesture);
 }
 
 }  // namespace headscope::app

@@ -1,5 +1,5 @@
 #pragma once
-#include "app/views/view.h"
+#include "app/views/content.h"
 
 // Moving the selection along the prompt and through the layers.
 namespace headscope::app {
@@ -7,12 +7,8 @@ namespace headscope::app {
 /// The action of a key in a picture where the prompt runs from left to right: Left and Right, Home and End
 /// select the query, Left and Right with Shift the key. Nothing for other gestures.
 ViewActions keys_along_prompt(const ViewContext& context, const Gesture& gesture);
-/// The same, and Up and Down select the previous and next layer.
-ViewActions keys_along_layers(const ViewContext& context, const Gesture& gesture);
-/// Arrows up and down: the layer before and after.
-std::optional<ViewActions> layers_by_lines(const ViewContext& context, const Gesture& gesture);
-/// Up and Down: the same head in the previous or next layer, for pictures with layers below each other.
-std::optional<ViewActions> heads_by_lines(const ViewContext& context, const Gesture& gesture);
+/// Arrows select another layer or head: down moves so far, and if that is given, right does.
+ViewKeys arrows(MoveHead down, std::optional<MoveHead> right = {});
 /// Selects the key `by` positions further among those that the query sees; without a selected key, the first
 /// or last one.
 ViewActions move_key(const ViewContext& context, int by);

@@ -219,17 +219,13 @@ void show_option_text(ViewSlice& state) {
 void set_typed_option(ViewSlice& state) {
   const OptionSpec* option = typed_option(state);
   if (!option) return;
-  const std::string& text = state.option_text.edit.text;
-  const bool is_list = std::holds_alternative<std::vector<int>>(option->default_value);
+  std::string_view text = state.option_text.edit.text;
+  // After a comma the next number of a list is about to be typed.
+  if (std::holds_alternative<std::vector<int>>(option->default_value))
+    text = text.substr(0, text.find_last_not_of(", ") + 1);
   state.option_problem = "";
   try {
-    if (is_list) {
-      const TypedList list = list_as_typed(*option, text);
-      state.options.set(*option, list.numbers);
-      if (!list.is_whole && text != option->default_name) state.option_problem = expected(*option);
-    } else {
-      state.options.set(*option, text.empty() ? option->default_value : parse_option(*option, text));
-    }
+    state.options.set(*option, text.empty() ? option->default_value : parse_option(*option, text));
   } catch (const std::invalid_argument&) {
     state.option_problem = expected(*option);
   }

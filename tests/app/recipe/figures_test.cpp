@@ -3,7 +3,7 @@
 #include "app/cli/recipes.h"
 #include "app/recipe/recipe.h"
 #include "app/run/sources/paths.h"
-#include "app/views/chosen_options.h"
+#include "app/views/view.h"
 #include "tests/app/cli/command_runs.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/views/view_suite.h"
