@@ -10,6 +10,6 @@ struct SymmetricEigen {
 };
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric);
 
-Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square);
+Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square);  ///< [n], in no order
 
 }  // namespace headscope::model
