@@ -11,11 +11,19 @@
 #include "model/files/error.h"
 #include "tests/app/prompt_lists.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/naive_mean.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app::list_means_test {
 namespace {
+
+/// The mean and its standard error, in two passes over the numbers.
+std::pair<double, double> mean_and_error(const std::vector<double>& numbers) {
+  const auto n = static_cast<double>(numbers.size());
+  double mean = 0, squares = 0;
+  for (const double number : numbers) mean += number / n;
+  for (const double number : numbers) squares += (number - mean) * (number - mean);
+  return {mean, std::sqrt(squares / (n - 1) / n)};
+}
 
 const double kNan = std::nan("");
 
@@ -52,7 +60,7 @@ TEST(TableFold, HasTheMeanErrorAndCountOfEachNumber) {
   for (std::size_t row = 0; row < 2; ++row) {
     std::vector<double> numbers;
     for (const Table& table : tables) numbers.push_back(numbers_of(table, "loss")[row]);
-    const auto [mean, error] = testing::mean_and_error(numbers);
+    const auto [mean, error] = mean_and_error(numbers);
     EXPECT_NEAR(numbers_of(means, "loss mean")[row], mean, 1e-9);
     EXPECT_NEAR(numbers_of(means, "loss standard error")[row], error, 1e-9);
     EXPECT_EQ(numbers_of(means, "loss count")[row], 20);
