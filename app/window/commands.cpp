@@ -53,14 +53,10 @@ Maybe step_stop(const UiState& s) {
   return GoToStop{stop};
 }
 
-using Id = CommandId;
-constexpr auto kNoMenu = Menu::none;
-constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
-
 /// An action that does not depend on the state.
-template <auto kAction>
+template <class Of, int... kArguments>
 Maybe always(const UiState&) {
-  return kAction;
+  return Of{kArguments...};
 }
 
 template <Dialog kDialog>
@@ -77,101 +73,95 @@ Maybe next_side(const UiState& s) {
   return SetSide{static_cast<Side>((static_cast<int>(s.side) + 1) % 3)};
 }
 
-constexpr Command begins_group(Command command) {
-  command.begins_group = true;
-  return command;
+template <bool kForward>
+std::string undo_object(const UiState& s) {
+  return undo_words(s, kForward);
 }
 
-constexpr Command unavailable_if(std::string_view why, Command command) {
-  command.unavailable = why;
-  return command;
+Maybe toggle_generating(const UiState& s) {
+  return Generate{!s.generation.running};
+}
+Maybe toggle_start_token(const UiState& s) {
+  return SetStartToken{!s.start_token};
+}
+Maybe toggle_edits(const UiState& s) {
+  return ShowEdits{!s.edits_bar.open};
+}
+Maybe toggle_second_prompt(const UiState& s) {
+  return CompareWith{!s.second.on, s.second.alignment};
+}
+Maybe toggle_two_views(const UiState& s) {
+  return toggle_second_view(s);
+}
+Maybe toggle_dark(const UiState& s) {
+  return change(&UiState::dark, !s.dark);
+}
+Maybe reset_panes(const UiState&) {
+  return change(&UiState::panes, {});
+}
+Maybe quit(const UiState&) {
+  return change(&UiState::quit, true);
+}
+template <int kBy>
+Maybe resize_text(const UiState& s) {
+  return SetFontSize{s.font_size + kBy};
 }
 
-template <auto kWords, bool kForward>
-constexpr Command names_object(Command command) {
-  command.object = [](const UiState& s) { return kWords(s, kForward); };
-  return command;
-}
+constexpr int kGroup = Command::kBeginsGroup, kRepeats = Command::kRepeats, kAnywhere = Command::kInDialogs;
 
 constexpr Command kTable[] = {
-    {Id::export_view, Key::e, kCtrl, "Export…",
-     "save a picture of a view, for a slide or a paper, or its data", open<Dialog::export_>},
-    {Id::unnamed, Key::c, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet",
-     [](const UiState&) -> Maybe { return CopyNumbers{}; }},
-    begins_group(
-        {Id::examples, Key::l, kCtrl, "Example prompts", "example prompts", nullptr, Menu::examples}),
-    {Id::models, Key::m, kCtrl, "Models", "models on this machine", nullptr, Menu::models},
-    {Id::unnamed, Key::s, kCtrl, "Save session", "save the session: everything on the screen", save_session},
-    {Id::save_session_as, Key::s, kCtrlShift, "Save session as…", "save the session under another name",
-     open<Dialog::save>},
-    {Id::unnamed, Key::none, kNone, "Sessions", "", nullptr, Menu::sessions},
-    {Id::open, Key::o, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts",
-     open<Dialog::open>},
-    begins_group({Id::generate, Key::g, kCtrl, "Generate", "start or stop generating, token by token",
-                  [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }}),
-    {Id::start_token, Key::b, kCtrl, "Start token", "toggle the start token",
-     [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
-    begins_group(names_object<undo_words, false>(unavailable_if(
-        "There is nothing to undo.", {Id::undo, Key::z, kCtrl, "Undo",
-                                      "undo the last change of the prompt, the edits or the second prompt",
-                                      undo<false>, kNoMenu, kRepeats}))),
-    names_object<undo_words, true>(
-        unavailable_if("There is nothing to redo.",
-                       {Id::redo, Key::z, kCtrlShift, "Redo", "redo it", undo<true>, kNoMenu, kRepeats})),
-    {Id::unnamed, Key::y, kCtrl, "", "redo it", undo<true>, kNoMenu, kRepeats},
-    begins_group({Id::unnamed, Key::i, kCtrl, "Edits bar", "show or hide the Edits bar",
-                  [](const UiState& s) -> Maybe { return ShowEdits{!s.edits_bar.open}; }}),
-    begins_group({Id::second_prompt, Key::p, kCtrl, "Second prompt",
-                  "show or hide a second prompt to compare with",
-                  [](const UiState& s) -> Maybe {
-                    return CompareWith{!s.second.on, s.second.alignment};
-                  }}),
-    {Id::second_model, Key::m, kCtrlShift, "Second model…", "choose a second model to compare with", nullptr,
+    {Key::e, kCtrl, "Export…", "save a picture of a view, for a slide or a paper, or its data",
+     open<Dialog::export_>},
+    {Key::c, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet", always<CopyNumbers>},
+    {Key::l, kCtrl, "Example prompts", "", nullptr, kGroup, "", Menu::examples},
+    {Key::m, kCtrl, "Models", "models on this machine", nullptr, 0, "", Menu::models},
+    {Key::s, kCtrl, "Save session", "save the session: everything on the screen", save_session},
+    {Key::s, kCtrlShift, "Save session as…", "save the session under another name", open<Dialog::save>},
+    {Key::none, kNone, "Sessions", "", nullptr, 0, "", Menu::sessions},
+    {Key::o, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts", open<Dialog::open>},
+    {Key::g, kCtrl, "Generate", "start or stop generating, token by token", toggle_generating, kGroup},
+    {Key::b, kCtrl, "Start token", "toggle the start token", toggle_start_token},
+    {Key::z, kCtrl, "Undo", "undo the last change of the prompt, the edits or the second prompt", undo<false>,
+     kGroup | kRepeats, "There is nothing to undo.", Menu::none, undo_object<false>},
+    {Key::z, kCtrlShift, "Redo", "redo it", undo<true>, kRepeats, "There is nothing to redo.", Menu::none,
+     undo_object<true>},
+    {Key::y, kCtrl, "", "redo it", undo<true>, kRepeats},
+    {Key::i, kCtrl, "Edits bar", "show or hide the Edits bar", toggle_edits, kGroup},
+    {Key::p, kCtrl, "Second prompt", "show or hide a second prompt to compare with", toggle_second_prompt,
+     kGroup},
+    {Key::m, kCtrlShift, "Second model…", "choose a second model to compare with", nullptr, 0, "",
      Menu::second_model},
-    unavailable_if("There is nothing to compare: make an edit, or add a second prompt or model.",
-                   {Id::unnamed, Key::p, kCtrlShift, "Edited, baseline, difference",
-                    "switch between the edited run, the baseline and the difference", next_side}),
-    {Id::unnamed, Key::up, kAlt, "", "layer above", always<MoveHead{-1, 0}>, kNoMenu, kRepeats},
-    {Id::unnamed, Key::down, kAlt, "", "layer below", always<MoveHead{1, 0}>, kNoMenu, kRepeats},
-    {Id::unnamed, Key::left, kAltShift, "", "previous head", always<MoveHead{0, -1}>, kNoMenu, kRepeats},
-    {Id::unnamed, Key::right, kAltShift, "", "next head", always<MoveHead{0, 1}>, kNoMenu, kRepeats},
-    {Id::unnamed, Key::up, kCtrl, "", "previous query", always<MoveQuery{-1}>, kNoMenu, kRepeats},
-    {Id::unnamed, Key::down, kCtrl, "", "next query", always<MoveQuery{1}>, kNoMenu, kRepeats},
-    {Id::unnamed, Key::page_up, kCtrl, "", "previous view", always<StepView{-1}>},
-    {Id::unnamed, Key::page_down, kCtrl, "", "next view", always<StepView{1}>},
-    unavailable_if(
-        "There is nothing to go back to.",
-        begins_group({Id::back, Key::left, kAlt, "Back", "go back to the previous selection and view",
-                      revisit<false>, kNoMenu, kRepeats})),
-    unavailable_if(
-        "There is nothing to go forward to.",
-        {Id::forward, Key::right, kAlt, "Forward", "go forward again", revisit<true>, kNoMenu, kRepeats}),
-    unavailable_if("No tours were found next to the program.",
-                   {Id::unnamed, Key::none, kNone, "Tours", "show or hide the guided tours", toggle_tours}),
-    {Id::unnamed, Key::page_up, kAlt, "", "previous stop of the tour", step_stop<-1>},
-    {Id::unnamed, Key::page_down, kAlt, "", "next stop of the tour", step_stop<1>},
-    {Id::two_views, Key::d, kCtrl, "Two views side by side", "show or hide a second view",
-     [](const UiState& s) -> Maybe { return toggle_second_view(s); }},
-    begins_group({Id::unnamed, Key::none, kNone, "Reset pane widths", "",
-                  [](const UiState&) -> Maybe { return change(&UiState::panes, {}); }}),
-    {Id::unnamed, Key::t, kCtrl, "Toggle dark theme", "toggle the dark theme",
-     [](const UiState& s) -> Maybe { return change(&UiState::dark, !s.dark); }, kNoMenu, kOnce, kInDialogs},
-    {Id::unnamed, Key::equal, kCtrl, "Larger text", "larger text",
-     [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }, kNoMenu, kRepeats, kInDialogs},
-    {Id::unnamed, Key::minus, kCtrl, "Smaller text", "smaller text",
-     [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }, kNoMenu, kRepeats, kInDialogs},
-    {Id::unnamed, Key::zero, kCtrl, "Default text size", "default text size",
-     [](const UiState&) -> Maybe { return SetFontSize{}; }, kNoMenu, kOnce, kInDialogs},
-    {Id::unnamed, Key::f10, kNone, "", "open the window's menu", nullptr, Menu::more},
-    {Id::unnamed, Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr,
-     Menu::picture},
-    begins_group({Id::palette, Key::k, kCtrl, "Find…",
-                  "find a command, a view, a head, a token… by a few letters", toggle_palette, kNoMenu, kOnce,
-                  kInDialogs}),
-    {Id::unnamed, Key::f1, kNone, "Help", "this help: keys, the guide and its glossary", toggle_help, kNoMenu,
-     kOnce, kInDialogs},
-    {Id::unnamed, Key::q, kCtrl, "Quit", "quit",
-     [](const UiState&) -> Maybe { return change(&UiState::quit, true); }, kNoMenu, kOnce, kInDialogs},
+    {Key::p, kCtrlShift, "Edited, baseline, difference",
+     "switch between the edited run, the baseline and the difference", next_side, 0,
+     "There is nothing to compare: make an edit, or add a second prompt or model."},
+    {Key::up, kAlt, "", "layer above", always<MoveHead, -1, 0>, kRepeats},
+    {Key::down, kAlt, "", "layer below", always<MoveHead, 1, 0>, kRepeats},
+    {Key::left, kAltShift, "", "previous head", always<MoveHead, 0, -1>, kRepeats},
+    {Key::right, kAltShift, "", "next head", always<MoveHead, 0, 1>, kRepeats},
+    {Key::up, kCtrl, "", "previous query", always<MoveQuery, -1>, kRepeats},
+    {Key::down, kCtrl, "", "next query", always<MoveQuery, 1>, kRepeats},
+    {Key::page_up, kCtrl, "", "previous view", always<StepView, -1>},
+    {Key::page_down, kCtrl, "", "next view", always<StepView, 1>},
+    {Key::left, kAlt, "Back", "go back to the previous selection and view", revisit<false>, kGroup | kRepeats,
+     "There is nothing to go back to."},
+    {Key::right, kAlt, "Forward", "go forward again", revisit<true>, kRepeats,
+     "There is nothing to go forward to."},
+    {Key::none, kNone, "Tours", "show or hide the guided tours", toggle_tours, 0,
+     "No tours were found next to the program."},
+    {Key::page_up, kAlt, "", "previous stop of the tour", step_stop<-1>},
+    {Key::page_down, kAlt, "", "next stop of the tour", step_stop<1>},
+    {Key::d, kCtrl, "Two views side by side", "show or hide a second view", toggle_two_views},
+    {Key::none, kNone, "Reset pane widths", "", reset_panes, kGroup},
+    {Key::t, kCtrl, "Toggle dark theme", "", toggle_dark, kAnywhere},
+    {Key::equal, kCtrl, "Larger text", "", resize_text<1>, kRepeats | kAnywhere},
+    {Key::minus, kCtrl, "Smaller text", "", resize_text<-1>, kRepeats | kAnywhere},
+    {Key::zero, kCtrl, "Default text size", "", always<SetFontSize>, kAnywhere},
+    {Key::f10, kNone, "", "open the window's menu", nullptr, 0, "", Menu::more},
+    {Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr, 0, "", Menu::picture},
+    {Key::k, kCtrl, "Find…", "find a command, a view, a head, a token… by a few letters", toggle_palette,
+     kGroup | kAnywhere},
+    {Key::f1, kNone, "Help", "this help: keys, the guide and its glossary", toggle_help, kAnywhere},
+    {Key::q, kCtrl, "Quit", "", quit, kAnywhere},
 };
 
 std::string name_of(Key key) {
@@ -202,8 +192,8 @@ std::span<const Command> commands() {
   return kTable;
 }
 
-const Command& command(CommandId id) {
-  return *std::ranges::find(kTable, id, &Command::id);
+const Command& command(std::string_view label) {
+  return *std::ranges::find(kTable, label, &Command::label);
 }
 
 Action toggle_second_view(const UiState& state) {
@@ -216,6 +206,10 @@ Action toggle_second_view(const UiState& state) {
 std::string label_of(const Command& command, const UiState& state) {
   const std::string object = command.object ? command.object(state) : "";
   return std::string(command.label) + (object.empty() ? "" : ": " + object);
+}
+
+std::string_view help_of(const Command& command) {
+  return command.help.empty() ? command.label : command.help;
 }
 
 std::string keys_of(const Command& command) {
@@ -248,7 +242,7 @@ std::string with_key(std::string_view help, std::string_view keys, std::size_t w
 std::vector<KeyHelp> list_of_keys() {
   std::vector<KeyHelp> lines;
   for (const Command& command : commands())
-    if (command.key != Key::none) lines.push_back({keys_of(command), std::string(command.help)});
+    if (command.key != Key::none) lines.push_back({keys_of(command), capitalized(help_of(command))});
   lines.insert(
       lines.end(),
       {{"Tab, Shift+Tab", "next, previous group of controls"},

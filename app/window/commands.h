@@ -9,53 +9,37 @@
 
 namespace headscope::app {
 
-/// The commands that buttons and menus refer to.
-enum class CommandId {
-  unnamed,
-  export_view,
-  palette,
-  examples,
-  models,
-  save_session_as,
-  open,
-  generate,
-  start_token,
-  undo,
-  redo,
-  second_prompt,
-  second_model,
-  back,
-  forward,
-  two_views
-};
-
-/// A command of the window, available wherever the caret is. The keyboard, the More menu and the list of keys
-/// (F1) are all built from these.
+/// A command of the window, available wherever the caret is. The keyboard, the More menu, the palette and the
+/// list of keys (F1) are all built from these.
 struct Command {
-  CommandId id;
+  enum Flags { kNone = 0, kBeginsGroup = 1, kRepeats = 2, kInDialogs = 4 };
+
   Key key = Key::none;
   Modifiers modifiers;
-  std::string_view label;  ///< in the More menu; empty: not listed there
-  std::string_view help;   ///< one line, for the list of keys
-  std::optional<Action> (*act)(const UiState&) =
-      nullptr;                        ///< returns nothing while the command is unavailable
-  Menu opens = Menu::none;            ///< instead of an action
-  bool repeats = false;               ///< repeats while the key is held
-  bool in_dialogs = false;            ///< also while a dialog is open
-  bool begins_group = false;          ///< a gap separates it from the previous one in the More menu
-  std::string_view unavailable = {};  ///< why `act` returned nothing, a sentence
+  std::string_view label;      ///< in the More menu; empty: not listed there
+  std::string_view help = {};  ///< one line, for the list of keys; empty: the label says it
+  /// Returns nothing while the command is unavailable.
+  std::optional<Action> (*act)(const UiState&) = nullptr;
+  /// A gap above it in the More menu; repeats while the key is held; also while a dialog is open.
+  int flags = kNone;
+  std::string_view unavailable = {};                ///< why `act` returned nothing, a sentence
+  Menu opens = Menu::none;                          ///< instead of an action
   std::string (*object)(const UiState&) = nullptr;  ///< what it acts on now: "L5 H1 off"
 };
 
 std::span<const Command> commands();
 
-const Command& command(CommandId id);
+/// The command with this label, to which buttons refer.
+const Command& command(std::string_view label);
 
 /// Opens the next tab as a second view, or closes the second view.
 Action toggle_second_view(const UiState& state);
 
 /// "Export…"; "Undo: L5 H1 off" if it acts on something.
 std::string label_of(const Command& command, const UiState& state);
+
+/// Its help, or its label.
+std::string_view help_of(const Command& command);
 
 /// "Ctrl+E", "Alt+Shift+→".
 std::string keys_of(const Command& command);

@@ -55,13 +55,7 @@ UiState first_state(const CoreOptions& options) {
     s.start_token_chosen = options.window.prompt->start_token.has_value();
     s.selection = {};
   }
-  if (options.window.second) {
-    s.second.on = true;
-    s.second.text.edit = make_text_state(*options.window.second);
-    s.second.is_file = options.window.second_is_file;
-  }
-  s.second.model = options.window.second_model;
-  s.second.alignment = options.window.alignment;
+  s.second = options.window.second;
   s.side = options.window.side;
   s.tours = options.tours;
   s.guide = std::make_shared<const Guide>(options.guide);
@@ -78,10 +72,9 @@ UiState first_state(const CoreOptions& options) {
 }
 
 /// The path of the second model or of the second attention file.
-std::optional<fs::path> second_of(const WindowOptions& window) {
-  if (window.second_is_file)
-    return window.second ? std::optional(system::path_of(*window.second)) : std::nullopt;
-  return window.second_model.empty() ? std::nullopt : std::optional(window.second_model);
+std::optional<fs::path> second_of(const SecondPrompt& second) {
+  const fs::path path = second.is_file ? system::path_of(second.text.edit.text) : second.model;
+  return path.empty() ? std::nullopt : std::optional(path);
 }
 
 std::optional<viz::Point> place_of(const Event& event) {
@@ -106,15 +99,28 @@ std::string with_recents_of_others(const std::string& own, const fs::path& file)
   return to_json(s);
 }
 
-CoreOptions with_environment(CoreOptions options) {
-  if (!options.environment) options.environment = process_environment();
-  return options;
-}
-
 }  // namespace
 
+std::string add_assets(CoreOptions& options) {
+  options.fonts = viz::Fonts::load();
+  options.examples = bundled_examples();
+  options.guide = bundled_guide();
+  options.examples_model = bundled_model();
+  LoadedTours loaded = load_tours(tour_folders());
+  const std::string& name = options.window.tour;
+  if (!name.empty()) {
+    options.tour = find_tour(loaded, name);
+    const auto stops = std::ssize(loaded.tours[*options.tour].stops);
+    if (options.window.stop > stops)
+      throw std::runtime_error("the tour " + model::quote(name) + " has " + std::to_string(stops) +
+                               " stops; --stop is " + std::to_string(options.window.stop));
+  }
+  options.tours = std::move(loaded.tours);
+  return std::move(loaded.problem);
+}
+
 Core::Core(CoreOptions options)
-    : options_(with_environment(std::move(options))),
+    : options_(std::move(options)),
       state_(first_state(options_)),
       window_width_(options_.settings.window_width),
       window_height_(options_.settings.window_height),
@@ -130,7 +136,7 @@ Core::Core(CoreOptions options)
   set_prompts(state_, options_.window.prompts);  // the list of the last start is not restored
   if (options_.window.session)
     apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model,
-                      second_of(options_.window)});
+                      second_of(options_.window.second)});
   if (options_.tour) {
     apply(OpenTour{static_cast<int>(*options_.tour)});
     if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});
@@ -432,11 +438,9 @@ std::string Core::end_writing() {
   std::string problems;
   const auto add = [&](const std::string& problem) { problems += (problems.empty() ? "" : " ") + problem; };
   for (const std::optional<Action>& action : background_.take()) {
-    const auto* saved = action ? action->get_if<SessionSaved>() : nullptr;
-    const auto* exported = action ? action->get_if<ExportEnded>() : nullptr;
-    if (saved || exported) apply(*action);  // the settings hold its folder
-    if (saved && !saved->problem.empty()) add(saved->problem);
-    if (exported && exported->how == ExportEnded::How::failed) add(exported->message);
+    const auto* ended = action ? action->get_if<WriteEnded>() : nullptr;
+    if (ended) apply(*action);  // the settings hold its folder
+    if (ended && ended->how == WriteEnded::How::failed) add(ended->problem);
   }
   for (const auto& file : writing_)
     if (const auto path = file.lock())

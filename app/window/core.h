@@ -12,6 +12,7 @@
 #include "app/desktop/background.h"
 #include "app/hub/fetch.h"
 #include "app/recipe/recipe.h"
+#include "app/run/sources/paths.h"
 #include "app/run/worker.h"
 #include "app/window/keeper.h"
 #include "app/window/kept_sessions.h"
@@ -45,16 +46,17 @@ struct CoreOptions {
   std::function<std::string()> get_clipboard;
   std::function<void(const std::string&)> set_clipboard;
   std::optional<system::PictureClipboard> pictures;  ///< copies pictures; nothing: not possible
-  Environment environment;                           ///< for "~" in paths; null: the process environment
+  Environment environment = process_environment();   ///< for "~" in paths
   std::function<double()> clock;  ///< seconds, for options that play; null: they go to their end at once
   std::chrono::milliseconds message_time{6000};  ///< how long information stays
   std::chrono::milliseconds rest_time{700};      ///< how long the mouse rests before a label is defined
   std::chrono::milliseconds keep_time{3000};     ///< a change is kept for the next start within this time
 };
 
-/// Sets the core's tours and opens the one named in the window's options. Throws std::runtime_error (one
-/// sentence) if there is no such tour or stop.
-void open_tours(CoreOptions& options, LoadedTours loaded);
+/// Adds the fonts and what is next to the program, and opens the tour named in the window's options. Returns
+/// what is wrong with the tours, a sentence; empty: nothing. Throws std::runtime_error (one sentence) if
+/// there is no such tour or stop.
+std::string add_assets(CoreOptions& options);
 
 /// The program without a window system: events in, frames of Dear ImGui out. Owns the state and the worker.
 /// The window, `shot` and the tests are thin shells around it.
@@ -120,10 +122,11 @@ class Core {
   std::vector<ChangingFile> kept_files();
   std::optional<std::string> kept_session() const;
   bool keep_if_due();  ///< returns whether a message about what could not be written came or went
-  /// Writes a file after those before it on the topic without making the window wait, then applies what
-  /// `ended` makes of the problem, a sentence; empty: it was written. Throws NoThread.
-  void write(const std::string& topic, const std::filesystem::path& file, std::string bytes,
-             std::function<std::optional<Action>(const std::string& problem)> ended);
+  /// The path, which must name a file. Throws std::runtime_error.
+  std::filesystem::path path_to_write(const std::string& typed, std::string_view extension) const;
+  /// Writes a file after those before it on the topic without making the window wait, then applies
+  /// WriteEnded. Throws NoThread.
+  void write(const std::string& topic, const std::filesystem::path& file, std::string bytes, bool session);
   void wait_for_writing(std::chrono::milliseconds time);
   /// Waits a few seconds, and returns what could not be written; empty: nothing.
   std::string end_writing();

@@ -24,19 +24,15 @@ namespace fs = std::filesystem;
 constexpr const char *kSaving = "saving", *kExporting = "exporting";
 
 using Result = std::optional<Action>;
+using How = WriteEnded::How;
 
-/// Throws std::runtime_error if a path is a folder: a file name is required.
-void require_file_name(const fs::path& path, const std::string& example) {
-  if (!path.has_filename() || system::is_folder(path))
-    throw std::runtime_error(system::text_of(path) + " is a folder; add a file name, e.g. " +
-                             system::text_of(path / system::path_of(example)) + ".");
-}
-
-Result read_prompts(const fs::path& file) {
+/// What `read` returns, or its failure as a message.
+template <class Read>
+Result read_or_message(const Read& read) {
   try {
-    return PromptsRead{std::make_shared<const PromptList>(read_prompt_list(file)), ""};
+    return read();
   } catch (const std::exception& e) {
-    return PromptsRead{nullptr, e.what()};
+    return ShowMessage{e.what(), true};
   }
 }
 
@@ -95,35 +91,42 @@ void Core::perform(const CancelFetch&) {
   *fetch_cancelled_ = true;
 }
 
+std::filesystem::path Core::path_to_write(const std::string& typed, std::string_view extension) const {
+  fs::path path = expanded(typed, options_.environment);
+  if (!path.has_filename() || system::is_folder(path))
+    throw std::runtime_error(system::text_of(path) + " is a folder; add a file name, e.g. " +
+                             system::text_of(path / ("name" + std::string(extension))) + ".");
+  return path;
+}
+
 void Core::perform(const SaveSession& effect) {
+  const auto ended = [this](How how, std::string problem = "") {
+    apply(WriteEnded{.how = how, .problem = std::move(problem), .session = true});
+  };
   try {
-    fs::path file = expanded(system::text_of(effect.file), options_.environment);
-    require_file_name(file, "tales" + std::string(kSessionExtension));
+    fs::path file = path_to_write(system::text_of(effect.file), kSessionExtension);
     if (file.extension() != kSessionExtension) file += kSessionExtension;
     if (state_.pending_session)
       throw std::runtime_error("The session is still opening: its model is not loaded yet.");
-    if (!effect.replace && system::is_there(file)) return apply(SessionSaved{.exists = true});
+    if (!effect.replace && system::is_there(file)) return ended(How::exists);
     Recipe recipe{session_of(state_, *snapshot_), {}};
     recipe.session.precision = options_.window.precision;
     add_known_weights(recipe.session, snapshot_);
-    write(kSaving, file, to_json(recipe), [file](const std::string& problem) {
-      return problem.empty() ? SessionSaved{file} : SessionSaved{.problem = problem};
-    });
-    apply(SessionSaved{.writes = true});
+    write(kSaving, file, to_json(recipe), true);
+    ended(How::writes);
   } catch (const std::exception& e) {
-    apply(SessionSaved{.problem = e.what()});
+    ended(How::failed, e.what());
   }
 }
 
-void Core::write(const std::string& topic, const fs::path& file, std::string bytes,
-                 std::function<Result(const std::string& problem)> ended) {
+void Core::write(const std::string& topic, const fs::path& file, std::string bytes, bool session) {
   const auto path = std::make_shared<const fs::path>(file);
-  background_.run_in_order(topic, [path, bytes = std::move(bytes), ended = std::move(ended)] {
+  background_.run_in_order(topic, [path, bytes = std::move(bytes), session]() -> Result {
     try {
       system::write_file_atomically(*path, bytes);
-      return ended("");
+      return WriteEnded{.file = *path, .session = session};
     } catch (const std::exception& e) {
-      return ended(e.what());
+      return WriteEnded{.how = How::failed, .problem = e.what(), .session = session};
     }
   });
   std::erase_if(writing_, [](const auto& other) { return other.expired(); });
@@ -140,7 +143,11 @@ void Core::wait_for_writing(std::chrono::milliseconds time) {
 
 void Core::perform(const OpenFile& effect) {
   const fs::path file = expanded(system::text_of(effect.file), options_.environment);
-  if (may_hold_prompts(file)) return background_.run("prompts", [file] { return read_prompts(file); });
+  if (may_hold_prompts(file))
+    return background_.run("prompts", [file] {
+      return read_or_message(
+          [&] { return PromptsRead{std::make_shared<const PromptList>(read_prompt_list(file))}; });
+    });
   SearchPlaces places;  // open and recent models and files, which a search need not find
   places.has_model = !snapshot_->model || !snapshot_->model->patterns;
   const auto add = [&](const fs::path& path, const std::string& name) {
@@ -156,7 +163,7 @@ void Core::perform(const OpenFile& effect) {
   for (const fs::path& path : state_.recent_models) add(path, model_name(path));
   background_.run("session", [file, places, find = options_.find_models]() mutable -> Result {
     if (find) std::ranges::move(find(), std::back_inserter(places.models));
-    return read_session(file, places);
+    return read_or_message([&] { return read_session(file, places); });
   });
 }
 
@@ -186,37 +193,34 @@ void Core::perform(const CopyNumbers& effect) {
 }
 
 void Core::perform(const ExportEffect& effect) {
-  using How = ExportEnded::How;
+  const auto ended = [this](How how, std::string problem = "") {
+    apply(WriteEnded{.how = how, .problem = std::move(problem)});
+  };
   const ExportForm& form = effect.form;
+  const bool copies = effect.action.copy;
   try {
     if (!snapshot_->run) throw std::runtime_error("There is no picture yet: no prompt has been run.");
-    fs::path path = expanded(form.path.edit.text, options_.environment);
-    if (!effect.action.copy) require_file_name(path, "figure" + std::string(extension_of(form.kind)));
+    fs::path path = copies ? "" : path_to_write(form.path.edit.text, extension_of(form.kind));
     if (!format_of(path)) path += extension_of(form.kind);
-    if (!effect.action.copy && !effect.action.replace && system::is_there(path))
-      return apply(ExportEnded{How::exists});
+    if (!copies && !effect.action.replace && system::is_there(path)) return ended(How::exists);
     const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
     const ExportSource shown{state_, *snapshot_,       options_.fonts,
                              frame_, window_.pictures, options_.window.precision};
-    const FileFormat format = effect.action.copy ? FileFormat::png : format_of(path).value();
-    const auto bytes = exported_bytes(form, format, shown, answers,
-                                      [&] { return has_all_answers(effect, answers->asked()); });
-    if (!bytes) return apply(ExportEnded{How::waits});
-    if (effect.action.copy) {
-      background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Result {
-        std::string problem = system::copy_picture(clipboard, png);
-        if (!problem.empty()) return ExportEnded{How::failed, std::move(problem)};
-        return ExportEnded{How::copied, "Copied the picture."};
-      });
-      return;
+    const FileFormat format = copies ? FileFormat::png : format_of(path).value();
+    auto bytes = exported_bytes(form, format, shown, answers,
+                                [&] { return has_all_answers(effect, answers->asked()); });
+    if (!bytes) return ended(How::waits);
+    if (!copies) {
+      write(kExporting, path, *std::move(bytes), false);
+      return ended(How::writes);
     }
-    write(kExporting, path, *bytes, [path](const std::string& problem) {
-      if (!problem.empty()) return ExportEnded{How::failed, problem};
-      return ExportEnded{How::saved, "Saved " + system::text_of(path) + ".", path.parent_path()};
+    background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Result {
+      std::string problem = system::copy_picture(clipboard, png);
+      const How how = problem.empty() ? How::copied : How::failed;
+      return WriteEnded{.how = how, .problem = std::move(problem)};
     });
-    apply(ExportEnded{How::writes});
   } catch (const std::exception& e) {
-    apply(ExportEnded{How::failed, e.what()});
+    ended(How::failed, e.what());
   }
 }
 

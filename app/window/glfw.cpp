@@ -1,6 +1,6 @@
 #include "app/window/glfw.h"
 
-#include "app/window/no_window.h"
+#include "app/window/window.h"
 #include "system/shared_library.h"
 
 namespace headscope::app {

@@ -1,10 +1,8 @@
 #include "app/window/input.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
-#include "app/run/sources/pattern_file.h"
 #include "app/text/output_text.h"
 #include "app/window/commands.h"
 #include "app/window/palette.h"
@@ -61,13 +59,20 @@ class Keys {
       add(TypeInField{field->field, Insert{e.text, true}});
   }
 
-  /// Opens a model, one to compare with, a session or a list: the first file of each kind. Reports the rest.
+  /// Opens the first of several. A file of attention replaces the one that is compared with.
   void operator()(const FilesDropped& e) {
-    std::string left;
-    DroppedFiles taken;
-    for (const std::filesystem::path& path : e.paths)
-      if (!take(path, taken)) left += (left.empty() ? "" : ", ") + terminal_safe(system::text_of(path));
-    if (!left.empty()) add(ShowMessage{"Not opened: " + left + ". Drop only one file of each kind."});
+    const std::filesystem::path& path = e.paths.front();
+    const bool is_file = !system::is_folder(path), is_patterns = is_file && may_hold_patterns(path);
+    if (is_file && is_for_open_file(path)) {
+      add(OpenFile{path});
+    } else if (is_patterns && s_.second.on && s_.second.is_file) {
+      add(TypeInField{Field::second, Replace{system::text_of(path)}});
+    } else {
+      add(OpenModel{is_file && !is_patterns ? path.parent_path() : path});
+    }
+    if (e.paths.size() > 1)
+      add(ShowMessage{"Only " + terminal_safe(system::text_of(path)) +
+                      " is opened: drop one file at a time."});
   }
 
   template <class Mouse>
@@ -76,44 +81,6 @@ class Keys {
   }
 
  private:
-  /// Which kinds of dropped files have been opened.
-  struct DroppedFiles {
-    bool model = false, second = false, session = false, list = false;
-    std::filesystem::path folder = {};  ///< folder of the model
-  };
-
-  /// Returns false if a file of that kind has been taken already.
-  bool take(const std::filesystem::path& path, DroppedFiles& taken) {
-    const bool folder = system::is_folder(path);
-    const bool patterns = !folder && may_hold_patterns(path);
-    const bool open_patterns = snapshot_.model && snapshot_.model->patterns;
-    if (!folder && is_for_open_file(path)) {
-      bool& same = may_hold_prompts(path) ? taken.list : taken.session;
-      if (std::exchange(same, true) || (!may_hold_prompts(path) && taken.model)) return false;
-      if (!may_hold_prompts(path)) taken.model = taken.second = true;  // the session brings both
-      add(OpenFile{path});
-      return true;
-    }
-    if (patterns && open_patterns && !taken.second && (taken.model || (s_.second.on && s_.second.is_file))) {
-      // The second attention file of a comparison.
-      taken.model = taken.second = true;
-      if (!s_.second.on || !s_.second.is_file) add(CompareWith{true, s_.second.alignment});
-      add(TypeInField{Field::second, kSelectAll});
-      add(TypeInField{Field::second, Insert{system::text_of(path), false}});
-      return true;
-    }
-    if (!folder && path.parent_path() == taken.folder && !(patterns && PatternFile::is_one(path)))
-      return true;  // another file of the same model
-    if (!std::exchange(taken.model, true)) {
-      taken.folder = folder ? path : path.parent_path();
-      add(OpenModel{patterns ? path : taken.folder});
-      return true;
-    }
-    if (!folder || open_patterns || std::exchange(taken.second, true)) return false;
-    add(CompareModel{path});
-    return true;
-  }
-
   void add(Action action) { out_.actions.push_back(std::move(action)); }
   void to_toolkit() { out_.to_toolkit = true; }
   /// Presses the focused item (once, however long the key is held) or moves the focus.
@@ -250,25 +217,14 @@ class Keys {
   void enter() {
     switch (s_.dialog) {
       case Dialog::export_:
-        if (const ExportForm& form = s_.export_form;
-            !form.path.edit.text.empty() && !form.asked && !form.writing)
-          add(DoExport{});
+        if (can_write(s_.export_form) && !s_.export_form.asked) add(DoExport{});
         break;  // only the button replaces an existing file
       case Dialog::open:
-        if (const auto model = typed_model(s_)) {
-          add(FetchModel{*model});
-        } else if (const auto typed = system::path_of(s_.open_form.path.edit.text);
-                   s_.open_form.path.edit.text != system::text_of(s_.open_form.listing.folder)) {
-          add(is_for_open_file(typed)   ? Action(OpenFile{typed})
-              : may_hold_tensors(typed) ? Action(OpenModel{typed})
-                                        : Action(BrowseFolder{typed}));
-        } else if (s_.open_form.listing.is_model) {
-          add(OpenModel{s_.open_form.listing.folder});
-        }
+        if (auto action = opening(s_)) add(*std::move(action));
         break;
       case Dialog::save:
-        if (const FileForm& form = s_.save_form; !form.path.edit.text.empty() && !form.asked && !form.writing)
-          add(SaveSession{system::path_of(form.path.edit.text)});
+        if (can_write(s_.save_form) && !s_.save_form.asked)
+          add(SaveSession{system::path_of(s_.save_form.path.edit.text)});
         break;
       case Dialog::help:
         add(ShowDialog{Dialog::none});
@@ -290,7 +246,8 @@ class Keys {
     if (e.key == Key::none) return false;
     for (const Command& command : commands()) {
       if (command.key != e.key || !(command.modifiers == e.modifiers)) continue;
-      if ((s_.dialog != Dialog::none && !command.in_dialogs) || (e.repeat && !command.repeats)) return true;
+      const bool fits_dialog = s_.dialog == Dialog::none || (command.flags & Command::kInDialogs) != 0;
+      if (!fits_dialog || (e.repeat && (command.flags & Command::kRepeats) == 0)) return true;
       if (command.opens != Menu::none) {
         moment_.open = command.opens;
         to_toolkit();

@@ -22,7 +22,7 @@ using Entries = std::vector<PaletteEntry>;
 
 void add_commands(Entries& entries, const UiState& state) {
   for (const Command& command : commands()) {
-    if (command.id == CommandId::palette) continue;
+    if (command.label == "Find…") continue;
     PaletteEntry entry{.label = command.label.empty() ? capitalized(command.help) : label_of(command, state),
                        .kind = "command",
                        .keys = keys_of(command),

@@ -216,62 +216,51 @@ void show_session(UiState& state, const OpenSession& opened) {
 }
 
 OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& places) {
-  OpenSession open{.file = file};
-  try {
-    open.recipe = read_recipe(file);
-    const Session& s = open.recipe.session;
-    const auto second_differs = [&] {
-      return open.second && !s.second_weights.empty() && weights_hash(*open.second) != s.second_weights;
-    };
-    if (s.attention.empty()) {
-      open.model = model_named(s.model, places.models);
-      if (!open.model && !places.has_model)
-        throw model::LoadError(system::text_of(file) + ": it was made with the model " +
-                               model::quote(s.model) +
-                               ", which was not found; open another model first to use in its place");
-      if (!s.second_model.empty()) try {
-          open.second = model_named(s.second_model, places.models);
-          open.second_differs = second_differs();
-        } catch (const model::LoadError&) {  // as if it was not found
-          open.second.reset();
-        }
-      return open;
-    }
-    std::vector<std::filesystem::path> folders{file.parent_path()};
-    folders.insert(folders.end(), places.attention.begin(), places.attention.end());
-    open.model = attention_named(s.attention, s.weights, folders);
-    if (!open.model)
-      throw model::LoadError(system::text_of(file) + ": it was made from the attention patterns in " +
-                             model::quote(s.attention) +
-                             ", found neither next to it nor among the recent files; open that file first");
-    folders.insert(folders.begin(), open.model->parent_path());
-    if (!s.second_attention.empty()) {
-      open.second = attention_named(s.second_attention, s.second_weights, folders);
-      open.second_differs = second_differs();
-    }
-  } catch (const std::exception& e) {
-    open.problem = e.what();
+  OpenSession open{.recipe = read_recipe(file), .file = file};
+  const Session& s = open.recipe.session;
+  const auto second_differs = [&] {
+    return open.second && !s.second_weights.empty() && weights_hash(*open.second) != s.second_weights;
+  };
+  if (s.attention.empty()) {
+    open.model = model_named(s.model, places.models);
+    if (!open.model && !places.has_model)
+      throw model::LoadError(system::text_of(file) + ": it was made with the model " + model::quote(s.model) +
+                             ", which was not found; open another model first to use in its place");
+    if (!s.second_model.empty()) try {
+        open.second = model_named(s.second_model, places.models);
+        open.second_differs = second_differs();
+      } catch (const model::LoadError&) {  // as if it was not found
+        open.second.reset();
+      }
+    return open;
+  }
+  std::vector<std::filesystem::path> folders{file.parent_path()};
+  folders.insert(folders.end(), places.attention.begin(), places.attention.end());
+  open.model = attention_named(s.attention, s.weights, folders);
+  if (!open.model)
+    throw model::LoadError(system::text_of(file) + ": it was made from the attention patterns in " +
+                           model::quote(s.attention) +
+                           ", found neither next to it nor among the recent files; open that file first");
+  folders.insert(folders.begin(), open.model->parent_path());
+  if (!s.second_attention.empty()) {
+    open.second = attention_named(s.second_attention, s.second_weights, folders);
+    open.second_differs = second_differs();
   }
   return open;
 }
 
 std::string warning_of(const OpenSession& opened) {
-  if (!opened.model)
-    return "It was made with the model " + model::quote(opened.recipe.session.model) +
-           ", which was not found; the current model is used instead.";
   const Session& s = opened.recipe.session;
-  const bool of_model = !s.second_model.empty();
-  const bool needed = of_model || (s.second_on && !s.second_attention.empty());
-  const std::string other =
-      !needed    ? ""
-      : of_model ? "The second model, " + model::quote(s.second_model)
-                 : "The attention patterns it is compared with, " + model::quote(s.second_attention);
-  if (needed && !opened.second)
-    return other + (of_model ? ", was not found: comparing and patching wait until another one is chosen "
-                               "(“Second model…” in the ⋯ menu)."
-                             : ", were found neither next to it nor among the recent files.");
-  if (needed && opened.second_differs)
-    return other + (of_model ? ", has" : ", have") + " different weights now: the numbers will differ.";
+  if (!opened.model)
+    return "It was made with the model " + model::quote(s.model) +
+           ", which was not found; the current model is used instead.";
+  const std::string second = !s.second_model.empty() ? s.second_model : s.second_on ? s.second_attention : "";
+  if (!second.empty() && !opened.second)
+    return "It is compared with " + model::quote(second) +
+           ", which was not found; choose it again to compare.";
+  if (!second.empty() && opened.second_differs)
+    return "It is compared with " + model::quote(second) +
+           ", which has different weights now: the numbers will differ.";
   if (opened.recipe.unknown.empty()) return "";
   return "It has the option " + model::quote(opened.recipe.unknown.front()) +
          ", which this version does not have; it was ignored.";
@@ -302,22 +291,29 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
   return problem;
 }
 
-std::string suggested_session(const UiState& state, const Snapshot& snapshot) {
-  if (!state.session.empty()) return system::text_of(state.session);
-  std::string name = snapshot.model ? snapshot.model->name : "headscope";
+namespace {
+
+/// A file in the folder of the last export, whose name begins with the model's.
+std::string suggested(const UiState& state, const Snapshot& snapshot, const std::string& rest) {
+  std::string name = (snapshot.model ? snapshot.model->name : "headscope") + rest;
   std::ranges::replace(name, '/', '-');
-  return system::text_of(state.export_form.folder / system::path_of(name + std::string(kSessionExtension)));
+  return system::text_of(state.export_form.folder / system::path_of(name));
+}
+
+}  // namespace
+
+std::string suggested_session(const UiState& state, const Snapshot& snapshot) {
+  return state.session.empty() ? suggested(state, snapshot, std::string(kSessionExtension))
+                               : system::text_of(state.session);
 }
 
 std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
-  const ExportForm& form = state.export_form;
-  const View* view = find_view(form.subject);
-  std::string name = snapshot.model ? snapshot.model->name : "headscope";
-  std::ranges::replace(name, '/', '-');
+  const View* view = find_view(state.export_form.subject);
+  std::string rest;
   if (view && view->caption.head)
-    name += "-L" + std::to_string(state.selection.layer) + "H" + std::to_string(state.selection.head);
-  name += "-" + (view ? std::string(view->id) : "window");
-  return system::text_of(form.folder / system::path_of(name.append(extension_of(form.kind))));
+    rest += "-L" + std::to_string(state.selection.layer) + "H" + std::to_string(state.selection.head);
+  rest += "-" + (view ? std::string(view->id) : "window");
+  return suggested(state, snapshot, rest.append(extension_of(state.export_form.kind)));
 }
 
 bool may_hold_recipe(const std::filesystem::path& file) {

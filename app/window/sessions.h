@@ -45,8 +45,7 @@ struct SearchPlaces {
   std::vector<std::filesystem::path> attention;  ///< see attention_named
   bool has_model = true;  ///< a model with weights is open and replaces one that is not found
 };
-/// Reads a session or a figure's recipe and finds its models and files. Never throws: failures are in
-/// `problem`.
+/// Reads a session or a figure's recipe and finds its models and files. Throws std::exception, one sentence.
 OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& places);
 
 /// One sentence about what could not be restored of an opened session; empty: everything was.

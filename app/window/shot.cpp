@@ -23,16 +23,12 @@ Shot render_shot(const ShotOptions& options) {
   }
   CoreOptions core_options;
   core_options.window = options.base;
-  core_options.fonts = viz::Fonts::load();
   Session& first = core_options.settings.session;
   first.dark = options.dark, first.font_size = options.font_size;
   first.view = options.view;
   first.second_view = options.second_view;
-  core_options.examples = bundled_examples();
-  core_options.guide = bundled_guide();
-  core_options.examples_model = bundled_model();
-  open_tours(core_options, load_tours(tour_folders()));
-  if (core_options.tour && (options.base.second || !options.base.second_model.empty()))
+  add_assets(core_options);
+  if (core_options.tour && options.base.second.is_set())
     throw std::runtime_error("a stop of a tour shows its own second prompt, or no second prompt or model");
   NullScreen screen;  // the picture has one of its own
   core_options.screen = &screen;

@@ -43,42 +43,28 @@ std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapsho
   return std::move(context.effects);
 }
 
-Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
-  std::vector<Effect> effects = apply_to(state, action, snapshot);
-  return {std::move(state), std::move(effects)};
-}
-
 namespace {
 
-/// One text field of the window. A new one is an enumerator and a row here.
+/// One text field of the window, in the order of the enumerators.
 struct FieldRow {
-  Field field;
   std::string_view name;
   Dialog dialog;  ///< the dialog that opens with the caret in it; none: of no dialog, or not its first field
   TextField& (*of)(UiState&);
 };
 
 constexpr FieldRow kFieldRows[] = {
-    {Field::prompt, "prompt", Dialog::none, [](UiState& s) -> TextField& { return s.prompt; }},
-    {Field::option, "value", Dialog::none, [](UiState& s) -> TextField& { return s.option_text; }},
-    {Field::export_path, "file", Dialog::export_,
-     [](UiState& s) -> TextField& { return s.export_form.path; }},
-    {Field::export_size, "size of the picture", Dialog::none,
-     [](UiState& s) -> TextField& { return s.export_form.size; }},
-    {Field::open_path, "folder", Dialog::open, [](UiState& s) -> TextField& { return s.open_form.path; }},
-    {Field::edits, "edit", Dialog::none, [](UiState& s) -> TextField& { return s.edits_bar.typed; }},
-    {Field::second, "second prompt", Dialog::none, [](UiState& s) -> TextField& { return s.second.text; }},
-    {Field::session_path, "session", Dialog::save, [](UiState& s) -> TextField& { return s.save_form.path; }},
-    {Field::help, "search the help", Dialog::help,
-     [](UiState& s) -> TextField& { return s.help_form.search; }},
-    {Field::palette, "command", Dialog::palette, [](UiState& s) -> TextField& { return s.palette.search; }},
+    {"prompt", Dialog::none, [](UiState& s) -> TextField& { return s.prompt; }},
+    {"value", Dialog::none, [](UiState& s) -> TextField& { return s.option_text; }},
+    {"file", Dialog::export_, [](UiState& s) -> TextField& { return s.export_form.path; }},
+    {"size of the picture", Dialog::none, [](UiState& s) -> TextField& { return s.export_form.size; }},
+    {"folder", Dialog::open, [](UiState& s) -> TextField& { return s.open_form.path; }},
+    {"edit", Dialog::none, [](UiState& s) -> TextField& { return s.edits_bar.typed; }},
+    {"second prompt", Dialog::none, [](UiState& s) -> TextField& { return s.second.text; }},
+    {"session", Dialog::save, [](UiState& s) -> TextField& { return s.save_form.path; }},
+    {"search the help", Dialog::help, [](UiState& s) -> TextField& { return s.help_form.search; }},
+    {"command", Dialog::palette, [](UiState& s) -> TextField& { return s.palette.search; }},
 };
 static_assert(std::size(kFieldRows) == kFields);
-static_assert([] {
-  for (std::size_t i = 0; i < kFields; ++i)
-    if (kFieldRows[i].field != static_cast<Field>(i)) return false;
-  return true;
-}());
 
 }  // namespace
 
@@ -92,7 +78,7 @@ std::string_view name_of(Field field) {
 
 Field first_field(Dialog dialog) {
   if (dialog == Dialog::none) return Field::prompt;
-  return std::ranges::find(kFieldRows, dialog, &FieldRow::dialog)->field;
+  return static_cast<Field>(std::ranges::find(kFieldRows, dialog, &FieldRow::dialog) - kFieldRows);
 }
 
 const TextField& field_of(const UiState& state, Field field) {

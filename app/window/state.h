@@ -6,12 +6,10 @@
 #include <variant>
 #include <vector>
 
-#include "app/window/state/comparison.h"
 #include "app/window/state/dialogs.h"
 #include "app/window/state/edits.h"
 #include "app/window/state/files.h"
 #include "app/window/state/prompt.h"
-#include "app/window/state/shell.h"
 #include "app/window/state/tours.h"
 #include "app/window/state/undo.h"
 #include "app/window/state/view.h"
@@ -58,7 +56,7 @@ void reduce(const UiState&, const T& a, ReduceContext& w) {
 }
 
 /// A user action or the result of a background task: a value with a `reduce`, or a function of the state.
-/// Only `apply` changes a UiState.
+/// Only `apply_to` changes a UiState.
 class Action {
  public:
   template <class T>
@@ -93,15 +91,8 @@ Action change(T Slice::*member, std::type_identity_t<T> value) {
   return [member, value = std::move(value)](UiState& s, ReduceContext&) { s.*member = value; };
 }
 
-/// `apply` in place. If it throws, the state keeps what the action did up to that point.
+/// The one function behind every action. If it throws, the state keeps what the action did up to that point.
 std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapshot& snapshot);
-
-struct Update {
-  UiState state;
-  std::vector<Effect> effects;
-};
-/// The one pure function behind every action. Move the state in.
-Update apply(UiState state, const Action& action, const Snapshot& snapshot);
 
 /// The text of a field.
 TextField& field_of(UiState& state, Field field);

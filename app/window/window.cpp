@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <stdexcept>
@@ -13,19 +14,17 @@
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/window/core.h"
-#include "app/window/deferred_error.h"
 #include "app/window/gl_screen.h"
 #include "app/window/glfw.h"
 #include "app/window/input.h"
-#include "app/window/no_window.h"
 #include "app/window/sessions.h"
 #include "system/console.h"
 #include "system/file.h"
 #include "system/interrupt.h"
+#include "system/machine.h"
 #include "system/memory.h"
 #include "system/path_text.h"
 #include "system/picture_clipboard.h"
-#include "system/shared_library.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app {
@@ -49,44 +48,10 @@ void choose_platform() {
 #endif
 }
 
-/// The core that display_lost saves: none while that changes or is drawn, and none on other threads.
-thread_local Core* resting_core = nullptr;
-
-/// Sets it while this lives.
-class RestingCore {
- public:
-  explicit RestingCore(Core* core) : before_(std::exchange(resting_core, core)) {}
-  RestingCore(const RestingCore&) = delete;
-  RestingCore& operator=(const RestingCore&) = delete;
-  ~RestingCore() { resting_core = before_; }
-
- private:
-  Core* before_;
-};
-
-/// Xlib calls this when the X server is gone, and would end the program with words of its own.
-int display_lost(void* /*display*/) {
-  std::string fate = "up to three seconds of changes may be lost";
-  try {
-    if (resting_core)
-      fate = resting_core->close() ? "the next start offers the session" : "the session is not kept";
-  } catch (const std::exception& e) {
-    fate = e.what();
-  }
-  system::end_with_message(1, {"headscope: the X server closed the connection to the display; ", fate, "\n"});
-}
-
-void report_lost_display() {
-  using SetHandler = void*(int (*)(void*));
-  void* const function = system::library_function("libX11.so.6", "XSetIOErrorHandler");
-  if (function) reinterpret_cast<SetHandler*>(function)(display_lost);
-}
-
 /// Initializes GLFW and terminates it in the destructor.
 class GlfwLibrary {
  public:
   GlfwLibrary() {
-    report_lost_display();
     choose_platform();
     if (!glfw().Init())
       throw NoWindow(
@@ -194,7 +159,7 @@ class Shell {
     glfw().SetKeyCallback(window, call<&Shell::key>);
     glfw().SetCharCallback(window, call<&Shell::typed>);
     glfw().SetDropCallback(window, call<&Shell::dropped>);
-    glfw().SetWindowRefreshCallback(window, call<&Shell::redraw>);
+    glfw().SetWindowRefreshCallback(window, call<&Shell::draw>);
     glfw().SetWindowFocusCallback(window, mark_dirty);
     glfw().SetFramebufferSizeCallback(window, mark_dirty);
     glfw().SetWindowContentScaleCallback(window, mark_dirty);
@@ -205,13 +170,12 @@ class Shell {
 
   /// Runs until the window is closed or a signal asks to end the program.
   void run(const system::InterruptGuard& signals) {
-    const RestingCore own(&core_);
     while (!glfw().WindowShouldClose(window_) && !core_.state().quit && !signals.interrupted()) {
-      take_results();
+      if (core_.take_results()) dirty_ = true;
       take_drag();
       if (dirty_) draw();
       wait();
-      thrown_.rethrow();
+      if (thrown_) std::rethrow_exception(thrown_);
     }
   }
 
@@ -223,7 +187,11 @@ class Shell {
   template <auto kMethod, class... Args>
   static void call(GLFWwindow* window, Args... args) noexcept {
     Shell& self = shell(window);
-    self.thrown_.run([&] { (self.*kMethod)(args...); });
+    try {
+      (self.*kMethod)(args...);
+    } catch (...) {
+      if (!self.thrown_) self.thrown_ = std::current_exception();
+    }
   }
   template <class... Args>
   static void mark_dirty(GLFWwindow* window, Args...) noexcept {
@@ -264,14 +232,8 @@ class Shell {
   void feed(const Event& event) {
     take_drag();
     since_input_ = glfw().GetTime();
-    const RestingCore none(nullptr);
     core_.handle(event);
     dirty_ = true;
-  }
-
-  void take_results() {
-    const RestingCore none(nullptr);
-    if (core_.take_results()) dirty_ = true;
   }
 
   void moved(double x, double y) {
@@ -296,8 +258,6 @@ class Shell {
     std::transform(paths, paths + count, std::back_inserter(event.paths), system::path_of);
     feed(event);
   }
-
-  void redraw() { draw(); }
 
   void entered(int inside) {
     if (!inside && pressed_ == 0) pointer_.reset();  // a drag continues outside the window
@@ -366,11 +326,6 @@ class Shell {
     return frame;
   }
 
-  const WindowPicture& drawn(const WindowFrame& frame) {
-    const RestingCore none(nullptr);
-    return core_.draw(frame);
-  }
-
   void draw() {
     const Scales s = scales();
     if (s.width <= 0 || s.height <= 0) return;  // iconified
@@ -378,7 +333,7 @@ class Shell {
     limit_size(s.ui);
     core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
                           static_cast<int>(static_cast<float>(s.height) / s.ui));
-    const WindowPicture& picture = drawn(frame());
+    const WindowPicture& picture = core_.draw(frame());
     core_.make_current();
     const auto pixels = [&](int units) {
       return static_cast<int>(std::lround(static_cast<float>(units) * s.pixel));
@@ -401,7 +356,7 @@ class Shell {
   GLFWwindow* window_;
   Core& core_;
   GlScreen& screen_;
-  DeferredError thrown_;               // exceptions from callbacks
+  std::exception_ptr thrown_;          // the first exception from a callback
   std::vector<CursorHandle> cursors_;  // indexed by Cursor
   std::optional<viz::Point> pointer_;
   bool dragged_ = false;  // the pointer was moved with a button pressed
@@ -449,39 +404,44 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   const std::filesystem::path& last = core.settings.last_model;
   std::error_code error;
   const bool asked =
-      options.prompt || options.second || options.edits || options.session || !options.tour.empty();
+      options.prompt || options.second.on || options.edits || options.session || !options.tour.empty();
   const bool attention = !asked && may_hold_patterns(last) && system::is_file(last);
   if (!options.model_given && !last.empty() && (attention || system::is_folder(last)))
     core.window.model = last;
   if (options.model_given && !options.prompt && !may_hold_patterns(options.model))
     core.settings.has_prompt = core.settings.has_prompt && last == options.model;
   core.start_folder = std::filesystem::current_path(error);
-  core.examples = bundled_examples();
-  core.guide = bundled_guide();
-  core.examples_model = bundled_model();
-  LoadedTours tours = load_tours(tour_folders());
-  if (message.empty()) message = tours.problem;
-  open_tours(core, std::move(tours));
+  const std::string problem = add_assets(core);
+  if (message.empty()) message = problem;
   core.offer_tours = !core.settings.has_prompt && !options.prompt && !options.model_given;
   core.find_models = models_on_this_machine;
   if (may_fetch()) core.fetch = fetch_if_missing;
   core.clock = glfw().GetTime;
-  core.fonts = viz::Fonts::load();
   core.pictures = system::picture_clipboard(process_environment());
   return core;
 }
 
 }  // namespace
 
-WindowTrial try_window() {
-  try {
-    const GlfwLibrary library;
-    glfw().WindowHint(GLFW_VISIBLE, GLFW_FALSE);
-    const WindowHandle window = create_window(64, 64);
-    return {.renderer = gl_description(Gl(glfw().GetProcAddress))};
-  } catch (const NoWindow& error) {
-    return {.problem = error.problem, .remedy = error.remedy};
-  }
+std::string opengl_remedy(std::string_view reason, const system::Environment& environment) {
+  const auto says = [&](std::string_view words) { return reason.find(words) != reason.npos; };
+  if (system::is_windows()) return "install or update the driver of the graphics card";
+  if (says("GLX extension not found"))
+    return "start the X server with that extension (Xvfb and Xvnc: +extension GLX), or use another display";
+  if (says("Failed to load GLX") || says("entry point")) return "on Debian, install libgl1 and libglx-mesa0";
+  if (says("EGL: Library not found")) return "on Debian, install libegl1 and libegl-mesa0";
+  if (environment("LIBGL_ALWAYS_INDIRECT").value_or("0") != "0")
+    return "unset LIBGL_ALWAYS_INDIRECT, since indirect rendering has only OpenGL 1.4";
+  const std::string install = "on Debian, install libgl1-mesa-dri and libglx-mesa0";
+  if (environment("LIBGL_ALWAYS_SOFTWARE")) return install;
+  return "set LIBGL_ALWAYS_SOFTWARE=1 to draw without a graphics card, as over ssh -X; " + install;
+}
+
+std::string opengl_of_window() {
+  const GlfwLibrary library;
+  glfw().WindowHint(GLFW_VISIBLE, GLFW_FALSE);
+  const WindowHandle window = create_window(64, 64);
+  return gl_description(Gl(glfw().GetProcAddress));
 }
 
 int run_window(const WindowOptions& options) {
@@ -508,8 +468,7 @@ int run_window(const WindowOptions& options) {
   GlScreen screen(glfw().GetProcAddress);
   settings.screen = &screen;
   Core core(std::move(settings));
-  if (options.prompts && options.tour.empty() && !options.session)
-    core.apply(PromptsRead{options.prompts, ""});
+  if (options.prompts && options.tour.empty() && !options.session) core.apply(PromptsRead{options.prompts});
   const WindowSize size = on_screen({width, height});
   window = create_window(size.width, size.height);
   clipboard_window = window.get();

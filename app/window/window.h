@@ -2,12 +2,16 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/recipe/recipe.h"
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
+#include "app/window/state/undo.h"
+#include "system/folders.h"
 #include "viz/scene/scene.h"
 
 namespace headscope::app {
@@ -19,10 +23,7 @@ struct WindowOptions {
   /// Returns the edits once the model is loaded; null: none. May throw model::LoadError or RunError, which
   /// the window shows.
   std::function<model::Edits(const LoadedModel&)> edits = {};
-  std::optional<std::string> second = {};   ///< a prompt to compare with
-  bool second_is_file = false;              ///< `second` is the path of an attention file, like `model`
-  std::filesystem::path second_model = {};  ///< to compare with; empty: none
-  Alignment alignment = Alignment::position;
+  SecondPrompt second = {};
   Side side = Side::run;
   std::optional<Selection> selection = {};  ///< nothing: the window chooses
   /// A session to show instead of the above; `model` is the path of its model.
@@ -60,17 +61,25 @@ struct ShotOptions {
       report_run;  ///< called with the run that the picture shows; null: not called
 };
 
+/// Why no window can be opened here. `what()` is one sentence with both.
+class NoWindow : public std::runtime_error {
+ public:
+  NoWindow(const std::string& why, const std::string& how)
+      : std::runtime_error("Cannot open a window: " + why + "; " + how + "."), problem(why), remedy(how) {}
+
+  std::string problem, remedy;
+};
+
+/// What to install or set, for the reason that GLFW gives when there is no OpenGL 3.3.
+std::string opengl_remedy(std::string_view reason, const system::Environment& environment);
+
 /// Opens the window and returns the exit status when it is closed. Throws std::runtime_error (one sentence)
 /// when there is no display or no OpenGL 3.3, and system::Interrupted, once everything is saved.
 int run_window(const WindowOptions& options);
 
-/// The OpenGL of a window on this display, for diagnosis: briefly opens a hidden window.
-struct WindowTrial {
-  std::string renderer = {};  ///< its name and version; empty: no window could be opened
-  std::string problem = {};   ///< why
-  std::string remedy = {};    ///< what to install or set
-};
-WindowTrial try_window();
+/// The name and version of a window's OpenGL on this display, for diagnosis: briefly opens a hidden window.
+/// Throws NoWindow.
+std::string opengl_of_window();
 
 struct Shot {
   viz::Bitmap bitmap;

@@ -227,30 +227,13 @@ TEST_F(CoreTest, AFetchEndsBeforeTheCoreDoes) {
   EXPECT_TRUE(ended);
 }
 
-TEST_F(CoreTest, OfSeveralDroppedFilesEachIsTakenOrNamed) {
-  const testing::TemporaryFolder other;
-  testing::write_other_model(other);
+TEST_F(CoreTest, TheFirstOfSeveralDroppedFilesIsOpened) {
   const auto list = folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n");
-  const auto second_list = folder_.write("more.txt", "x\n");
   CoreFixture core(options());
-  core.handle(FilesDropped{{list, other.path(), second_list}});
-  EXPECT_THAT(core.state().message.text, HasSubstr(second_list.string()));
-  EXPECT_THAT(core.state().message.text, Not(HasSubstr(list.string())));
+  core.handle(FilesDropped{{list, bundled_folder() / "config.json"}});
+  EXPECT_THAT(core.state().message.text, HasSubstr(list.string()));
   wait_until(core, [&] { return core.state().prompts != nullptr; });
-  shown(core);
-  ASSERT_TRUE(core.state().prompts);
   EXPECT_EQ(core.state().prompts->prompts.size(), 2U);
-  EXPECT_EQ(core.snapshot().model->folder, other.path());
-  EXPECT_THAT(core.state().message.text, HasSubstr(second_list.string())) << "it is still said";
-}
-
-TEST_F(CoreTest, OfTwoDroppedModelsTheSecondIsComparedWith) {
-  const std::filesystem::path copy = folder_.path() / "copy";
-  std::filesystem::copy(bundled_folder(), copy);
-  CoreFixture core(options());
-  core.handle(FilesDropped{{bundled_folder(), copy}});
-  EXPECT_EQ(core.state().second.model, copy);
-  EXPECT_EQ(core.state().message.text, "");
 }
 
 TEST_F(CoreTest, AClickChoosesWhenTheButtonIsReleased) {

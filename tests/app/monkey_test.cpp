@@ -125,7 +125,7 @@ TEST_F(CoreTest, NothingThatAPersonDoesBreaksTheWindow) {
     Monkey monkey(seed);
     CoreOptions o = options("The wolf and the lamb");
     clipboard_ = "pasted";
-    open_tours(o, load_tours(tour_folders()));
+    add_assets(o);
     Core core(std::move(o));
     core.settle();
     WindowFrame frame;

@@ -28,7 +28,7 @@ Snapshot snapshot_of(int length) {
 const Snapshot kFive = snapshot_of(5);
 
 UiState after(UiState state, const std::vector<Action>& actions, const Snapshot& snapshot = kFive) {
-  for (const Action& action : actions) state = apply(std::move(state), action, snapshot).state;
+  for (const Action& action : actions) apply_to(state, action, snapshot);
   return state;
 }
 
@@ -310,6 +310,23 @@ TEST(State, AnErrorEndsGeneratingAndSaysWhoseItIs) {
   EXPECT_TRUE(state.message.from_worker);
   state = after(state, {ShowMessage{}});
   EXPECT_EQ(state.message.text, "");
+}
+
+TEST(State, AMessageGoesWhenWhatItIsAboutChanges) {
+  const auto said_after = [](const Action& action) {
+    return after({}, {ShowMessage{"said"}, action}).message.text;
+  };
+  EXPECT_EQ(said_after(SetFontSize{20}), "said");
+  EXPECT_EQ(said_after(SelectHead{2, 1}), "");
+  EXPECT_EQ(said_after(SetSide{Side::difference}), "");
+  EXPECT_EQ(said_after(replace_by("x")), "");
+}
+
+TEST(State, ChoosingASecondModelIsAStepOfUndo) {
+  UiState state = after({}, {CompareModel{"/other"}, Undo{}});
+  EXPECT_TRUE(state.second.model.empty());
+  EXPECT_EQ(state.message.text, "Undone: second model.");
+  EXPECT_EQ(after(state, {Undo{true}}).second.model, "/other");
 }
 
 }  // namespace

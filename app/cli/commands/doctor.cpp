@@ -78,8 +78,11 @@ class Doctor {
     const auto copier = system::picture_clipboard(environment_);
     add("window", "clipboard", "takes pictures" + (copier ? "  " + system::text_of(copier->program) : ""),
         copier ? "" : "takes no pictures", std::string(system::no_picture_clipboard()));
-    const WindowTrial trial = try_window();
-    add("window", "OpenGL", trial.renderer, trial.problem, trial.remedy, State::broken);
+    try {
+      add("window", "OpenGL", opengl_of_window());
+    } catch (const NoWindow& error) {
+      add("window", "OpenGL", "", error.problem, error.remedy, State::broken);
+    }
   }
 
   void fonts() {

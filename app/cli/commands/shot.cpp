@@ -40,7 +40,7 @@ void write_shot(const CLI::App& app, Arguments& a, Format format, const Streams&
   }
   WeightHashes weights;
   if (!a.no_recipe || from_recipe)
-    weights = {weights_hash(base.model), base.second_model.empty() ? "" : weights_hash(base.second_model)};
+    weights = {weights_hash(base.model), base.second.model.empty() ? "" : weights_hash(base.second.model)};
   if (from_recipe) require_weights(a, weights);
   const ShotOptions shot{.base = std::move(base),
                          .view = a.session.view,

@@ -61,9 +61,11 @@ int open_window(Arguments& a, const std::filesystem::path& file, const Streams& 
   }
   WindowOptions options = window_options(a, streams);
   options.model = absolute_path(options.model);
-  options.second_model = absolute_path(options.second_model);
-  if (options.second_is_file)
-    options.second = system::text_of(absolute_path(system::path_of(*options.second)));
+  SecondPrompt& second = options.second;
+  second.model = absolute_path(second.model);
+  if (second.is_file)
+    second.text.edit =
+        make_text_state(system::text_of(absolute_path(system::path_of(second.text.edit.text))));
   if (session) options.session_file = std::filesystem::absolute(file);
   options.session = std::move(session);
   return run_window(options);

@@ -128,7 +128,7 @@ void draw_open(Ui& ui) {
   draw_entries(ui, {body->x + places, top, body->w - places, high}, entries);
 
   const auto distant = typed_model(ui.state);
-  const bool is_listed = form.path.edit.text == system::text_of(listing.folder);
+  const auto action = opening(ui.state);
   Ui::Part state = ui.words(form.loading               ? "reading…"
                             : !listing.problem.empty() ? ""
                             : listing.is_model         ? "This folder is a GPT-2 model."
@@ -138,17 +138,14 @@ void draw_open(Ui& ui) {
   ui.place(
       {body->x + places, foot, body->w - places, ui.u(32)},
       {std::move(state),
-       ui.button(distant ? "Fetch this model" : "Open this folder",
+       ui.button(distant ? "Fetch this model" : "Open",
                  {.look = Ui::Look::primary,
-                  .unavailable = distant                    ? ""
-                                 : !is_listed               ? "Press Enter to open what is named."
+                  .unavailable = action                     ? ""
                                  : !listing.problem.empty() ? listing.problem
-                                 : !listing.is_model        ? "This folder holds no GPT-2 model."
-                                                            : "",
+                                                            : "This folder holds no GPT-2 model.",
                   .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache and open it"
-                                 : "Load the model in this folder"},
-                 distant ? Action(FetchModel{*distant})
-                         : Action(OpenModel{system::path_of(form.path.edit.text)}))});
+                                 : "Open what is named  Enter"},
+                 action.value_or(ShowMessage{}))});
   ui.end_dialog();
 }
 

@@ -133,7 +133,7 @@ float draw_second(Ui& ui, const Rect& row, bool with_sides) {
                 })};
   if (with_sides) parts.push_back(sides(ui));
   parts.push_back(ui.sign("×", "Close the second prompt",
-                          with_keys("Close the second prompt", command(CommandId::second_prompt)),
+                          with_keys("Close the second prompt", command("Second prompt")),
                           CompareWith{false, second.alignment}));
   ui.place(row, parts);
   if (!shows_second_tokens(ui.state, ui.snapshot)) return row.bottom();
@@ -157,13 +157,13 @@ float draw_second_model(Ui& ui, const Rect& row, bool with_sides) {
                                                                   : "loading",
                                snapshot.second_problem.empty() ? ui.theme().text_muted : ui.theme().error);
   progress.grows = true;
-  std::vector<Ui::Part> parts{ui.label("Second model"),
-                              ui.menu_button(model_name(folder), Menu::second_model,
-                                             {.menu = true,
-                                              .tip = with_keys("Choose another model to compare with",
-                                                               command(CommandId::second_model)),
-                                              .name = "Choose the second model"}),
-                              std::move(progress)};
+  std::vector<Ui::Part> parts{
+      ui.label("Second model"),
+      ui.menu_button(model_name(folder), Menu::second_model,
+                     {.menu = true,
+                      .tip = with_keys("Choose another model to compare with", command("Second model…")),
+                      .name = "Choose the second model"}),
+      std::move(progress)};
   if (with_sides && has_second(ui.state, snapshot)) parts.push_back(sides(ui));
   parts.push_back(ui.sign("×", "Close the second model", "Close the second model", CompareModel{}));
   ui.place(row, parts);

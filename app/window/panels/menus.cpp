@@ -63,7 +63,7 @@ void draw_models(Ui& ui) {
             .unavailable = ui.state.fetching.model ? "Another model is being fetched." : ""},
            FetchModel{{std::string(known.repository)}});
   ui.separator();
-  ui.row({.label = "Open folder…", .right = keys_of(command(CommandId::open))}, ShowDialog{Dialog::open});
+  ui.row({.label = "Open folder…", .right = keys_of(command("Open…"))}, ShowDialog{Dialog::open});
   ui.end_menu();
 }
 
@@ -87,7 +87,7 @@ void draw_more(Ui& ui) {
   if (!ui.begin_menu(Menu::more, ui.u(380))) return;
   for (const Command& command : commands()) {
     if (command.label.empty()) continue;
-    if (command.begins_group) ui.separator();
+    if ((command.flags & Command::kBeginsGroup) != 0) ui.separator();
     const auto action = command.act ? command.act(ui.state) : std::nullopt;
     const bool possible = action || command.opens != Menu::none;
     if (!ui.row({.label = label_of(command, ui.state),
@@ -121,7 +121,7 @@ void draw_sessions(Ui& ui) {
     ui.row({.label = &last == ui.state.last_sessions.data() ? "Last session" : "Earlier session",
             .right = "closed or killed " + time_since(last.written)},
            OpenFile{last.file});
-  const Command &save = command(CommandId::save_session_as), &open = command(CommandId::open);
+  const Command &save = command("Save session as…"), &open = command("Open…");
   ui.row({.label = std::string(save.label), .right = keys_of(save)}, *save.act(ui.state));
   ui.row({.label = "Open session or figure…", .right = keys_of(open)}, *open.act(ui.state));
   ui.end_menu();

@@ -49,10 +49,11 @@ std::optional<ViewActions> scroll_to(const PlacedPicture& placed, const Landmark
 /// Scrolls to a landmark that is out of sight, unless the user has left the stop. Returns whether it did.
 bool reveal(Ui& ui, const PlacedPicture& placed, const TourPoint& point) {
   if (placed.scrolls->empty() || ui.out.stale || has_left_stop(ui.state)) return false;
-  auto& searched = ui.moment.searched[&point];
-  if (searched == placed.picture) return false;
-  searched = placed.picture;
+  auto& hidden = ui.moment.hidden;
+  const auto known = hidden.find(&point);
+  if (known != hidden.end() && known->second == placed.picture->content) return false;
   auto actions = scroll_to(placed, *point.landmark);
+  if (!actions) hidden[&point] = placed.picture->content;
   if (!actions) return false;
   ui.actions.emplace_back(RevealPoint{std::move(*actions)});
   ui.out.settling = true;

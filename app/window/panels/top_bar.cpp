@@ -28,8 +28,8 @@ Ui::Part logo(Ui& ui) {
 }
 
 /// The button of a command that undoes or goes back.
-Ui::Part step(Ui& ui, const char* sign, CommandId id) {
-  const Command& step = command(id);
+Ui::Part step(Ui& ui, const char* sign, std::string_view label) {
+  const Command& step = command(label);
   const auto action = step.act(ui.state);
   const std::string words = step.object && action ? label_of(step, ui.state) : capitalized(step.help);
   return ui.sign(sign, std::string(step.label), with_keys(words, step), action.value_or(ShowMessage{}),
@@ -43,24 +43,24 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
   const std::string name = ui.snapshot.model ? ui.snapshot.model->name : "no model";
   Ui::Part model = ui.menu_button(
       name, Menu::models,
-      {.menu = true, .tip = with_keys("Open another model", command(CommandId::models)), .name = "Model"});
+      {.menu = true, .tip = with_keys("Open another model", command("Models")), .name = "Model"});
   model.width = std::min(model.width, ui.u(240));
   Ui::Part more = ui.menu_button("⋯", Menu::more, {.tip = "More  F10", .name = "More"});
   ui.place(rect,
            {logo(ui),
             ui.menu_button(
                 "Examples", Menu::examples,
-                {.menu = true, .tip = with_keys("Prompts worth exploring", command(CommandId::examples))}),
+                {.menu = true, .tip = with_keys("Prompts worth exploring", command("Example prompts"))}),
             ui.button("Start token",
                       {.on = s.start_token,
                        .tip = with_keys("Put <|endoftext|> before the prompt, as before every training text",
-                                        command(CommandId::start_token))},
+                                        command("Start token"))},
                       SetStartToken{!s.start_token}),
-            step(ui, "↶", CommandId::undo), step(ui, "↷", CommandId::redo), step(ui, "←", CommandId::back),
-            step(ui, "→", CommandId::forward), prompt_notice(ui), std::move(model),
+            step(ui, "↶", "Undo"), step(ui, "↷", "Redo"), step(ui, "←", "Back"), step(ui, "→", "Forward"),
+            prompt_notice(ui), std::move(model),
             ui.button("Export",
                       {.look = Ui::Look::primary,
-                       .tip = with_keys("Export a picture or its data", command(CommandId::export_view))},
+                       .tip = with_keys("Export a picture or its data", command("Export…"))},
                       ShowDialog{Dialog::export_}),
             std::move(more)});
   ui.opens_like(Menu::second_model, Menu::models);

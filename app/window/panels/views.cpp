@@ -37,13 +37,13 @@ std::string generating_problem(const Ui& ui) {
 
 void draw_generate(Ui& ui, const Rect& rect) {
   const bool running = ui.state.generation.running;
-  if (ui.button(rect, running ? "■ Stop" : "▶ Generate",
-                {.on = running,
-                 .unavailable = running ? "" : generating_problem(ui),
-                 .tip = running ? "Stop generating  Esc"
-                                : with_keys("Generate token by token at this temperature",
-                                            command(CommandId::generate)),
-                 .name = running ? "Stop" : "Generate"}))
+  if (ui.button(
+          rect, running ? "■ Stop" : "▶ Generate",
+          {.on = running,
+           .unavailable = running ? "" : generating_problem(ui),
+           .tip = running ? "Stop generating  Esc"
+                          : with_keys("Generate token by token at this temperature", command("Generate")),
+           .name = running ? "Stop" : "Generate"}))
     ui.actions.emplace_back(Generate{!running});
 }
 
@@ -127,7 +127,7 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   std::vector<Ui::Part> line{std::move(stages)};
   if (beside) line.push_back(views);
   line.push_back({.grows = true});
-  const Command& two = command(CommandId::two_views);
+  const Command& two = command("Two views side by side");
   if (second_view)
     line.push_back(
         ui.sign("×", "One view", with_keys("Close the second view", two), change(&UiState::second_view, "")));

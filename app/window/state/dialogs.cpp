@@ -19,7 +19,7 @@ bool is_shown(const ViewSlice& s, const std::string& id) {
 
 }  // namespace
 
-void clear_answer(ExportForm& form) {
+void clear_answer(FileForm& form) {
   form.asked = form.writing = form.waiting = false;
   form.problem.clear();
 }
@@ -86,36 +86,25 @@ void reduce(DialogSlice& s, const DoExport& a, ReduceContext& w) {
   w.effects.emplace_back(ExportEffect{s.export_form, a});
 }
 
-void reduce(UiState& s, const ExportEnded& a, ReduceContext& w) {
-  using How = ExportEnded::How;
-  ExportForm& form = s.export_form;
+void reduce(UiState& s, const WriteEnded& a, ReduceContext& w) {
+  using How = WriteEnded::How;
+  FileForm& form = a.session ? s.save_form : s.export_form;
+  const bool is_open = s.dialog == (a.session ? Dialog::save : Dialog::export_);
   const bool was_sent = std::exchange(form.writing, a.how == How::writes);  // not a form opened since then
   form.waiting = a.how == How::waits;
   form.asked = a.how == How::exists;
-  if (a.how == How::failed) {
-    form.problem = a.message;
-    if (s.dialog != Dialog::export_) reduce(s, ShowMessage{a.message, true}, w);
-  }
-  if (a.how == How::saved) {
-    form.folder = a.folder;
-    remember(s.recent_folders, a.folder);
-    if (s.dialog == Dialog::export_ && was_sent) s.dialog = Dialog::none;
-  }
-  if (a.how == How::saved || a.how == How::copied) reduce(s, ShowMessage{a.message}, w);
-}
-
-void reduce(UiState& s, const SessionSaved& a, ReduceContext& w) {
-  const bool was_sent = std::exchange(s.save_form.writing, a.writes);
-  s.save_form.asked = a.exists;
-  s.save_form.problem = a.problem;
-  if (a.file.empty()) {
-    if (s.dialog != Dialog::save && !a.problem.empty()) reduce(s, ShowMessage{a.problem, true}, w);
-    return;
-  }
-  s.session = a.file;
-  remember(s.recent_sessions, a.file);
+  form.problem = a.problem;
+  if (a.how == How::failed && !is_open) reduce(s, ShowMessage{a.problem, true}, w);
+  if (a.how == How::copied) reduce(s, ShowMessage{"Copied the picture."}, w);
+  if (a.how != How::saved) return;
   remember(s.recent_folders, a.file.parent_path());
-  if (s.dialog == Dialog::save && was_sent) s.dialog = Dialog::none;
+  if (a.session) {
+    s.session = a.file;
+    remember(s.recent_sessions, a.file);
+  } else {
+    s.export_form.folder = a.file.parent_path();
+  }
+  if (is_open && was_sent) s.dialog = Dialog::none;
   reduce(s, ShowMessage{"Saved " + system::text_of(a.file) + "."}, w);
 }
 
@@ -131,6 +120,20 @@ void reduce(DialogSlice& s, const FolderListed& a, ReduceContext&) {
   form.listing = a.listing;
   if (form.path.edit.text == form.asked)
     form.path = {apply(make_text_state(system::text_of(a.listing.folder)), kSelectAll)};
+}
+
+bool can_write(const FileForm& form) {
+  return !form.path.edit.text.empty() && !form.writing;
+}
+
+std::optional<Action> opening(const UiState& state) {
+  const OpenForm& form = state.open_form;
+  const std::filesystem::path typed = system::path_of(form.path.edit.text);
+  if (const auto model = typed_model(state)) return FetchModel{*model};
+  if (form.path.edit.text == system::text_of(form.listing.folder))
+    return form.listing.is_model ? std::optional<Action>(OpenModel{typed}) : std::nullopt;
+  if (is_for_open_file(typed)) return OpenFile{typed};
+  return may_hold_tensors(typed) ? Action(OpenModel{typed}) : Action(BrowseFolder{typed});
 }
 
 std::optional<HubModel> typed_model(const UiState& state) {

@@ -19,7 +19,8 @@ enum class Dialog { none, open, export_, help, save, palette };
 struct FileForm {
   TextField path;
   bool asked = false;    ///< the file exists: the dialog asks whether to replace it
-  bool writing = false;  ///< the file is being written
+  bool waiting = false;  ///< it will be written once everything is computed
+  bool writing = false;  ///< it is being written
   std::string problem;   ///< why it could not be written: one sentence, until something changes
 };
 
@@ -35,8 +36,7 @@ struct ExportForm : FileForm {
   bool recipe = true;   ///< the file carries its recipe
   bool dark = false;    ///< the picture's theme; initially the window's
   std::filesystem::path folder;  ///< folder of the suggested path
-  TextField size;        ///< "1200x800", or "1200" as a width, logical pixels; empty: as `target` chooses
-  bool waiting = false;  ///< the file will be written once everything is computed
+  TextField size;  ///< "1200x800", or "1200" as a width, logical pixels; empty: as `target` chooses
 };
 
 struct OpenForm {
@@ -87,20 +87,15 @@ struct DoExport {
   bool replace = false;  ///< an existing file
   bool copy = false;     ///< to the clipboard, not to a file
 };
-struct ExportEnded {
-  enum class How { saved, copied, failed, exists, waits, writes } how = How::saved;
-  std::string message = {};           ///< what was saved or copied, or why it failed
-  std::filesystem::path folder = {};  ///< where it was saved
-};
 struct SaveSession {
   std::filesystem::path file;
   bool replace = false;  ///< an existing file
 };
-struct SessionSaved {
-  std::filesystem::path file = {};  ///< empty: it was not saved
-  bool exists = false;              ///< a file of that name exists
-  bool writes = false;              ///< it is being written; another result follows
-  std::string problem = {};         ///< why it failed otherwise
+struct WriteEnded {  ///< what became of a picture, or of a session
+  enum class How { saved, copied, failed, exists, waits, writes } how = How::saved;
+  std::filesystem::path file = {};  ///< what was saved
+  std::string problem = {};         ///< why it failed
+  bool session = false;
 };
 struct BrowseFolder {
   std::filesystem::path folder;
@@ -113,17 +108,20 @@ void reduce(UiState& s, const ShowDialog& a, ReduceContext& w);
 void reduce(DialogSlice& s, const ShowGuide& a, ReduceContext& w);
 void reduce(UiState& s, const SetExport& a, ReduceContext& w);
 void reduce(DialogSlice& s, const DoExport& a, ReduceContext& w);
-void reduce(UiState& s, const ExportEnded& a, ReduceContext& w);
-void reduce(UiState& s, const SessionSaved& a, ReduceContext& w);
+void reduce(UiState& s, const WriteEnded& a, ReduceContext& w);
 void reduce(DialogSlice& s, const BrowseFolder& a, ReduceContext& w);
 void reduce(DialogSlice& s, const FolderListed& a, ReduceContext& w);
 
 /// Chooses the format that a typed path names, if what is exported can have it.
 void follow_extension(ExportForm& form);
 
-/// Clears the messages about an export that refer to the form before it changed.
-void clear_answer(ExportForm& form);
+/// Clears the messages that refer to the form before it changed.
+void clear_answer(FileForm& form);
 
+/// Whether Enter and the button of a form write its file: there is a name, and no question or answer is open.
+bool can_write(const FileForm& form);
+/// What Enter and the button of the Open dialog do; nothing: nothing that can be opened is named.
+std::optional<Action> opening(const UiState& state);
 /// The hub model whose name was typed instead of a path; nothing if there is none or models cannot be
 /// fetched.
 std::optional<HubModel> typed_model(const UiState& state);

@@ -110,7 +110,6 @@ void reduce(UiState& s, const OpenFile& a, ReduceContext& w) {
 }
 
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {
-  if (!a.problem.empty()) return reduce(s, ShowMessage{a.problem, true}, w);
   const Session& session = a.recipe.session;
   reduce(s, CloseTour{}, w);
   const bool attention = !session.attention.empty();

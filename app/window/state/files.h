@@ -62,7 +62,6 @@ struct OpenSession {  ///< opens a session that was read
   /// Where the second model or the second file of attention is; nothing: not found.
   std::optional<std::filesystem::path> second = {};
   bool second_differs = false;  ///< `second` has other weights than the session's
-  std::string problem = {};     ///< why it could not be read
 };
 
 void reduce(UiState& s, const OpenModel& a, ReduceContext& w);

@@ -8,6 +8,7 @@
 #include "app/window/sessions.h"
 #include "app/window/state.h"
 #include "model/files/error.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -42,13 +43,6 @@ void refuse_text(UiState& s) {
 void continue_second(UiState& s, const AppendToken& a) {
   TextState& edit = s.second.text.edit;
   std::string bytes(a.of->model->tokenizer->bytes(a.id));
-  if (bytes.empty()) {
-    s.generation.running = false;
-    s.message = {"The second prompt is a text, and the token " + token_label(*a.of->model->tokenizer, a.id) +
-                     " has none.",
-                 true};
-    return;
-  }
   const std::size_t kept = a.after < 0 ? edit.text.size() : a.of->tokens.tokens.at(a.after).end;
   if (kept + bytes.size() > kMaxText) return refuse_text(s);
   const TextCommand command = a.after < 0 ? TextCommand(Append{std::move(bytes), s.generation.running})
@@ -112,6 +106,12 @@ void count_generated(Generation& generation) {
   if (generation.running && ++generation.token_count >= Generation::kMax) generation.running = false;
 }
 
+/// The run's position aligned with the baseline's `position`; -1: none.
+int own_position(const PromptRun& run, int position) {
+  const auto found = std::ranges::find(run.aligned, position);
+  return position < 0 || found == run.aligned.end() ? -1 : static_cast<int>(found - run.aligned.begin());
+}
+
 }  // namespace
 
 void prompt_changed(UiState& s) {
@@ -162,8 +162,7 @@ void field_changed(UiState& s, Field field) {
   if (field == Field::option) set_typed_option(s);
   if (field == Field::palette) s.palette.chosen = 0;
   if (field == Field::edits) s.edits_bar.problem.clear();
-  if (field == Field::session_path)
-    s.save_form.asked = s.save_form.writing = false, s.save_form.problem.clear();
+  if (field == Field::session_path) clear_answer(s.save_form);
   if (field == Field::export_path || field == Field::export_size) clear_answer(s.export_form);
   if (field == Field::export_path) follow_extension(s.export_form);
 }
@@ -188,10 +187,7 @@ const TourStop* shown_example(const UiState& state) {
 
 void select_waiting_example(UiState& s, const Snapshot& snapshot) {
   const TourStop* example = shown_example(s);
-  const Selection chosen = s.selection;
-  const bool waits = std::exchange(s.example_waits, false) && example != nullptr && s.tour.tour < 0;
-  if (waits &&
-      chosen == Selection{example->layer.value_or(chosen.layer), example->head.value_or(chosen.head), -1, -1})
+  if (std::exchange(s.example_waits, false) && example != nullptr && s.tour.tour < 0)
     select_stop(s, *example, snapshot);
 }
 
@@ -275,14 +271,75 @@ void reduce(UiState& s, const Generate& a, ReduceContext& w) {
 }
 
 void reduce(UiState& s, const PromptsRead& a, ReduceContext&) {
-  if (!a.prompts) {
-    s.message = {a.problem, true};
-    return;
-  }
   set_prompts(s, a.prompts);
   show_prompt_list_view(s);
   show_option_text(s);
   if (s.message.is_error) s.message = {};
+}
+
+void reduce(UiState& s, const SetSide& a, ReduceContext&) {
+  if (a.side != s.side) s.generation.running = false;  // of the side that was shown
+  s.side = a.side;
+}
+
+bool continues_second(const UiState& state) {
+  return state.side == Side::baseline && state.second.on && !state.second.is_file;
+}
+
+void reduce(UiState& s, const CompareWith& a, ReduceContext& w) {
+  const auto& model = w.snapshot.model;
+  const bool files = model && model->patterns;
+  if (a.on && !s.second.on && (s.second.text.edit.text.empty() || s.second.is_file != files))
+    s.second.text.edit = apply(make_text_state(files ? system::text_of(model->folder) : s.prompt.edit.text),
+                               kSelectAll);  // typing replaces the text
+  if (a.on) s.second.is_file = files;
+  if (s.second.on != a.on) s.side = Side::run;  // a comparison starts at the first prompt
+  s.second.on = a.on;
+  s.second.alignment = a.alignment;
+}
+
+void reduce(UiState& s, const CompareModel& a, ReduceContext& w) {
+  const auto& model = w.snapshot.model;
+  if (!a.folder.empty() && model && model->patterns) {
+    s.message = {missing(*model, Capability::weights), true};
+    return;
+  }
+  s.side = Side::run;
+  s.second.model = a.folder;
+  ++s.second_request;
+}
+
+bool has_comparison(const UiState& state) {
+  return state.second.is_set() || !state.edits.active().empty();
+}
+
+void end_mixed_comparison(UiState& state, const Snapshot& snapshot) {
+  const bool patterns = snapshot.model && snapshot.model->patterns;
+  if (patterns) state.second.model.clear();
+  if (state.second.is_file == patterns) return;
+  if (std::exchange(state.second.on, false)) state.side = Side::run;
+}
+
+ViewActions translate_to_run(ViewActions actions, const PromptRun& run) {
+  ViewActions own;
+  const auto is_gone = [&](int& position) {
+    if (position < 0) return false;
+    position = own_position(run, position);
+    return position < 0;
+  };
+  for (ViewAction& action : actions) {
+    if (auto* query = std::get_if<SelectQuery>(&action); query && is_gone(query->position)) continue;
+    if (auto* key = std::get_if<SelectKey>(&action); key && is_gone(key->position)) continue;
+    const auto* guess =
+        std::get_if<AppendToken>(&action);  // a guess that names its prompt continues that prompt
+    const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);
+    const bool changes_a_run =
+        (goes_on && !compares_one_prompt(run)) || std::holds_alternative<ToggleEdit>(action) ||
+        std::holds_alternative<SetPositionId>(action) || std::holds_alternative<SetVisibility>(action) ||
+        std::holds_alternative<DragEdit>(action);
+    if (!changes_a_run) own.push_back(std::move(action));
+  }
+  return own;
 }
 
 }  // namespace headscope::app

@@ -93,8 +93,8 @@ TEST_F(AttentionWindow, ToursSayNothingAboutItThatHoldsOnlyForModels) {
 TEST_F(AttentionWindow, ComparesWithASecondFile) {
   CoreOptions own = options();
   own.window.model = file({2, 3, 7, 7}, "a.safetensors");
-  own.window.second = file({2, 3, 7, 7}, "b.safetensors").string();
-  own.window.second_is_file = true;
+  own.window.second = {
+      .on = true, .text = {make_text_state(file({2, 3, 7, 7}, "b.safetensors").string())}, .is_file = true};
   CoreFixture core(std::move(own));
   ASSERT_TRUE(core.snapshot().run->baseline);
   EXPECT_EQ(core.snapshot().run->baseline->model->patterns->name(), "b.safetensors");
@@ -119,8 +119,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   {
     CoreOptions own = options();
     own.window.model = first;
-    own.window.second = second.string();
-    own.window.second_is_file = true;
+    own.window.second = {.on = true, .text = {make_text_state(second.string())}, .is_file = true};
     CoreFixture core(std::move(own));
     apply_and_show(core, SelectHead{1, 2}, ShowView{"lines"}, SetSide{Side::difference});
     session = saved(core, folder_.path());
@@ -152,7 +151,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   file({2, 3, 5, 5}, "b.safetensors");  // replaces the file
   core.apply(OpenFile{session});
   wait_until(core, [&] { return !core.state().message.text.empty(); });
-  EXPECT_THAT(core.state().message.text, HasSubstr("have different weights now"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("has different weights now"));
   shown(core);
   ASSERT_TRUE(core.snapshot().run->baseline);
   EXPECT_EQ(core.snapshot().run->baseline->run->length(), 5) << "as it is now";

@@ -132,8 +132,7 @@ TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
   unknown.find_models = nullptr;
   const auto without = reopened(std::move(unknown));
   EXPECT_TRUE(without->state().second.model.empty());
-  EXPECT_THAT(without->state().message.text, AllOf(HasSubstr("The second model, \"second\", was not found"),
-                                                   HasSubstr("“Second model…” in the ⋯ menu")));
+  EXPECT_THAT(without->state().message.text, HasSubstr("compared with \"second\", which was not found"));
 }
 
 TEST_F(TwoModelsWindow, FiguresNameTheOneThatTheyShow) {

@@ -64,7 +64,7 @@ TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
   list.prompts.push_back(
       {{.text = "",
         .ids = tokenize(*core.snapshot().model, Prompt{"The queen and the king", {}, false}).ids()}});
-  core.apply(PromptsRead{std::make_shared<const PromptList>(list), ""});
+  core.apply(PromptsRead{std::make_shared<const PromptList>(list)});
   EXPECT_EQ(core.state().view, "search");
   shown(core);
   const auto numbers = [&] {
@@ -167,7 +167,7 @@ class ListMeansWindow : public HandsTest {
     return folder_.write("pairs.jsonl", lines);
   }
   static void open(Core& core, const std::filesystem::path& list) {
-    core.apply(PromptsRead{std::make_shared<const PromptList>(read_prompt_list(list)), ""});
+    core.apply(PromptsRead{std::make_shared<const PromptList>(read_prompt_list(list))});
   }
   /// The means of a view as far as they are known.
   static std::shared_ptr<const FoldOverPrompts> means(const Core& core, const char* view) {

@@ -1,6 +1,6 @@
-// Why there is no window, and exceptions from a C library's callbacks.
-#include "app/window/no_window.h"
-#include "app/window/deferred_error.h"
+// Why there is no window.
+#include "app/window/window.h"
+
 #include "system/machine.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
@@ -30,22 +30,6 @@ TEST(NoWindow, IsOneSentence) {
   const std::string said = NoWindow("there is no display", "start one").what();
   EXPECT_TRUE(is_sentence(said)) << said;
   EXPECT_THAT(said, AllOf(HasSubstr("there is no display"), HasSubstr("start one")));
-}
-
-TEST(DeferredError, IsThrownOnOnceTheFirstOfSeveral) {
-  DeferredError error;
-  error.rethrow();  // nothing was thrown
-  int calls = 0;
-  error.run([&] { ++calls; });
-  error.rethrow();
-  for (const char* words : {"first", "second"})
-    error.run([&] {
-      ++calls;
-      throw std::runtime_error(words);
-    });
-  EXPECT_EQ(calls, 3);
-  EXPECT_EQ(testing::message_of<std::runtime_error>([&] { error.rethrow(); }), "first");
-  error.rethrow();  // once
 }
 
 }  // namespace
