@@ -8,6 +8,7 @@ namespace headscope::app {
 namespace {
 
 using Maybe = std::optional<Action>;
+using State = const UiState&;
 
 constexpr Modifiers kNone{};
 constexpr Modifiers kShift{.shift = true};
@@ -78,30 +79,6 @@ std::string undo_object(const UiState& s) {
   return undo_words(s, kForward);
 }
 
-Maybe toggle_generating(const UiState& s) {
-  return Generate{!s.generation.running};
-}
-Maybe toggle_start_token(const UiState& s) {
-  return SetStartToken{!s.start_token};
-}
-Maybe toggle_edits(const UiState& s) {
-  return ShowEdits{!s.edits_bar.open};
-}
-Maybe toggle_second_prompt(const UiState& s) {
-  return CompareWith{!s.second.on, s.second.alignment};
-}
-Maybe toggle_two_views(const UiState& s) {
-  return toggle_second_view(s);
-}
-Maybe toggle_dark(const UiState& s) {
-  return change(&UiState::dark, !s.dark);
-}
-Maybe reset_panes(const UiState&) {
-  return change(&UiState::panes, {});
-}
-Maybe quit(const UiState&) {
-  return change(&UiState::quit, true);
-}
 template <int kBy>
 Maybe resize_text(const UiState& s) {
   return SetFontSize{s.font_size + kBy};
@@ -119,15 +96,21 @@ constexpr Command kTable[] = {
     {Key::s, kCtrlShift, "Save session as…", "save the session under another name", open<Dialog::save>},
     {Key::none, kNone, "Sessions", "", nullptr, 0, "", Menu::sessions},
     {Key::o, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts", open<Dialog::open>},
-    {Key::g, kCtrl, "Generate", "start or stop generating, token by token", toggle_generating, kGroup},
-    {Key::b, kCtrl, "Start token", "toggle the start token", toggle_start_token},
+    {Key::g, kCtrl, "Generate", "start or stop generating, token by token",
+     [](State s) -> Maybe { return Generate{!s.generation.running}; }, kGroup},
+    {Key::b, kCtrl, "Start token", "toggle the start token",
+     [](State s) -> Maybe { return SetStartToken{!s.start_token}; }},
     {Key::z, kCtrl, "Undo", "undo the last change of the prompt, the edits or the second prompt", undo<false>,
      kGroup | kRepeats, "There is nothing to undo.", Menu::none, undo_object<false>},
     {Key::z, kCtrlShift, "Redo", "redo it", undo<true>, kRepeats, "There is nothing to redo.", Menu::none,
      undo_object<true>},
     {Key::y, kCtrl, "", "redo it", undo<true>, kRepeats},
-    {Key::i, kCtrl, "Edits bar", "show or hide the Edits bar", toggle_edits, kGroup},
-    {Key::p, kCtrl, "Second prompt", "show or hide a second prompt to compare with", toggle_second_prompt,
+    {Key::i, kCtrl, "Edits bar", "show or hide the Edits bar",
+     [](State s) -> Maybe { return ShowEdits{!s.edits_bar.open}; }, kGroup},
+    {Key::p, kCtrl, "Second prompt", "show or hide a second prompt to compare with",
+     [](State s) -> Maybe {
+       return CompareWith{!s.second.on, s.second.alignment};
+     },
      kGroup},
     {Key::m, kCtrlShift, "Second model…", "choose a second model to compare with", nullptr, 0, "",
      Menu::second_model},
@@ -150,9 +133,12 @@ constexpr Command kTable[] = {
      "No tours were found next to the program."},
     {Key::page_up, kAlt, "", "previous stop of the tour", step_stop<-1>},
     {Key::page_down, kAlt, "", "next stop of the tour", step_stop<1>},
-    {Key::d, kCtrl, "Two views side by side", "show or hide a second view", toggle_two_views},
-    {Key::none, kNone, "Reset pane widths", "", reset_panes, kGroup},
-    {Key::t, kCtrl, "Toggle dark theme", "", toggle_dark, kAnywhere},
+    {Key::d, kCtrl, "Two views side by side", "show or hide a second view",
+     [](State s) -> Maybe { return toggle_second_view(s); }},
+    {Key::none, kNone, "Reset pane widths", "", [](State) -> Maybe { return change(&UiState::panes, {}); },
+     kGroup},
+    {Key::t, kCtrl, "Toggle dark theme", "", [](State s) -> Maybe { return change(&UiState::dark, !s.dark); },
+     kAnywhere},
     {Key::equal, kCtrl, "Larger text", "", resize_text<1>, kRepeats | kAnywhere},
     {Key::minus, kCtrl, "Smaller text", "", resize_text<-1>, kRepeats | kAnywhere},
     {Key::zero, kCtrl, "Default text size", "", always<SetFontSize>, kAnywhere},
@@ -161,7 +147,7 @@ constexpr Command kTable[] = {
     {Key::k, kCtrl, "Find…", "find a command, a view, a head, a token… by a few letters", toggle_palette,
      kGroup | kAnywhere},
     {Key::f1, kNone, "Help", "this help: keys, the guide and its glossary", toggle_help, kAnywhere},
-    {Key::q, kCtrl, "Quit", "", quit, kAnywhere},
+    {Key::q, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); }, kAnywhere},
 };
 
 std::string name_of(Key key) {
@@ -242,7 +228,7 @@ std::string with_key(std::string_view help, std::string_view keys, std::size_t w
 std::vector<KeyHelp> list_of_keys() {
   std::vector<KeyHelp> lines;
   for (const Command& command : commands())
-    if (command.key != Key::none) lines.push_back({keys_of(command), capitalized(help_of(command))});
+    if (command.key != Key::none) lines.push_back({keys_of(command), std::string(help_of(command))});
   lines.insert(
       lines.end(),
       {{"Tab, Shift+Tab", "next, previous group of controls"},

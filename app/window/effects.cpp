@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr const char *kSaving = "saving", *kExporting = "exporting";
 
 using Result = std::optional<Action>;
-using How = WriteEnded::How;
+using Outcome = WriteEnded::How;
 
 /// What `read` returns, or its failure as a message.
 template <class Read>
@@ -100,22 +100,22 @@ std::filesystem::path Core::path_to_write(const std::string& typed, std::string_
 }
 
 void Core::perform(const SaveSession& effect) {
-  const auto ended = [this](How how, std::string problem = "") {
-    apply(WriteEnded{.how = how, .problem = std::move(problem), .session = true});
+  const auto ended = [this](Outcome outcome, std::string problem = "") {
+    apply(WriteEnded{.how = outcome, .problem = std::move(problem), .session = true});
   };
   try {
     fs::path file = path_to_write(system::text_of(effect.file), kSessionExtension);
     if (file.extension() != kSessionExtension) file += kSessionExtension;
     if (state_.pending_session)
       throw std::runtime_error("The session is still opening: its model is not loaded yet.");
-    if (!effect.replace && system::is_there(file)) return ended(How::exists);
+    if (!effect.replace && system::is_there(file)) return ended(Outcome::exists);
     Recipe recipe{session_of(state_, *snapshot_), {}};
     recipe.session.precision = options_.window.precision;
     add_known_weights(recipe.session, snapshot_);
     write(kSaving, file, to_json(recipe), true);
-    ended(How::writes);
+    ended(Outcome::writes);
   } catch (const std::exception& e) {
-    ended(How::failed, e.what());
+    ended(Outcome::failed, e.what());
   }
 }
 
@@ -126,7 +126,7 @@ void Core::write(const std::string& topic, const fs::path& file, std::string byt
       system::write_file_atomically(*path, bytes);
       return WriteEnded{.file = *path, .session = session};
     } catch (const std::exception& e) {
-      return WriteEnded{.how = How::failed, .problem = e.what(), .session = session};
+      return WriteEnded{.how = Outcome::failed, .problem = e.what(), .session = session};
     }
   });
   std::erase_if(writing_, [](const auto& other) { return other.expired(); });
@@ -193,8 +193,8 @@ void Core::perform(const CopyNumbers& effect) {
 }
 
 void Core::perform(const ExportEffect& effect) {
-  const auto ended = [this](How how, std::string problem = "") {
-    apply(WriteEnded{.how = how, .problem = std::move(problem)});
+  const auto ended = [this](Outcome outcome, std::string problem = "") {
+    apply(WriteEnded{.how = outcome, .problem = std::move(problem)});
   };
   const ExportForm& form = effect.form;
   const bool copies = effect.action.copy;
@@ -202,25 +202,25 @@ void Core::perform(const ExportEffect& effect) {
     if (!snapshot_->run) throw std::runtime_error("There is no picture yet: no prompt has been run.");
     fs::path path = copies ? "" : path_to_write(form.path.edit.text, extension_of(form.kind));
     if (!format_of(path)) path += extension_of(form.kind);
-    if (!copies && !effect.action.replace && system::is_there(path)) return ended(How::exists);
+    if (!copies && !effect.action.replace && system::is_there(path)) return ended(Outcome::exists);
     const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
     const ExportSource shown{state_, *snapshot_,       options_.fonts,
                              frame_, window_.pictures, options_.window.precision};
     const FileFormat format = copies ? FileFormat::png : format_of(path).value();
     auto bytes = exported_bytes(form, format, shown, answers,
                                 [&] { return has_all_answers(effect, answers->asked()); });
-    if (!bytes) return ended(How::waits);
+    if (!bytes) return ended(Outcome::waits);
     if (!copies) {
       write(kExporting, path, *std::move(bytes), false);
-      return ended(How::writes);
+      return ended(Outcome::writes);
     }
     background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Result {
       std::string problem = system::copy_picture(clipboard, png);
-      const How how = problem.empty() ? How::copied : How::failed;
-      return WriteEnded{.how = how, .problem = std::move(problem)};
+      const Outcome outcome = problem.empty() ? Outcome::copied : Outcome::failed;
+      return WriteEnded{.how = outcome, .problem = std::move(problem)};
     });
   } catch (const std::exception& e) {
-    ended(How::failed, e.what());
+    ended(Outcome::failed, e.what());
   }
 }
 

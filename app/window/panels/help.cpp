@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/ascii.h"
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 #include "viz/scene/picture.h"
@@ -42,7 +43,7 @@ GuidePage make_keys_page() {
   GuideBlock& table = page.blocks.emplace_back(GuideBlock{.kind = BlockKind::table});
   table.rows.push_back({{}, {}});  // no headings
   for (const KeyHelp& line : list_of_keys())
-    table.rows.push_back({strong(line.keys), {{Look::plain, line.what}}});
+    table.rows.push_back({strong(line.keys), {{Look::plain, capitalized(line.what)}}});
   return page;
 }
 

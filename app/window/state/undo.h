@@ -13,8 +13,8 @@ struct SecondPrompt {
   bool on = false;  ///< a second prompt
   TextField text;
   Alignment alignment = Alignment::position;
-  bool is_file = false;         ///< the text is the path of an attention file, like the open one
-  std::filesystem::path model;  ///< the second model; empty: the same one
+  bool is_file = false;              ///< the text is the path of an attention file, like the open one
+  std::filesystem::path model = {};  ///< the second model; empty: the same one
   bool is_set() const { return on || !model.empty(); }
 };
 
