@@ -11,7 +11,6 @@
 #include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/window/exporting.h"
-#include "app/window/generation.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
@@ -202,7 +201,7 @@ void Core::run_frame(const Event* event) {
 
 void Core::set_questions(const std::vector<Question>& shown) {
   std::vector<Question> asked = shown;
-  if (state_.generation.running) asked.push_back(next_token_question(state_, *snapshot_));
+  if (state_.generation.running) asked.push_back(next_token_question());
   // The session that is kept names the hash of its weights. They are hashed once, after all that is shown.
   const auto& run = snapshot_->run;
   if (!kept_.own.empty() || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
@@ -365,10 +364,6 @@ void Core::settle() {
     worker_.settle();
     wait_for_writing(std::chrono::hours(1));
   } while (take_results());
-}
-
-void Core::generate_step() {
-  for (const Action& action : generation_actions(state_, *snapshot_)) apply(action);
 }
 
 void Core::carry_out(const Effect& effect) {

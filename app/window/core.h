@@ -133,6 +133,8 @@ class Core {
   void check_weights();
   void apply_given_edits();
   void generate_step();
+  /// The question that generation asks: the next token after the shown side of a comparison, or the prompt.
+  Question next_token_question() const;
   void follow_carets();
   /// The label under the mouse is defined once the mouse has rested.
   void await_rest();

@@ -1,16 +1,20 @@
-// What the core does on request of actions: clipboard, folders, models, files.
+// What the core does on request of actions: clipboard, folders, models, files, generating.
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <iterator>
 #include <ranges>
 #include <stdexcept>
 #include <utility>
 
+#include "app/run/analyses/predictions.h"
 #include "app/views/export.h"
+#include "app/views/output/continuation.h"
 #include "app/window/core.h"
 #include "app/window/exporting.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
+#include "model/pass/statistics.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
@@ -25,6 +29,16 @@ constexpr const char *kSaving = "saving", *kExporting = "exporting";
 
 using Result = std::optional<Action>;
 using Outcome = WriteEnded::How;
+
+/// The run whose text goes on: the shown side's. Null while there is none of what is typed.
+std::shared_ptr<const PromptRun> continued(const UiState& state, const Snapshot& snapshot) {
+  const auto& run = snapshot.run;
+  if (!run || run->prompt != prompt_of(state)) return nullptr;
+  if (continues_second(state))
+    return run->baseline && run->baseline->prompt.text == state.second.text.edit.text ? run->baseline
+                                                                                      : nullptr;
+  return state.side == Side::baseline && run->baseline ? run->baseline : run;
+}
 
 /// What `read` returns, or its failure as a message.
 template <class Read>
@@ -222,6 +236,41 @@ void Core::perform(const ExportEffect& effect) {
   } catch (const std::exception& e) {
     ended(Outcome::failed, e.what());
   }
+}
+
+Question Core::next_token_question() const {
+  const Question next = NextAfter{-1};
+  const auto run = continued(state_, *snapshot_);
+  return run && run != snapshot_->run ? next.on_baseline() : next;
+}
+
+/// Appends a token sampled once the model has answered for the whole prompt, or stops and shows why.
+void Core::generate_step() {
+  const auto shown = state_.generation.running ? continued(state_, *snapshot_) : nullptr;
+  const auto known = shown ? snapshot_->answers->find(next_token_question()) : nullptr;
+  if (!known) return;
+  const auto stop = [this](std::string why, bool is_error) {
+    apply(Generate{false});
+    apply(ShowMessage{std::move(why), is_error});
+  };
+  if (!known->value) return stop(known->failure, true);
+  const auto& next = *std::static_pointer_cast<const NextToken>(known->value);
+  const int n_ctx = shown->run->config.n_ctx;
+  if (shown->tokens.length() >= n_ctx)
+    return stop(
+        "Context full: generation stopped at this model's limit of " + std::to_string(n_ctx) + " tokens.",
+        false);
+  int id = 0;
+  try {
+    id = model::draw_token(next.logits, sampling_of(state_.options), seed_of(state_.options),
+                           shown->run->length());
+  } catch (const model::RunError& e) {
+    return stop(e.what(), true);
+  }
+  if (id == shown->model->tokenizer->end_of_text())
+    return stop("The model ended the text (<|endoftext|>): generation stopped.", false);
+  const auto logit = static_cast<double>(next.logits[id]);
+  apply(AppendToken{id, -1, std::exp(logit - model::log_sum_exp(next.logits)), shown});
 }
 
 }  // namespace headscope::app
