@@ -204,8 +204,9 @@ void Core::set_questions(const std::vector<Question>& shown) {
   if (state_.generation.running) asked.push_back(next_token_question());
   // The session that is kept names the hash of its weights. They are hashed once, after all that is shown.
   const auto& run = snapshot_->run;
-  if (!kept_.own.empty() || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
-  if (!kept_.own.empty() && run && run->baseline && run->baseline->model != run->model)
+  const bool says_hash = unhashed_ || !kept_.own.empty();
+  if (says_hash || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
+  if (says_hash && run && run->baseline && run->baseline->model != run->model)
     asked.push_back(Question(HashOfWeights{}).on_baseline());
   questions_ = newest_first(questions_, asked);
   request_answers();
@@ -294,6 +295,7 @@ bool Core::take_results() {
   const bool second_differs = newest->second_model && newest->second_model != snapshot_->second_model;
   snapshot_ = std::move(newest);
   memory_.moment.found.reset();
+  if (other_model || second_differs) unhashed_.reset();
   if (other_model) {
     apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
     apply_given_edits();
@@ -320,6 +322,7 @@ bool Core::take_results() {
   }
   generate_step();
   check_weights();
+  add_late_hashes();
   keeper_.soon();
   if (pending_export_) carry_out(*std::exchange(pending_export_, std::nullopt));
   return true;

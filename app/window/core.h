@@ -131,6 +131,7 @@ class Core {
   /// Waits a few seconds, and returns what could not be written; empty: nothing.
   std::string end_writing();
   void check_weights();
+  void add_late_hashes();
   void apply_given_edits();
   void generate_step();
   /// The question that generation asks: the next token after the shown side of a comparison, or the prompt.
@@ -148,6 +149,8 @@ class Core {
   std::vector<Question> questions_;       // asked by the window, newest first
   std::optional<Effect> pending_export_;  // an export that is waiting for answers
   std::vector<Question> pending_questions_;
+  /// The session that was saved before the hashes of its models' weights were known.
+  std::optional<std::pair<std::filesystem::path, Recipe>> unhashed_;
   std::vector<std::weak_ptr<const std::filesystem::path>> writing_;  // owned by the tasks that write them
   WindowFrame frame_;
   WindowPicture window_;

@@ -125,9 +125,11 @@ void Core::perform(const SaveSession& effect) {
     if (!effect.replace && system::is_there(file)) return ended(Outcome::exists);
     Recipe recipe{session_of(state_, *snapshot_), {}};
     recipe.session.precision = options_.window.precision;
-    add_known_weights(recipe.session, snapshot_);
+    const bool is_whole = add_known_weights(recipe.session, snapshot_);
     write(kSaving, file, to_json(recipe), true);
     ended(Outcome::writes);
+    unhashed_.reset();
+    if (!is_whole) unhashed_.emplace(file, std::move(recipe));
   } catch (const std::exception& e) {
     ended(Outcome::failed, e.what());
   }
@@ -152,6 +154,21 @@ void Core::wait_for_writing(std::chrono::milliseconds time) {
   for (const char* topic : {kSaving, kExporting}) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     background_.wait(topic, std::max(left, std::chrono::milliseconds(0)));
+  }
+}
+
+void Core::add_late_hashes() {
+  if (!unhashed_ || !add_known_weights(unhashed_->second.session, snapshot_)) return;
+  const auto [file, recipe] = *std::exchange(unhashed_, std::nullopt);
+  try {
+    background_.run_in_order(kSaving, [file = file, whole = to_json(recipe)]() -> Result {
+      try {
+        system::write_file_atomically(file, whole);
+      } catch (const std::exception&) {  // nobody waits for it
+      }
+      return std::nullopt;
+    });
+  } catch (const NoThread&) {  // the session stays without a hash, as one of unknown weights
   }
 }
 

@@ -71,8 +71,8 @@ class Keys {
       add(OpenModel{is_file && !is_patterns ? path.parent_path() : path});
     }
     if (e.paths.size() > 1)
-      add(ShowMessage{"Only " + terminal_safe(system::text_of(path)) +
-                      " is opened: drop one file at a time."});
+      add(ShowMessage{"Only " + terminal_safe(system::text_of(path)) + " is opened: drop one file at a time.",
+                      true});
   }
 
   template <class Mouse>

@@ -127,10 +127,10 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   return (!is_second || hash(of_second, session.second_weights)) && own;
 }
 
-void add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown) {
+bool add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown) {
   SnapshotAnswers answers(shown);
   // Answers are about the run, which may still be another model's.
-  if (shown->run && shown->run->model == shown->model) add_weights(session, *shown, answers);
+  return !shown->run || shown->run->model != shown->model || add_weights(session, *shown, answers);
 }
 
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,

@@ -19,8 +19,8 @@ void show_kept_part(UiState& state, const Session& session);
 /// Adds the hashes of the models' weights that are known; returns false while one is still being computed.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 
-/// The same from the answers that the window shows, as far as they are about the open model.
-void add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown);
+/// The same from the answers that the window shows; true without a run of the open model.
+bool add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown);
 
 /// The recipe of a view's picture, or of the whole window if `view` is null.
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,

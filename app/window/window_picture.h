@@ -20,19 +20,7 @@ struct PaletteEntry;
 enum class Cursor { arrow, hand, text, resize_x, move };
 
 /// Menus that open at a button or at the mouse.
-enum class Menu {
-  none,
-  examples,
-  models,
-  second_model,
-  more,
-  sessions,
-  stops,
-  picture,
-  text,
-  choice,
-  edit
-};
+enum class Menu { none, examples, models, second_model, more, sessions, stops, picture, text, choice, edit };
 
 /// A control, picture or field that responds to the mouse or the keyboard.
 struct WindowItem {
@@ -143,7 +131,7 @@ struct Moment {
   Field menu_field = Field::prompt;  ///< the field of the open text menu
   viz::Point menu_at;
   float menu_height = 0;  ///< of the open menu in the last frame
-  float strips = 0;  ///< height of the bars under the prompt: fixed while a picture is dragged
+  float strips = 0;       ///< height of the bars under the prompt: fixed while a picture is dragged
   bool close_menu = false;
   bool leave_keyboard = false;  ///< return the keyboard to the field with the caret when no menu is open
   std::optional<float>

@@ -148,6 +148,7 @@ void reduce(UiState& s, const BeginClick&, ReduceContext&) {
 /// Back passes over what both clicks selected.
 void reduce(ViewSlice& s, const UndoClick&, ReduceContext& w) {
   s.options = s.options_before;
+  s.playing = nullptr;
   show_option_text(s);
   w.is_no_visit = true;
   if (s.selection == s.selection_before) return;

@@ -15,21 +15,6 @@ class IdsInWindow : public CoreTest {
   }
 };
 
-TEST_F(IdsInWindow, AnIdWithoutTextStaysUntilItIsDeleted) {
-  const TemporaryFolder folder;
-  write_other_model(folder, {.positions = 64, .vocabulary = 4100});
-  CoreFixture core(options_with(folder, Prompt{"", {4097, 5, 4098}}));
-  const auto ids = [&] { return core.snapshot().run->run->tokens; };
-  handle_and_show(core, TextTyped{"x"});
-  EXPECT_THAT(prompt(core), AllOf(StartsWith("#4097"), EndsWith("#4098x")));
-  ASSERT_THAT(ids(), SizeIs(4));
-  EXPECT_THAT(ids(), AllOf(Contains(4097), Contains(4098)));
-  press_and_show(core, Key::backspace);
-  EXPECT_EQ(ids(), (std::vector<int>{4097, 5, 4098}));
-  press_and_show(core, Key::backspace);
-  EXPECT_THAT(ids(), AllOf(Contains(4097), Not(Contains(4098))));
-}
-
 TEST_F(IdsInWindow, AModelWithoutTokenizerTakesMoreIds) {
   const TemporaryFolder folder;
   write_other_model(folder);

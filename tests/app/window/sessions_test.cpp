@@ -92,13 +92,22 @@ TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
   wait_until(core, [&] { return core.state().session == file("there.headscope"); });
 }
 
-TEST_F(Sessions, AreWrittenAtOnce) {
+TEST_F(Sessions, AreWrittenAtOnceAndTheirHashLater) {
   {
     Core core(own());
     shown(core);
     core.apply(SaveSession{file("a.headscope")});
   }  // closed at once
   EXPECT_EQ(read_recipe(file("a.headscope")).session.prompt.text, "The old king had a dog");
+  Core core(own());
+  shown(core);
+  core.apply(SaveSession{file("b.headscope")});
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"typed after it was saved"}});
+  const std::string hash = weights_hash(bundled_folder());
+  wait_until(core, [&] {
+    return fs::exists(file("b.headscope")) && read_recipe(file("b.headscope")).session.weights == hash;
+  });
+  EXPECT_EQ(read_recipe(file("b.headscope")).session.prompt.text, "The old king had a dog");
 }
 
 TEST_F(Sessions, SavedSoonAfterEachOtherAreWrittenInOrderAndAllSaid) {
