@@ -328,8 +328,7 @@ class ReachTest : public HandsTest {
          [](Core& core) {
            apply_and_show(core,
                           PromptsRead{std::make_shared<const PromptList>(
-                                          PromptList{"one.txt", {{{.text = "A very old king", .ids = {}}}}}),
-                                      ""},
+                              PromptList{"one.txt", {{{.text = "A very old king", .ids = {}}}}})},
                           SetOption{find_option("search-from"), 2});
          }},
         {"a change switched", item_click("Switch L0 H1 off"), tabs_to("Switch L0 H1 off"),
