@@ -21,27 +21,24 @@ double loss_of(const model::PositionStatistics& s) {
   return (s.log_sum_exp - static_cast<double>(s.next_logit)) / std::numbers::ln2;
 }
 
+/// The mean of the numbers that are there, and how many these are.
 struct Mean {
   double value = 0;
   int count = 0;
+  explicit Mean(const std::vector<double>& numbers) {
+    for (const double number : numbers)
+      if (!is_no_number(number)) value += number, ++count;
+    if (count > 0) value /= count;
+  }
 };
-/// Of the numbers that are there.
-Mean mean_of(const std::vector<double>& numbers) {
-  Mean mean;
-  for (const double number : numbers)
-    if (!is_no_number(number)) mean.value += number, ++mean.count;
-  if (mean.count > 0) mean.value /= mean.count;
-  return mean;
-}
 
 /// The numbers of the table and the chips, for the positions known so far. Losses are in bits, and not there
 /// where no token follows, or in comparisons not the same one.
 struct Numbers {
   std::shared_ptr<const Statistics> statistics;
-  bool is_difference = false;                    ///< on the difference side
-  int length = 0;                                ///< of the run
-  std::vector<double> loss, before, difference;  ///< by position
-  Mean mean, mean_before, mean_difference;
+  bool is_difference = false;                         ///< on the difference side
+  int length = 0;                                     ///< of the run
+  std::vector<double> loss, before, difference = {};  ///< by position
 
   int count() const { return static_cast<int>(loss.size()); }
   const model::PositionStatistics& at(int position) const { return statistics->positions[position]; }
@@ -51,30 +48,22 @@ struct Numbers {
     return there ? &*there : nullptr;
   }
   const std::vector<double>& shown() const { return is_difference ? difference : loss; }
-  const Mean& mean_shown() const { return is_difference ? mean_difference : mean; }
 };
 
-bool same_token_follows(const ViewContext& c, int position) {
-  const std::vector<int>&tokens = c.run->run->tokens, &others = c.run->baseline->run->tokens;
-  const auto next = static_cast<std::size_t>(position) + 1,
-             there = static_cast<std::size_t>(c.run->aligned[next - 1]) + 1;
-  return next < tokens.size() && there < others.size() && tokens[next] == others[there];
-}
-
 Numbers numbers_of(const ViewContext& c, const std::shared_ptr<const Statistics>& answer) {
-  Numbers n;
-  n.statistics = answer;
-  n.is_difference = c.side == Side::difference;
-  n.length = c.run->run->length();
+  Numbers n{answer, c.side == Side::difference, c.run->run->length(), {}, {}};
+  const auto follows = [](const PromptRun& run, int position) {
+    return position + 1 < run.run->length() ? run.run->tokens[position + 1] : -1;
+  };
   for (int i = 0; i < std::ssize(answer->positions); ++i) {
-    n.loss.push_back(i + 1 == n.length ? no_number() : loss_of(n.at(i)));
+    const int next = follows(*c.run, i);
+    n.loss.push_back(next < 0 ? no_number() : loss_of(n.at(i)));
     if (!n.is_difference) continue;
     const model::PositionStatistics* there = n.before_at(i);
-    const bool same = there != nullptr && same_token_follows(c, i);
+    const bool same = next >= 0 && there != nullptr && follows(*c.run->baseline, c.run->aligned[i]) == next;
     n.before.push_back(same ? loss_of(*there) : no_number());
     n.difference.push_back(same ? n.loss.back() - n.before.back() : no_number());
   }
-  n.mean = mean_of(n.loss), n.mean_before = mean_of(n.before), n.mean_difference = mean_of(n.difference);
   return n;
 }
 
@@ -84,7 +73,8 @@ double end_of_losses(const Numbers& n) {
   return viz::round_limit(static_cast<double>(viz::value_range(viz::Matrix::row(losses)).high));
 }
 
-const ListRows kRows{.role = kRow, .first = kFirstPosition, .names = "positions", .runs_on = true};
+const ListRows kRows{
+    .role = kRow, .first = kFirstPosition, .names = "positions", .runs_on = true, .first_number = 0};
 
 using StatisticsAt = std::function<const model::PositionStatistics*(int row)>;
 
@@ -187,15 +177,13 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   viz::FixedRow& footer = list.table.footer.emplace_back();
   footer.push_back(list.cell(first_guess, "shade: probability; frame: follows"));
   footer.back().color = c.theme->text_muted;
-  if (n.mean_shown().count > 0) {
+  if (const Mean mean(n.shown()); mean.count > 0) {
     footer.push_back(list.cell(follows, "mean"));
-    footer.push_back(list.cell(measured, viz::fixed_number(n.mean_shown().value, 3)));
+    footer.push_back(list.cell(measured, viz::fixed_number(mean.value, 3)));
   }
   std::ranges::sort(footer, {}, &viz::FixedCell::column);
   const bool sorted = c.options[kSurprisingFirst];
   if (sorted) list.order_by(n.shown());
-  if (sorted) list.table.row_names = "rows";
-  list.table.first_number = sorted ? 1 : 0;
   list.table.marked = c.selection.query;
   if (!sorted) list.kept = c.selection.query;
   list.table.mark = c.theme->query;
@@ -203,23 +191,22 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 }
 
 std::string title_of(const Numbers& n) {
-  const auto& [mean, count] = n.mean_shown();
-  if (count == 0) return "Predictions";
-  if (!n.is_difference) return "Perplexity " + viz::number(std::exp2(mean), 4);
-  return "Loss difference " + std::string(mean < 0 ? "" : "+") + viz::fixed_number(mean, 3) +
+  const Mean mean(n.shown()), all(n.loss);
+  if (mean.count == 0) return "Predictions";
+  if (!n.is_difference) return "Perplexity " + viz::number(std::exp2(mean.value), 4);
+  return "Loss difference " + std::string(mean.value < 0 ? "" : "+") + viz::fixed_number(mean.value, 3) +
          " bits per token" +
-         (count < n.mean.count ? ", " + grouped(count) + " of " + grouped(n.mean.count) : "");
+         (mean.count < all.count ? ", " + grouped(mean.count) + " of " + grouped(all.count) : "");
 }
 
 std::string subtitle_of(const Numbers& n) {
+  const Mean mean(n.shown()), before(n.before), all(n.loss);
   if (n.count() < n.length)
     return "computing… " + grouped(n.count()) + " of " + grouped(n.length) + " positions";
-  if (n.mean_shown().count == 0)
-    return n.mean.count == 0 ? "no token follows" : "the same token follows nowhere";
-  const double before = n.mean_before.value, mean = n.mean_shown().value + before;
-  return "mean loss " + viz::fixed_number(mean, 3) +
-         (n.is_difference ? " − " + viz::fixed_number(before, 3) : "") + " bits; " +
-         counted(n.mean.count, "token");
+  if (mean.count == 0) return all.count == 0 ? "no token follows" : "the same token follows nowhere";
+  return "mean loss " + viz::fixed_number(mean.value + before.value, 3) +
+         (n.is_difference ? " − " + viz::fixed_number(before.value, 3) : "") + " bits; " +
+         counted(all.count, "token");
 }
 
 std::string guesses_words(const ViewContext& c, const model::PositionStatistics& s) {
@@ -246,14 +233,14 @@ void say_prediction(Facts& facts, const ViewContext& c, const Numbers& n, int po
 
 Table table(const List& list, const Numbers& n) {
   Table result = list.exported();
-  if (n.mean_shown().count == 0) return result;
+  const Mean mean(n.shown());
+  if (mean.count == 0) return result;
+  result.fact(n.is_difference ? "mean difference of loss" : "mean loss", mean.value, "bits");
   if (n.is_difference) {
-    result.fact("mean difference of loss", n.mean_difference.value, "bits");
-    result.fact("compared mean loss", n.mean_before.value, "bits");
-    result.fact("compared tokens", n.mean_difference.count);
+    result.fact("compared mean loss", Mean(n.before).value, "bits");
+    result.fact("compared tokens", mean.count);
   } else {
-    result.fact("mean loss", n.mean.value, "bits");
-    result.fact("perplexity", std::exp2(n.mean.value));
+    result.fact("perplexity", std::exp2(mean.value));
   }
   return result;
 }

@@ -159,9 +159,9 @@ std::unique_ptr<Grid> grid_of(Content& it, const Swept& swept) {
   std::vector<float> values;
   std::vector<std::uint8_t> nothing;
   for (std::size_t cell = 0; cell < swept.cells.size(); ++cell) {
-    values.push_back(
-        static_cast<float>(swept.is_known(cell) ? swept.difference(cell) : swept.estimate(cell)));
     nothing.push_back(swept.question.has_edits(swept.place(cell)) ? 0 : 1);
+    const double shown = swept.is_known(cell) ? swept.difference(cell) : swept.estimate(cell);
+    values.push_back(static_cast<float>(nothing.back() == 1 ? NAN : shown));
   }
   const viz::ColorScale scale = scale_of(swept, values);
   const bool senders = swept.question.over == SweepOver::senders;

@@ -224,13 +224,11 @@ std::string state_of(const ViewContext& c, const Swept& swept) {
 }
 
 std::string words_on_estimates(const Swept& swept) {
-  const bool complete = swept.is_complete();
-  if (swept.sweep->estimates.empty() || (complete && !swept.is_estimated())) return "";
+  const bool complete = swept.is_complete(), listed = is_listed(swept.question.over);
+  if (swept.sweep->estimates.empty() || (complete && !(listed && swept.is_estimated()))) return "";
   if (!swept.is_estimated()) return "no estimates: KL's slope is 0 at the run";
   const double correlation = swept.sweep->estimate_correlation(swept.measured.metric);
-  if (complete && std::isnan(correlation)) return "";
-  return std::string(complete || is_listed(swept.question.over) ? "" : "half-height cells: ") +
-         "first-order estimates" +
+  return std::string(listed ? "" : "half-height cells: ") + "first-order estimates" +
          (std::isnan(correlation)
               ? ""
               : "; rank correlation with the exact differences " + viz::fixed_number(correlation, 2));

@@ -72,6 +72,13 @@ TEST(Predictions, WhoLooksUpAChipInTheLegendReadsItsLoss) {
     EXPECT_TRUE(reads(scale, fill_of(i), expected(s, i - 1).loss)) << "token " << i;
 }
 
+TEST(Predictions, WhereOtherTokensFollowTheDifferenceDoesNotSayThatNoneDoes) {
+  Scenario s("The king");
+  s.compare(Prompt{"The dog", {}, false});
+  EXPECT_THAT(ViewFixture("predictions", on(Side::difference, "predictions", s)).picture().subtitle,
+              HasSubstr("the same token follows nowhere"));
+}
+
 TEST(Predictions, MostSurprisingFirstSortsByLossAndTheLastTokenComesLast) {
   const Scenario& s = scenario(40);
   const ViewFixture shown("predictions", s, 900, 2000, {{"surprising-first", "yes"}});

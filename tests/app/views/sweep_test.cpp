@@ -156,6 +156,9 @@ TEST(SweepView, CellsThatAreEstimatedAreInTheTableBesideTheExactOnes) {
   EXPECT_TRUE(is_no_number(numbers_of(table, "change")[12])) << "not known yet";
   EXPECT_FALSE(is_no_number(numbers_of(table, "change")[11]));
   EXPECT_EQ(fact_of(table, "rank correlation"), part.estimate_correlation(Metric::difference));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("first-order estimates")));
+  EXPECT_THAT(texts(ViewFixture("sweep", s, 900, 600).scene()), Not(Contains(HasSubstr("estimates"))))
+      << "all are exact";
 }
 
 TEST(SweepView, ACellSelectsAndGivesItsEdit) {
