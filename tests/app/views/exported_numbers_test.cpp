@@ -29,7 +29,7 @@ TEST(ExportedNumbers, FilesHaveTheNumbersThatPicturesSay) {
       {"circuit_graph", "all edges: "},
       {"circuit_graph", "none: "},
       {"sweep", "before "},
-      {"sweep", "rank correlation with the exact differences "},
+      {"sweep", "rank correlation with the exact differences ", {{"sweep-over", "mlps"}}},
       {"sampling", "seed 0 gives "},
       {"parameters", "std. dev. "},
       {"parameters", "range "},
