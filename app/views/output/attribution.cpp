@@ -195,7 +195,7 @@ BoxPtr grid_of(const ViewContext& c, const Numbers& n) {
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   }
   const std::string logit = delta(c) + std::string("logit of ");
-  auto grid = grid_of_heads(c, kCell, std::move(cells), logit + "heads and bias", "", {"bias", "MLP"});
+  auto grid = grid_of_heads(c, kCell, std::move(cells), "logit of heads and bias", "", {"bias", "MLP"});
   grid->bars_from = n.cols() - 1;
   grid->full_bar = longest;
   grid->map.cells.scale =

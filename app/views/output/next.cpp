@@ -218,8 +218,9 @@ void declare(Content& it) {
   auto next = it.need(NextAfter{c.chosen_query});
   if (it.lacks_counterpart() || !next) return;
   const Guesses& g = it.keep(guesses_of(c, std::move(next)));
-  it.title = "After " + token_name(c.run->tokens, c.selection.query);
-  if (c.options[kTemperature] != 1) it.subtitle = "temperature " + viz::number(c.options[kTemperature], 3);
+  it.title = "After “" + c.run->tokens.labels[c.selection.query] + "”";
+  it.subtitle = "position " + std::to_string(c.selection.query);
+  if (c.options[kTemperature] != 1) it.subtitle += "; temperature " + viz::number(c.options[kTemperature], 3);
   auto list = list_of(c, g);
   it.table = [&, &rows = *list] { return table(c, g, rows); };
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_guess(facts, c, g, ref.token); };
