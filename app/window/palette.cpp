@@ -174,42 +174,24 @@ void add_places(Entries& entries, const Snapshot& snapshot) {
                        .acts = {DoAll{{SelectQuery{position}}}}});
 }
 
-/// How the tokens of two prompts are matched.
-void add_alignments(Entries& entries, const UiState& state) {
-  if (!state.second.on) return;
-  for (const auto& [label, alignment] :
-       {std::pair("By position", Alignment::position), std::pair("By token", Alignment::subsequence)})
-    entries.push_back({.label = label,
-                       .kind = "comparison",
-                       .also = "compare tokens two prompts align",
-                       .acts = {CompareWith{true, alignment}}});
-}
-
 void add_files(Entries& entries, const UiState& state) {
-  for (int i = 0; const TourStop& example : state.examples)
+  const auto add = [&](std::string label, const char* kind, Action act, std::string also = "") {
     entries.push_back(
-        {.label = example.title, .kind = "example", .also = *example.prompt, .acts = {ShowExample{i++}}});
-  for (int i = 0; i < static_cast<int>(state.tours.size()); ++i)
-    entries.push_back({.label = state.tours[i].title, .kind = "tour", .acts = {OpenTour{i}}});
-  for (const GuidePage& page : state.guide->pages)
-    entries.push_back({.label = page.title, .kind = "guide", .acts = {ShowGuide{page.name, ""}}});
+        {.label = std::move(label), .kind = kind, .also = std::move(also), .acts = {std::move(act)}});
+  };
+  for (int i = 0; const TourStop& example : state.examples)
+    add(example.title, "example", ShowExample{i++}, *example.prompt);
+  for (int i = 0; const Tour& tour : state.tours) add(tour.title, "tour", OpenTour{i++});
+  for (const GuidePage& page : state.guide->pages) add(page.title, "guide", ShowGuide{page.name, ""});
   for (const GlossaryEntry& entry : state.guide->glossary) {
     std::string synonyms;
     for (const std::string& synonym : entry.synonyms) synonyms += synonym + " ";
-    entries.push_back({.label = entry.term,
-                       .kind = "glossary",
-                       .also = std::move(synonyms),
-                       .acts = {ShowGuide{"glossary", anchor_of({{.text = entry.term}})}}});
+    add(entry.term, "glossary", ShowGuide{"glossary", anchor_of({{.text = entry.term}})}, synonyms);
   }
-  const auto add = [&](const auto& files, const char* kind, const auto& open) {
-    for (const std::filesystem::path& file : files)
-      entries.push_back({.label = system::text_of(file.filename()),
-                         .kind = kind,
-                         .also = system::text_of(file),
-                         .acts = {open(file)}});
-  };
-  add(state.recent_models, "recent model", [](const auto& file) { return OpenModel{file}; });
-  add(state.recent_sessions, "recent session", [](const auto& file) { return OpenFile{file}; });
+  for (const std::filesystem::path& model : state.recent_models)
+    add(system::text_of(model.filename()), "recent model", OpenModel{model}, system::text_of(model));
+  for (const std::filesystem::path& session : state.recent_sessions)
+    add(system::text_of(session.filename()), "recent session", OpenFile{session}, system::text_of(session));
 }
 
 /// How well words fit a text: more is better. An entry of the guide or the glossary comes after others that
@@ -267,7 +249,6 @@ std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& 
   add_views(entries);
   add_view_commands(entries, state, pictures);
   add_options(entries, state, snapshot, pictures);
-  add_alignments(entries, state);
   add_files(entries, state);
   if (const ViewContext* c = context_with_run(pictures)) {
     add_head_edits(entries, *c);

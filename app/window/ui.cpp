@@ -26,35 +26,13 @@ ImU32 packed(Color c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
 }
 
-/// Scopes the ids of widgets by a name of any bytes.
-class IdScope {
- public:
-  explicit IdScope(std::string_view name) { ImGui::PushID(name.data(), name.data() + name.size()); }
-  ~IdScope() { ImGui::PopID(); }
-  IdScope(const IdScope&) = delete;
-  IdScope& operator=(const IdScope&) = delete;
-};
-
-/// A Dear ImGui button that shows only its background. Names are unique within a `kind` of widget.
-bool face_button(const char* kind, std::string_view name, const Rect& rect, Color face, Color hovered,
-                 bool enabled = true) {
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::BeginDisabled(!enabled);
-  const IdScope named(name);
-  ImGui::PushStyleColor(ImGuiCol_Button, packed(face));
-  ImGui::PushStyleColor(ImGuiCol_ButtonHovered, packed(hovered));
-  ImGui::PushStyleColor(ImGuiCol_ButtonActive, packed(hovered));
-  const bool pressed = ImGui::Button(kind, {rect.w, rect.h});
-  ImGui::PopStyleColor(3);
-  ImGui::EndDisabled();
-  return pressed;
-}
-
 /// A Dear ImGui item without a background.
 bool invisible_button(std::string_view name, const Rect& rect) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
-  const IdScope named(name);
-  return ImGui::InvisibleButton("##invisible", at_least_a_pixel(rect));
+  ImGui::PushID(name.data(), name.data() + name.size());
+  const bool pressed = ImGui::InvisibleButton("##invisible", at_least_a_pixel(rect));
+  ImGui::PopID();
+  return pressed;
 }
 
 /// Paints below the window's text.
@@ -353,14 +331,23 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   if (!enabled) ink = mix(theme().surface, theme().text, 0.4F);
   const Color lit = mix(face.a == 0 ? theme().raised : face, theme().text, 0.08F);
   const std::string name = style.name.empty() ? std::string(label) : style.name;
-  const bool pressed = face_button("##button", name, rect, face, lit, enabled);
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  ImGui::PushStyleColor(ImGuiCol_Button, packed(face));
+  ImGui::PushStyleColor(ImGuiCol_ButtonHovered, packed(lit));
+  ImGui::PushStyleColor(ImGuiCol_ButtonActive, packed(lit));
+  ImGui::BeginDisabled(!enabled);
+  ImGui::PushID(name.data(), name.data() + name.size());
+  const bool pressed = ImGui::Button("##button", {rect.w, rect.h});
+  ImGui::PopID();
+  ImGui::EndDisabled();
+  ImGui::PopStyleColor(3);
   record_item(name, rect, enabled, true);
   if (style.on || style.look == Look::raised) stroke(rect, style.on ? theme().accent : theme().line, 1, u(6));
   const float pad = std::min(u(8), rect.w / 8), arrow = style.menu ? u(16) : 0;
   text(label, {rect.x + pad, rect.y, rect.w - 2 * pad - arrow, rect.h}, ink, FontStyle::medium, 1,
        style.menu ? viz::Align::left : viz::Align::center);
   if (style.menu) small("▾", {rect.x, rect.y, rect.w - pad, rect.h}, ink, viz::Align::right);
-  tip(name, style.tip, style.unavailable);
+  tip(label, style.tip, style.unavailable);
   return pressed;
 }
 
@@ -375,29 +362,21 @@ float Ui::segmented_width(const std::vector<Segment>& segments) const {
 }
 
 int Ui::segmented(const Rect& rect, std::string_view name, const std::vector<Segment>& segments, int chosen) {
-  const float radius = u(6);
-  under(rect, theme().raised, radius);
-  stroke(rect, theme().line, 1, radius);
+  under(rect, theme().raised, u(6));
+  stroke(rect, theme().line, 1, u(6));
   const float spare = (rect.w - segmented_width(segments)) / static_cast<float>(segments.size());
-  float x = rect.x;
+  Rect part = rect;
   int pressed = -1;
-  const IdScope named(name);
-  for (std::size_t i = 0; i < segments.size(); ++i) {
+  for (int i = 0; i < std::ssize(segments); ++i, part.x = part.right()) {
     const Segment& s = segments[i];
-    const bool on = static_cast<int>(i) == chosen, enabled = s.unavailable.empty();
-    const Rect part{x, rect.y, std::ceil(width(s.label, FontStyle::medium)) + u(20) + spare, rect.h};
-    const Color face = on ? selected() : theme().raised;
-    if (face_button("##segment", s.label, part, on ? face : face.with_alpha(0),
-                    mix(face, theme().text, 0.08F), enabled))
-      pressed = static_cast<int>(i);
-    record_item(std::string(name) + " " + s.label, part, enabled, true);
-    if (on) stroke(part, theme().accent, 1, radius);
-    const Color ink = on        ? theme().text
-                      : enabled ? theme().text_muted
-                                : mix(theme().raised, theme().text_muted, 0.45F);
-    text(s.label, part.inset(u(4)), ink, FontStyle::medium, 1, viz::Align::center);
-    tip(s.label, s.tip, s.unavailable);
-    x += part.w;
+    part.w = std::ceil(width(s.label, FontStyle::medium)) + u(20) + spare;
+    if (button(part, s.label,
+               {.look = Look::plain,
+                .on = i == chosen,
+                .unavailable = s.unavailable,
+                .tip = s.tip,
+                .name = std::string(name) + " " + s.label}))
+      pressed = i;
   }
   return pressed;
 }
@@ -434,12 +413,10 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
                       ImVec2(0, std::max(0.0F, (rect.h - ImGui::GetFontSize()) / 2)));
   ImGui::PushStyleVar(ImGuiStyleVar_GrabMinSize, 2 * knob);
   ImGui::SetNextItemWidth(reach.w);
-  bool changed = false;
-  {
-    const IdScope named(name);
-    changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &moved, &range.low, &range.high, "",
-                                  ImGuiSliderFlags_NoInput);
-  }
+  ImGui::PushID(name.data(), name.data() + name.size());
+  const bool changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &moved, &range.low, &range.high,
+                                           "", ImGuiSliderFlags_NoInput);
+  ImGui::PopID();
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
   ImGui::PopStyleVar(2);
   record_item(std::string(name), reach, true, true);

@@ -1,7 +1,6 @@
 // The menus that open at a button or at the mouse.
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 
 #include "app/counted.h"
 #include "app/window/commands.h"
@@ -23,13 +22,18 @@ void draw_examples(Ui& ui) {
   ui.end_menu();
 }
 
-/// The recent models that discovery did not find.
-std::vector<DiscoveredModel> recent_models(const UiState& state) {
-  std::vector<DiscoveredModel> lines;
+/// A line of a model; returns whether it was pressed.
+bool model_row(Ui& ui, const DiscoveredModel& model, bool marked) {
+  return ui.row({.label = model.name, .more = system::text_of(model.folder), .marked = marked});
+}
+
+/// The models on this machine, then the recent ones that discovery did not find.
+std::vector<DiscoveredModel> models_here(const UiState& state) {
+  std::vector<DiscoveredModel> models = state.models;
   for (const std::filesystem::path& folder : state.recent_models)
     if (std::ranges::find(state.models, folder, &DiscoveredModel::folder) == state.models.end())
-      lines.push_back({model_name(folder), folder});
-  return lines;
+      models.push_back({model_name(folder), folder});
+  return models;
 }
 
 /// The well-known models that are not on this machine and can be fetched.
@@ -45,15 +49,10 @@ std::vector<KnownModel> models_to_fetch(const UiState& state) {
 void draw_models(Ui& ui) {
   if (ui.moment.open == Menu::models) ui.actions.emplace_back(FindModels{});
   if (!ui.begin_menu(Menu::models, ui.u(540))) return;
-  const auto draw = [&](const DiscoveredModel& model) {
+  for (const DiscoveredModel& model : models_here(ui.state)) {
     const bool open = ui.snapshot.model && ui.snapshot.model->folder == model.folder;
-    if (ui.row({.label = model.name, .more = system::text_of(model.folder), .marked = open}) && !open)
-      ui.actions.emplace_back(OpenModel{model.folder});
-  };
-  std::ranges::for_each(ui.state.models, draw);
-  const auto recent = recent_models(ui.state);
-  if (!recent.empty()) ui.heading("Recent");
-  std::ranges::for_each(recent, draw);
+    if (model_row(ui, model, open) && !open) ui.actions.emplace_back(OpenModel{model.folder});
+  }
   const auto distant = models_to_fetch(ui.state);
   if (!distant.empty()) ui.heading("On the Hugging Face hub");
   for (const KnownModel& known : distant)
@@ -71,13 +70,11 @@ void draw_models(Ui& ui) {
 void draw_second_models(Ui& ui) {
   if (ui.moment.open == Menu::second_model) ui.actions.emplace_back(FindModels{});
   if (!ui.begin_menu(Menu::second_model, ui.u(540))) return;
-  std::vector<DiscoveredModel> models = ui.state.models;
-  std::ranges::move(recent_models(ui.state), std::back_inserter(models));
   const std::filesystem::path& chosen = ui.state.second.model;
-  for (const DiscoveredModel& model : models)
-    if (!is_open(model.folder, ui.snapshot) && !may_hold_patterns(model.folder))
-      ui.row({.label = model.name, .more = system::text_of(model.folder), .marked = model.folder == chosen},
-             CompareModel{model.folder});
+  for (const DiscoveredModel& model : models_here(ui.state))
+    if (!is_open(model.folder, ui.snapshot) && !may_hold_patterns(model.folder) &&
+        model_row(ui, model, model.folder == chosen))
+      ui.actions.emplace_back(CompareModel{model.folder});
   ui.row({.label = "Compare with folder…"}, ShowDialog{.dialog = Dialog::open, .second = true});
   if (!chosen.empty()) ui.row({.label = "No second model"}, CompareModel{});
   ui.end_menu();

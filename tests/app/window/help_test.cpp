@@ -94,7 +94,7 @@ TEST_F(HelpTest, LinksLeadToTheirPlace) {
 TEST_F(HelpTest, ALabelIsDefinedOnceTheMouseRests) {
   CoreFixture core(with_guide());
   apply_and_show(core, ShowView{"lens"});
-  const viz::Point tab = item(core, "Logit lens");
+  const viz::Point tab = item(core, "Views");
   point(core, tab, false);
   EXPECT_TRUE(says(core, "What the model would predict")) << "the tooltip itself";
   EXPECT_FALSE(says(core, "Reading the residual stream early"));
