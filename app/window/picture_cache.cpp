@@ -101,11 +101,8 @@ bool draws_same(const View& view, const ViewContext& a, const ViewContext& b) {
 struct PictureCache::Slot {
   const View* view = nullptr;
   std::optional<ExportOptions> file;
-  ViewContext context;
-  std::vector<AnswerTo> replies;
-  std::shared_ptr<const Picture> picture;
-  std::shared_ptr<const std::vector<Scroll>> scrolls;
-  std::string problem;
+  std::vector<AnswerTo> replies = {};
+  CachedPicture shown = {};
 };
 
 CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View& view,
@@ -113,41 +110,46 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
                                    const std::shared_ptr<SnapshotAnswers>& answers, const Build& build) {
   const bool same_kind = slot && slot->view == &view && slot->file == file;
   const bool same =
-      same_kind && shows_same(view, slot->context, wanted) && same_replies(slot->replies, *answers);
-  if (same && draws_same(view, slot->context, wanted))
-    return {slot->picture, slot->scrolls, wanted, answers, waits_for_a_quick_one(slot->replies),
-            slot->problem};
+      same_kind && shows_same(view, slot->shown.context, wanted) && same_replies(slot->replies, *answers);
+  const auto show = [&] {
+    CachedPicture shown = slot->shown;
+    shown.context = wanted;
+    shown.answers = answers;
+    shown.stale = waits_for_a_quick_one(slot->replies);
+    return shown;
+  };
+  if (same && draws_same(view, slot->shown.context, wanted)) return show();
   RecordedAnswers recorded(answers);
-  ViewContext context = wanted;
+  Slot made{&view, file};
+  auto& [picture, scrolls, context, answered_by, stale, problem] = made.shown;
+  context = wanted;
   context.answers = &recorded;
-  std::shared_ptr<const Picture> picture;
-  std::string problem;
-  const bool again = same && !file && view.draws_again && slot->picture->content != nullptr;
+  const std::shared_ptr<void> content =
+      same && !file && view.draws_again ? slot->shown.picture->content : nullptr;
   try {
-    picture = std::make_shared<const Picture>(build(context, again ? slot->picture->content : nullptr));
+    picture = std::make_shared<const Picture>(build(context, content));
   } catch (const std::runtime_error& e) {
     if (!file) throw;
     problem = e.what();
     picture = std::make_shared<const Picture>();
   }
-  auto scrolls = std::make_shared<const std::vector<Scroll>>(
-      wanted.run && !file ? view.scrolls(context, *picture) : std::vector<Scroll>());
+  scrolls = std::make_shared<const std::vector<Scroll>>(wanted.run && !file ? view.scrolls(context, *picture)
+                                                                            : std::vector<Scroll>());
   ++built_;
-  std::vector<AnswerTo> replies = again ? slot->replies : std::move(recorded).replies();
+  made.replies = content ? slot->replies : std::move(recorded).replies();
   context.answers = nullptr;  // supplied when the slot is shown
-  const bool waits = waits_for_a_quick_one(replies);
-  if (!is_enough(view, *picture, replies) && same_kind && slot->context.run &&
-      is_enough(view, *slot->picture, slot->replies)) {
+  if (!is_enough(view, *picture, made.replies) && same_kind && slot->shown.context.run &&
+      is_enough(view, *slot->shown.picture, slot->replies)) {
     // New questions are possible only about the same run.
-    auto previous = std::make_shared<RecordedAnswers>(slot->context.asked == wanted.asked ? answers : nullptr,
-                                                      slot->replies);
-    CachedPicture shown{slot->picture, slot->scrolls, slot->context, previous, waits, slot->problem};
-    shown.context.answers = previous.get();
-    return shown;
+    CachedPicture previous = slot->shown;
+    previous.answers = std::make_shared<RecordedAnswers>(
+        previous.context.asked == wanted.asked ? answers : nullptr, slot->replies);
+    previous.context.answers = previous.answers.get();
+    previous.stale = waits_for_a_quick_one(made.replies);
+    return previous;
   }
-  slot = std::make_shared<const Slot>(
-      Slot{&view, file, std::move(context), std::move(replies), picture, scrolls, problem});
-  return {picture, scrolls, wanted, answers, waits, problem};
+  slot = std::make_shared<const Slot>(std::move(made));
+  return show();
 }
 
 CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,

@@ -72,15 +72,8 @@ ViewActions Ui::meaning(const PlacedPicture& placed, Point pressed, Gesture gest
 void Ui::picture(const View& view, const Rect& rect, Side side) {
   if (rect.w < 1 || rect.h < 1) return;
   const ViewContext wanted = context(nullptr, rect.w, rect.h, input.frame.device_scale);
-  CachedPicture shown = cache.get(view, on_side(side, view, wanted), input.answers);
-  if (shown.stale) out.stale = true;
-  PlacedPicture placed{&view,
-                       std::move(shown.picture),
-                       std::move(shown.scrolls),
-                       std::move(shown.context),
-                       std::move(shown.answers),
-                       rect,
-                       0};
+  PlacedPicture placed{cache.get(view, on_side(side, view, wanted), input.answers), &view, rect};
+  if (placed.stale) out.stale = true;
   ImGui::PushID(view.id.data(), view.id.data() + view.id.size());
   player_.draw(*ImGui::GetWindowDrawList(), placed.picture->scene, {rect.x, rect.y}, 1);
   scroll_bars(placed);  // before the picture's item: the item submitted first gets the mouse

@@ -9,6 +9,7 @@
 
 #include "app/text/prompt_editor.h"
 #include "app/views/view.h"
+#include "app/window/picture_cache.h"
 #include "app/window/state.h"
 #include "viz/scene/scene.h"
 
@@ -35,13 +36,9 @@ struct WindowItem {
 };
 
 /// A view's picture in its place in the window.
-struct PlacedPicture {
+struct PlacedPicture : CachedPicture {
   const View* view = nullptr;
-  std::shared_ptr<const Picture> picture;
-  std::shared_ptr<const std::vector<Scroll>> scrolls;
-  ViewContext context;               ///< what it was built from
-  std::shared_ptr<Answers> answers;  ///< that the context asks
-  viz::Rect where;
+  viz::Rect where = {};
   unsigned id = 0;  ///< id of its item
 
   /// The context with the current options.

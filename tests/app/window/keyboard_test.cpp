@@ -273,7 +273,7 @@ TEST_F(TypingTest, AfterAClickOnEveryPicture) {
     // The click may have led to another view.
     if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});
     shown(core);
-    const WindowItem* item = find_item(core, view.title, view.place == Place::tab ? 1 : 0);
+    const WindowItem* item = find_item(core, view.title);
     ASSERT_NE(item, nullptr);
     click(core, {item->rect.x + 1, item->rect.y + 1});  // outside of everything that it shows
     expect_typed(core);
