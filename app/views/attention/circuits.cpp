@@ -130,7 +130,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     list->bar(words.quantity, 8, n.values[i],
               {.file = (pairs ? "" : name + " ") + words.quantity,
                .digits = 3,
-               .rounds = true,
                .axis = true,
                .most = 60 * c.font_size,
                .is_signed = true});

@@ -92,13 +92,15 @@ void paint_context(viz::Scene& scene, const ViewContext& c, const Examples& exam
   for (const int by : {-1, 1}) {
     float room = by < 0 ? left - area.x : area.right() - left - own;
     const auto place = [&](float width) { return by < 0 ? area.x + room - width : area.right() - room; };
+    const bool ends = by < 0 ? excerpt.first == 0 : !excerpt.continues;
+    const int last = by < 0 ? 0 : count - 1;
     int i = at + by;
-    for (; i >= 0 && i < count && width_of(i) + more <= room; i += by) {
+    for (; i >= 0 && i < count && width_of(i) + (ends && i == last ? 0 : more) <= room; i += by) {
       paint(i, place(width_of(i)), width_of(i));
       room -= width_of(i);
     }
-    const bool has_more = by < 0 ? i >= 0 || excerpt.first > 0 : i < count || excerpt.continues;
-    if (has_more && more <= room) viz::add_muted(scene, style, "…", {place(more), area.center().y});
+    if ((!ends || i != last + by) && more <= room)
+      viz::add_muted(scene, style, "…", {place(more), area.center().y});
   }
 }
 
