@@ -125,7 +125,7 @@ static ViewContext page_of(const Content& content, ViewContext c) {
 
 /// With so many lines under the title.
 static Picture drawn_with(const std::shared_ptr<Content>& content, const ViewContext& c, int lines) {
-  const std::string title = content->title + (content->says_difference ? "" : difference_suffix(c));
+  const std::string title = content->title + (c.differs() && !content->says_difference ? ": difference" : "");
   const float heading = c.titled ? heading_of(title, "", c, lines).height : 0;
   if (!content->body->place(c, below_title(c, heading))) return too_small(c);
   Picture picture = blank(c);

@@ -147,7 +147,7 @@ void declare(Content& it) {
   it.table = [&] { return table(c, shown); };
   if (!it.message.empty()) return;
   const auto& [chart, scale] = it.keep(chart_of(c, shown));
-  const auto stages = uses_list(c) ? nullptr : current_stages(c);
+  const auto stages = uses_list(c) ? nullptr : c.ask(StagesOf{c.selection.layer, c.selection.head});
   it.title = "Queries and keys of " + head_title(c, c.selection.layer, c.selection.head);
   it.subtitle = (shown.list ? list_words(c, shown.list->progress, shown.list->prompts) + "; " : "") +
                 percent(space.shares[0] + space.shares[1]) + " of the variance";

@@ -140,7 +140,6 @@ void declare(Content& it) {
   const Numbers& n = it.keep(numbers_of(c, std::move(nearest)));
   const model::Config& config = c.run->run->config;
   it.title = "Embedding of " + token_name(c.run->tokens, n.position);
-  it.says_difference = true;
   it.subtitle = "row " + std::to_string(n.id) + " of wte " + shape(config.vocab_size, config.n_embd) +
                 (n.row_of_wpe < 0 ? "; without a position"
                                   : " + row " + std::to_string(n.row_of_wpe) + " of wpe " +

@@ -345,7 +345,6 @@ void declare(Content& it) {
   const std::vector<ModelSize>& sizes = it.keep(sizes_of(c));
   const model::Config& config = c.run->run->config;
   it.title = grouped(c.run->model->transformer->parameter_count()) + " parameters";
-  it.says_difference = true;
   it.subtitle = std::to_string(config.n_layer) + " blocks, " + std::to_string(config.n_head) +
                 " heads, width " + grouped(config.n_embd) + ", " + grouped(config.vocab_size) + " tokens, " +
                 grouped(config.n_ctx) + " positions";

@@ -134,7 +134,7 @@ void declare(Content& it) {
       it.need(ContinuationsOf{.texts = 1, .tokens = c.options[kAhead], .temperature = 0, .read_last = true});
   if (!drawn) return;
   const Passes& passes = it.keep(passes_of(c, *drawn));
-  it.title = "Key-value cache", it.says_difference = true;
+  it.title = "Key-value cache";
   it.subtitle = "one pass per new token; greedy";
   it.table = [&] { return table(passes); };
   it.place_facts = [&passes](Facts& facts, const Ref& ref) {

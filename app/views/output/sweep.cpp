@@ -329,7 +329,6 @@ void declare(Content& it) {
   if (!sweep) return;
   const Swept& swept = it.keep(swept_of(c, question, sweep));
   it.title = title_of(*c.run, question), it.subtitle = subtitle_of(c, swept);
-  it.says_difference = true;
   BoxPtr body = is_listed(question.over) ? BoxPtr(list_of(c, swept)) : BoxPtr(grid_of(it, swept));
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) facts.say(part_name(swept.place(static_cast<std::size_t>(ref.other))));

@@ -90,10 +90,6 @@ std::string counterpart_words(const ViewContext& c, int position) {
   return "there " + token_name(c.run->baseline->tokens, there);
 }
 
-const char* difference_suffix(const ViewContext& c) {
-  return c.side == Side::difference ? ": difference" : "";
-}
-
 const char* difference_prefix(const ViewContext& c) {
   return c.side == Side::difference ? "difference in " : "";
 }

@@ -32,8 +32,6 @@ std::optional<std::string> other_token_words(const ViewContext& context, int pos
 std::string shown_run_words(const ViewContext& context);
 /// "there 11 “·old”", or empty.
 std::string counterpart_words(const ViewContext& context, int position);
-/// Suffix of titles on the difference side: ": difference"; else empty.
-const char* difference_suffix(const ViewContext& context);
 /// Prefix of names of numbers on the difference side: "difference in "; else empty.
 const char* difference_prefix(const ViewContext& context);
 /// Prefix of CSV columns on the difference side: "difference of "; else empty.

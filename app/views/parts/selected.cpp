@@ -12,10 +12,6 @@ std::shared_ptr<const Pattern> current_pattern(const ViewContext& c) {
   return c.ask(PatternOf{c.selection.layer, c.selection.head});
 }
 
-std::shared_ptr<const Stages> current_stages(const ViewContext& c) {
-  return c.ask(StagesOf{c.selection.layer, c.selection.head});
-}
-
 std::shared_ptr<const NextToken> current_next(const ViewContext& c) {
   return c.ask(NextAfter{c.chosen_query});
 }

@@ -12,7 +12,6 @@ namespace headscope::app {
 
 /// The pattern of the selected head; null while pending.
 std::shared_ptr<const Pattern> current_pattern(const ViewContext& context);
-std::shared_ptr<const Stages> current_stages(const ViewContext& context);
 std::shared_ptr<const NextToken> current_next(const ViewContext& context);
 /// The baseline's prediction at the same place; null: there is no baseline, or no answer yet.
 std::shared_ptr<const NextToken> compared_next(const ViewContext& context);
