@@ -74,8 +74,10 @@ struct OptionSpec {
   /// For a number: ascending steps instead of even ones; the default may be last.
   std::vector<double> steps = {};
   std::string_view keys = {};  ///< with Alt: a step up (or the next choice), a step down; may be empty
-  bool heads = false;          ///< for a list: its numbers are heads (see `head_number`), written "5.1,5.3"
-  bool cells = false;          ///< for a list: likewise queries with their keys, written "8.3,9.4"
+  /// It names heads, as View::shown_heads does; a list's numbers are heads (see `head_number`), written
+  /// "5.1,5.3".
+  bool heads = false;
+  bool cells = false;                   ///< for a list: likewise queries with their keys, written "8.3,9.4"
   std::size_t most = kMaxInList;        ///< numbers in a list
   bool kept = true;                     ///< kept between starts of the window
   bool reset_on_prompt_change = false;  ///< a scroll position, valid for one query and prompt

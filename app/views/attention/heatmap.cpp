@@ -153,7 +153,6 @@ View view() {
     if (c.options[kCells] != Cells::rollout) return name_of_heads(c);
     return (layer == 0 ? "layer 0" : "layers 0–" + std::to_string(layer));
   };
-  view.uses = names_heads_itself;
   view.needs = Capability::patterns;
   view.landmarks = attention_landmarks(kCell);
   return view;

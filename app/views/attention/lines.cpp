@@ -356,7 +356,6 @@ View view() {
   view.refuse = refuse;
   view.needs = Capability::patterns;
   view.caption.head = true;
-  view.uses = names_heads_itself;
   view.shown_heads = names_of_shown_heads;
   view.landmarks = {
       {"query", [](const ViewContext& c,

@@ -188,7 +188,6 @@ View view() {
                 "the four stages of attention of one head: scores, scaled scores, masked scores, pattern"));
   view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax, &kWithoutKey0,
                   &kDragAction, &kShape,   &kZoom,       &kFirstKey};
-  view.uses = names_heads_itself;
   view.shown_heads = name_of_heads;
   view.landmarks = {landmark("masked", kCell, static_cast<int>(Stage::masked)),
                     landmark("pattern", kCell, static_cast<int>(Stage::pattern))};

@@ -28,7 +28,7 @@ const Option<Heads> kOfHeads = choice_option<Heads>(
      {"layer-mean", "Layer mean", "The mean of all heads of the chosen layer"},
      {"mean", "Mean", "The mean of all heads of the model"},
      {"layer-max", "Layer max", "In each cell the largest of all heads of the chosen layer"}},
-    {.control = Control::list});
+    {.heads = true, .control = Control::list});
 
 std::string name_of_heads(const ViewContext& c) {
   const auto& [layer, head, query, key] = c.selection;
@@ -36,10 +36,6 @@ std::string name_of_heads(const ViewContext& c) {
   const std::string names[]{head_title(c, layer, head), "the mean of " + of_layer, "the mean of all heads",
                             "the largest of " + of_layer};
   return names[static_cast<std::size_t>(c.options[kOfHeads])];
-}
-
-bool names_heads_itself(const ViewContext&, const OptionSpec& option) {
-  return &option != &kOfHeads;
 }
 
 void add_facts_of_heads(Table& table, const ViewContext& c) {

@@ -30,8 +30,6 @@ std::shared_ptr<const AnswerOf<Q>> need_of_heads(Content& it, const Q& question)
 }
 /// "L2 H1 (off)", "the mean of all heads", "the largest of L2's heads".
 std::string name_of_heads(const ViewContext& context);
-/// For View::uses: a caption names them where it names the head, not as an option.
-bool names_heads_itself(const ViewContext&, const OptionSpec& option);
 /// Facts of a table about them.
 void add_facts_of_heads(Table& table, const ViewContext& context);
 
