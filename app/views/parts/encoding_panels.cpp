@@ -115,7 +115,7 @@ std::string refuse_numbers(const ViewContext& c, const Option<std::vector<int>>&
 
 BoxPtr encoding_heading(Encoding encoding, std::string note) {
   return notes({std::move(note)},
-               encoding == kLearned ? "Learned by this model" : "Sinusoids (Vaswani et al. 2017)");
+               encoding == kLearned ? "Learned by this model" : "Sinusoids (Vaswani et al.)");
 }
 
 BoxPtr encoding_panel(Encoding encoding, const EncodingMaps& maps) {
