@@ -261,8 +261,7 @@ void Core::follow_carets() {
     if (edited_.erase(placed.field) == 0) continue;
     const TextField& text = field_of(state_, placed.field);
     placed.look.scroll = text.scroll;
-    apply(scroll_field(placed.field,
-                       scroll_to_caret(text.edit, memory_.metrics.for_field(placed.field), placed.look)));
+    apply(scroll_field(placed.field, scroll_to_caret(text.edit, memory_.metrics[placed.field], placed.look)));
   }
 }
 

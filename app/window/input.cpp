@@ -177,7 +177,7 @@ class Keys {
 
   bool field_key(const PlacedField& placed, const KeyDown& e) {
     const TextState& edit = field_of(s_, placed.field).edit;
-    const KeyMeaning meaning = key_meaning(edit, metrics_.for_field(placed.field), placed.look, e);
+    const KeyMeaning meaning = key_meaning(edit, metrics_[placed.field], placed.look, e);
     if (const auto* command = std::get_if<TextCommand>(&meaning)) {
       add(TypeInField{placed.field, *command});
       return true;

@@ -232,7 +232,7 @@ void Ui::field(Field field, const Rect& rect, std::string placeholder) {
 
 void Ui::editor(Field field, EditorLook look) {
   const TextField& text = field_of(state, field);
-  EditMetrics& metric = metrics.for_field(field);
+  EditMetrics& metric = metrics[field];
   const bool covered = moment.menu != Menu::none || (layer_ == 0 && state.dialog != Dialog::none);
   look.theme = &theme();
   look.fonts = input.fonts;
@@ -271,7 +271,7 @@ void Ui::editor(Field field, EditorLook look) {
 
 void Ui::hold_text(const PlacedField& placed) {
   const TextState& edit = field_of(state, placed.field).edit;
-  EditMetrics& metric = metrics.for_field(placed.field);
+  EditMetrics& metric = metrics[placed.field];
   const auto select_to = [&](const TextDrag& drag, Point mouse) {
     actions.emplace_back(TypeInField{placed.field, text_drag(edit, metric, placed.look, drag, mouse)});
   };

@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -85,13 +84,7 @@ struct WindowPicture {
 inline constexpr int kMaxFrames = 4;
 
 /// The wrapped texts of the fields: a cache, not state.
-class FieldMetrics {
- public:
-  EditMetrics& for_field(Field field) { return metrics_[static_cast<std::size_t>(field)]; }
-
- private:
-  std::array<EditMetrics, kFields> metrics_;
-};
+using FieldMetrics = std::map<Field, EditMetrics>;
 
 /// A mouse press on a picture or a text, until it is released.
 struct MousePress {

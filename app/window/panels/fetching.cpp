@@ -1,6 +1,5 @@
 // The line above the status line: the progress of a fetch from the hub, or the offer of a model.
 #include <algorithm>
-#include <cmath>
 
 #include "app/window/panels/panels.h"
 #include "system/path_text.h"
@@ -11,26 +10,11 @@ using viz::Rect;
 
 namespace {
 
-constexpr std::string_view kOffered = "gpt2";
-
-const KnownModel& offered() {
-  return *std::ranges::find(kKnownModels, kOffered, &KnownModel::short_name);
-}
-
 std::vector<Ui::Part> progress(Ui& ui) {
   const FetchState& fetching = ui.state.fetching;
   FetchProgress progress = fetching.progress;
   progress.file.clear();  // only the progress, without the file's name
-  const double part =
-      progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 0;
-  const auto bar = [=, &ui](const Rect& rect) {
-    const float thick = ui.u(6), y = std::round(rect.center().y - thick / 2);
-    ui.fill({rect.x, y, rect.w, thick}, ui.theme().line, thick / 2);
-    const float done = rect.w * static_cast<float>(part);
-    if (done > 0) ui.fill({rect.x, y, std::max(thick, done), thick}, ui.theme().accent, thick / 2);
-  };
   return {ui.words("Fetching " + to_text(*fetching.model), ui.theme().text),
-          {ui.u(160), bar},
           ui.words(fetching.cancelled ? "cancelling…" : progress_text(progress), ui.theme().text_muted),
           {.grows = true},
           ui.button("Cancel",
@@ -41,7 +25,8 @@ std::vector<Ui::Part> progress(Ui& ui) {
 }
 
 std::vector<Ui::Part> offer(Ui& ui) {
-  const KnownModel& model = offered();
+  const KnownModel& model =
+      *std::ranges::find(kKnownModels, std::string_view("gpt2"), &KnownModel::short_name);
   const auto here = std::ranges::find(ui.state.models, model.repository, &DiscoveredModel::name);
   Ui::Part words =
       ui.words("“tales” is a miniature GPT-2 trained on children's books. GPT-2 itself is a download of " +

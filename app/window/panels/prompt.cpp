@@ -130,7 +130,7 @@ float draw_prompt(Ui& ui, const Rect& room) {
     return editor_height(ui.fonts(), look.font_size, static_cast<float>(rows));
   };
   const auto rows =
-      static_cast<int>(editor_extent(ui.state.prompt.edit, ui.metrics.for_field(Field::prompt), look).rows);
+      static_cast<int>(editor_extent(ui.state.prompt.edit, ui.metrics[Field::prompt], look).rows);
   const int wanted = token_lines(ui, room.w);
   // A low window has no room to keep free for text that may come.
   const float height = low ? editor(std::min(rows, 2)) + tokens_height(ui, std::min(wanted, 2))
