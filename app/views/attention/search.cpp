@@ -208,18 +208,6 @@ ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   return actions;
 }
 
-/// Selects the previous or next result, even if its run is pending; without a selected one, the first.
-std::optional<ViewActions> on_key(const ViewContext& c, const FoundWeights& found, const TableRows& rows,
-                                  Key key) {
-  if ((key != Key::up && key != Key::down) || found.best.empty()) return std::nullopt;
-  const int marked = chosen_row(c, found), from = marked >= 0 ? marked : c.options[kChosenRow];
-  const int last = static_cast<int>(found.best.size()) - 1, by = key == Key::up ? -1 : 1,
-            row = from < 0 ? 0 : std::clamp(from + by, 0, last);
-  ViewActions actions = go_to(c, found, row);
-  if (rows.shown > 0 && !rows.shows(row)) actions.emplace_back(rows.showing(row));
-  return actions;
-}
-
 void declare(Content& it) {
   const ViewContext& c = it.c;
   if (c.run) it.message = refuse(c);
@@ -232,9 +220,6 @@ void declare(Content& it) {
                          : "Weights from " + queries_of(c).words + " to " + keys_of(c).words;
   it.subtitle = subtitle_of(c, found);
   auto list = list_of(c, found);
-  list->on_key = [&found](const ViewContext& now, const TableRows& rows, const Gesture& gesture) {
-    return on_key(now, found, rows, gesture.key);
-  };
   list->on_click = [&found](const ViewContext& now, int row) { return go_to(now, found, row); };
   list->row_facts = [&](Facts& facts, int row) {
     const FoundWeight& one = found.best[row];

@@ -329,10 +329,9 @@ std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture
   const TableRows rows = shown_rows(c);
   if (gesture.kind == Gesture::Kind::wheel)
     return rows.scrolls() ? std::optional(rows.by_wheel(gesture)) : std::nullopt;
-  if (on_key)
-    if (auto actions = on_key(c, rows, gesture)) return actions;
   const bool up = gesture.key == Key::up;
-  if (gesture.modifiers.shift && refers_to && rows.shown > 0 && (up || gesture.key == Key::down))
+  if (gesture.modifiers.shift && (refers_to || on_click) && rows.shown > 0 &&
+      (up || gesture.key == Key::down))
     return choose_next(c, rows, up ? -1 : 1);
   const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
   return page || rows_->keys == ListKeys::lines_and_pages ? rows.by_key(gesture.key) : std::nullopt;
@@ -344,7 +343,7 @@ ViewActions List::choose_next(const ViewContext& c, const TableRows& rows, int b
   const auto at = marked == order.end() ? std::ptrdiff_t{rows.first + (by > 0 ? 0 : rows.shown - 1)}
                                         : marked - order.begin() + by;
   if (at < 0 || at >= std::ssize(order)) return {};
-  ViewActions actions = choice_of(refers_to(order[at]), c);
+  ViewActions actions = on_click ? on_click(c, order[at]) : choice_of(refers_to(order[at]), c);
   if (!rows.shows(static_cast<int>(at))) actions.emplace_back(rows.showing(static_cast<int>(at)));
   return actions;
 }

@@ -62,10 +62,6 @@ struct ListRows {
   int first_number = 1;  ///< of the first row in that note; 0: rows are positions, unless they are sorted
 };
 
-/// Keys with another meaning here than ListRows::keys says. Nothing: this key has none; null: no key has.
-using ListKey =
-    std::function<std::optional<ViewActions>(const ViewContext&, const TableRows&, const Gesture&)>;
-
 /// A column's look and its heading in files; see viz::TableColumn.
 struct ListLook {
   std::optional<Column> file = {};  ///< its name, unit and use in files; none: not in files
@@ -118,14 +114,14 @@ class List final : public RoleBox {
   List(const ViewContext& context, int role, int count);
   List(List&&) = default;
 
-  /// What a row is about: from it follow the words at the mouse, a click, the commands, and that arrows up
-  /// and down with Shift choose the row next to the marked one. Null, or an empty Ref: nothing.
+  /// What a row is about: from it follow the words at the mouse, a click and the commands. Null, or an empty
+  /// Ref: nothing.
   std::function<Ref(int row)> refers_to;
   /// Facts about a row in addition to its numbers.
   std::function<void(Facts&, int row)> row_facts;
-  /// What a click on a row does; null: it selects what the row is about.
+  /// What a click on a row does, and with Shift an arrow to it from the marked row; null: it selects what the
+  /// row is about.
   std::function<ViewActions(const ViewContext&, int row)> on_click;
-  ListKey on_key;  ///< see ListRows::keys
   /// Unless a first row is chosen, the list begins where this row is seen; -1: of rows that are not sorted
   /// where the strongest is.
   int kept = -1;
@@ -251,7 +247,7 @@ class List final : public RoleBox {
   const ListColumn* strips_at(const Picture& picture, const viz::Hit& hit) const;
   /// Says a strip's component that was hit.
   void add_component(Facts& facts, const Picture& picture, const viz::Hit& hit) const;
-  /// Chooses what a row above or below the marked one is about, and scrolls to it.
+  /// Chooses a row above or below the marked one, and scrolls to it.
   ViewActions choose_next(const ViewContext& context, const TableRows& rows, int by) const;
   void set_difference(ListColumn& column) const;
   /// The scale of strips that are not given one: that of their largest number.

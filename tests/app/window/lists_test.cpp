@@ -82,8 +82,8 @@ TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
     EXPECT_EQ(value<int>(core, "chosen-found"), i);
     const View* view = find_view("search");
     const PlacedPicture now = picture(core.window(), "search");
-    for (const ViewAction& action :
-         view->on(now.context, *now.picture, nullptr, {Gesture::Kind::key, {}, {}, {}, Key::down}))
+    for (const ViewAction& action : view->on(now.context, *now.picture, nullptr,
+                                             {Gesture::Kind::key, {}, {}, {.shift = true}, Key::down}))
       core.apply(DoAll{{action}});
   }
   core.apply(SetSide{Side::baseline});
