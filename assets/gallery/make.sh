@@ -36,6 +36,7 @@ picture embedding embedding --prompt "$she" --query 4 --size 520x420
 picture positions positions --prompt "$she" --size 560x420
 picture cosines positions --positions-show cosines --prompt "$she" --size 520x460
 picture staircase staircase --prompt "$she" --size 560x560
+picture shift positions --positions-show shift --prompt "$she" --size 560x460
 picture forward-pass pass --prompt "$she" --layer 5 --size 560x560
 picture mlp mlp --prompt "$she" --layer 5 --size 560x560
 picture top-examples top_examples --prompt "$she" --layer 4 --size 760x250

@@ -15,4 +15,12 @@ Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square) {
   return square.eigenvalues();
 }
 
+Eigen::MatrixXd least_squares(const Eigen::MatrixXd& a, const Eigen::MatrixXd& right, double ridge) {
+  const Eigen::Index rows = a.rows(), cols = a.cols();
+  Eigen::MatrixXd above(rows + cols, cols), target = Eigen::MatrixXd::Zero(rows + cols, right.cols());
+  above << a, std::sqrt(ridge) * Eigen::MatrixXd::Identity(cols, cols);
+  target.topRows(rows) = right;
+  return above.householderQr().solve(target);
+}
+
 }  // namespace headscope::model

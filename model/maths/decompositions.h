@@ -12,4 +12,8 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric);
 
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square);  ///< [n], in no order
 
+/// The x that minimizes |a x - right|^2 + ridge |x|^2, by an orthogonal decomposition: its rounding errors
+/// are those of a, not of a's square.
+Eigen::MatrixXd least_squares(const Eigen::MatrixXd& a, const Eigen::MatrixXd& right, double ridge);
+
 }  // namespace headscope::model

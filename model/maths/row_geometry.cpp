@@ -87,4 +87,18 @@ PrincipalDirections principal_directions(ConstFloatRows x, int count, const std:
   return result;
 }
 
+std::vector<double> best_linear_map(ConstFloatRows from, ConstFloatRows to, const std::stop_token& stop) {
+  throw_if_stopped(stop);
+  const Doubles a = doubles(from);
+  const double mean = a.squaredNorm() / std::min(from.rows, from.cols);
+  const Doubles found = least_squares(a, doubles(to), mean > 0 ? 1e-11 * mean : 1);
+  return {found.data(), found.data() + found.size()};
+}
+
+void map_rows(std::span<const double> rows, std::span<const double> map, int d, std::span<double> mapped) {
+  const auto count = static_cast<Eigen::Index>(rows.size()) / d;
+  Eigen::Map<Doubles>(mapped.data(), count, d).noalias() =
+      Eigen::Map<const Doubles>(rows.data(), count, d) * Eigen::Map<const Doubles>(map.data(), d, d);
+}
+
 }  // namespace headscope::model

@@ -255,6 +255,7 @@ TEST_F(TheGuide, HasTheColumnsAndFactsOfEveryView) {
   std::vector<Shown> shown{
       {of_many, "heads"},
       {one, "positions", {{"positions-show", "cosines"}}},
+      {one, "positions", {{"positions-show", "shift"}}},
       {one, "heatmap", {{"cell-values", "values"}}},
       {one, "heatmap", {{"of", "mean"}}},
       {one, "scores", {{"of", "mean"}}},

@@ -274,21 +274,21 @@ TEST(Superscripts, AreSmallerAndHigher) {
 TEST(Described, FilesSayWhatTheyShow) {
   const View& view = *find_view("positions");
   ViewContext c = context_for(Target::page, scenario(17));
-  set(c, "positions-show", "cosines");
+  set(c, "positions-show", "shift");
   ExportOptions options = options_for(Target::page);
   options.title = options.caption = false;
   const std::string svg = export_bytes(FileFormat::svg, view, c, options);
   EXPECT_THAT(svg.substr(0, 1000), HasSubstr("width=\"6.5in\""));
   EXPECT_THAT(svg.substr(0, 1000),
-              HasSubstr("role=\"img\">\n<title>Cosine similarity of all pairs of positions</title>"));
-  EXPECT_THAT(svg.substr(0, 1000), HasSubstr("<desc>256 × 256 pairs, "));
+              HasSubstr("role=\"img\">\n<title>From e(t) to e(t+k) by one map T</title>"));
+  EXPECT_THAT(svg.substr(0, 1000), HasSubstr("<desc>error, k up to "));
   EXPECT_LT(svg.find("<title"), svg.find("<path"));
   const std::string pdf = export_bytes(FileFormat::pdf, view, c, options);
   if (!viz::testing::has_poppler()) GTEST_SKIP() << "poppler-utils is not installed";
   const headscope::testing::TemporaryFolder folder;
   const std::string facts = viz::testing::output_of("pdfinfo '" + folder.write("a.pdf", pdf).string() + "'");
-  EXPECT_THAT(facts, ::testing::ContainsRegex("Title: +Cosine similarity of all pairs of positions"));
-  EXPECT_THAT(facts, ::testing::ContainsRegex("Subject: +256 "));
+  EXPECT_THAT(facts, ::testing::ContainsRegex("Title: +From e\\(t\\) to e\\(t\\+k\\) by one map T"));
+  EXPECT_THAT(facts, ::testing::ContainsRegex("Subject: +error, "));
 }
 
 }  // namespace

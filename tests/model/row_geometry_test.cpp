@@ -78,11 +78,39 @@ TEST(RowGeometry, WhatDoesNotVaryHasNoShares) {
   EXPECT_EQ(found.coordinates, std::vector<float>(4, 0.F));
 }
 
+TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {
+  constexpr int kRows = 40, kCols = 6;
+  const std::vector<float> from = noise(kRows * kCols, 1), to = noise(kRows * kCols, 2);
+  const auto at = [](const auto& m, int row, int col) { return static_cast<double>(m[row * kCols + col]); };
+  const auto map = best_linear_map(rows_of(from, kCols), rows_of(to, kCols), {});
+  for (int i = 0; i < kCols; ++i) {
+    for (int j = 0; j < kCols; ++j) {
+      double dot = 0;
+      for (int row = 0; row < kRows; ++row) {
+        double missed = at(to, row, j);
+        for (int k = 0; k < kCols; ++k) missed -= at(from, row, k) * at(map, k, j);
+        dot += at(from, row, i) * missed;
+      }
+      EXPECT_NEAR(dot, 0, 1e-4) << i << ", " << j;
+    }
+  }
+}
+
+TEST(RowGeometry, OfManyBestMapsItIsTheSmallest) {
+  // from^T to / |from|^2: vectors orthogonal to (3, 4) are mapped to 0.
+  EXPECT_THAT(best_linear_map(rows_of({3, 4}, 2), rows_of({25, 50}, 2), {}),
+              Pointwise(::testing::DoubleNear(1e-8), {3., 6., 4., 8.}));
+  // Two equal rows are no more information than one.
+  EXPECT_THAT(best_linear_map(rows_of({1, 0, 0, 1, 0, 0}, 3), rows_of({2, 0, 1, 2, 0, 1}, 3), {}),
+              Pointwise(::testing::DoubleNear(1e-8), {2., 0., 1., 0., 0., 0., 0., 0., 0.}));
+}
+
 TEST(RowGeometry, AStopEndsTheWork) {
   std::stop_source source;
   source.request_stop();
   const std::vector<float> x = noise(40, 1);
   EXPECT_THROW(principal_directions(rows_of(x, 4), 2, source.get_token()), Stopped);
+  EXPECT_THROW(best_linear_map(rows_of(x, 4), rows_of(x, 4), source.get_token()), Stopped);
 }
 
 }  // namespace

@@ -33,6 +33,26 @@ TEST(Curves, GoThroughTheirValues) {
   EXPECT_THAT(texts(picture.scene), ::testing::Contains("prompt: 23"));
 }
 
+TEST(Curves, AnArrowMarksWhereACurveLeavesThePlot) {
+  const std::vector<float> inside{0, 1, 2}, above{0, 1, 3, 9}, below{0, -1, -3, 0, -3};
+  CurveChart chart;
+  chart.low = -2, chart.high = 2, chart.count = 5;
+  chart.curves = {{Matrix::row(inside), "inside", categorical(kDark, 0)},
+                  {Matrix::row(above), "above", categorical(kDark, 1)},
+                  {Matrix::row(below), "below", categorical(kDark, 2)}};
+  Picture picture{testing::blank(500, 300), {}};
+  const Rect plot{60, 40, 300, 200};
+  const Region region = paint_curves(picture, chart, plot, style_of(kDark));
+  const auto arrows = items_of<FillPolygon>(picture.scene);
+  ASSERT_EQ(arrows.size(), 2U) << "one where a curve first leaves";
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(arrows[i].color, chart.curves[i + 1].color);
+    const Point tip = arrows[i].points[2];
+    EXPECT_NEAR(tip.x, (region.cell_rect(0, 1).center().x + region.cell_rect(0, 2).center().x) / 2, 0.5);
+    EXPECT_TRUE(i == 0 ? tip.y < plot.y : tip.y > plot.bottom());
+  }
+}
+
 TEST(Curves, NamesAreReadableAndCurvesKeepTheirColour) {
   const std::vector<float> flat(9, 0.1F);
   for (const Theme& theme : {light_theme(), dark_theme()}) {

@@ -31,6 +31,30 @@ Color categorical(const Theme& theme, int index) {
   return colors[index % std::ssize(colors)];
 }
 
+namespace {
+
+/// An arrow where a curve first leaves the plot at its top, and one at its bottom: it goes on there.
+template <class XOf>
+void paint_exits(Scene& scene, const Curve& curve, const PlotFrame& frame, const XOf& x_of, int begin,
+                 int end, const Style& style) {
+  const Rect& plot = frame.area;
+  const float u = style.unit();
+  bool up = false, down = false;
+  for (int i = begin + 1; i < std::min(end, curve.values.cols); ++i) {
+    const float from = frame.y_of(static_cast<double>(curve.values.at(0, i - 1))),
+                to = frame.y_of(static_cast<double>(curve.values.at(0, i)));
+    const auto arrow = [&](bool& painted, float edge, float away) {
+      const float x = x_of(i - 1) + (edge - from) / (to - from) * (x_of(i) - x_of(i - 1));
+      if (std::exchange(painted, true) || x < plot.x || x > plot.right()) return;
+      scene.add(FillPolygon{{{x - u, edge}, {x + u, edge}, {x, edge + away * 2 * u}}, curve.color});
+    };
+    if (from > plot.y && to < plot.y - 1) arrow(up, plot.y, -1);
+    if (from < plot.bottom() && to > plot.bottom() + 1) arrow(down, plot.bottom(), 1);
+  }
+}
+
+}  // namespace
+
 float paint_curve_names(Scene& scene, const CurveChart& chart, const std::string& title, Rect area,
                         const Style& style) {
   const float u = style.unit(), line = style.line(style.small()), sample = (kDashSample + 1) * u;
@@ -78,6 +102,7 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
     if (path.points.size() > 1) scene.add(std::move(path));
   }
   scene.add(PopClip{});
+  for (const Curve& curve : chart.curves) paint_exits(scene, curve, frame, x_of, begin, end, style);
   const double marked = (chart.marked_x - region.first_col) / region.cols;
   if (chart.marked_x >= 0 && marked >= 0 && marked <= 1) {
     const float x = plot.x + static_cast<float>(marked) * plot.w;

@@ -39,7 +39,8 @@ struct CurveChart {
 float paint_curve_names(Scene& scene, const CurveChart& chart, const std::string& title, Rect area,
                         const Style& style);
 
-/// Curves in `plot` (the frame); y numbers go left of it. Returns the region, also added.
+/// Curves in `plot` (the frame), with an arrow where one leaves it; y numbers go left of it. Returns the
+/// region, also added.
 Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const Style& style);
 
 }  // namespace headscope::viz

@@ -30,6 +30,90 @@ model::ConstFloatRows rows_of(std::span<const float> values, const model::Config
   return {values.data(), config.n_ctx, config.n_embd, config.n_embd};
 }
 
+/// Every `step`-th row from `first` that still has a row `after` positions later.
+model::ConstFloatRows every(model::ConstFloatRows x, int first, int step, int after) {
+  const int last = x.rows - 1 - after;
+  return {x.row_data(std::min(first, x.rows - 1)), last < first ? 0 : (last - first) / step + 1, x.cols,
+          x.stride * step};
+}
+
+std::vector<double> doubles(model::ConstFloatRows x) {
+  std::vector<double> values;
+  for (int i = 0; i < x.rows; ++i) values.insert(values.end(), x.row(i).begin(), x.row(i).end());
+  return values;
+}
+
+/// The relative error of `guess` against `truth`, both [n, d].
+float error_of(std::span<const double> guess, model::ConstFloatRows truth) {
+  double missed = 0, met = 0;
+  for (int i = 0; i < truth.rows; ++i) {
+    for (int k = 0; k < truth.cols; ++k) {
+      const double t = static_cast<double>(truth.row_data(i)[k]),
+                   g = guess[static_cast<std::size_t>(i) * truth.cols + k];
+      missed += (g - t) * (g - t);
+      met += t * t;
+    }
+  }
+  return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : std::numeric_limits<float>::quiet_NaN();
+}
+
+/// Rows mapped step by step, compared with the rows further along.
+class MappedRows {
+ public:
+  /// Rows `first`, first + step, ... of x.
+  MappedRows(model::ConstFloatRows x, int first, int step, std::vector<double> map)
+      : x_(x),
+        first_(first),
+        step_(step),
+        map_(std::move(map)),
+        now_(doubles(every(x, first, step, 0))),
+        next_(now_.size()) {}
+
+  /// Applies the map once; returns the error over the rows that still have a target.
+  float error_after_step() {
+    ++steps_;
+    const model::ConstFloatRows truth = every(x_, first_ + steps_, step_, 0);
+    const std::size_t values = static_cast<std::size_t>(truth.rows) * x_.cols;
+    model::map_rows(std::span(now_).first(values), map_, x_.cols, std::span(next_).first(values));
+    now_.swap(next_);
+    return error_of(now_, truth);
+  }
+
+ private:
+  model::ConstFloatRows x_;
+  int first_, step_;
+  std::vector<double> map_;  // [d, d]
+  int steps_ = 0;
+  std::vector<double> now_, next_;
+};
+
+/// The error over all positions with one k further along, each pair of dimensions rotated by k times its
+/// angle. A last dimension without its pair is left out.
+float turned_error(model::ConstFloatRows x, int k) {
+  const int pairs = x.cols / 2;
+  double missed = 0, met = 0;
+  std::vector<double> sines, cosines;
+  for (int i = 0; i < pairs; ++i) {
+    const double angle = k * sinusoidal_frequency(2 * i, x.cols);
+    sines.push_back(std::sin(angle));
+    cosines.push_back(std::cos(angle));
+  }
+  for (int t = 0; t + k < x.rows; ++t) {
+    for (int i = 0; i < pairs; ++i) {
+      const double sine = static_cast<double>(x.row_data(t)[2 * i]),
+                   cosine = static_cast<double>(x.row_data(t)[2 * i + 1]);
+      const auto at = static_cast<std::size_t>(i);
+      const double d = sine * cosines[at] + cosine * sines[at] -
+                       static_cast<double>(x.row_data(t + k)[2 * i]),
+                   e = cosine * cosines[at] - sine * sines[at] -
+                       static_cast<double>(x.row_data(t + k)[2 * i + 1]);
+      missed += d * d + e * e;
+      met += 1;
+    }
+  }
+  return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : 0;
+}
+
 /// Projects queries and keys, [length, width] each.
 QueryKeySpace query_key_space(std::span<const float> queries, std::span<const float> keys, int length,
                               int width, const std::stop_token& stop) {
@@ -133,6 +217,37 @@ PositionPath PathOfPositions::compute(const PromptRun& run,
   model::PrincipalDirections found = model::principal_directions(
       rows_of(transformer.position_embedding(), transformer.config()), PositionPath::kMax, computation.stop);
   return {found.count, std::move(found.coordinates), std::move(found.shares)};
+}
+
+PositionShift ShiftOfPositions::compute(const PromptRun& run,
+                                        const Computation<PositionShift>& computation) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  const model::Config& config = transformer.config();
+  const model::ConstFloatRows learned = rows_of(transformer.position_embedding(), config);
+  const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
+  const model::ConstFloatRows sinusoidal = rows_of(encoding, config);
+  PositionShift result;
+  result.steps = std::min(PositionShift::kMax, config.n_ctx / 2);
+  result.pairs = config.n_ctx - 1;
+  result.sinusoidal = result.learned = result.unseen = result.stay = {0.F};
+  if (result.steps == 0) return result;
+  const auto mapped = [&](int first, int step) {
+    return MappedRows(
+        learned, first, step,
+        model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), computation.stop));
+  };
+  MappedRows all = mapped(0, 1), odd = mapped(1, 2);  // odd positions under the map of the even ones
+  constexpr int kShownAtOnce = 8;
+  for (int k = 1; k <= result.steps; ++k) {
+    if (computation.stop.stop_requested()) throw model::Stopped();
+    result.learned.push_back(all.error_after_step());
+    result.unseen.push_back(odd.error_after_step());
+    result.stay.push_back(error_of(doubles(every(learned, 0, 1, k)), every(learned, k, 1, 0)));
+    result.sinusoidal.push_back(turned_error(sinusoidal, k));
+    if (k % kShownAtOnce == 0 && k < result.steps)
+      computation.show(result, static_cast<double>(k) / result.steps);
+  }
+  return result;
 }
 
 QueryKeySpace QueryKeySpaceOf::compute(const PromptRun& run,

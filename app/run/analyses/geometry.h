@@ -63,6 +63,24 @@ struct PathOfPositions : PositionsQuestion {
   PositionPath compute(const PromptRun& run, const Computation<PositionPath>& computation) const;
 };
 
+/// How far e(t) T^k is from e(t + k): the length of the residual divided by that of the target, both over all
+/// t of one k.
+struct PositionShift {
+  static constexpr int kMax = 128;  ///< steps
+  int steps = 0;  ///< k goes from 0 to this; the lists are shorter while the answer is being computed
+  std::vector<float> sinusoidal;  ///< [steps + 1], T rotates the pairs of dimensions
+  std::vector<float> learned;     ///< [steps + 1], T the best linear map of all e(t) to e(t + 1)
+  std::vector<float> unseen;      ///< [steps + 1], T fitted to even t alone; its error at odd t
+  std::vector<float> stay;        ///< [steps + 1], with e(t) instead of e(t) T^k
+  int pairs = 0;                  ///< pairs of positions that `learned` is fitted to
+  std::size_t bytes() const { return bytes_of(sinusoidal, learned, unseen, stay); }
+};
+
+struct ShiftOfPositions : PositionsQuestion {
+  static constexpr std::string_view kName = "position shift";
+  PositionShift compute(const PromptRun& run, const Computation<PositionShift>& computation) const;
+};
+
 /// A head's queries and keys together in their first two principal components.
 struct QueryKeySpace {
   int length = 0;                  ///< T

@@ -5,24 +5,36 @@
 #include "app/run/analyses/parameters.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
+#include "viz/charts/curves.h"
 
 namespace headscope::app::positions {
 
-constexpr double kOutliers = 0.002;    // fraction of values allowed beyond the colour scale
+constexpr int kErrors = kEncodingCurves + 1;  // role of the region with a column for each k
+constexpr double kOutliers = 0.002;           // fraction of values allowed beyond the colour scale
+constexpr double kMaxError = 2;  // larger ones are clipped: a guess twice as long as e itself is useless
 constexpr std::size_t kMaxCurves = 6;  // more colours would not be distinguishable
 
-enum class Shown { encodings, cosines };
+enum class Shown { encodings, cosines, shift };
 const auto kShown = choice_option<Shown>(
-    "positions-show", "Show", "fF", "the encodings, or the cosine of every two positions",
+    "positions-show", "Show", "fF",
+    "the encodings, the cosine of every two positions, or how well one linear map shifts them all",
     {{"encodings", "Encodings", "Position embeddings and sinusoids, a row for each dimension"},
-     {"cosines", "Cosines", "Cosine similarity of every two position vectors"}});
+     {"cosines", "Cosines", "Cosine similarity of every two position vectors"},
+     {"shift", "Shift", "One linear map from every position to the next, and its error"}});
+
+bool has_maps(const Options& options) {
+  return options[kShown] != Shown::shift;
+}
 const auto kCurves = list_option(
     "curves", "Curves",
     "rows of the maps drawn as curves: dimensions, or positions of cosines (auto: dimensions whose sinusoids "
     "have one period and an eighth of one, or three positions, evenly spaced)",
-    "auto");
-const auto kEncodingZoom = gesture_option(
-    "encoding-zoom", "Zoom", "only rows R to R and positions P to P (ends excluded)", Zoom{}, 0, 0, "all");
+    "auto", {.applies = has_maps});
+const auto kEncodingZoom =
+    gesture_option("encoding-zoom", "Zoom", "only rows R to R and positions P to P (ends excluded)", Zoom{},
+                   0, 0, "all", {.applies = has_maps});
+
+// ---- maps of encodings or cosines ----
 
 bool shows_cosines(const ViewContext& c) {
   return c.options[kShown] == Shown::cosines;
@@ -107,7 +119,7 @@ ViewActions curve_toggled(const ViewContext& c, int row) {
 
 /// The curves of the next rows, after the last row those of the first ones.
 ViewActions step(const ViewContext& c, int by) {
-  if (!c.run) return {};
+  if (!c.run || !has_maps(c.options)) return {};
   std::vector<int> curves = curves_of(c);
   const int rows = rows_of(c);
   by *= shows_cosines(c) ? 1 : static_cast<int>(curves.size());
@@ -117,7 +129,7 @@ ViewActions step(const ViewContext& c, int by) {
 
 std::vector<MenuLine> menu(const ViewContext& c) {
   std::vector<MenuLine> lines;
-  add_whole(lines, "Show the whole maps", kEncodingZoom, c.options);
+  if (has_maps(c.options)) add_whole(lines, "Show the whole maps", kEncodingZoom, c.options);
   return lines;
 }
 
@@ -172,7 +184,7 @@ std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, cons
   return ZoomedMatrix{kEncodingZoom, c.options, map.row_count, map.col_count}.by(gesture, map.rect);
 }
 
-void declare(Content& it) {
+void declare_maps(Content& it) {
   const ViewContext& c = it.c;
   const bool cosines = shows_cosines(c);
   const auto answer = cosines ? it.need(CosinesOfPositions{}) : nullptr;
@@ -204,10 +216,118 @@ void declare(Content& it) {
   it.on = on;
 }
 
+// ---- the linear map from each position to the next ----
+
+/// One way to predict e(t+k) from e(t), whose errors are a curve.
+struct Method {
+  const char* name;   ///< label of its curve
+  const char* words;  ///< in the table
+  const std::vector<float> PositionShift::*errors;
+};
+constexpr std::array<Method, 4> kMethods{{
+    {"sinusoidal", "sinusoidal, T exact", &PositionShift::sinusoidal},
+    {"learned", "learned, T fitted to all t", &PositionShift::learned},
+    {"unseen", "learned at odd t, T fitted to even t", &PositionShift::unseen},
+    {"no map", "learned, T = identity", &PositionShift::stay},
+}};
+
+/// Whether the fitted map can be exact, so that its error is rounding at every k.
+bool fits_exactly(const ViewContext& c, const PositionShift& shift) {
+  return shift.pairs <= c.run->run->config.n_embd;
+}
+
+viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
+  viz::CurveChart chart;
+  chart.count = shift.steps + 1;
+  chart.role = kErrors;
+  chart.high = 1e-6;
+  for (int i = 0; i < std::ssize(kMethods); ++i) {
+    const std::vector<float>& errors = shift.*kMethods[i].errors;
+    const bool rounds = kMethods[i].errors == &PositionShift::learned && fits_exactly(c, shift);
+    chart.curves.push_back({viz::Matrix::row(errors),
+                            std::string(kMethods[i].name) + (rounds ? ": rounding" : ""),
+                            viz::categorical(*c.theme, i), i});
+    for (const float error : errors)
+      if (std::isfinite(error)) chart.high = std::max(chart.high, 1.08 * static_cast<double>(error));
+  }
+  chart.high = std::min(kMaxError, chart.high);
+  chart.low = -0.03 * chart.high;  // a curve along 0 is seen above the frame
+  return chart;
+}
+
+void paint_chart(Picture& picture, const viz::CurveChart& chart, viz::Rect area, const viz::Style& style) {
+  const float left = style.width("0.00", style.small()) + 3 * style.unit();
+  const float above = viz::paint_curve_names(picture.scene, chart, "", area, style) + style.unit();
+  const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + above),
+                       std::floor(area.w - left - 2 * style.unit()),
+                       std::floor(area.h - above - viz::column_numbers_height(style))};
+  viz::paint_column_numbers(picture.scene, viz::paint_curves(picture, chart, plot, style),
+                            "k, positions ahead", style);
+}
+
+/// What the curves are of.
+std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shift, bool clipped) {
+  return {"error: √(Σ |T" + viz::superscript("k") + " e(t) − e(t+k)|² / Σ |e(t+k)|²)" +
+              (clipped ? "; arrow: beyond " + viz::number(kMaxError, 2) : ""),
+          "e(t) is the vector of position t. Sinusoidal: " + sinusoid_formula(c.run->run->config.n_embd) +
+              "; T turns each pair of dimensions, exact but for rounding.",
+          "Learned: T is the least-squares map from e(t) to e(t+1), fitted to " +
+              std::to_string(shift.pairs) + " pairs." +
+              (fits_exactly(c, shift) ? " So few are fitted exactly: what grows is rounding." : ""),
+          "Unseen: fitted to even t, tested at odd t. No map: T is the identity."};
+}
+
+Table table(const PositionShift& shift) {
+  Table result{key_column("k")};
+  for (const Method& method : kMethods) result.columns.emplace_back(method.words);
+  for (std::size_t k = 0; k < shift.learned.size(); ++k)
+    add_row(result, k, kMethods | std::views::transform([&](const Method& method) {
+                         return (shift.*method.errors)[k];
+                       }));
+  return result;
+}
+
+void add_facts(Facts& facts, const PositionShift& shift, int k) {
+  facts.say(counted(k, "position") + " ahead");
+  for (const Method& method : kMethods) {
+    const float error = (shift.*method.errors)[k];
+    facts.number(std::string(method.words) + ":", error, Fact::Location::tooltip);
+    facts.said.back().copied.clear();
+    facts.number(std::string(method.name), error, Fact::Location::status);
+  }
+}
+
+void declare_shift(Content& it) {
+  const ViewContext& c = it.c;
+  const auto answer = it.need(ShiftOfPositions{});
+  if (!answer) return;
+  const PositionShift& shift = *it.keep(answer);
+  if (shift.steps < 1) it.message = "a single position has no next one";
+  const auto done = static_cast<int>(shift.learned.size()) - 1;
+  it.title = "From e(t) to e(t+k) by one map T";
+  it.subtitle = (done < shift.steps ? "computing… k up to " : "error, k up to ") + std::to_string(done);
+  const viz::CurveChart& chart = it.keep(chart_of(c, shift));
+  const auto height = [](float width) { return Wish{8, 0.6F * width}; };
+  const auto paint = [&](Picture& picture, const ViewContext& page, viz::Rect area) {
+    paint_chart(picture, chart, area, style_of(page));
+  };
+  it.body = rows(boxes(notes(words_of(c, shift, chart.high >= kMaxError)), custom({15, 60}, height, paint)));
+  it.table = [&] { return table(shift); };
+  it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
+    if (hit.col >= std::ssize(shift.learned)) return;
+    add_cross(facts.overlay, c, picture, hit);
+    add_facts(facts, shift, hit.col);
+  };
+}
+
+void declare(Content& it) {
+  has_maps(it.c.options) ? declare_maps(it) : declare_shift(it);
+}
+
 View view() {
-  View view =
-      make_view("positions", "Positions", declare,
-                "positional encodings, learned and sinusoidal: their values, and the cosines of all pairs");
+  View view = make_view("positions", "Positions", declare,
+                        "positional encodings, learned and sinusoidal: their values, the cosines of all "
+                        "pairs, and whether one linear map takes every position to the next");
   view.options = {&kShown, &kCurves, &kEncodingZoom};
   view.commands = {{"D", "‹", "Previous curves", [](const ViewContext& c, int) { return step(c, -1); }},
                    {"d", "›", "Next curves", [](const ViewContext& c, int) { return step(c, 1); }},
@@ -221,7 +341,7 @@ View view() {
   view.landmarks = {landmark("learned map", kEncodingMap, kLearned),
                     landmark("sinusoidal map", kEncodingMap, kSinusoidal),
                     landmark("learned curves", kEncodingCurves, kLearned),
-                    landmark("sinusoidal curves", kEncodingCurves, kSinusoidal)};
+                    landmark("sinusoidal curves", kEncodingCurves, kSinusoidal), landmark("errors", kErrors)};
   view.caption = {.prompt = false, .note = "position embeddings of the model next to sinusoids"};
   view.shows_difference = false;
   return view;

@@ -91,6 +91,16 @@ TEST(Positions, AClickOnARowOfCosinesDrawsItsCurveAndTakesItAway) {
   EXPECT_EQ(in_words(shown.press(Key::right)), "curves 11,21");
 }
 
+TEST(Positions, TheShiftShowsPartsWhileItIsComputed) {
+  PositionShift part = *scenario(12).ask(ShiftOfPositions{});
+  for (auto* errors : {&part.sinusoidal, &part.learned, &part.unseen, &part.stay}) errors->resize(9);
+  OneAnswer answers(ShiftOfPositions{}, part, false);
+  ViewContext c = scenario(12).context(900, 700, answers);
+  set(c, "positions-show", "shift");
+  const Picture picture = find_view("positions")->build(c);
+  EXPECT_THAT(texts(picture.scene), Contains("computing… k up to 8"));
+}
+
 double periods(int dimension, int n_ctx, int d_model) {
   return n_ctx * std::pow(10000.0, -static_cast<double>(dimension - dimension % 2) / d_model) /
          (2 * std::numbers::pi);
