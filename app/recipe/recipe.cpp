@@ -223,10 +223,7 @@ Recipe recipe_of(std::string_view bytes, const std::string& file) {
   describe_rest(form, recipe.session);
   for (const auto& [key, expected, found] : form.problems)
     model::reject_value(file, key + " to be " + expected, found);
-  if (Session& s = recipe.session; s.attention.empty())
-    s.second_attention.clear();
-  else
-    s.second.reset(), s.second_model.clear();
+  if (Session& s = recipe.session; !s.attention.empty()) s.second.reset(), s.second_model.clear();
   for (const auto& [key, value] : form.unread->items())
     if (key != "command") recipe.unknown.push_back(key);  // that one is for people
   return recipe;
