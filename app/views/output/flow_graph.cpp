@@ -94,19 +94,23 @@ std::string signed_words(double value) {
 }
 
 Table table_of(const ViewContext& c, const LogitFlow& f) {
-  struct Row {
-    std::string kind, part;
-    int layer = -1, head = -1, from = -1, to = -1;
-    double value = 0;
+  std::vector<std::pair<double, TableRow>> rows;
+  const auto add = [&](const char* kind, const std::string& part, int layer, int head, int from, int to,
+                       double value) {
+    const auto token = [&](int position) {
+      return position >= 0 ? c.run->tokens.labels[position] : std::string();
+    };
+    add_cells(rows.emplace_back(value, TableRow()).second, kind, part, index_cell(layer), index_cell(head),
+              index_cell(from), token(from), index_cell(to), token(to), value,
+              f.logit != 0 ? value / f.logit : NAN);
   };
-  std::vector<Row> rows;
   double kept = 0;
   for (const FlowEdge& edge : f.edges) {
-    rows.push_back({"edge", "attention", edge.layer, edge.head, edge.key, edge.query, edge.value});
+    add("edge", "attention", edge.layer, edge.head, edge.key, edge.query, edge.value);
     kept += edge.value;
   }
-  const auto source = [&](std::string part, int layer, int position, double value) {
-    rows.push_back({"source", std::move(part), layer, -1, position, -1, value});
+  const auto source = [&](const char* part, int layer, int position, double value) {
+    add("source", part, layer, -1, position, -1, value);
   };
   for (int position = 0; position < f.positions; ++position) {
     source("token embedding", -1, position, f.token_embedding[position]);
@@ -120,7 +124,7 @@ Table table_of(const ViewContext& c, const LogitFlow& f) {
   }
   source("ln_f bias", -1, f.measured.position, f.final_bias);
   if (f.edited) source("edits after the layers", -1, f.measured.position, f.final_edits);
-  std::ranges::stable_sort(rows, std::ranges::greater(), [](const Row& row) { return std::abs(row.value); });
+  std::ranges::stable_sort(rows, std::ranges::greater(), [](const auto& row) { return std::abs(row.first); });
   Table result{"kind",
                "part",
                key_column("layer"),
@@ -132,13 +136,7 @@ Table table_of(const ViewContext& c, const LogitFlow& f) {
                "contribution",
                "share"};
   result.ranked_by = "contribution";
-  const auto known = [](int index) { return index >= 0 ? std::optional(index) : std::nullopt; };
-  const auto token = [&](int position) {
-    return position >= 0 ? c.run->tokens.labels[position] : std::string();
-  };
-  for (const Row& row : rows)
-    add_row(result, row.kind, row.part, known(row.layer), known(row.head), known(row.from), token(row.from),
-            known(row.to), token(row.to), row.value, f.logit != 0 ? row.value / f.logit : NAN);
+  for (auto& [value, row] : rows) result.add(std::move(row));
   add_measured(result, c, f.measured);
   result.fact("value", f.logit);
   result.fact("rounding error", f.rounding_error());
