@@ -105,7 +105,7 @@ TEST_F(CircuitTest, ScoresAreTheMeanDerivativesOnTheWayBetweenTheEmbeddings) {
     const auto there = cut_rows(cut);
     for (const auto& [method, steps] :
          {std::pair(CircuitMethod::attribution, 1), {CircuitMethod::integrated, CircuitOf::kSteps}}) {
-      const CircuitOf of = question(method, cut);
+      CircuitOf of = question(method, cut);
       const std::vector<float> found = scores(of, run);
       ASSERT_EQ(std::ssize(found), graph_.edge_count());
       std::vector<double> expected(found.size());
