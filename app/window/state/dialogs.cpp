@@ -129,6 +129,7 @@ bool can_write(const FileForm& form) {
 std::optional<Action> opening(const UiState& state) {
   const OpenForm& form = state.open_form;
   const std::filesystem::path typed = system::path_of(form.path.edit.text);
+  if (typed.empty()) return std::nullopt;  // nothing is listed yet
   if (const auto model = typed_model(state)) return FetchModel{*model};
   if (form.path.edit.text == system::text_of(form.listing.folder))
     return form.listing.is_model ? std::optional<Action>(OpenModel{typed}) : std::nullopt;
