@@ -22,8 +22,6 @@ TEST(ExportedNumbers, FilesHaveTheNumbersThatPicturesSay) {
       {"mlp", "norm "},
       {"predictions", "Perplexity "},
       {"attribution", "ln_f scale "},
-      {"score_sources", "ln_1's scale ("},
-      {"score_sources", "for q, "},
       {"circuit_graph", "keep "},
       {"circuit_graph", "metric: "},
       {"circuit_graph", "all edges: "},
