@@ -184,6 +184,13 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   return list;
 }
 
+/// "all products 3.2101, the model's scaled score 3.2101, rounding error 1.2e−7".
+std::string sum_words(const ViewContext& c, const ScoreSources& of) {
+  return "all products " + viz::fixed_number(of.sum(), 4) +
+         (c.differs() ? ", the difference in scaled score " : ", the model's scaled score ") +
+         viz::fixed_number(of.score, 4) + ", rounding error " + viz::number(of.rounding_error(), 2);
+}
+
 /// What became of the score; empty: it went into the softmax.
 std::string replaced_words(const ViewContext& c, const Numbers& n) {
   if (c.differs() || !n.terms.edited()) return "";
@@ -192,10 +199,11 @@ std::string replaced_words(const ViewContext& c, const Numbers& n) {
 }
 
 /// What parts are.
-std::string reading_words(const ScoreSources& of) {
-  return std::string(
-             "a part is what was written, minus its mean, divided by ln_1's scale, times ln_1's gain "
-             "and W_Q or W_K; biases are parts of their own") +
+std::string reading_words(const ViewContext& c, const ScoreSources& of) {
+  const std::string scales =
+      " (" + viz::number(of.query_scale, 4) + " for q, " + viz::number(of.key_scale, 4) + " for k)";
+  return "a part is what was written, minus its mean, divided by ln_1's scale" + (c.differs() ? "" : scales) +
+         ", times ln_1's gain and W_Q or W_K; biases are parts of their own" +
          (of.edited() ? "; edits: what they add outside the other parts" : "");
 }
 
@@ -284,8 +292,9 @@ void declare(Content& it) {
     const auto ways = ref.other < 0 ? std::vector<MenuLine>() : ways_of(c, n, n.product(ref));
     return ways.empty() ? ViewActions() : ways.front().actions;
   };
-  it.body = beside(boxes(rows(boxes(grid_of(c, n), notes({replaced_words(c, n), reading_words(*n.of)}))),
-                         may_be_left_out(list_of(c, n), "the list")));
+  it.body = beside(boxes(
+      rows(boxes(grid_of(c, n), notes({sum_words(c, *n.of), replaced_words(c, n), reading_words(c, *n.of)}))),
+      may_be_left_out(list_of(c, n), "the list")));
 }
 
 View view() {
