@@ -78,9 +78,9 @@ FontStyle face_of(const GuideSpan& span, bool bold) {
 }
 
 /// Lays out blocks below each other in a width.
-class Column {
+class HelpColumn {
  public:
-  Column(const Ui& ui, float width) : ui_(ui), width_(width) {}
+  HelpColumn(const Ui& ui, float width) : ui_(ui), width_(width) {}
 
   void add(const GuidePage& page, GuideSection section, std::string_view search) {
     for (const GuideBlock& block : section) add(page, block, search);
@@ -291,11 +291,11 @@ bool is_searching(const HelpForm& form) {
 }
 
 /// The chosen page, or the sections in which the search was found.
-Column content(const Ui& ui, float width) {
+HelpColumn content(const Ui& ui, float width) {
   const HelpForm& form = ui.state.help_form;
   const GuidePage& keys = keys_page();
   const std::string& search = form.search.edit.text;
-  Column column(ui, width);
+  HelpColumn column(ui, width);
   if (!is_searching(form)) {
     const GuidePage* chosen = ui.state.guide->find(form.page);
     const GuidePage& page = form.page.empty() || chosen == nullptr ? keys : *chosen;
@@ -347,7 +347,7 @@ const HelpLayout& laid_out(Ui& ui, float width) {
     return std::tie(of.page, of.search, of.width, of.font_size, of.guide);
   };
   if (!ui.moment.help || key(*ui.moment.help) != key(wanted)) {
-    Column column = content(ui, width);
+    HelpColumn column = content(ui, width);
     wanted.height = column.height();
     wanted.lines = std::move(column).lines();
     ui.moment.help = std::make_shared<const HelpLayout>(std::move(wanted));
