@@ -43,11 +43,6 @@ void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id
          std::move(actions)});
 }
 
-DrawnPlaces places_of_tokens(int role) {
-  return {.role = role,
-          .refers_to = [](const viz::Region& region, int, int) { return Ref{.token = region.id}; }};
-}
-
 const Option<double> kTemperature =
     number_option("temperature", "Temperature", ".,", "divides the logits before the softmax", 1.0, 0.05, 2,
                   {.step = 0.05});

@@ -10,8 +10,6 @@
 // Continuing a prompt: the options of sampling, and guesses for the next token.
 namespace headscope::app {
 
-struct DrawnPlaces;
-
 /// Continues with a token; nothing if the context is full.
 ViewActions continue_with(const ViewContext& context, const NextToken& next, int id);
 
@@ -21,9 +19,6 @@ std::string guess_words(const ViewContext& context, const model::Guess& guess);
 /// Adds a guess's id and bytes, its probability at the temperature and its logit, and the command to
 /// continue with it.
 void add_guess(Facts& facts, const ViewContext& context, const NextToken& next, int id, double probability);
-
-/// Regions of a role whose ids are those of the tokens that they are about.
-DrawnPlaces places_of_tokens(int role);
 
 extern const Option<double> kTemperature;
 extern const Option<int> kTopK;

@@ -165,7 +165,8 @@ BoxPtr bar_of(const Draw& draw, bool kept) {
                                         {bar.x, area.bottom()}},
                                        c.theme->accent.with_alpha(28)});
   };
-  return custom({12, 60}, {all, all, all}, paint, places_of_tokens(kPart));
+  const auto token_of = [](const viz::Region& part, int, int) { return Ref{.token = part.id}; };
+  return custom({12, 60}, {all, all, all}, paint, {.role = kPart, .refers_to = token_of});
 }
 
 const ListRows kRows{.role = kGuess, .first = kFirstRank, .names = "guesses", .keys = ListKeys::pages};
