@@ -242,13 +242,12 @@ void fill(List& list) {
 }
 
 /// What a key does to a list that shows rows 1 and 2 of five.
-std::string pressed(const ListRows& rows, Key key, ListKey own = nullptr) {
+std::string pressed(const ListRows& rows, Key key) {
   ViewContext c = scenario(12).context(400, 300);
   c.in_pane = true;
   c.options.set(kFirstLine, 1);
   List list(c, rows, 5);
   fill(list);
-  list.on_key = std::move(own);
   EXPECT_TRUE(list.place(c, {0, 0, 400, height_for(2)}));
   const Gesture gesture{Gesture::Kind::key, {}, {}, {}, key};
   const auto actions = list.on(c, {}, nullptr, gesture);
@@ -367,11 +366,6 @@ TEST(List, KeysMoveTheRowsOrGoAlongThePrompt) {
   EXPECT_EQ(pressed(kPages, Key::down), "");
   EXPECT_EQ(pressed(kPages, Key::end), "query -1");
   EXPECT_EQ(pressed(kPages, Key::page_down), "first-test-row 3");
-  const ListKey own = [](const ViewContext&, const TableRows& rows, const Gesture& gesture) {
-    return gesture.key == Key::left ? std::optional(ViewActions{rows.showing(4)}) : std::nullopt;
-  };
-  EXPECT_EQ(pressed(kLines, Key::left, own), "first-test-row 3") << "no further than it takes";
-  EXPECT_EQ(pressed(kLines, Key::right, own), "query by 1");
 }
 
 }  // namespace
