@@ -120,17 +120,18 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   const float pad = ui.u(8), control = ui.u(28), gap = ui.u(6);
   const Rect head{rect.x + pad, rect.y + gap, rect.w - 2 * pad, control};
   // The groups, then the views of the shown one: beside them, or before the view's controls.
-  const bool compares = ui.snapshot.run && ui.snapshot.run->baseline && shown.caption.prompt;
-  const Ui::Part side = ui.words(compares && ui.state.side != Side::difference ? side_words(ui.state) : "",
-                                 ui.theme().text_muted);
-  const float room = head.w - control - side.width - 3 * pad;
+  const float room = head.w - control - 2 * pad;
   Ui::Part stages = groups(ui, shown, second_view, room);
   Ui::Part views = views_of_group(ui, shown, second_view, room - stages.width - pad);
   const bool beside = stages.width + pad + views.width <= room;
   std::vector<Ui::Part> line{std::move(stages)};
   if (beside) line.push_back(views);
-  line.push_back({.grows = true});
-  line.push_back(side);
+  const bool compares = ui.snapshot.run && ui.snapshot.run->baseline && shown.caption.prompt;
+  const auto say_side = [&](const Rect& rest) {
+    const std::string side = compares && ui.state.side != Side::difference ? side_words(ui.state) : "";
+    if (ui.width(side) < rest.w) ui.small(side, rest, ui.theme().text_muted, viz::Align::right);
+  };
+  line.push_back({.draw = say_side, .grows = true});
   const Command& two = command("Two views side by side");
   if (second_view)
     line.push_back(
