@@ -323,7 +323,7 @@ class ReachTest : public HandsTest {
            const PlacedPicture found = picture(core.window(), "search");
            click(core, cell(found, 0));
          },
-         in_picture("Search", {{Key::down, {}}}),
+         in_picture("Search", {{Key::down, {.shift = true}}}),
          [](const Core& core) { return prompt(core) == "A very old king"; },
          [](Core& core) {
            apply_and_show(core,
