@@ -210,16 +210,6 @@ class Displays(SurroundingsCase):
         self.assertIn("install libglfw3", done.stderr.decode())
         subprocess.run([HEADSCOPE, "--version"], env=env, stdout=subprocess.DEVNULL, check=True, timeout=60)
 
-    def test_one_that_goes_away(self):
-        with Screen() as screen:
-            process = screen.start(*GIVEN, env={"XDG_CONFIG_HOME": str(self.folder), "XDG_STATE_HOME": str(self.folder)})
-            screen.server.kill()
-            status, out, err = end_of(process)
-        self.assertEqual((status, out), (1, b""), err)
-        self.assertRegex(self.sentence(err), "X server.*(offers the session|up to three seconds)")
-        if "offers" in err:
-            self.assertIn(PROMPT, (self.folder / "headscope/window-1.headscope").read_text())
-
     def test_none(self):
         for display in ("", ":4711", "nonsense"):
             done = subprocess.run([HEADSCOPE, *GIVEN], env={**os.environ, "DISPLAY": display, "WAYLAND_DISPLAY": ""},
