@@ -1,9 +1,7 @@
 #include "viz/charts/table.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 #include <tuple>
 #include <utility>
