@@ -101,7 +101,7 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
   // No edit can add what is not finite, and no number of gradients gives scores then.
   const bool moves = question.method == CircuitMethod::integrated &&
                      std::ranges::all_of(changes.embedding, [](float v) { return std::isfinite(v); });
-  const int steps = moves ? CircuitOf::kSteps : 1;
+  const int steps = moves ? question.steps : 1;
   for (int step = 0; step < steps; ++step) {
     const double part = static_cast<double>(step) / steps;
     const auto at =

@@ -88,11 +88,13 @@ struct CutOf {
 struct CircuitOf {
   static constexpr std::string_view kName = "circuit";
   static constexpr int kSteps = 5;  ///< of the way between the embeddings, as in the paper
+  static constexpr int kMostSteps = 50;
   static constexpr std::int64_t kMostEdges = 1 << 26;  ///< by position; 20 bytes each while they are ranked
 
   Measured measured = {};  ///< not the divergence
   CircuitMethod method = CircuitMethod::integrated;
   CutOf cut = {};
+  int steps = kSteps;  ///< of `integrated`, at least 1
   bool by_position = false;
   bool operator==(const CircuitOf&) const = default;
 

@@ -54,6 +54,10 @@ const auto kEdges = number_option(
 const auto kByPosition = switch_option("circuit-positions", "By position", "oO",
                                        "each part at each position apart, in columns of tokens");
 
+const auto kSteps = number_option(
+    "circuit-steps", "Steps", "pP", "gradients between the two runs' embeddings", CircuitOf::kSteps, 1,
+    CircuitOf::kMostSteps, {.flag = "steps", .steps = {1, 2, 3, 5, 10, 20, 50}, .applies = is_integrated});
+
 /// What edges carry that are cut.
 CircuitCut cut_of(const ViewContext& c) {
   if (const int chosen = c.options[kElsewhere]; chosen > 0) return kCuts[chosen - 1].value;
@@ -89,6 +93,7 @@ std::optional<CircuitOf> question_of(const ViewContext& c) {
   question.cut.cut = cut_of(c);
   if (question.cut.cut == CircuitCut::list_mean && c.run)
     question.cut.mean_over = mean_source(c, means_of(c));
+  question.steps = is_integrated(c.options) ? c.options[kSteps] : CircuitOf::kSteps;
   question.by_position = c.options[kByPosition];
   return question;
 }
@@ -328,7 +333,7 @@ Table table(const ViewContext& c, const Numbers& n) {
   add_measured(result, c, circuit.measured);
   const CircuitCut cut = cut_of(c);
   result.fact("method", name_of(kCircuitMethods, c.options[kMethod]));
-  if (is_integrated(c.options)) result.about("steps", CircuitOf::kSteps);
+  if (is_integrated(c.options)) result.about("steps", c.options[kSteps]);
   result.fact("elsewhere", name_of(kCuts, cut));
   result.fact("uncut positions", CutOf{cut}.uncut_positions(*c.run));
   result.fact("parts", count_parts(circuit, n.edges));
@@ -364,7 +369,7 @@ void declare(Content& it) {
     it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + "; ";
   it.subtitle += "strongest of " + grouped(circuit->edge_count()) + " edges; thickness: ";
   it.subtitle += is_flow(c)                 ? "share at the logits"
-                 : is_integrated(c.options) ? "EAP-IG, " + counted(CircuitOf::kSteps, "step")
+                 : is_integrated(c.options) ? "EAP-IG, " + counted(c.options[kSteps], "step")
                                             : "EAP";
   it.table = [&c, &n] { return table(c, n); };
   it.choose = [&n](const ViewContext& now, const Ref& ref) {
@@ -384,8 +389,8 @@ View view() {
   View view = make_view(
       "circuit_graph", "Circuit graph", declare,
       "the heads, MLPs and embeddings that make a prediction, and the strongest edges between them");
-  view.options = {&kMethod,     &kElsewhere, &kMetric,     &kMeasuredToken,
-                  &kOtherToken, &kEdges,     &kByPosition, &kChosen};
+  view.options = {&kMethod, &kElsewhere,  &kMetric, &kMeasuredToken, &kOtherToken,
+                  &kEdges,  &kByPosition, &kSteps,  &kChosen};
   view.metric = &kMetric;
   view.refuse = refuse;
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };

@@ -104,8 +104,9 @@ TEST_F(CircuitTest, ScoresAreTheMeanDerivativesOnTheWayBetweenTheEmbeddings) {
   for (const CircuitCut cut : {CircuitCut::second, CircuitCut::mean}) {
     const auto there = cut_rows(cut);
     for (const auto& [method, steps] :
-         {std::pair(CircuitMethod::attribution, 1), {CircuitMethod::integrated, CircuitOf::kSteps}}) {
+         {std::pair(CircuitMethod::attribution, 1), {CircuitMethod::integrated, 3}}) {
       CircuitOf of = question(method, cut);
+      of.steps = 3;
       const std::vector<float> found = scores(of, run);
       ASSERT_EQ(std::ssize(found), graph_.edge_count());
       std::vector<double> expected(found.size());
