@@ -114,8 +114,7 @@ std::string refuse_numbers(const ViewContext& c, const Option<std::vector<int>>&
 }
 
 BoxPtr encoding_heading(Encoding encoding, std::string note) {
-  return notes({std::move(note)},
-               encoding == kLearned ? "Learned by this model" : "Sinusoids (Vaswani et al.)");
+  return notes({std::move(note)}, encoding == kLearned ? "Learned by this model" : "Sinusoids");
 }
 
 BoxPtr encoding_panel(Encoding encoding, const EncodingMaps& maps) {

@@ -1,5 +1,7 @@
 #include "app/views/parts/strips.h"
 
+#include <cmath>
+
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
@@ -66,7 +68,11 @@ std::string shape_in_heads(const model::Config& config) {
 
 viz::ColorScale strip_scale(std::span<const float> values) {
   constexpr double kOutliers = 0.005;
-  return viz::robust_scale(viz::Matrix::row(values), kOutliers);
+  const viz::Matrix row = viz::Matrix::row(values);
+  const double high = viz::robust_scale(row, kOutliers).high;
+  const double digit = std::pow(10, std::floor(std::log10(high)) - 1);  // unit of the second digit
+  return viz::marked_for(viz::diverging_scale(high > 0 ? std::ceil(high / digit) * digit : high),
+                         viz::value_range(row));
 }
 
 viz::Rect strips_in(const ViewContext& c, viz::Rect area) {

@@ -25,8 +25,8 @@ struct NamedStrip {
 std::string shape_of(std::size_t n);
 /// "[12 heads × 64]"
 std::string shape_in_heads(const model::Config& config);
-/// Symmetric about zero. A few outliers, which would leave the rest without colour, lie beyond its ends: some
-/// dimensions of the residual stream are huge.
+/// Symmetric about zero, with ends of two digits. A few outliers, which would leave the rest without colour,
+/// lie beyond its ends: some dimensions of the residual stream are huge.
 viz::ColorScale strip_scale(std::span<const float> values);
 /// The part of an area that strips have: not wider than can be read.
 viz::Rect strips_in(const ViewContext& context, viz::Rect area);
