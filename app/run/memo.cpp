@@ -5,11 +5,13 @@
 #include <set>
 
 #include "app/run/analyses/heads.h"
-#include "app/run/tries.h"
 #include "model/kernels/workspace.h"
+#include "model/pass/run_pages.h"
 
 namespace headscope::app {
 namespace {
+
+using model::common_tokens;
 
 /// Bytes of the pages that a run of the tokens needs in addition to those shared with its base (null: none).
 std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
@@ -24,17 +26,6 @@ std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
 bool has_all_of(const model::Run& run, const model::Run& other) {
   return same_edits(run.plan.get(), other.plan.get()) &&
          common_tokens(run.tokens, other.tokens) == other.length();
-}
-
-/// The run's whole pages up to `positions`; null if there are none.
-std::shared_ptr<const model::Run> whole_pages(const model::Run& run, int positions) {
-  const int pages = positions / model::Page::kPositions, length = pages * model::Page::kPositions;
-  if (pages == 0) return nullptr;
-  auto part = std::make_shared<model::Run>(run);
-  part->tokens.resize(length);
-  part->pages.resize(pages);
-  part->computed_positions = std::max(0, run.computed_positions - (run.length() - length));
-  return part;
 }
 
 std::size_t product_of(std::initializer_list<int> factors) {
@@ -123,8 +114,10 @@ std::shared_ptr<const model::Run> Memo::make_room_for(const std::vector<int>& to
   if (base == nullptr || base == runs_.front().run || !too_much()) return base;
   // Only the newest and the base are left.
   runs_.pop_back();
-  auto part = whole_pages(*base, common_tokens(base->tokens, tokens));
-  if (part != nullptr) runs_.push_back({part, {}, ++clock_});
+  const int pages = common_tokens(base->tokens, tokens) / model::Page::kPositions;
+  if (pages == 0) return nullptr;
+  auto part = model::shortened(*base, pages * model::Page::kPositions);
+  runs_.push_back({part, {}, ++clock_});
   return part;
 }
 
@@ -241,12 +234,12 @@ bool Memo::forget_one(const model::Run* base, const QuestionSet& wanted) {
   return forget != nullptr;
 }
 
-MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
+std::size_t memory_budget(const model::Transformer& transformer, int threads) {
   constexpr int kFloat = sizeof(float);
   const model::Config& config = transformer.config();
   // Four images, one per stage of a head, for two pictures; a pixel is as large as a float.
   const std::size_t images = product_of({2, 4, config.n_ctx, config.n_ctx, kFloat});
-  // Cells, and the first column pooled without key 0.
+  // Of all heads, and of those being made: cells, and the first column pooled without key 0.
   const std::size_t thumbnails =
       product_of({config.n_layer, config.n_head, Thumbnail::kMax, Thumbnail::kMax + 1, kFloat});
   // Per position: the residual stream, its norm, z, a branch's output; q, k and v; the MLP's activations.
@@ -258,8 +251,9 @@ MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
   const std::size_t logits = product_of({config.vocab_size, 2});
   const std::size_t work =
       (model::Buffer::room_for(activations) + model::Buffer::room_for(scratch) + logits) * kFloat;
+  // Code, fonts, tokenizer, glyphs and triangles of a frame.
   constexpr std::size_t kProgram = std::size_t{32} << 20;
-  return {transformer.weight_bytes(), Memo::budget(config), images + 4 * thumbnails, work, kProgram};
+  return transformer.weight_bytes() + Memo::budget(config) + images + 4 * thumbnails + work + kProgram;
 }
 
 }  // namespace headscope::app

@@ -4,8 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include "model/pass/run_pages.h"
+
 namespace headscope::app {
 namespace {
+
+using model::common_tokens;
 
 bool begins_with(std::span<const int> ids, std::span<const int> with) {
   return common_tokens(ids, with) == std::ssize(with);
@@ -45,10 +49,6 @@ void add(Tries& tries, TriedText added) {
 }
 
 }  // namespace
-
-int common_tokens(std::span<const int> a, std::span<const int> b) {
-  return static_cast<int>(std::ranges::mismatch(a, b).in1 - a.begin());
-}
 
 Tries with_step(Tries tries, std::span<const int> before, std::span<const int> now,
                 std::span<const double> probabilities) {

@@ -30,7 +30,4 @@ Tries with_step(Tries tries, std::span<const int> before, std::span<const int> n
 /// Those that continue a prompt with the same beginning as this one.
 std::vector<const TriedText*> tries_of(const Tries& tries, std::span<const int> prompt);
 
-/// The length of the common prefix.
-int common_tokens(std::span<const int> a, std::span<const int> b);
-
 }  // namespace headscope::app

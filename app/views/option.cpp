@@ -11,21 +11,15 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "model/files/quote.h"
+#include "model/pass/each_kind.h"
 
 namespace headscope::app {
 namespace {
 
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;  // Clang 16 does not deduce it
-
 /// Calls the function in `cases` that takes the value's type.
 template <class Value, class... Cases>
 auto match(Value&& value, Cases... cases) {
-  return std::visit(Overloaded{cases...}, std::forward<Value>(value));
+  return std::visit(model::EachKind{cases...}, std::forward<Value>(value));
 }
 
 template <class T>

@@ -81,17 +81,10 @@ class CutPass {
     return {values.data(), length_, width_, width_};
   }
 
-  template <class Body>
-  void for_positions(const Body& body) {
-    workers_.parallel_for_rows(length_, 8, [&](int first, int count) {
-      for (int i = first; i < first + count; ++i) body(i);
-    });
-  }
-
   /// read_ = the layer norm of the stream that a reader sees.
   void read(StreamReader reader, const LayerNormWeights& norm) {
     const int index = graph_.index(reader);
-    for_positions([&](int i) {
+    workers_.for_rows(length_, [&](int i) {
       const std::span<float> seen = rows(stream_).row(i), row = rows(read_).row(i);
       sum_seen(i, kept_edges(kept_.rows == 1 ? 0 : i, index), seen);
       divide(row, center(seen, config_.layer_norm_epsilon, row));
@@ -129,11 +122,11 @@ class CutPass {
 
   /// Keeps the difference between out_ and what the cut run has in its place.
   void wrote(const std::vector<float>& there) {
-    for_positions([&](int i) { subtract(rows(there).row(i), rows(out_).row(i)); });
+    workers_.for_rows(length_, [&](int i) { subtract(rows(there).row(i), rows(out_).row(i)); });
     wrote_difference();
   }
   void wrote_difference() {
-    for_positions([&](int i) { add(rows(out_).row(i), rows(all_).row(i)); });
+    workers_.for_rows(length_, [&](int i) { add(rows(out_).row(i), rows(all_).row(i)); });
     written_.push_back(out_);
   }
 
@@ -152,7 +145,7 @@ class CutPass {
                   first = column / kPanelCols * kPanelCols;
         const FloatRows found = rows(columns_, kPanelCols + d_head).middle_cols(0, column - first + d_head);
         linear(rows(std::as_const(read_)), block.attn_c_attn, workers_, found, first);
-        for_positions([&](int i) {
+        workers_.for_rows(length_, [&](int i) {
           std::ranges::copy(found.row(i).subspan(static_cast<std::size_t>(column - first)),
                             rows(qkv_, 3 * width_).row_data(i) + column);
         });
@@ -160,7 +153,7 @@ class CutPass {
     workers_.parallel_for(config_.n_head, [&](int head, float*) {
       if (is_used(head)) attend(layer, head);
     });
-    for_positions([&](int i) { subtract(rows(cut_.z[layer]).row(i), rows(z_).row(i)); });
+    workers_.for_rows(length_, [&](int i) { subtract(rows(cut_.z[layer]).row(i), rows(z_).row(i)); });
     for (int head = 0; head < config_.n_head; ++head) {
       if (leaves_out_next()) continue;
       product_with_slice(rows(z_).middle_cols(head * d_head, d_head), block.attn_c_proj.weight, head * d_head,
@@ -192,14 +185,15 @@ class CutPass {
     read({StreamReader::Kind::mlp, layer, 0}, block.ln_2);
     const FloatRows hidden = rows(hidden_, config_.n_inner);
     linear(rows(std::as_const(read_)), block.mlp_c_fc, workers_, hidden);
-    for_positions([&](int i) { activate(workers_.kernels().rows, config_.activation, hidden.row(i)); });
+    workers_.for_rows(length_,
+                      [&](int i) { activate(workers_.kernels().rows, config_.activation, hidden.row(i)); });
     linear(hidden, block.mlp_c_proj, workers_, rows(out_));
     wrote(cut_.mlp[layer]);
     add_to_base(cut_.mlp[layer]);
   }
 
   void add_to_base(const std::vector<float>& written) {
-    for_positions([&](int i) { add(rows(written).row(i), rows(base_).row(i)); });
+    workers_.for_rows(length_, [&](int i) { add(rows(written).row(i), rows(base_).row(i)); });
   }
 
   double measure(const Metric& metric, Buffer& memory) {

@@ -152,15 +152,11 @@ class EdgeAttribution {
         rows_in(gradients_.qkv[layer], 3 * width_).middle_rows(first_, count_).middle_cols(first_col, d_head);
     product_with_transposed(gradients, weights_.h[layer].attn_c_attn.weight, {0, first_col}, workers_,
                             turned_, out);
-    workers_.parallel_for_rows(count_, 8, [&](int first, int count) {
-      for (int i = first; i < first + count; ++i) {
-        const std::span<float> row = out.row(i);
-        multiply_terms(weights_.h[layer].ln_1.gain, row);
-        const float scale =
-            center(run_.resid(layer, first_ + i), config_.layer_norm_epsilon, centered.row(i));
-        layer_norm_gradient(centered.row(i), {scale, scale}, scale_gradient(row, centered.row(i), scale),
-                            row);
-      }
+    workers_.for_rows(count_, [&](int i) {
+      const std::span<float> row = out.row(i);
+      multiply_terms(weights_.h[layer].ln_1.gain, row);
+      const float scale = center(run_.resid(layer, first_ + i), config_.layer_norm_epsilon, centered.row(i));
+      layer_norm_gradient(centered.row(i), {scale, scale}, scale_gradient(row, centered.row(i), scale), row);
     });
   }
 

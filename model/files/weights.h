@@ -46,7 +46,7 @@ struct Weights {
 
   std::vector<Parameter> parameters;
   std::set<std::string> files;                       // names of the files that were read
-  std::vector<std::string> notes, warnings;          // sentences: see Checkpoint
+  std::vector<std::string> notes, warnings;          // sentences: see Transformer
   std::vector<std::shared_ptr<const Arena>> memory;  // what the pointers above point into
 };
 

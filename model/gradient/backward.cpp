@@ -1,13 +1,14 @@
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <vector>
 
 #include "model/files/error.h"
-#include "model/gradient/attention_gradient.h"
 #include "model/gradient/steps.h"
 #include "model/gradient/transposed_product.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
+#include "model/pass/attention.h"
 #include "model/pass/end_of_pass.h"
 #include "model/pass/transformer_impl.h"
 
@@ -16,6 +17,139 @@ namespace {
 
 /// Positions whose logits, or whose MLP, are processed at a time.
 constexpr int kPositionsOfLogits = 64, kPositionsOfMlp = 128;
+
+/// The derivatives with respect to one head's activations, each [T, d_head].
+struct HeadGradients {
+  ConstFloatRows z;   ///< from here
+  FloatRows q, k, v;  ///< to these, which are overwritten
+};
+
+/// Called with the derivatives with respect to a block of the pattern or of the scores, as edits left them,
+/// for all keys of the run. It may change them.
+using CellsVisitor = std::function<void(const Activation2d& gradient)>;
+
+constexpr int kPage = Page::kPositions;
+
+/// y (+)= x w.
+void multiply(const PanelKernels& kernels, ConstFloatRows x, ConstFloatRows w, bool accumulate, FloatRows y) {
+  Multiplication product = multiplication(x, w, y);
+  product.accumulate = accumulate;
+  kernels.multiply(product);
+}
+
+FloatRows transposed(const PanelKernels& kernels, ConstFloatRows x, float* memory) {
+  const FloatRows result{memory, x.cols, x.rows, x.rows};
+  kernels.transpose(x.data, x.stride, x.rows, x.cols, result.data, result.stride);
+  return result;
+}
+
+/// A block of one head's queries.
+class CellBlock {
+ public:
+  CellBlock(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first, int rows, int keys,
+            float* scratch)
+      : kernels_(kernels), run_(run), head_(head), first_(first), keys_(keys) {
+    const auto take = [&] {
+      const FloatRows taken{scratch, rows, keys, score_stride(keys)};
+      scratch += kQueriesPerBlock * score_stride(run.config.n_ctx);
+      return taken;
+    };
+    weights_ = take();
+    pattern_ = take();
+    gradient_ = take();
+    turned_ = scratch;
+  }
+
+  void compute(const HeadGradients& gradients, const CellsVisitor& visit) {
+    const ConstFloatRows z = gradients.z.middle_rows(first_, gradient_.rows),
+                         q = head_.q(first_ / kPage, gradient_.rows);
+    find_pattern(q);
+    for_pages([&](int page, int key, int count) {
+      multiply(kernels_, z, transposed(kernels_, head_.v(page, count), turned_), false,
+               gradient_.middle_cols(key, count));
+      add_turned(pattern_, key, count, z, gradients.v);
+    });
+    before_edits(Site::pattern, visit);
+    for (int i = 0; i < gradient_.rows; ++i) softmax_gradient(weights_.row(i), gradient_.row(i));
+    before_edits(Site::attn_scores, visit);
+    scale_scores(run_.config.attention_scale(head_.layer), gradient_);
+    for_pages([&](int page, int key, int count) {
+      multiply(kernels_, gradient_.middle_cols(key, count),
+               transposed(kernels_, head_.k(page, count), turned_), key > 0,
+               gradients.q.middle_rows(first_, gradient_.rows));
+      add_turned(gradient_, key, count, q, gradients.k);
+    });
+  }
+
+ private:
+  /// weights_: the softmax; pattern_: the same, as edits left it.
+  void find_pattern(ConstFloatRows q) {
+    score(kernels_, head_, q, weights_);
+    const bool edited = is_edited();
+    if (edited) {
+      scale_scores(run_.config.attention_scale(head_.layer), weights_);
+      mask_scores(run_, head_, first_, weights_);
+      softmax_rows(kernels_, weights_);
+    } else {
+      pattern_in_run(kernels_, run_, head_, first_, weights_);
+    }
+    if (!edited || !run_.plan->edits({Site::pattern, head_.layer})) {
+      pattern_ = weights_;
+      return;
+    }
+    for (int i = 0; i < weights_.rows; ++i) std::ranges::copy(weights_.row(i), pattern_.row_data(i));
+    run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
+  }
+
+  /// gradients += the transpose of columns [key, key + count) of cells, times rows.
+  void add_turned(FloatRows cells, int key, int count, ConstFloatRows rows, FloatRows gradients) {
+    multiply(kernels_, transposed(kernels_, cells.middle_cols(key, count), turned_), rows, true,
+             gradients.middle_rows(key, count));
+  }
+
+  /// From the derivatives after the site's edits to those before.
+  void before_edits(Site site, const CellsVisitor& visit) {
+    const Activation2d piece = piece_of({site, head_.layer}, gradient_, first_, head_.head);
+    if (visit) visit(piece);
+    if (is_edited()) run_.plan->apply_gradient(piece, run_.means, weights_);
+  }
+
+  template <class Body>
+  void for_pages(const Body& body) const {
+    for (int key = 0; key < keys_; key += kPage) body(key / kPage, key, std::min(kPage, keys_ - key));
+  }
+
+  bool is_edited() const { return run_.plan && run_.plan->edits_cells(head_.layer, head_.head); }
+
+  const PanelKernels& kernels_;
+  const Run& run_;
+  const HeadCache& head_;
+  int first_, keys_;
+  FloatRows weights_, pattern_, gradient_;  // [queries, keys]
+  float* turned_;                           // a transposed block
+};
+
+/// Scratch memory for attention_gradient, in floats.
+std::size_t attention_gradient_scratch(const Config& config) {
+  const std::size_t turned = std::size_t{kPage} * std::max(kPage, config.d_head());
+  return 3 * kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) + turned;
+}
+
+/// The derivatives of one head's attention in a run, for blocks of queries in ascending order; the head's
+/// pattern is recomputed block by block, and nothing of the size T x T is kept. Edits of its scores and
+/// pattern count as in Plan::apply_gradient. `visit` (empty: nobody) sees the pattern's derivatives before
+/// the scores', block by block; those of a pattern exist for keys that the query does not see as well, since
+/// a weight there would act. scratch [attention_gradient_scratch(config)].
+void attention_gradient(const PanelKernels& kernels, const Run& run, const HeadCache& head,
+                        const HeadGradients& gradients, const CellsVisitor& visit, float* scratch) {
+  for (const FloatRows& rows : {gradients.q, gradients.k, gradients.v})
+    for (int i = 0; i < rows.rows; ++i) std::ranges::fill(rows.row(i), 0.0F);
+  for (int first = 0; first < run.length(); first += kQueriesPerBlock) {
+    const int rows = std::min(kQueriesPerBlock, run.length() - first);
+    const int keys = visit ? run.length() : keys_for(run, head, first + rows - 1);
+    CellBlock(kernels, run, head, first, rows, keys, scratch).compute(gradients, visit);
+  }
+}
 
 /// The layer from which on some callback wants derivatives; -1: also before the first layer, n_layer: only
 /// after the last.
@@ -96,7 +230,7 @@ class Backward {
     fill(d_branch_, 0);
     const Positions measured = positions_of(metric_, length_);
     const bool all = hooks_want({Site::logits}) || hooks_want({Site::ln_final_normalized}) ||
-                     hooks_want({Site::ln_final_scale}) || takes_final_means();
+                     hooks_want({Site::ln_final_scale}) || (run_.plan && run_.plan->takes_final_means());
     const Positions range = all ? Positions{0, length_} : measured;
     std::vector<LogitWeight> weights = logit_weights(metric_);
     double value = 0;
@@ -114,11 +248,6 @@ class Backward {
                d_branch_.middle_rows(range.first, range.count),
                [&](int position) { return run_.resid(config_.n_layer, position); });
     return value;
-  }
-
-  bool takes_final_means() const {
-    return run_.plan && (run_.plan->takes_means({Site::ln_final_scale}) ||
-                         run_.plan->takes_means({Site::ln_final_normalized}));
   }
 
   /// A sum of a few weighted logits of one position: the whole unembedding is not needed.
@@ -158,7 +287,7 @@ class Backward {
       EndOfPass{&run_, begin}.apply(Site::logits, part);
       const MetricMeter meter(metric_, run_.tokens);
       std::vector<double> values(static_cast<std::size_t>(part.rows));
-      for_rows(part.rows, [&](int i) {
+      workers_.for_rows(part.rows, [&](int i) {
         values[i] = meter.differentiate(workers_.kernels().rows, begin + i, part.row(i));
       });
       value = std::accumulate(values.begin(), values.end(), 0.0);
@@ -192,14 +321,14 @@ class Backward {
     find_normalized(block.ln_2, scale, normalized, first, resid_of, input);
     linear(input, block.mlp_c_fc, workers_, pre);
     edit({Site::mlp_pre, layer}, first, pre);
-    for_rows(count, [&](int i) {
+    workers_.for_rows(count, [&](int i) {
       activation_slopes(workers_.kernels().rows, config_.activation, pre.row(i));
       std::ranges::copy(d_resid_.row(first + i), d_branch.row_data(i));
     });
     before_edits({Site::mlp_out, layer}, first, d_branch);
     product_with_transposed(d_branch, block.mlp_c_proj.weight, {}, workers_, workspace_.turned, d_mlp);
     before_edits({Site::mlp_post, layer}, first, d_mlp);
-    for_rows(count, [&](int i) { multiply_terms(pre.row(i), d_mlp.row(i)); });
+    workers_.for_rows(count, [&](int i) { multiply_terms(pre.row(i), d_mlp.row(i)); });
     before_edits({Site::mlp_pre, layer}, first, d_mlp);
     product_with_transposed(d_mlp, block.mlp_c_fc.weight, {}, workers_, workspace_.turned, d_branch);
     layer_norm(block.ln_2, scale, normalized, first, d_branch, resid_of);
@@ -220,7 +349,7 @@ class Backward {
     edit({Site::z, layer}, 0, z_);
     add_up_heads(layer, weights_.h[layer].attn_c_proj);
     edit({Site::attn_out, layer}, 0, d_branch_);
-    for_rows(length_, [&](int i) {
+    workers_.for_rows(length_, [&](int i) {
       std::ranges::copy(run_.resid(layer, i), resid_.row_data(i));
       add(d_branch_.row(i), resid_.row(i));
     });
@@ -314,13 +443,13 @@ class Backward {
   void find_normalized(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point,
                        int first, const RowOf& row_of, FloatRows out) {
     const FloatRows scale = scale_.middle_rows(first, out.rows);
-    for_rows(out.rows, [&](int i) {
+    workers_.for_rows(out.rows, [&](int i) {
       *scale.row_data(i) = center(row_of(first + i), config_.layer_norm_epsilon, out.row(i));
     });
     edit(scale_point, first, scale);
-    for_rows(out.rows, [&](int i) { divide(out.row(i), *scale.row_data(i)); });
+    workers_.for_rows(out.rows, [&](int i) { divide(out.row(i), *scale.row_data(i)); });
     edit(normalized_point, first, out);
-    for_rows(out.rows, [&](int i) { apply_gain_and_bias(w.gain, w.bias, out.row(i)); });
+    workers_.for_rows(out.rows, [&](int i) { apply_gain_and_bias(w.gain, w.bias, out.row(i)); });
   }
 
   /// Adds to d_resid_, from `first` on, the derivatives with respect to a layer norm's input,
@@ -332,18 +461,18 @@ class Backward {
     const FloatRows centered = centered_.middle_rows(first, count),
                     computed = scale_.middle_rows(first, count), used = used_scale_.middle_rows(first, count),
                     d_scale = d_scale_.middle_rows(first, count);
-    for_rows(count, [&](int i) {
+    workers_.for_rows(count, [&](int i) {
       *computed.row_data(i) = *used.row_data(i) =
           center(row_of(first + i), config_.layer_norm_epsilon, centered.row(i));
       multiply_terms(w.gain, d_out.row(i));
     });
     edit(scale_point, first, used);
     before_edits(normalized_point, first, d_out);
-    for_rows(count, [&](int i) {
+    workers_.for_rows(count, [&](int i) {
       *d_scale.row_data(i) = scale_gradient(d_out.row(i), centered.row(i), *used.row_data(i));
     });
     before_edits(scale_point, first, d_scale);
-    for_rows(count, [&](int i) {
+    workers_.for_rows(count, [&](int i) {
       layer_norm_gradient(centered.row(i), {*computed.row_data(i), *used.row_data(i)}, *d_scale.row_data(i),
                           d_out.row(i));
       add(d_out.row(i), d_resid_.row(first + i));
@@ -352,18 +481,14 @@ class Backward {
 
   /// Edits an activation that is computed again.
   void edit(HookPoint point, int first, FloatRows rows, int head = 0) const {
-    if (edits(point)) run_.plan->apply(piece_of(point, first, rows, head, 0), run_.means);
+    if (edits(point)) run_.plan->apply(piece_of(point, rows, first, head), run_.means);
   }
 
   /// From derivatives after a site's edits, which the callbacks see, to those before them.
   void before_edits(HookPoint point, int first, FloatRows rows, int head = 0, int first_col = 0) const {
-    const Activation2d piece = piece_of(point, first, rows, head, first_col);
+    const Activation2d piece = piece_of(point, rows, first, head, first_col);
     if (options_.hooks != nullptr) options_.hooks->call(piece);
     if (edits(point)) run_.plan->apply_gradient(piece, run_.means);
-  }
-
-  static Activation2d piece_of(HookPoint point, int first, FloatRows rows, int head, int first_col) {
-    return {point, head, first, first_col, rows.rows, rows.cols, rows.stride, rows.data};
   }
 
   bool edits(HookPoint point) const { return run_.plan && run_.plan->edits(point); }
@@ -373,22 +498,12 @@ class Backward {
     return rows.middle_cols(head * config_.d_head(), config_.d_head());
   }
 
-  /// Calls body(i) for rows [0, rows), several rows per task.
-  template <class Body>
-  void for_rows(int rows, const Body& body) const {
-    constexpr int kGroupsPerThread = 4, kMaxRows = 16;
-    const int group = std::clamp(rows / (workers_.threads() * kGroupsPerThread), 1, kMaxRows);
-    workers_.parallel_for_rows(rows, group, [&](int first, int count) {
-      for (int i = first; i < first + count; ++i) body(i);
-    });
-  }
-
   void copy(FloatRows from, FloatRows to) const {
-    for_rows(from.rows, [&](int i) { std::ranges::copy(from.row(i), to.row_data(i)); });
+    workers_.for_rows(from.rows, [&](int i) { std::ranges::copy(from.row(i), to.row_data(i)); });
   }
 
   void fill(FloatRows rows, float value) const {
-    for_rows(rows.rows, [&](int i) { std::ranges::fill(rows.row(i), value); });
+    workers_.for_rows(rows.rows, [&](int i) { std::ranges::fill(rows.row(i), value); });
   }
 
   void throw_if_stopped() const {

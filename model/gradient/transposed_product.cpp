@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "model/kernels/kernels.h"
+#include "model/pass/attention.h"
 
 namespace headscope::model {
 namespace {
@@ -81,16 +82,10 @@ void multiply(const PanelKernels& kernels, const ProductPart& part, float* gathe
         prefetch(part.w, {part.at.row, part.at.col + next}, std::min(kGroup, sums.rows),
                  std::min(kDepth, part.turned.rows - next));
       }
-      kernels.multiply({.x = w.data,
-                        .x_stride = w.stride,
-                        .w = part.turned.row_data(done),
-                        .w_stride = part.turned.stride,
-                        .y = sums.row_data(row),
-                        .y_stride = sums.stride,
-                        .rows = w.rows,
-                        .depth = depth,
-                        .cols = sums.cols,
-                        .accumulate = done > 0});
+      Multiplication product =
+          multiplication(w, part.turned.middle_rows(done, depth), sums.middle_rows(row, w.rows));
+      product.accumulate = done > 0;
+      kernels.multiply(product);
     }
   }
 }

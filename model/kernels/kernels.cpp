@@ -44,8 +44,4 @@ void activate(const RowKernels& kernels, Activation activation, std::span<float>
   for (float& x : row) x = value(x);
 }
 
-void softmax(const RowKernels& kernels, std::span<float> row) {
-  kernels.softmax(1, row.data(), length(row));
-}
-
 }  // namespace headscope::model

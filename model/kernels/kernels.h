@@ -25,9 +25,4 @@ void add(std::span<const float> other, std::span<float> row);
 /// Hendrycks & Gimpel 2016.
 void activate(const RowKernels& kernels, Activation activation, std::span<float> row);
 
-/// In place: row = exp(row - max(row)) / sum. Cells of -inf become exactly 0, as do all cells of a row of
-/// only -inf. If a cell is NaN or inf, all cells except those of -inf become NaN. Each result is
-/// bit-identical however many cells of -inf follow the row.
-void softmax(const RowKernels& kernels, std::span<float> row);
-
 }  // namespace headscope::model

@@ -8,18 +8,6 @@ PanelKernels plain_kernels();
 PanelKernels avx2_kernels();
 PanelKernels avx512_kernels();
 
-namespace {
-
-bool has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
-bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
-}  // namespace
 #elif defined(HEADSCOPE_ARM_KERNELS)
 PanelKernels neon_kernels();
 #endif
@@ -27,8 +15,11 @@ PanelKernels neon_kernels();
 std::vector<PanelKernels> runnable_kernels() {
   std::vector<PanelKernels> kernels;
 #ifdef HEADSCOPE_X86_KERNELS
-  if (has_avx512()) kernels.push_back(avx512_kernels());
-  if (has_avx2()) kernels.push_back(avx2_kernels());
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    kernels.push_back(avx512_kernels());
+  if (avx2) kernels.push_back(avx2_kernels());
 #elif defined(HEADSCOPE_ARM_KERNELS)
   kernels.push_back(neon_kernels());
 #endif
@@ -37,13 +28,8 @@ std::vector<PanelKernels> runnable_kernels() {
 }
 
 PanelKernels fastest_kernels() {
-#ifdef HEADSCOPE_X86_KERNELS
-  if (has_avx512()) return avx512_kernels();
-  if (has_avx2()) return avx2_kernels();
-#elif defined(HEADSCOPE_ARM_KERNELS)
-  return neon_kernels();
-#endif
-  return plain_kernels();
+  static const PanelKernels fastest = runnable_kernels().front();
+  return fastest;
 }
 
 }  // namespace headscope::model

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -62,6 +63,16 @@ class Workers {
     pool_.parallel_for((rows + group - 1) / group, [&](int block, int) {
       const int first = block * group;
       body(first, rows - first < group ? rows - first : group);
+    });
+  }
+
+  /// Calls body(i) for rows [0, rows), several rows per task.
+  template <class Body>
+  void for_rows(int rows, const Body& body) {
+    constexpr int kGroupsPerThread = 4, kMaxRows = 16;
+    const int group = std::clamp(rows / (threads() * kGroupsPerThread), 1, kMaxRows);
+    parallel_for_rows(rows, group, [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) body(i);
     });
   }
 

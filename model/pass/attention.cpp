@@ -17,10 +17,6 @@ void for_pages(int keys, const Body& body) {
   }
 }
 
-Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y) {
-  return {x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols};
-}
-
 /// Calls body(first page, count) for groups of full pages that are streamed concurrently. Their sizes differ
 /// by at most one.
 template <class Body>
@@ -93,11 +89,11 @@ const Plan* cell_plan(const Run& run, const HeadCache& head) {
   return run.plan && run.plan->edits_cells(head.layer, head.head) ? run.plan.get() : nullptr;
 }
 
-Activation2d cells_of(Site site, const HeadCache& head, int first_query, FloatRows rows) {
-  return {{site, head.layer}, head.head, first_query, 0, rows.rows, rows.cols, rows.stride, rows.data};
-}
-
 }  // namespace
+
+Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y) {
+  return {x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols};
+}
 
 HeadCache head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
                   int head) {
@@ -139,7 +135,7 @@ void mask_future(int first_query, FloatRows scores) {
 }
 
 void softmax_rows(const PanelKernels& kernels, FloatRows scores) {
-  for (int i = 0; i < scores.rows; ++i) softmax(kernels.rows, scores.row(i));
+  for (int i = 0; i < scores.rows; ++i) kernels.rows.softmax(1, scores.row_data(i), scores.cols);
 }
 
 void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores) {
@@ -155,14 +151,14 @@ void mask_scores(const Run& run, const HeadCache& head, int first_query, FloatRo
   const Plan* plan = cell_plan(run, head);
   if (plan == nullptr) return mask_future(first_query, scores);
   plan->hide(head.layer, head.head, first_query, scores);
-  plan->apply(cells_of(Site::attn_scores, head, first_query, scores), run.means);
+  plan->apply(piece_of({Site::attn_scores, head.layer}, scores, first_query, head.head), run.means);
 }
 
 void pattern_of_masked(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
                        FloatRows scores) {
   softmax_rows(kernels, scores);
   if (const Plan* plan = cell_plan(run, head))
-    plan->apply(cells_of(Site::pattern, head, first_query, scores), run.means);
+    plan->apply(piece_of({Site::pattern, head.layer}, scores, first_query, head.head), run.means);
 }
 
 void pattern_in_run(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,

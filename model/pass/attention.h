@@ -37,6 +37,9 @@ struct HeadCache {
 HeadCache head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
                   int head);
 
+/// y = x w.
+Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y);
+
 /// scores [queries, keys] = q [queries, d_head] * k^T, for keys [0, scores.cols) of the head.
 void score(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows scores);
 

@@ -10,15 +10,12 @@ namespace {
 template <class RowOf>
 void normalize_rows(const Weights& weights, const RowOf& row_of, const EndOfPass& end, Workers& workers,
                     FloatRows out) {
-  constexpr int kRowsPerGroup = 4;
-  workers.parallel_for_rows(out.rows, kRowsPerGroup, [&](int row, int count) {
-    for (int i = row; i < row + count; ++i) {
-      float scale = center(row_of(i), weights.config.layer_norm_epsilon, out.row(i));
-      end.apply(Site::ln_final_scale, {&scale, 1, 1, 1}, i);
-      divide(out.row(i), scale);
-      end.apply(Site::ln_final_normalized, out.middle_rows(i, 1), i);
-      apply_gain_and_bias(weights.ln_f.gain, weights.ln_f.bias, out.row(i));
-    }
+  workers.for_rows(out.rows, [&](int i) {
+    float scale = center(row_of(i), weights.config.layer_norm_epsilon, out.row(i));
+    end.apply(Site::ln_final_scale, {&scale, 1, 1, 1}, i);
+    divide(out.row(i), scale);
+    end.apply(Site::ln_final_normalized, out.middle_rows(i, 1), i);
+    apply_gain_and_bias(weights.ln_f.gain, weights.ln_f.bias, out.row(i));
   });
 }
 

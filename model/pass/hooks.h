@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/files/config.h"
+#include "model/kernels/view.h"
 
 namespace headscope::model {
 
@@ -82,6 +83,12 @@ struct BasicActivation2d {
 };
 using Activation2d = BasicActivation2d<float>;             ///< may be modified, by edits
 using ConstActivation2d = BasicActivation2d<const float>;  ///< read-only
+
+/// Rows of positions from `first_pos` on as a piece.
+inline Activation2d piece_of(HookPoint point, FloatRows rows, int first_pos, int head = 0,
+                             int first_col = 0) {
+  return {point, head, first_pos, first_col, rows.rows, rows.cols, rows.stride, rows.data};
+}
 
 /// Callbacks that watch a pass, which they leave bit-identical; what edits it is a Plan. Called on the thread
 /// that called `forward`, one at a time, and at each point in the order in which they were added.

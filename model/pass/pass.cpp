@@ -95,7 +95,7 @@ class Pass {
   /// The two summands at the start of the residual stream: the tokens' rows of wte, and rows of wpe or zeros.
   void embed(Lane& lane) {
     const FloatRows tokens = rows_of(lane, z_), positions = rows_of(lane, branch_);  // buffers not in use yet
-    for_rows(lane.rows, [&](int i) {
+    workers_.for_rows(lane.rows, [&](int i) {
       const int position = lane.first + i;
       weights_.wte.column(workers_.kernels(), lane.run->tokens[position], tokens.row(i));
       const int row = lane.plan() != nullptr ? lane.plan()->row_of_wpe(position) : position;
@@ -109,7 +109,7 @@ class Pass {
     edit_lane(lane, {Site::embed}, tokens);
     edit_lane(lane, {Site::pos_embed}, positions);
     const FloatRows resid = rows_of(lane, resid_);
-    for_rows(lane.rows, [&](int i) {
+    workers_.for_rows(lane.rows, [&](int i) {
       std::ranges::copy(tokens.row(i), resid.row_data(i));
       add(positions.row(i), resid.row(i));
     });
@@ -117,13 +117,13 @@ class Pass {
 
   void take_resid(const Lane& lane, int layer) {
     const FloatRows resid = rows_of(lane, resid_);
-    for_rows(lane.rows, [&](int i) {
+    workers_.for_rows(lane.rows, [&](int i) {
       std::ranges::copy(options_.clean->resid(layer, lane.first + i), resid.row_data(i));
     });
   }
   void take_queries(const Lane& lane, int layer) {
     const FloatRows q = rows_of(lane, q_);
-    for_rows(lane.rows, [&](int i) {
+    workers_.for_rows(lane.rows, [&](int i) {
       for (int head = 0; head < config_.n_head; ++head)
         std::ranges::copy(options_.clean->q(layer, head, lane.first + i), columns_of(q, head).row_data(i));
     });
@@ -193,7 +193,8 @@ class Pass {
     int row = 0;
     for (Lane& lane : lanes_) {
       const int previous_row = lane.row, previous_first = lane.first;
-      if (lane.rows > 0 && !lane.takes_final_means() && !needs_all_rows_at_end(*lane.plan(), config_)) {
+      if (lane.rows > 0 && !lane.plan()->takes_final_means() &&
+          !needs_all_rows_at_end(*lane.plan(), config_)) {
         const int end = std::min(lane.first + lane.rows, asked_->first + asked_->count);
         lane.first = std::max(lane.first, asked_->first);
         lane.rows = end - lane.first;
@@ -309,8 +310,8 @@ class Pass {
     layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
     linear(active(normalized_), block.mlp_c_fc, workers_, active(mlp_));
     edit({Site::mlp_pre, layer}, mlp_);
-    for_rows(active_rows(),
-             [&](int i) { activate(workers_.kernels().rows, config_.activation, mlp_.row(i)); });
+    workers_.for_rows(active_rows(),
+                      [&](int i) { activate(workers_.kernels().rows, config_.activation, mlp_.row(i)); });
     edit({Site::mlp_post, layer}, mlp_);
     throw_if_stopped();
     linear(active(mlp_), block.mlp_c_proj, workers_, active(branch_));
@@ -324,7 +325,9 @@ class Pass {
   void head() {
     const HookPoint scale{Site::ln_final_scale}, normalized{Site::ln_final_normalized}, logits{Site::logits};
     if (!hooks_want(scale) && !hooks_want(normalized) && !hooks_want(logits) &&
-        std::ranges::none_of(lanes_, &Lane::takes_final_means))
+        std::ranges::none_of(lanes_, [](const Lane& lane) {
+          return lane.plan() != nullptr && lane.plan()->takes_final_means();
+        }))
       return;
     layer_norm(weights_.ln_f, scale, normalized);
     if (!hooks_want(logits)) return;
@@ -343,7 +346,7 @@ class Pass {
     if (asked_ != nullptr) return;
     for (const Lane& lane : active_lanes()) {
       const FloatRows resid = rows_of(lane, resid_);
-      for_rows(lane.rows, [&](int i) {
+      workers_.for_rows(lane.rows, [&](int i) {
         const int position = lane.first + i;
         std::ranges::copy(resid.row(i), lane.claimed[position / Page::kPositions]->resid(layer) +
                                             position % Page::kPositions * resid.stride);
@@ -429,16 +432,6 @@ class Pass {
     return {group * config_.n_head / groups, (group + 1) * config_.n_head / groups};
   }
 
-  /// Calls body(i) for rows [0, rows), several rows per task.
-  template <class Body>
-  void for_rows(int rows, const Body& body) {
-    constexpr int kGroupsPerThread = 4, kMaxRows = 16;
-    const int group = std::clamp(rows / (workers_.threads() * kGroupsPerThread), 1, kMaxRows);
-    workers_.parallel_for_rows(rows, group, [&](int first, int count) {
-      for (int i = first; i < first + count; ++i) body(i);
-    });
-  }
-
   /// normalized_ = layer norm of resid_.
   void layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point) {
     const auto center_row = [&](int i) {
@@ -450,20 +443,20 @@ class Pass {
     if (std::ranges::none_of(active_lanes(), [&](const Lane& lane) {
           return wants(lane, scale_point) || wants(lane, normalized_point);
         }))
-      return for_rows(rows, [&](int i) {
+      return workers_.for_rows(rows, [&](int i) {
         center_row(i);
         divide_row(i);
         finish_row(i);
       });
-    for_rows(rows, center_row);
+    workers_.for_rows(rows, center_row);
     edit(scale_point, scale_);
-    for_rows(rows, divide_row);
+    workers_.for_rows(rows, divide_row);
     edit(normalized_point, normalized_);
-    for_rows(rows, finish_row);
+    workers_.for_rows(rows, finish_row);
   }
 
   void add_branch() {
-    for_rows(active_rows(), [&](int i) { add(branch_.row(i), resid_.row(i)); });
+    workers_.for_rows(active_rows(), [&](int i) { add(branch_.row(i), resid_.row(i)); });
   }
 
   bool hooks_want(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
@@ -478,7 +471,7 @@ class Pass {
   }
   void edit_lane(Lane& lane, HookPoint point, FloatRows rows, int head = 0, int first_col = 0) {
     if (edits(lane, point)) {
-      const Activation2d piece = piece_of(lane, point, rows, head, first_col);
+      const Activation2d piece = piece_of(point, rows, lane.first, head, first_col);
       if (lane.rows == lane.run->length()) {
         lane.plan()->apply_to_all(piece, lane.run->means);
       } else {
@@ -488,10 +481,7 @@ class Pass {
     show(lane, point, rows, head, first_col);
   }
   void show(const Lane& lane, HookPoint point, FloatRows rows, int head = 0, int first_col = 0) const {
-    if (options_.hooks != nullptr) options_.hooks->call(piece_of(lane, point, rows, head, first_col));
-  }
-  static Activation2d piece_of(const Lane& lane, HookPoint point, FloatRows rows, int head, int first_col) {
-    return {point, head, lane.first, first_col, rows.rows, rows.cols, rows.stride, rows.data};
+    if (options_.hooks != nullptr) options_.hooks->call(piece_of(point, rows, lane.first, head, first_col));
   }
 
   void throw_if_stopped() const {
@@ -523,11 +513,6 @@ class Pass {
 };
 
 }  // namespace
-
-bool Lane::takes_final_means() const {
-  return plan() != nullptr &&
-         (plan()->takes_means({Site::ln_final_scale}) || plan()->takes_means({Site::ln_final_normalized}));
-}
 
 FloatRows run_pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
                    const PositionRange* asked, Workspace::Impl& workspace) {

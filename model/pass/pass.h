@@ -25,7 +25,6 @@ struct Lane {
   int row = 0;            ///< index of its first row among the rows of all lanes: set by the pass
 
   const Plan* plan() const { return run->plan.get(); }
-  bool takes_final_means() const;  ///< whether edits of the final layer norm need means over all positions
 };
 
 /// The positions of variants whose logits are requested. A pass for these keeps nothing.

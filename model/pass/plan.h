@@ -43,6 +43,9 @@ class Plan {
 
   bool edits(HookPoint point) const { return !ops_at(point).empty(); }
   bool takes_means(HookPoint point) const;
+  bool takes_final_means() const {  ///< for the final layer norm
+    return takes_means({Site::ln_final_scale}) || takes_means({Site::ln_final_normalized});
+  }
   /// Whether edits affect the scores, mask or pattern of a head.
   bool edits_cells(int layer, int head) const { return cells_[index(layer, head)]; }
   bool edits_cells(int layer) const;  ///< the same for any head
@@ -62,15 +65,12 @@ class Plan {
 
   /// The derivative of `apply`: replaces the derivatives with respect to an activation after the edits by
   /// those with respect to it before them.
-  /// - A value that is set, or patched, has none before; one that is scaled has the factor times it; one that
-  /// a
-  ///   vector is added to keeps it.
+  /// - A value that is set, or patched, has none before; one that is scaled has the factor times it; one to
+  /// which a vector is added keeps it.
   /// - A mean passes on, to each position, what all places that take it have, divided by the number of
-  /// positions:
-  ///   the piece must have all positions of the run where means are taken.
+  /// positions: the piece must have all positions of the run where means are taken.
   /// - A rescaled weight passes on the factor times its own and, since the factor depends on the sum of the
-  /// row,
-  ///   the same amount for all of the row that was not set.
+  /// row, the same amount for all of the row that was not set.
   /// - A hidden score has none.
   /// `before`: the activation before the edits, which only a pattern with rescaled cells needs.
   void apply_gradient(const Activation2d& gradient, const Means& means, ConstFloatRows before = {}) const;

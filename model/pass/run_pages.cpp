@@ -6,16 +6,10 @@
 namespace headscope::model {
 namespace {
 
-int common_tokens(const Run& a, const Run& b) {
-  return static_cast<int>(
-      std::mismatch(a.tokens.begin(), a.tokens.end(), b.tokens.begin(), b.tokens.end()).first -
-      a.tokens.begin());
-}
-
 /// The number of leading positions whose kept activations the run can share with `other` (null: none).
 int reusable_positions(const Run& run, const Run* other) {
   if (other == nullptr || other->weights != run.weights) return 0;
-  const int common = common_tokens(run, *other);
+  const int common = common_tokens(run.tokens, other->tokens);
   if (same_edits(run.plan.get(), other->plan.get())) {
     const bool whole = run.plan != nullptr && run.plan->needs_whole_run();
     return whole && run.tokens != other->tokens ? 0 : common;
@@ -27,7 +21,7 @@ int reusable_positions(const Run& run, const Run* other) {
 /// Whether the run can share the layers before the first edited one with `clean`.
 bool has_layers_for(const Run* clean, const Run& run) {
   return clean != nullptr && run.plan != nullptr && clean->plan == nullptr && clean->weights == run.weights &&
-         common_tokens(run, *clean) == run.length();
+         common_tokens(run.tokens, clean->tokens) == run.length();
 }
 
 /// A page of a run, and its rows that the pass may write: nothing if all of it is reused.
@@ -65,6 +59,10 @@ PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memo
 }
 
 }  // namespace
+
+int common_tokens(std::span<const int> a, std::span<const int> b) {
+  return static_cast<int>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
 
 PassStart pass_start(const Plan& plan, const Config& config) {
   PassStart result;
@@ -117,7 +115,7 @@ std::shared_ptr<const Run> shortened(const Run& run, int length) {
   auto result = std::make_shared<Run>(run);
   result->tokens.resize(length);
   result->pages.resize(Page::count_for(length));
-  result->computed_positions -= run.length() - length;
+  result->computed_positions = std::max(0, run.computed_positions - (run.length() - length));
   return result;
 }
 

@@ -10,6 +10,9 @@
 
 namespace headscope::model {
 
+/// The length of the common prefix.
+int common_tokens(std::span<const int> a, std::span<const int> b);
+
 /// What a pass has to compute after reusing other runs.
 struct PassStart {
   int position = 0;  ///< the first computed position

@@ -33,7 +33,7 @@ Lane lane_of(std::size_t index, const std::shared_ptr<const Plan>& plan, const R
   lane.run->means = plan->no_means();
   const int last = plan->needs_whole_run() ? length : end;
   const PassStart start = pass_start(*plan, clean.config);
-  if (plan->first_position() >= last || (start.layer == n_layer && !lane.takes_final_means())) return lane;
+  if (plan->first_position() >= last || (start.layer == n_layer && !plan->takes_final_means())) return lane;
   lane.start = start;
   lane.first = plan->first_position();
   lane.rows = last - lane.first;

@@ -90,12 +90,13 @@ class MemoryOfGpt2Small : public ::testing::Test {
   }
 
   void expect_within_budget() const {
-    const MemoryBudget budget = memory_budget(*shown_->model->transformer, kThreads);
-    EXPECT_LE(shown_->memo_bytes, budget.runs);
+    const model::Transformer& transformer = *shown_->model->transformer;
+    const std::size_t budget = memory_budget(transformer, kThreads);
+    EXPECT_LE(shown_->memo_bytes, Memo::budget(transformer.config()));
     EXPECT_GT(peak_memory_bytes(), 0);
-    EXPECT_LE(peak_memory_bytes(), static_cast<double>(budget.total() + rounded_to_huge_pages()));
+    EXPECT_LE(peak_memory_bytes(), static_cast<double>(budget + rounded_to_huge_pages()));
     if (kThreads <= 4) {  // each thread needs scratch memory
-      EXPECT_LE(static_cast<double>(budget.total() - budget.weights), 425 * kMegabyte);
+      EXPECT_LE(static_cast<double>(budget - transformer.weight_bytes()), 425 * kMegabyte);
     }
   }
 
@@ -133,7 +134,7 @@ TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
   options.fonts = viz::Fonts::load();
   NullScreen screen;
   options.screen = &screen;
-  const MemoryBudget budget = memory_budget(*shown_->model->transformer, kThreads);
+  const std::size_t budget = memory_budget(*shown_->model->transformer, kThreads);
   forget_model();
   Core core(std::move(options));
   WindowFrame frame;
@@ -151,7 +152,7 @@ TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
     draw();
   }
   EXPECT_EQ(core.snapshot().run->run->length(), core.snapshot().run->run->config.n_ctx);
-  EXPECT_LE(peak_memory_bytes(), static_cast<double>(budget.total() + rounded_to_huge_pages()));
+  EXPECT_LE(peak_memory_bytes(), static_cast<double>(budget + rounded_to_huge_pages()));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ Json info_json(const Json& how, const LoadedModel& model, int threads) {
           {"warnings", texts_json(model.warnings)},
           {"parameter_count", model.transformer->parameter_count()},
           {"weight_bytes", model.transformer->weight_bytes()},
-          {"memory_budget_bytes", memory_budget(*model.transformer, threads).total()},
+          {"memory_budget_bytes", memory_budget(*model.transformer, threads)},
           {"parameters", std::move(parameters)}};
 }
 
@@ -95,7 +95,7 @@ void write_info(Arguments& a, bool json, const Streams& streams) {
   streams.out << format(
       "\n%.0f MB of weights in memory; the window takes at most %.0f MB in total, plus its graphics driver\n",
       static_cast<double>(model->transformer->weight_bytes()) / 1e6,
-      static_cast<double>(memory_budget(*model->transformer, threads).total()) / 1e6);
+      static_cast<double>(memory_budget(*model->transformer, threads)) / 1e6);
 }
 
 }  // namespace
