@@ -129,7 +129,7 @@ std::shared_ptr<const LoadedModel> loaded(const Arguments& a, const std::filesys
                                           bool patterns) {
   const model::Precision precision = a.session.precision;
   if (KeptModels* kept = a.models.get())
-    return patterns ? kept->patterns(from) : kept->model(from, precision);
+    return kept->find_or_load(from, patterns ? std::nullopt : std::optional(precision));
   const model::LoadOptions options{.precision = precision, .stop = {}, .progress = {}};
   return patterns ? load_patterns(from, options) : load_model(from, options);
 }

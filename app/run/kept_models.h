@@ -22,10 +22,9 @@ class KeptModels {
   KeptModels(const KeptModels&) = delete;
   KeptModels& operator=(const KeptModels&) = delete;
 
-  auto model(const std::filesystem::path& folder, model::Precision precision) {
-    return find_or_load(folder, precision);
-  }
-  auto patterns(const std::filesystem::path& file) { return find_or_load(file, std::nullopt); }
+  /// Without a precision, the patterns of a file.
+  std::shared_ptr<const LoadedModel> find_or_load(const std::filesystem::path& given,
+                                                  std::optional<model::Precision> precision);
 
   /// Whether a warning is told for the first time: each is shown once a process.
   bool is_new(const std::string& warning) { return told_.insert(warning).second; }
@@ -42,8 +41,6 @@ class KeptModels {
     std::shared_ptr<const LoadedModel> model;
   };
 
-  std::shared_ptr<const LoadedModel> find_or_load(const std::filesystem::path& given,
-                                                  std::optional<model::Precision> precision);
   void make_room(std::size_t bytes);
 
   std::size_t limit_;

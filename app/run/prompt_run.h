@@ -103,7 +103,7 @@ struct PromptRun {
   std::shared_ptr<const model::Run> run;
   /// The run it is compared with: without edits, of a second prompt, or either in another model; null: none.
   std::shared_ptr<const PromptRun> baseline = {};
-  /// The run of the same tokens without edits, if it was made already; null: see unedited_run.
+  /// The run of the same tokens without edits, if it was made already; else null.
   std::shared_ptr<const model::Run> unedited = {};
   /// [T]: counterpart of each position in `baseline`, -1: none; empty without a baseline.
   std::vector<int> aligned = {};

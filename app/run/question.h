@@ -58,6 +58,14 @@ std::size_t bytes_of(const std::vector<T>&... vectors) {
   return ((vectors.size() * sizeof(T)) + ...);
 }
 
+/// Base of quick questions about a head.
+struct HeadQuestion {
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int head = 0;
+  bool operator==(const HeadQuestion&) const = default;
+};
+
 /// An answer whose type only its question knows, or the reason why there is none.
 struct Answer {
   std::shared_ptr<const void> value;  ///< null: it failed, or is a difference without a counterpart

@@ -110,17 +110,6 @@ void recompute(const PromptRun& run, int first, int end, const model::Hooks& hoo
   run.model->transformer->forward(tokens, workspace, options);
 }
 
-std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Workspace& workspace,
-                                               const std::stop_token& stop) {
-  if (run.run->plan == nullptr) return run.run;
-  if (run.unedited) return run.unedited;
-  if (run.baseline && run.baseline->run->plan == nullptr && !compares_different_inputs(run))
-    return run.baseline->run;
-  model::ForwardOptions options;
-  options.stop = stop;
-  return run.model->transformer->forward(run.run->tokens, workspace, options);
-}
-
 void Recording::add(model::HookPoint point) {
   const int heads = model::has_heads(point.site) ? config_.n_head : 1;
   Rows& rows = points_.emplace_back(Rows{point, heads * model::unit_count(config_, point.site), {}});

@@ -67,11 +67,6 @@ PromptRun run_prompt(const PromptToRun& what, const RunTools& with);
 void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
                model::Workspace& workspace, const std::stop_token& stop);
 
-/// The run of the same tokens without edits: this one, one that was made, the baseline, or a new one. Throws
-/// model::Stopped.
-std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Workspace& workspace,
-                                               const std::stop_token& stop);
-
 /// What passes with its hooks compute at some points, none of which has cells.
 class Recording {
  public:

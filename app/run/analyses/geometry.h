@@ -95,12 +95,8 @@ struct QueryKeySpace {
   std::size_t bytes() const { return bytes_of(coordinates); }
 };
 
-struct QueryKeySpaceOf {
+struct QueryKeySpaceOf : HeadQuestion {
   static constexpr std::string_view kName = "query-key space";
-  static constexpr bool kQuick = true;
-  int layer = 0;
-  int head = 0;
-  bool operator==(const QueryKeySpaceOf&) const = default;
   QueryKeySpace compute(const PromptRun& run, const Computation<QueryKeySpace>& computation) const;
 };
 

@@ -15,10 +15,14 @@
 namespace headscope::app {
 namespace {
 
-void subtract_mean(std::span<float> row) {
-  double mean = 0;
-  for (const float v : row) mean += static_cast<double>(v) / static_cast<double>(row.size());
-  for (float& v : row) v = static_cast<float>(static_cast<double>(v) - mean);
+/// Each row minus its mean.
+ParameterRows centered(ParameterRows x) {
+  for (int i = 0; i < x.rows; ++i) {
+    double mean = 0;
+    for (const float v : x.row(i)) mean += static_cast<double>(v) / x.cols;
+    for (float& v : x.row(i)) v = static_cast<float>(static_cast<double>(v) - mean);
+  }
+  return x;
 }
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
@@ -27,26 +31,28 @@ std::span<const float> rows_of(const ParameterRows& x, int first, int count) {
   return std::span(x.values).subspan(std::ptrdiff_t{first} * x.cols, std::ptrdiff_t{count} * x.cols);
 }
 
-/// [d_model, d_model]: the transposed W_Q, W_K or W_V of all heads, with ln_1's gain and centring.
-ParameterRows reading_of(const model::Transformer& transformer, int layer, AttentionColumns column) {
+/// [d_model, count]: ln_1's gain times columns of W_Q, W_K or W_V of all heads, from `first` on.
+ParameterRows scaled_columns(const model::Transformer& transformer, int layer, AttentionColumns column,
+                             int first, int count) {
   const int d = transformer.config().n_embd;
   const ParameterRows attention = layer_rows(transformer, layer, "attn.c_attn.weight"),
                       gain = layer_rows(transformer, layer, "ln_1.weight");
-  ParameterRows result = zeros(d, d);
+  ParameterRows result = zeros(d, count);
   for (int i = 0; i < d; ++i) {
-    const auto from =
-        attention.row(i).subspan(static_cast<std::size_t>(column) * static_cast<std::size_t>(d));
-    for (int j = 0; j < d; ++j) result.row(j)[i] = gain.values[i] * from[j];
+    const auto from = attention.row(i).subspan(static_cast<int>(column) * d + first);
+    for (int j = 0; j < count; ++j) result.row(i)[j] = gain.values[i] * from[j];
   }
-  for (int j = 0; j < d; ++j) subtract_mean(result.row(j));
   return result;
+}
+
+/// [d_model, d_model]: the transposed W_Q, W_K or W_V of all heads, with ln_1's gain and centring.
+ParameterRows reading_of(const model::Transformer& transformer, int layer, AttentionColumns column) {
+  return centered(transposed(scaled_columns(transformer, layer, column, 0, transformer.config().n_embd)));
 }
 
 /// [d_model, d_model]: W_O of all heads, each row without its mean.
 ParameterRows writing_of(const model::Transformer& transformer, int layer) {
-  ParameterRows result = layer_rows(transformer, layer, "attn.c_proj.weight");
-  for (int j = 0; j < result.rows; ++j) subtract_mean(result.row(j));
-  return result;
+  return centered(layer_rows(transformer, layer, "attn.c_proj.weight"));
 }
 
 /// The upper triangular R with R^T R = a a^T, for each head's rows of a: [d_model, d_head], the heads' R
@@ -107,38 +113,22 @@ ParameterRows receivers_of(const model::Transformer& transformer, int layer, Com
   return made(AttentionColumns::value, writing_of(transformer, layer));
 }
 
-}  // namespace
-
-namespace {
-
 constexpr int kVocabularyRows = 256;  // rows of the vocabulary at a time
 
 /// [d_model, d_head]: ln_1's gain times W_Q, W_K or W_V of a head.
 ParameterRows reading_of(const model::Transformer& transformer, int layer, int head,
                          AttentionColumns column) {
-  const model::Config& config = transformer.config();
-  const int d = config.n_embd, width = config.d_head();
-  ParameterRows attention = layer_rows(transformer, layer, "attn.c_attn.weight");
-  const ParameterRows gain = layer_rows(transformer, layer, "ln_1.weight");
-  ParameterRows result = zeros(d, width);
-  for (int i = 0; i < d; ++i) {
-    const auto from = attention.row(i).subspan(static_cast<int>(column) * d + head * width);
-    for (std::size_t j = 0; j < static_cast<std::size_t>(width); ++j)
-      result.row(i)[j] = gain.values[i] * from[j];
-  }
-  return result;
+  const int width = transformer.config().d_head();
+  return scaled_columns(transformer, layer, column, head * width, width);
 }
 
 /// [d_head, d_model]: W_O of a head with ln_f's centring and gain.
 ParameterRows writing_of(const model::Transformer& transformer, int layer, int head) {
   const int width = transformer.config().d_head();
   const ParameterRows gain = parameter_rows(transformer, "ln_f.weight");
-  ParameterRows result = layer_rows(transformer, layer, "attn.c_proj.weight", head * width, width);
-  for (int j = 0; j < width; ++j) {
-    const std::span<float> row = result.row(j);
-    subtract_mean(row);
-    for (std::size_t i = 0; i < row.size(); ++i) row[i] *= gain.values[i];
-  }
+  ParameterRows result = centered(layer_rows(transformer, layer, "attn.c_proj.weight", head * width, width));
+  for (int j = 0; j < width; ++j)
+    for (int i = 0; i < result.cols; ++i) result.row(j)[i] *= gain.values[i];
   return result;
 }
 
@@ -182,7 +172,7 @@ void normalize(std::span<float> row, float epsilon) {
 
 ParameterRows affine(const ParameterRows& x, const ParameterRows& weights, const ParameterRows& bias,
                      model::Workspace& workspace) {
-  ParameterRows y{std::vector<float>(std::ptrdiff_t{x.rows} * weights.cols), x.rows, weights.cols};
+  ParameterRows y = zeros(x.rows, weights.cols);
   model::multiply(x.view(), weights.view(), workspace, {y.values.data(), y.rows, y.cols, y.cols});
   for (int i = 0; i < y.rows; ++i) model::add(bias.values, y.row(i));
   return y;
@@ -328,18 +318,14 @@ TokenPairs PairsOfHead::compute(const PromptRun& run, const Computation<TokenPai
                                  computation.stop)};
 }
 
-double random_composition(const model::Config& config) {
-  if (config.n_embd < 2) return std::numeric_limits<double>::quiet_NaN();
-  return 1 / std::sqrt(static_cast<double>(config.n_embd - 1));
-}
-
 Composition CompositionOf::compute(const PromptRun& run, const Computation<Composition>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const int d = config.n_embd, d_head = config.d_head(), heads = config.n_head;
   Composition result;
-  result.layers = config.n_layer, result.heads_per_layer = heads,
-  result.baseline = random_composition(config);
+  result.layers = config.n_layer, result.heads_per_layer = heads;
+  result.baseline =
+      d > 1 ? 1 / std::sqrt(static_cast<double>(d - 1)) : std::numeric_limits<double>::quiet_NaN();
   result.values.assign(static_cast<std::size_t>(result.heads()) * static_cast<std::size_t>(result.heads()),
                        kNone);
   std::vector<ParameterRows> of_values;  // of the layers so far: factors of W_V

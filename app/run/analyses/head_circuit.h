@@ -177,17 +177,15 @@ constexpr const CompositionKindSpec& spec_of(CompositionKind kind) {
   return kCompositionKinds[static_cast<std::size_t>(kind)];
 }
 
-/// What random matrices of these shapes have: 1 / sqrt(d_model - 1), exactly the root mean square over all
-/// rotations of the receiver's input against the sender's output in the d_model - 1 dimensions that the means
-/// leave. NaN for a single dimension, where a layer norm leaves nothing.
-double random_composition(const model::Config& config);
-
 /// The composition of every pair of heads, a head being layer * n_head + head.
 struct Composition {
   int layers = 0;
   int heads_per_layer = 0;
   int done = 1;  ///< receivers of layers before this one are computed; those of layer 0 have no senders
-  double baseline = 0;  ///< random_composition; of a difference 0
+  /// What random matrices of these shapes have: 1 / sqrt(d_model - 1), exactly the root mean square over all
+  /// rotations of the receiver's input against the sender's output in the d_model - 1 dimensions that the
+  /// means leave. NaN for a single dimension, where a layer norm leaves nothing. Of a difference 0.
+  double baseline = 0;
   /// [heads, heads], row: sender; NaN where the receiver is in no later layer, where a matrix is 0, and what
   /// is not computed yet.
   std::vector<float> values;

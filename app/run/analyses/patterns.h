@@ -75,13 +75,9 @@ struct Pattern {
   Pattern minus(const Pattern& before, const PromptRun& run) const;
 };
 
-struct PatternOf {
+struct PatternOf : HeadQuestion {
   static constexpr std::string_view kName = "attention pattern";
-  static constexpr bool kQuick = true;
   static constexpr Capability kNeeds = Capability::patterns;
-  int layer = 0;
-  int head = 0;
-  bool operator==(const PatternOf&) const = default;
   Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
 };
 
@@ -101,12 +97,8 @@ struct Stages {
   Stages minus(const Stages& before, const PromptRun& run) const;
 };
 
-struct StagesOf {
+struct StagesOf : HeadQuestion {
   static constexpr std::string_view kName = "attention stages";
-  static constexpr bool kQuick = true;
-  int layer = 0;
-  int head = 0;
-  bool operator==(const StagesOf&) const = default;
   Stages compute(const PromptRun& run, const Computation<Stages>& computation) const;
 };
 
@@ -153,12 +145,8 @@ struct SoftmaxRowOf {
 /// How much a head writes from each key: the norm of weight times value through the head's rows of
 /// c_proj.weight (Kobayashi et al. 2020, "Attention is Not Only a Weight"). Values include their biases and
 /// edits; the answer's cells are these norms.
-struct WeightedValuesOf {
+struct WeightedValuesOf : HeadQuestion {
   static constexpr std::string_view kName = "weighted values";
-  static constexpr bool kQuick = true;
-  int layer = 0;
-  int head = 0;
-  bool operator==(const WeightedValuesOf&) const = default;
   Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
 };
 

@@ -73,7 +73,7 @@ void check_keys(const SweepOf& question) {
 
 void check_receiver(const SweepOf& question, const model::Config& config) {
   if (question.over != SweepOver::senders) return;
-  if (!question.receiver.has_senders())
+  if (!question.receiver.is_after(0))
     throw model::RunError("nothing sends to layer 0: choose a receiver in a later layer");
   if (!question.receiver.at.positions.empty() || !question.receiver.at.units.empty())
     throw model::RunError(
@@ -152,6 +152,18 @@ std::size_t cells_at_once(const SweepOf& question, const PromptRun& run) {
   if (question.edit == SweepEdit::patch && question.over == SweepOver::neurons)
     copied = length * static_cast<std::size_t>(config.n_inner);
   return std::clamp<std::size_t>(kCopiedAtOnce / copied, 1, kAtOnce);
+}
+
+/// The run of the same tokens without edits: this one, one that was made, the baseline, or a new one.
+std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Workspace& workspace,
+                                               const std::stop_token& stop) {
+  if (run.run->plan == nullptr) return run.run;
+  if (run.unedited) return run.unedited;
+  if (run.baseline && run.baseline->run->plan == nullptr && !compares_different_inputs(run))
+    return run.baseline->run;
+  model::ForwardOptions options;
+  options.stop = stop;
+  return run.model->transformer->forward(run.run->tokens, workspace, options);
 }
 
 /// The rank of each value, from 0; equal values share the mean of their ranks.

@@ -122,9 +122,8 @@ int acting_positions(const PromptRun& run, int position);
 
 /// The receiver of a sweep over senders.
 struct SweepReceiver {
-  model::EditSite at = {};  ///< see model::PatchFrom::direct
-  int heads = 0;            ///< of a layer; the column after theirs is its MLP
-  bool has_senders() const { return is_after(0); }
+  model::EditSite at = {};          ///< see model::PatchFrom::direct
+  int heads = 0;                    ///< of a layer; the column after theirs is its MLP
   bool is_after(int layer) const {  ///< the senders of a layer
     return at.point.site == model::Site::resid_post || layer < at.point.layer;
   }
