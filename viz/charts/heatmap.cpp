@@ -177,11 +177,6 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
   return true;
 }
 
-double whole_pixels(double size, double least, const Style& style) {
-  const double pixels = std::floor(size * style.device_scale);
-  return pixels >= 1 && pixels >= least * size * style.device_scale ? pixels / style.device_scale : size;
-}
-
 Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, const Style& style) {
   Region grid;
   grid.row_count = rows;
@@ -195,9 +190,10 @@ Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, 
   double cw = std::max(0.F, area.w) / static_cast<double>(cols),
          ch = std::max(0.F, area.h) / static_cast<double>(rows);
   limit_stretch(cw, ch, static_cast<double>(stretch));
-  // Even cells are worth some room, the more the smaller they are.
+  // Whole device pixels: even cells are worth some room, the more the smaller they are.
   const auto even = [&](double cell) {
-    return whole_pixels(cell, cell * style.device_scale < 3 ? 0.85 : 0.99, style);
+    const double size = cell * style.device_scale, pixels = std::floor(size);
+    return pixels >= 1 && pixels >= (size < 3 ? 0.85 : 0.99) * size ? pixels / style.device_scale : cell;
   };
   cw = even(cw);
   ch = even(ch);
@@ -230,12 +226,6 @@ float upright_scale_width(const Heatmap& map, const Rect& area, const Style& sty
 }
 
 }  // namespace
-
-float flat_scale_height(const Heatmap& map, Rect area, const Style& style) {
-  const float line = style.line(style.small());
-  const bool flat = map.show_scale && upright_scale_width(map, area, style) <= 0;
-  return flat && area.h > 8 * line ? line + style.unit() : 0;
-}
 
 Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Style& style) {
   const Matrix& m = map.cells.matrix;
@@ -270,7 +260,7 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   const bool pools = std::min(height / m.rows, width / m.cols) * static_cast<double>(style.device_scale) < 1;
   const float own_height = area.h - (map.col_room ? top.size : 0);
   const float words_room = pools && (map.says_pooling || own_height > 8 * line) ? line + u : 0;
-  const float flat_room = flat_scale_height(map, area, style);
+  const float flat_room = map.show_scale && scale_width <= 0 && area.h > 8 * line ? line + u : 0;
 
   // The last slanted label reaches beyond the grid, over the scale if that stands there.
   const bool leans_out = scale_width <= 0 && top.angle == LabelAngle::slanted;

@@ -59,9 +59,6 @@ void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, co
 /// Draws each value in its cell if cells are large enough to read them. Returns whether they were drawn.
 bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style);
 
-/// A cell's size rounded down to whole device pixels, if at least the fraction `least` of it remains.
-double whole_pixels(double size, double least, const Style& style);
-
 /// A grid of rows x cols in `area`, with whole device pixels if that costs little room; shows `shown`, or
 /// all. `stretch`: the largest ratio of a cell's sides, 1 for square cells; 0: any.
 Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, const Style& style);
@@ -90,10 +87,6 @@ struct Heatmap {
   int role = 0;               ///< role of the region
   int id = 0;
 };
-
-/// The height of the scale under the grid, with the gap above it, in an area too narrow for it beside the
-/// grid; else 0.
-float flat_scale_height(const Heatmap& heatmap, Rect area, const Style& style);
 
 /// Draws into `area` and returns the grid, which is also added to the picture's regions. Labels and scale are
 /// left out if the area is small; the picture is not whole then. In a narrow area the scale is a line under

@@ -38,6 +38,12 @@ FunctionPlot axes_of(const ScatterChart& chart, const ScatterLayout& layout) {
   return plot;
 }
 
+/// Radius of a mark.
+float mark_radius(const ScatterChart& chart, const Style& style) {
+  const auto count = static_cast<float>(std::max<std::size_t>(1, chart.marks.size()));
+  return style.font_size * std::clamp(2.5F / std::sqrt(count), 0.16F, 0.32F);
+}
+
 void add_shape(Scene& scene, ScatterChart::Shape shape, Point at, float r, Color color) {
   if (shape == ScatterChart::Shape::circle) return scene.add_disc(at, r, color);
   const float side = 1.25F * r, half = side * std::numbers::sqrt3_v<float> / 2;
@@ -73,7 +79,7 @@ float distance_to(const Rect& r, Point p) {
 class Labels {
  public:
   Labels(const ScatterChart& chart, const ScatterLayout& layout, const Style& style)
-      : chart_(chart), layout_(layout), style_(style), r_(scatter_radius(chart, style)) {
+      : chart_(chart), layout_(layout), style_(style), r_(mark_radius(chart, style)) {
     // No axis strikes a label through.
     const PlotFrame plot{layout.frame, layout.x, layout.y};
     const Point zero = plot.place(0, 0);
@@ -180,11 +186,6 @@ void paint_kinds(Scene& scene, const ScatterChart& chart, const Rect& frame, con
 
 }  // namespace
 
-float scatter_radius(const ScatterChart& chart, const Style& style) {
-  const auto count = static_cast<float>(std::max<std::size_t>(1, chart.marks.size()));
-  return style.font_size * std::clamp(2.5F / std::sqrt(count), 0.16F, 0.32F);
-}
-
 ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style& style) {
   Range x, y;
   for (const ScatterChart::Mark& mark : chart.marks) x.take(mark.x), y.take(mark.y);
@@ -212,7 +213,7 @@ int paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLayo
       Region::grid(chart.role, 0, layout.frame, std::max(1, static_cast<int>(layout.frame.h)),
                    std::max(1, static_cast<int>(layout.frame.w)));
   paint_kinds(picture.scene, chart, layout.frame, style);
-  const float r = scatter_radius(chart, style);
+  const float r = mark_radius(chart, style);
   for (const bool chosen : {false, true}) {
     for (std::size_t i = 0; i < chart.marks.size(); ++i)
       if (chart.marks[i].chosen == chosen)

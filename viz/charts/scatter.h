@@ -36,8 +36,6 @@ struct ScatterLayout {
 };
 ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style& style);
 
-float scatter_radius(const ScatterChart& chart, const Style& style);  ///< radius of a mark
-
 /// Draws axes with numbers and titles, the kinds' names above, and the marks. Labels that do not fit are left
 /// out. Returns how many marks got their labels.
 int paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLayout& layout,

@@ -40,7 +40,6 @@ TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
   TreeLayout layout;
   layout.rows.resize(count);
   layout.boxes.resize(count);
-  layout.numbers.resize(count);
   layout.starts.resize(count);
   std::vector<std::vector<int>> children(count);
   for (int i = 1; i < count; ++i) children[tree.nodes[i].parent].push_back(i);
@@ -66,7 +65,6 @@ TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
     }
     const float width = std::min(tree.widest, style.width(node.label, style.font_size)) + 3 * u;
     layout.boxes[i] = {x, static_cast<float>(layout.rows[i]) * pitch, width, box_height(style)};
-    layout.numbers[i] = x - u;
     layout.starts[i] = node.parent < 0 ? x : x - number_width[node.parent] - u;
     layout.width = std::max(layout.width, layout.boxes[i].right());
     // Pushed in reverse, so that the first child's texts come before the second's.
@@ -101,7 +99,7 @@ void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layou
     const TreeNode& node = tree.nodes[i];
     const Rect box = moved(layout.boxes[i]);
     const float number = node.number.empty() ? 0 : style.width(node.number, style.small());
-    const float number_x = layout.numbers[i] + origin.x;
+    const float number_x = layout.boxes[i].x - u + origin.x;  // its right end
     const Rect words{number_x - number, box.y, box.right() - number_x + number, box.h};
     if (!words.overlaps(area) || is_left_out(box)) continue;
     if (number > 0 && inside(number_x - number, number_x))

@@ -29,9 +29,8 @@ struct TokenTree {
 
 /// The layout, relative to the root's corner.
 struct TreeLayout {
-  std::vector<int> rows;       ///< [nodes]
-  std::vector<Rect> boxes;     ///< [nodes], of the words
-  std::vector<float> numbers;  ///< [nodes], right ends of the numbers
+  std::vector<int> rows;    ///< [nodes]
+  std::vector<Rect> boxes;  ///< [nodes], of the words
   /// [nodes], where the connector from the parent ends, the same for all of its children.
   std::vector<float> starts;
   float width = 0, height = 0;  ///< width of the whole tree

@@ -37,7 +37,8 @@ CairoHandle<cairo_surface_t> surface_of(const Bitmap& bitmap) {
   return surface;
 }
 
-void add_rectangle(cairo_t* context, const Rect& r, float radius) {
+/// Adds a rectangle to the path; `radius`: of its corners.
+static void add_rectangle(cairo_t* context, const Rect& r, float radius) {
   const float w = std::max(0.F, r.w), h = std::max(0.F, r.h);
   const double round = std::min({radius, w / 2, h / 2});
   if (!(round > 0)) return cairo_rectangle(context, r.x, r.y, w, h);

@@ -27,8 +27,6 @@ void expect_success(cairo_status_t status);
 /// An image surface with the pixels of a bitmap.
 CairoHandle<cairo_surface_t> surface_of(const Bitmap& bitmap);
 
-/// Adds a rectangle to the path; `radius`: of its corners.
-void add_rectangle(cairo_t* context, const Rect& rect, float radius);
 /// Adds the outline of a glyph to the path, `size` units an em.
 void add_outline(cairo_t* context, const Outline& outline, Point origin, float size);
 

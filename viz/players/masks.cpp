@@ -1,6 +1,5 @@
 #include "viz/players/masks.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -76,8 +75,8 @@ Mask mask_of_glyph(const Outline& outline, const GlyphKey& key) {
   add_path(measure.get());
   double left = 0, top = 0, right = 0, bottom = 0;
   cairo_path_extents(measure.get(), &left, &top, &right, &bottom);
-  const PixelRect pixels = touched(static_cast<float>(left), static_cast<float>(top),
-                                   static_cast<float>(right), static_cast<float>(bottom));
+  const PixelRect pixels{floor_to_pixel(static_cast<float>(left)), floor_to_pixel(static_cast<float>(top)),
+                         ceil_to_pixel(static_cast<float>(right)), ceil_to_pixel(static_cast<float>(bottom))};
   if (pixels.empty()) return {};
 
   Mask mask{pixels, cairo_format_stride_for_width(CAIRO_FORMAT_A8, pixels.width()), {}};

@@ -42,10 +42,6 @@ inline int ceil_to_pixel(float v) {
   return static_cast<int>(std::ceil(bounded(v)));
 }
 
-/// The pixels fully or partly covered by a rectangle with these edges.
-inline PixelRect touched(float left, float top, float right, float bottom) {
-  return {floor_to_pixel(left), floor_to_pixel(top), ceil_to_pixel(right), ceil_to_pixel(bottom)};
-}
 /// Images and clips cover whole pixels. Each edge is rounded separately, so that neighbours with a common
 /// edge leave no gap.
 inline PixelRect snapped(const Rect& device) {

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "viz/scene/geometry.h"
 

@@ -207,6 +207,12 @@ ColorScale robust_scale(const Matrix& m, double fraction) {
   return robust_scale(m, fraction, value_range(m));
 }
 
+namespace {
+
+constexpr int kFewestTicks = 2;
+constexpr int kMostTicks = 6;
+
+/// Numbers along a scale, in ascending order, at most about `count`.
 std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
   std::vector<Tick> ticks;
   if (scale.logarithmic) {
@@ -233,9 +239,6 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
   return ticks;
 }
 
-namespace {
-constexpr int kFewestTicks = 2;
-constexpr int kMostTicks = 6;
 }  // namespace
 
 float color_scale_width(const ColorScale& scale, const std::string& title,
@@ -296,26 +299,6 @@ namespace {
 constexpr float kLineBar = 12, kShortLineBar = 6,
                 kShortestLineBar = 4;  // units: length of the colour bar in a line of text
 
-/// Draws "title low [bar] high" and returns its width.
-float paint_line(Scene& scene, const ColorScale& scale, const std::string& title, const std::string& low,
-                 const std::string& high, Point left_middle, float bar_length, const Style& style) {
-  const float u = style.unit(), size = style.small();
-  float x = left_middle.x;
-  auto text = [&](const std::string& words, Color color) {
-    add_label(scene, style, words, {x, left_middle.y}, size, color);
-    x += std::ceil(style.width(words, size)) + 1.5F * u;
-  };
-  text(title, style.theme.text);
-  text(low, style.theme.text_muted);
-  const Rect bar{x, style.snapped(left_middle.y - u), bar_length * u, 2 * u};
-  scene.add(
-      bar_image(scale, bar, false, static_cast<int>(std::ceil(bar.w * style.device_scale)), style.theme));
-  scene.add(StrokeRect{bar, style.theme.line, 1});
-  x = bar.right() + 1.5F * u;
-  text(high, style.theme.text_muted);
-  return x - 1.5F * u - left_middle.x;
-}
-
 float paint_line(Scene& scene, const ColorScale& scale, const std::string& title, Point left_middle,
                  float bar_length, const Style& style) {
   // Both ends with the same number of digits. A limit that several scales share, such as 3.625, is the same
@@ -324,8 +307,21 @@ float paint_line(Scene& scene, const ColorScale& scale, const std::string& title
     const bool is_tie = exact_digits(value) == 4 && limit_number(value).ends_with('5');
     return scale.values_below || scale.values_above || is_tie ? limit_number(value) : number(value, 3);
   };
-  return paint_line(scene, scale, title, (scale.values_below ? "≤ " : "") + end(scale.low),
-                    (scale.values_above ? "≥ " : "") + end(scale.high), left_middle, bar_length, style);
+  const float u = style.unit(), size = style.small();
+  float x = left_middle.x;
+  auto text = [&](const std::string& words, Color color) {
+    add_label(scene, style, words, {x, left_middle.y}, size, color);
+    x += std::ceil(style.width(words, size)) + 1.5F * u;
+  };
+  text(title, style.theme.text);
+  text((scale.values_below ? "≤ " : "") + end(scale.low), style.theme.text_muted);
+  const Rect bar{x, style.snapped(left_middle.y - u), bar_length * u, 2 * u};
+  scene.add(
+      bar_image(scale, bar, false, static_cast<int>(std::ceil(bar.w * style.device_scale)), style.theme));
+  scene.add(StrokeRect{bar, style.theme.line, 1});
+  x = bar.right() + 1.5F * u;
+  text((scale.values_above ? "≥ " : "") + end(scale.high), style.theme.text_muted);
+  return x - 1.5F * u - left_middle.x;
 }
 
 }  // namespace
@@ -333,12 +329,6 @@ float paint_line(Scene& scene, const ColorScale& scale, const std::string& title
 float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
                              Point left_middle, const Style& style) {
   return paint_line(scene, scale, title, left_middle, kLineBar, style);
-}
-
-float paint_color_ramp(Scene& scene, const ColorScale& scale, const std::string& low, const std::string& high,
-                       Point left_middle, const Style& style) {
-  const float gap = 1.5F * style.unit();  // after the title
-  return paint_line(scene, scale, "", low, high, {left_middle.x - gap, left_middle.y}, kLineBar, style) - gap;
 }
 
 bool paint_color_scale_in(Scene& scene, const ColorScale& scale, const std::string& title,

@@ -75,9 +75,6 @@ float robust_magnitude(const Matrix& matrix, double fraction);
 ColorScale robust_scale(const Matrix& matrix, double fraction, const ValueRange& range);
 ColorScale robust_scale(const Matrix& matrix, double fraction);  ///< with the matrix's own range
 
-/// Numbers along a scale, in ascending order, at most about `count`.
-std::vector<Tick> scale_ticks(const ColorScale& scale, int count);
-
 /// The colour of out-of-range cells, with its label.
 struct Outside {
   Color color;
@@ -100,8 +97,5 @@ bool paint_color_scale_in(Scene& scene, const ColorScale& scale, const std::stri
 /// Draws a horizontal legend in a line of text: "title low [bar] high". Returns its width.
 float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
                              Point left_middle, const Style& style);
-/// The same with words in place of the numbers at its ends.
-float paint_color_ramp(Scene& scene, const ColorScale& scale, const std::string& low, const std::string& high,
-                       Point left_middle, const Style& style);
 
 }  // namespace headscope::viz

@@ -1,7 +1,6 @@
 #include "viz/text/font_files.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <string>
 #include <string_view>
