@@ -98,45 +98,6 @@ void paint_level_numbers(Scene& scene, const AxisLabels& axis, const Side& side,
   }
 }
 
-/// `limit`: where slanted labels of columns end.
-bool paint_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Side& side, float limit,
-                  const Style& style) {
-  bool whole = room.widest > 0 || axis.labels.empty();
-  const float u = style.unit(), size = style.small(), line = style.line(size);
-  if (!axis.title.empty())
-    whole &=
-        add_whole_label(scene, style, axis.title, side.at(-1, room.size - line / 2), side.length(),
-                        axis.title_color.value_or(axis.color), FontStyle::medium, Align::center, side.turn());
-  if (room.widest <= 0) return whole;
-  const int step = label_step(side.cell(), row_pitch(style));
-  if (!side.rows && room.angle == LabelAngle::level && step > 1) {
-    paint_level_numbers(scene, axis, side, limit, style);
-    return whole;
-  }
-  // Rotated labels begin or end at the grid, like those of rows.
-  const Align inner = side.before == side.rows ? Align::right : Align::left;
-  for (const int i : side.labelled(row_pitch(style), axis.emphasised)) {
-    const bool marked = i == axis.emphasised;
-    const auto add = [&](Point at, Align align, float most, float angle) {
-      add_label(scene, style, written(axis, i, step), at, size, marked ? axis.color : style.theme.text,
-                marked ? FontStyle::medium : FontStyle::regular, align, most, angle);
-    };
-    const Point beside = side.at(i, 1.5F * u);
-    const float most = room.widest + 0.4F * u;
-    if (side.rows) {
-      add(beside, inner, most, 0);
-    } else if (room.angle == LabelAngle::level) {
-      add(side.at(i, u + line / 2), Align::center, side.cell(), 0);
-    } else if (room.angle == LabelAngle::slanted) {
-      const float reach = std::abs(limit - beside.x) / kDiagonal - size;
-      add({beside.x + side.outwards() * 0.3F * size, beside.y}, inner, std::min(most, reach), -kEighthTurn);
-    } else {
-      add(beside, inner, most, -kQuarterTurn);
-    }
-  }
-  return whole;
-}
-
 }  // namespace
 
 int label_step(float cell, float needed) {
@@ -200,14 +161,44 @@ LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, cons
   return room;
 }
 
-bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
-                      const Style& style, LabelSide side) {
-  return paint_labels(scene, axis, room, {grid, true, side == LabelSide::before}, 0, style);
-}
-
-bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
-                         float limit, const Style& style, LabelSide side) {
-  return paint_labels(scene, axis, room, {grid, false, side == LabelSide::before}, limit, style);
+bool paint_axis_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
+                       LabelSide at_side, const Style& style, float limit) {
+  const Side side{grid, at_side == LabelSide::left || at_side == LabelSide::right,
+                  at_side == LabelSide::left || at_side == LabelSide::above};
+  bool whole = room.widest > 0 || axis.labels.empty();
+  const float u = style.unit(), size = style.small(), line = style.line(size);
+  if (!axis.title.empty())
+    whole &=
+        add_whole_label(scene, style, axis.title, side.at(-1, room.size - line / 2), side.length(),
+                        axis.title_color.value_or(axis.color), FontStyle::medium, Align::center, side.turn());
+  if (room.widest <= 0) return whole;
+  const int step = label_step(side.cell(), row_pitch(style));
+  if (!side.rows && room.angle == LabelAngle::level && step > 1) {
+    paint_level_numbers(scene, axis, side, limit, style);
+    return whole;
+  }
+  // Rotated labels begin or end at the grid, like those of rows.
+  const Align inner = side.before == side.rows ? Align::right : Align::left;
+  for (const int i : side.labelled(row_pitch(style), axis.emphasised)) {
+    const bool marked = i == axis.emphasised;
+    const auto add = [&](Point at, Align align, float most, float angle) {
+      add_label(scene, style, written(axis, i, step), at, size, marked ? axis.color : style.theme.text,
+                marked ? FontStyle::medium : FontStyle::regular, align, most, angle);
+    };
+    const Point beside = side.at(i, 1.5F * u);
+    const float most = room.widest + 0.4F * u;
+    if (side.rows) {
+      add(beside, inner, most, 0);
+    } else if (room.angle == LabelAngle::level) {
+      add(side.at(i, u + line / 2), Align::center, side.cell(), 0);
+    } else if (room.angle == LabelAngle::slanted) {
+      const float reach = std::abs(limit - beside.x) / kDiagonal - size;
+      add({beside.x + side.outwards() * 0.3F * size, beside.y}, inner, std::min(most, reach), -kEighthTurn);
+    } else {
+      add(beside, inner, most, -kQuarterTurn);
+    }
+  }
+  return whole;
 }
 
 float column_numbers_height(const Style& style) {

@@ -45,17 +45,13 @@ struct LabelRoom {
 LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 
-/// The side of the labels: left of rows and above columns, or the opposite.
-enum class LabelSide { before, after };
+/// The side of a grid with the labels of its rows (left, right) or columns.
+enum class LabelSide { left, right, above, below };
 
-/// Draws labels to the left (right) of a grid, with the rotated title beyond them. Both return whether
-/// everything fitted.
-bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
-                      const Style& style, LabelSide side = LabelSide::before);
-/// Draws labels above (below) a grid, with the title beyond them. Slanted labels end before `limit`: above
-/// they lean to the right, below to the left.
-bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
-                         float limit, const Style& style, LabelSide side = LabelSide::before);
+/// Draws labels at a side of a grid, with the title beyond them. Slanted labels of columns end before
+/// `limit`: above they lean to the right, below to the left. Returns whether everything fitted.
+bool paint_axis_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
+                       LabelSide side, const Style& style, float limit = 0);
 
 /// Plain numbers with small ticks: under a grid for its columns; left of it for its rows, the first row on
 /// top.

@@ -284,10 +284,10 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   Scene& scene = picture.scene;
   paint_cells(scene, map.cells, grid, style);
   if (map.cell_values) paint_cell_values(scene, map.cells, grid, style);
-  bool whole = paint_row_labels(scene, map.rows, left, grid, style);
-  whole &= paint_column_labels(
-      scene, map.cols, top, grid,
-      std::min(area.right(), grid.rect.right() + scale_room + overhang + (inner.w - grid.rect.w) / 2), style);
+  bool whole = paint_axis_labels(scene, map.rows, left, grid, LabelSide::left, style);
+  whole &= paint_axis_labels(
+      scene, map.cols, top, grid, LabelSide::above, style,
+      std::min(area.right(), grid.rect.right() + scale_room + overhang + (inner.w - grid.rect.w) / 2));
   if (map.framed_row >= 0) {
     Rect row = grid.cell_rect(map.framed_row, 0);
     row.x = grid.rect.x;

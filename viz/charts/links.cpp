@@ -327,15 +327,15 @@ void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& lay
   float bottom = layout.drawing.bottom();
   if (links.is_row()) {
     picture.whole &=
-        paint_column_labels(scene, chart.from, layout.from_room, grid, area.x, style, LabelSide::after);
+        paint_axis_labels(scene, chart.from, layout.from_room, grid, LabelSide::below, style, area.x);
     bottom += layout.from_room.size;
     const float y = layout.drawing.bottom();
     scene.add_line({layout.drawing.x, y}, {layout.drawing.right(), y}, style.theme.line);
     picture.regions.push_back(layout.from);
   } else {
-    picture.whole &= paint_row_labels(scene, chart.from, layout.from_room, grid, style);
+    picture.whole &= paint_axis_labels(scene, chart.from, layout.from_room, grid, LabelSide::left, style);
     picture.whole &=
-        paint_row_labels(scene, chart.to, layout.to_room, links.grid(End::to), style, LabelSide::after);
+        paint_axis_labels(scene, chart.to, layout.to_room, links.grid(End::to), LabelSide::right, style);
     picture.regions.push_back(layout.from);
     picture.regions.push_back(layout.to);
   }

@@ -42,24 +42,10 @@ Bytes resolution(float scale) {
   return data;
 }
 
-Bytes software() {
-  constexpr std::string_view kText("Software\0headscope", 18);
-  return {kText.begin(), kText.end()};
-}
-
-constexpr std::string_view kNoteChunk = "iTXt";
-
 /// The data of an iTXt chunk: keyword, not compressed, no language, text.
 Bytes international_text(const Note& note) {
   const std::string data = note.name + std::string(5, '\0') + note.text;
   return {data.begin(), data.end()};
-}
-
-/// The chunks between the header and the pixels: resolution, program and notes; see encode_png.
-void append_information(Bytes& bytes, float scale, std::span<const Note> notes) {
-  append_chunk(bytes, "pHYs", resolution(scale));
-  append_chunk(bytes, "tEXt", software());
-  for (const Note& note : notes) append_chunk(bytes, kNoteChunk, international_text(note));
 }
 
 /// A file's beginning: its signature and IHDR. `channels`: 3, or 4 with alpha. Throws like encode_png.
@@ -112,7 +98,10 @@ std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::spa
   const bool opaque = std::ranges::all_of(bitmap.pixels, [](Color c) { return c.a == 255; });
   const int channels = opaque ? 3 : 4;
   Bytes file = header(bitmap.width, bitmap.height, channels);
-  append_information(file, scale, notes);
+  append_chunk(file, "pHYs", resolution(scale));
+  constexpr std::string_view kProgram("Software\0headscope", 18);
+  append_chunk(file, "tEXt", {kProgram.begin(), kProgram.end()});
+  for (const Note& note : notes) append_chunk(file, "iTXt", international_text(note));
   append_chunk(file, "IDAT", compressed(bitmap, channels));
   append_chunk(file, "IEND", {});
   return file;

@@ -72,15 +72,11 @@ std::string without_entities(std::string_view text) {
       text.remove_prefix(end);
       continue;
     }
-    bool known = false;
-    for (const auto& [entity, character] : kEntities) {
-      if (!text.starts_with(entity)) continue;
-      plain += character;
-      text.remove_prefix(entity.size());
-      known = true;
-      break;
-    }
-    if (!known) throw std::runtime_error("its recipe has an unknown XML entity");
+    const auto* const known =
+        std::ranges::find_if(kEntities, [&](const auto& entity) { return text.starts_with(entity.first); });
+    if (known == std::end(kEntities)) throw std::runtime_error("its recipe has an unknown XML entity");
+    plain += known->second;
+    text.remove_prefix(known->first.size());
   }
   return plain;
 }

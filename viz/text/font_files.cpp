@@ -1,6 +1,7 @@
 #include "viz/text/font_files.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -103,62 +104,38 @@ Found scan(std::span<const fs::path> folders) {
   return found;
 }
 
-class Chooser {
- public:
-  explicit Chooser(const Found& found) : found_(found) {}
-
-  FontFiles choose() && {
-    const auto style = [&](std::size_t i) -> auto& {
-      return result_.order[i];
-    };
-    constexpr std::size_t kStyles = 4;
-    const std::span<const std::string_view> own[kStyles] = {kRegular, kMedium, kBold, kMono};
-    for (std::size_t i = 0; i < kStyles; ++i) add_first(style(i), own[i]);
-    if (style(0).empty()) style(0) = !style(1).empty() ? style(1) : style(3);
-    for (std::size_t i = 1; i < kStyles; ++i) {
-      if (style(i).empty()) style(i) = style(0);
-    }
-    if (style(0).empty()) return {};
-    add_all(style(2), kBoldFallbacks);
-    for (auto& order : result_.order) {
-      add_all(order, kFallbacks);
-      for (const auto& [name, path] : found_) {
-        if (is_noto_script(name)) result_.add(order, path);
-      }
-    }
-    return std::move(result_);
-  }
-
- private:
-  using Order = std::vector<std::uint16_t>;
-
-  void add_first(Order& order, std::span<const std::string_view> names) {
-    for (const std::string_view name : names) {
-      if (const auto at = found_.find(name); at != found_.end()) return result_.add(order, at->second);
-    }
-  }
-  void add_all(Order& order, std::span<const std::string_view> names) {
-    for (const std::string_view name : names) {
-      if (const auto at = found_.find(name); at != found_.end()) result_.add(order, at->second);
-    }
-  }
-
-  const Found& found_;
-  FontFiles result_;
-};
-
 }  // namespace
-
-void FontFiles::add(std::vector<std::uint16_t>& style, const fs::path& file) {
-  const auto at = std::ranges::find(files, file);
-  const auto index = static_cast<std::uint16_t>(at - files.begin());
-  if (at == files.end()) files.push_back(file);
-  if (std::ranges::find(style, index) == style.end()) style.push_back(index);
-}
 
 FontFiles find_font_files(std::span<const fs::path> folders) {
   const Found found = scan(folders);
-  return Chooser(found).choose();
+  FontFiles result;
+  auto& styles = result.order;
+  const auto add = [&files = result.files](std::vector<std::uint16_t>& order, const fs::path& file) {
+    const auto at = std::ranges::find(files, file);
+    const auto index = static_cast<std::uint16_t>(at - files.begin());
+    if (at == files.end()) files.push_back(file);
+    if (std::ranges::find(order, index) == order.end()) order.push_back(index);
+  };
+  const auto add_found = [&](std::vector<std::uint16_t>& order, std::span<const std::string_view> names,
+                             std::size_t most) {
+    for (const std::string_view name : names)
+      if (const auto at = found.find(name); at != found.end() && order.size() < most) add(order, at->second);
+  };
+  const std::span<const std::string_view> own[] = {kRegular, kMedium, kBold, kMono};
+  for (std::size_t i = 0; i < styles.size(); ++i) add_found(styles[i], own[i], 1);
+  auto& [regular, medium, bold, mono] = styles;
+  if (regular.empty()) regular = !medium.empty() ? medium : mono;
+  if (regular.empty()) return {};
+  for (auto& order : styles)
+    if (order.empty()) order = regular;
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  add_found(bold, kBoldFallbacks, kAll);
+  for (auto& order : styles) {
+    add_found(order, kFallbacks, kAll);
+    for (const auto& [name, path] : found)
+      if (is_noto_script(name)) add(order, path);
+  }
+  return result;
 }
 
 }  // namespace headscope::viz

@@ -12,9 +12,6 @@ namespace headscope::viz {
 struct FontFiles {
   std::vector<std::filesystem::path> files;
   std::array<std::vector<std::uint16_t>, 4> order;  ///< indexes into files; empty if no usable font was found
-
-  /// Appends a file to a style's order, unless it is already there.
-  void add(std::vector<std::uint16_t>& style, const std::filesystem::path& file);
 };
 
 /// Searches the folders recursively for known file names. Skips unreadable folders.

@@ -248,74 +248,71 @@ struct Fonts::Impl {
   /// Iterates over a text, in ems: calls `on_glyph(metrics, x)` for each glyph to draw, and
   /// `on_cluster(start, end, x, end x)` for each character. Returns the width.
   template <class OnGlyph, class OnCluster>
-  double walk(std::string_view text, FontStyle style, OnGlyph&& on_glyph, OnCluster&& on_cluster) const;
-};
-
-template <class OnGlyph, class OnCluster>
-double Fonts::Impl::walk(std::string_view text, FontStyle style, OnGlyph&& on_glyph,
-                         OnCluster&& on_cluster) const {
-  const AsciiTable& table = ascii_table(style);
-  double x = 0;
-  char32_t previous = 0;
-  Metrics previous_metrics;
-  struct Open {
-    std::size_t start = 0, end = 0;
+  double walk(std::string_view text, FontStyle style, OnGlyph&& on_glyph, OnCluster&& on_cluster) const {
+    const AsciiTable& table = ascii_table(style);
     double x = 0;
-  } open;  // the last cluster, whose width may still change by kerning with the next one
+    char32_t previous = 0;
+    Metrics previous_metrics;
+    struct Open {
+      std::size_t start = 0, end = 0;
+      double x = 0;
+    } open;  // the last cluster, whose width may still change by kerning with the next one
 
-  const auto kern = [&](char32_t code, const Metrics& m) {
-    if (previous == 0) return;
-    if (previous < kAscii && code < kAscii) {
-      x += table.kerning[previous][code];
-    } else if (style != FontStyle::mono && m.font == previous_metrics.font && m.font != kNoFont) {
-      x += face(m.font)->kerning(previous_metrics.glyph, m.glyph);
-    }
-  };
-  const auto put = [&](char32_t code) {
-    const Metrics m = metrics(code, style, table);
-    on_glyph(m, x + m.offset);
-    x += m.advance;
-    previous = code;
-    previous_metrics = m;
-  };
-  const auto put_label = [&](const std::string& label) {
-    for (const char c : label) put(static_cast<unsigned char>(c));
-    previous = 0;
-  };
-
-  for (std::size_t at = 0; at < text.size();) {
-    const Decoded c = decode_utf8(text, at);
-    const bool plain = c.valid && !is_control(c.code) && !is_drawn_as_label(c.code) && !is_invisible(c.code);
-    const bool is_known = plain && metrics(c.code, style, table).font != kNoFont;
-    if (is_known) {
-      kern(c.code, metrics(c.code, style, table));
-    } else {
+    const auto kern = [&](char32_t code, const Metrics& m) {
+      if (previous == 0) return;
+      if (previous < kAscii && code < kAscii) {
+        x += table.kerning[previous][code];
+      } else if (style != FontStyle::mono && m.font == previous_metrics.font && m.font != kNoFont) {
+        x += face(m.font)->kerning(previous_metrics.glyph, m.glyph);
+      }
+    };
+    const auto put = [&](char32_t code) {
+      const Metrics m = metrics(code, style, table);
+      on_glyph(m, x + m.offset);
+      x += m.advance;
+      previous = code;
+      previous_metrics = m;
+    };
+    const auto put_label = [&](const std::string& label) {
+      for (const char c : label) put(static_cast<unsigned char>(c));
       previous = 0;
-    }
-    if (open.end > 0) on_cluster(open.start, open.end, open.x, x);
-    open = {at, at + c.length, x};
-    if (is_known) {
-      put(c.code);
-    } else if (!c.valid) {
-      put_label(byte_label(static_cast<unsigned char>(c.code)));
-    } else if (c.code == '\t') {
-      x += kTabSpaces * table.metrics[' '].advance;
-    } else if (plain || is_drawn_as_label(c.code)) {
-      put_label(code_point_label(c.code));
-    } else if (is_control(c.code)) {
-      const char32_t picture = c.code == 0x7F ? U'\u2421' : 0x2400 + c.code;
-      if (metrics(picture, style, table).font == kNoFont) {
-        put_label(byte_label(static_cast<unsigned char>(c.code)));
+    };
+
+    for (std::size_t at = 0; at < text.size();) {
+      const Decoded c = decode_utf8(text, at);
+      const bool plain =
+          c.valid && !is_control(c.code) && !is_drawn_as_label(c.code) && !is_invisible(c.code);
+      const bool is_known = plain && metrics(c.code, style, table).font != kNoFont;
+      if (is_known) {
+        kern(c.code, metrics(c.code, style, table));
       } else {
-        put(picture);
         previous = 0;
       }
+      if (open.end > 0) on_cluster(open.start, open.end, open.x, x);
+      open = {at, at + c.length, x};
+      if (is_known) {
+        put(c.code);
+      } else if (!c.valid) {
+        put_label(byte_label(static_cast<unsigned char>(c.code)));
+      } else if (c.code == '\t') {
+        x += kTabSpaces * table.metrics[' '].advance;
+      } else if (plain || is_drawn_as_label(c.code)) {
+        put_label(code_point_label(c.code));
+      } else if (is_control(c.code)) {
+        const char32_t picture = c.code == 0x7F ? U'\u2421' : 0x2400 + c.code;
+        if (metrics(picture, style, table).font == kNoFont) {
+          put_label(byte_label(static_cast<unsigned char>(c.code)));
+        } else {
+          put(picture);
+          previous = 0;
+        }
+      }
+      at += c.length;
     }
-    at += c.length;
+    if (open.end > 0) on_cluster(open.start, open.end, open.x, x);
+    return x;
   }
-  if (open.end > 0) on_cluster(open.start, open.end, open.x, x);
-  return x;
-}
+};
 
 Fonts::Fonts(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Fonts::~Fonts() = default;
