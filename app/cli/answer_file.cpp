@@ -1,8 +1,6 @@
 #include "app/cli/answer_file.h"
 
-#include <array>
-#include <streambuf>
-
+#include "app/cli/standard_streams.h"
 #include "system/atomic_file.h"
 #include "system/interrupt.h"
 #include "system/path_text.h"
@@ -11,14 +9,11 @@ namespace headscope::app {
 
 /// Writes to a file through a buffer. Throws system::Interrupted instead of writing on after a signal, and
 /// removes the incomplete file before one that came between writes is followed.
-class AnswerFile::Buffer : public std::streambuf {
+class AnswerFile::Buffer : public OutputBuffer {
  public:
-  explicit Buffer(const std::filesystem::path& path) : file_(path) {
-    setp(buffer_.data(), buffer_.data() + buffer_.size());
-  }
+  explicit Buffer(const std::filesystem::path& path) : file_(path) {}
   void commit() {
-    interrupts_.check();
-    write_out();
+    sync();
     file_.commit();
   }
 
@@ -27,27 +22,14 @@ class AnswerFile::Buffer : public std::streambuf {
     interrupts_.check();
     return std::streambuf::xsputn(bytes, count);
   }
-  int_type overflow(int_type character) override {
-    write_out();
-    if (traits_type::eq_int_type(character, traits_type::eof())) return traits_type::not_eof(character);
-    return sputc(traits_type::to_char_type(character));
-  }
-  int sync() override {
+  void write(std::string_view bytes) override {
     interrupts_.check();
-    write_out();
-    return 0;
-  }
-
- private:
-  void write_out() {
-    const std::string_view bytes(pbase(), static_cast<std::size_t>(pptr() - pbase()));
-    setp(buffer_.data(), buffer_.data() + buffer_.size());  // a failed write is not repeated
     file_.append(bytes);
   }
 
+ private:
   system::InterruptGuard interrupts_;  // outlives the file
   system::AtomicFile file_;
-  std::array<char, 1 << 16> buffer_{};
 };
 
 AnswerFile::AnswerFile(const std::string& name, const Streams& streams)

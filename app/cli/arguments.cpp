@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <functional>
 #include <numeric>
 
 #include "app/ascii.h"
@@ -26,10 +27,16 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, const char* values
   return app.add_option(name, text, help)->type_name(values)->check(kNotEmpty);
 }
 
+/// `set` takes the text.
+CLI::Option* add_text(CLI::App& app, const std::string& name, const char* values, const std::string& help,
+                      const std::function<void(const std::string&)>& set) {
+  return app.add_option_function<std::string>(name, set, help)->type_name(values)->check(kNotEmpty);
+}
+
 CLI::Option* add_path(CLI::App& app, const std::string& name, const char* values, std::filesystem::path& path,
                       const std::string& help) {
-  const auto set = [&path](const std::string& text) { path = system::path_of(text); };
-  return app.add_option_function<std::string>(name, set, help)->type_name(values)->check(kNotEmpty);
+  return add_text(app, name, values, help,
+                  [&path](const std::string& text) { path = system::path_of(text); });
 }
 
 template <class... Options>
@@ -116,16 +123,13 @@ bool is_given(const CLI::App& app, const std::string& name) {
 }
 
 void add_model(CLI::App& app, Arguments& a) {
-  auto* model = app.add_option_function<std::string>(
-                       "--model",
-                       [&a](const std::string& name) {
-                         a.model.name = name;
-                         a.model.by_name = a.model.patterns = false;
-                       },
-                       "a GPT-2 folder in Hugging Face layout, or the name of a model in the\nHugging Face "
-                       "cache, e.g. openai-community/gpt2 (default: the bundled model)")
-                    ->type_name("DIR")
-                    ->check(kNotEmpty);
+  auto* model = add_text(app, "--model", "DIR",
+                         "a GPT-2 folder in Hugging Face layout, or the name of a model in the\nHugging Face "
+                         "cache, e.g. openai-community/gpt2 (default: the bundled model)",
+                         [&a](const std::string& name) {
+                           a.model.name = name;
+                           a.model.by_name = a.model.patterns = false;
+                         });
   auto* get =
       app.add_flag("--get", a.model.get, "fetch that model from the Hugging Face hub first if it is missing")
           ->needs(model);
@@ -137,9 +141,8 @@ void add_computing(CLI::App& app, Arguments& a) {
   in_group("Model",
            add_choice(app, "--precision", a.session.precision, kPrecisionNames,
                       "precision of the weight matrices in memory (default: f32)"),
-           app.add_option("--threads", a.threads, "number of threads (default 0: one per processor)")
-               ->type_name("N")
-               ->check(within(0, 1024)));
+           add_number(app, "--threads", "N", a.threads, 0, 1024,
+                      "number of threads (default 0: one per processor)"));
 }
 
 void add_prompt(CLI::App& app, Arguments& a, bool lists) {
@@ -160,21 +163,15 @@ void add_prompt(CLI::App& app, Arguments& a, bool lists) {
              [=](const std::string& text) { set(From::given, {.text = "", .ids = ids_of(text)}, ""); },
              "token ids instead of text")
           ->type_name("ID,..."),
-      app.add_option_function<std::string>(
-             "--prompt-file", [=](const std::string& file) { set(From::file, {}, file); },
-             "read the prompt from a file; -: from standard input")
-          ->type_name("FILE")
-          ->check(kNotEmpty)};
+      add_text(app, "--prompt-file", "FILE", "read the prompt from a file; -: from standard input",
+               [=](const std::string& file) { set(From::file, {}, file); })};
   if (lists) {
-    auto* list = sources.emplace_back(
-        app.add_option_function<std::string>(
-               "--prompts", [=](const std::string& file) { set(From::list, {}, file); },
-               "many prompts, one per line: of a .txt file the line, else a JSON string, or an object\nwith "
-               "\"prompt\" or \"ids\", and optionally \"second\", \"token\", \"other_token\",\n\"position\" "
-               "for how it is "
-               "measured; -: standard input")
-            ->type_name("FILE")
-            ->check(kNotEmpty));
+    auto* list = sources.emplace_back(add_text(
+        app, "--prompts", "FILE",
+        "many prompts, one per line: of a .txt file the line, else a JSON string, or an object\nwith "
+        "\"prompt\" or \"ids\", and optionally \"second\", \"token\", \"other_token\",\n\"position\" "
+        "for how it is measured; -: standard input",
+        [=](const std::string& file) { set(From::list, {}, file); }));
     in_group("Prompt",
              app.add_option_function<std::string>(
                     "--shard", [&a](const std::string& text) { a.prompt.shard = shard_of(text); },
@@ -215,13 +212,10 @@ void add_edits(CLI::App& app, Arguments& a, bool mean_over) {
                    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   auto* file = add_path(app, "--edits", "FILE", a.edits_file,
                         "a text file with an edit on each line; applied before those of --edit");
-  auto* second = app.add_option_function<std::string>(
-                        "--second-model",
-                        [&a](const std::string& name) { a.second_model = ModelArguments{.name = name}; },
-                        "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\nand to "
-                        "compare with")
-                     ->type_name("DIR")
-                     ->check(kNotEmpty);
+  auto* second = add_text(
+      app, "--second-model", "DIR",
+      "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\nand to compare with",
+      [&a](const std::string& name) { a.second_model = ModelArguments{.name = name}; });
   in_group("Edits", edit, file, second);
   if (mean_over)
     in_group("Edits",
@@ -257,16 +251,13 @@ void add_comparison(CLI::App& app, Arguments& a) {
 
 void add_attention(CLI::App& app, Arguments& a) {
   auto* file =
-      app.add_option_function<std::string>(
-             "--attention",
-             [&a](const std::string& name) {
-               if (a.model.by_name) a.prompt.from = From::nothing;  // the recipe's
-               a.model.name = name, a.model.patterns = true, a.model.by_name = false;
-             },
-             "attention patterns instead of a model and a prompt: tensors\nblocks.L.attn.hook_pattern, as "
-             "trace and TransformerLens name them")
-          ->type_name("FILE.safetensors")
-          ->check(kNotEmpty)
+      add_text(app, "--attention", "FILE.safetensors",
+               "attention patterns instead of a model and a prompt: tensors\nblocks.L.attn.hook_pattern, as "
+               "trace and TransformerLens name them",
+               [&a](const std::string& name) {
+                 if (a.model.by_name) a.prompt.from = From::nothing;  // the recipe's
+                 a.model.name = name, a.model.patterns = true, a.model.by_name = false;
+               })
           ->excludes(app.get_option("--model"));
   auto* second = add_path(app, "--second-attention", "FILE.safetensors", a.second_attention,
                           "attention patterns to compare with, with as many layers and heads");
@@ -277,7 +268,7 @@ void add_selection(CLI::App& app, Arguments& a) {
   Selection& at = a.session.selection;
   const auto add = [&](const char* name, const char* value, int& place, int low, const char* help) {
     constexpr int kMost = 1 << 24;
-    app.add_option(name, place, help)->type_name(value)->check(within(low, kMost))->group("Selection");
+    add_number(app, name, value, place, low, kMost, help)->group("Selection");
   };
   add("--layer", "L", at.layer, 0, "the layer, from 0 (default: 0)");
   add("--head", "H", at.head, 0, "the head, from 0 (default: 0)");
@@ -290,9 +281,7 @@ void add_tour(CLI::App& app, Arguments& a) {
   auto* tour = add_text(app, "--tour", "NAME|FILE.md", a.tour, "a guided tour to open");
   if (auto* prompt = app.get_option_no_throw("--prompt")) tour->excludes(prompt);
   in_group("Tour", tour,
-           app.add_option("--stop", a.stop, "the stop of the tour, from 1 (default: 1)")
-               ->type_name("N")
-               ->check(within(1, 1000))
+           add_number(app, "--stop", "N", a.stop, 1, 1000, "the stop of the tour, from 1 (default: 1)")
                ->needs(tour));
 }
 
@@ -324,16 +313,12 @@ void add_picture(CLI::App& app, Arguments& a, bool of_window) {
                "width, as high as needed; fit (the default): cropped to the content")
       ->type_name(of_window ? "WxH" : "WxH|WxH+|W|fit")
       ->group(group);
-  app.add_option("--scale", figure.how.scale,
-                 "png: file pixels per logical pixel" + std::string(of_window ? "" : " (default: 2)"))
-      ->type_name("S")
-      ->check(within(0.25, 16.0))
+  add_number(app, "--scale", "S", figure.how.scale, 0.25, 16,
+             "png: file pixels per logical pixel" + std::string(of_window ? "" : " (default: 2)"))
       ->group(group);
   add_choice(app, "--theme", a.session.dark, kThemeNames, "colours (default: light)")->group(group);
-  app.add_option("--font-size", a.session.font_size,
-                 "font size in logical pixels, 1/96 inch on paper (default: 14)")
-      ->type_name("PX")
-      ->check(within(6.0, 72.0))
+  add_number(app, "--font-size", "PX", a.session.font_size, 6, 72,
+             "font size in logical pixels, 1/96 inch on paper (default: 14)")
       ->group(group);
   app.add_flag("--no-recipe", a.no_recipe, "leave out of the file how it was made")->group(group);
   add_path(app, "--recipe", "FILE", a.recipe, "a figure or a session: all that is not given is as there")

@@ -3,13 +3,11 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <filesystem>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/recipe/recipe.h"
@@ -122,6 +120,12 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, To& value, const
 extern const CLI::Validator kNotEmpty;
 /// Refuses what is no number from `low` to `high`; NaN is none.
 CLI::Validator within(double low, double high);
+/// An option that takes a number from `low` to `high`.
+template <class Number>
+CLI::Option* add_number(CLI::App& app, const std::string& name, const char* unit, Number& number, double low,
+                        double high, const std::string& help) {
+  return app.add_option(name, number, help)->type_name(unit)->check(within(low, high));
+}
 
 void add_model(CLI::App& app, Arguments& arguments);      ///< --model, --get
 void add_computing(CLI::App& app, Arguments& arguments);  ///< the model, and how it computes

@@ -69,6 +69,12 @@ std::vector<std::string> for_parser(const CLI::App& app, std::span<const std::st
   return reversed;
 }
 
+/// The view that a command's name means; null: it means none.
+const View* view_of_command(std::string_view name) {
+  const auto* const known = std::ranges::find(kKnownNames, name, &KnownName::name);
+  return find_view(known == std::end(kKnownNames) ? name : known->view);
+}
+
 /// Throws UsageError for a word that no option took.
 void refuse_rest(const CLI::App& app) {
   for (const std::string& word : app.remaining()) {
@@ -88,11 +94,6 @@ void refuse_rest(const CLI::App& app) {
 }
 
 }  // namespace
-
-const View* view_of_command(std::string_view name) {
-  const auto* const known = std::ranges::find(kKnownNames, name, &KnownName::name);
-  return find_view(known == std::end(kKnownNames) ? name : known->view);
-}
 
 std::variant<std::string, Task> parse_command_line(const std::vector<std::string>& arguments,
                                                    const std::shared_ptr<KeptModels>& models) {

@@ -38,8 +38,6 @@ struct KnownName {
 };
 inline constexpr KnownName kKnownNames[]{
     {"predict", "next"}, {"attribute", "attribution"}, {"circuit", "circuit_graph"}};
-/// The view that a command's name means; null: it means none.
-const View* view_of_command(std::string_view name);
 
 /// A command to run.
 struct Task {

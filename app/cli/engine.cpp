@@ -134,6 +134,19 @@ std::shared_ptr<const LoadedModel> loaded(const Arguments& a, const std::filesys
   return patterns ? load_patterns(from, options) : load_model(from, options);
 }
 
+/// The edits of a file, then those of texts. Throws like start_engine.
+model::Edits edits_from(const Arguments& a, const LoadedModel& model) {
+  model::Edits all;
+  if (!a.edits_file.empty())
+    all = parse_edit_lines(model::read_file(a.edits_file, Prompt::kMaxBytes), system::text_of(a.edits_file),
+                           model);
+  for (const std::string& text : a.session.edits)
+    if (!text.starts_with(kOff))
+      for (model::Edit& edit : parse_edits(text, model)) all.push_back(std::move(edit));
+  require_few(all.size());
+  return all;
+}
+
 /// The edits with means over the list, if there is one, in place of means over the run's positions.
 model::Edits with_list_means(model::Edits edits, Engine& engine, const Streams& streams) {
   if (!engine.mean_over) return edits;
@@ -187,18 +200,6 @@ Engine start_engine(Arguments& a, const Streams& streams, Capability needs) {
   engine.given_edits = edits_from(a, *engine.model);
   engine.edits = with_list_means(engine.given_edits, engine, streams);
   return engine;
-}
-
-model::Edits edits_from(const Arguments& a, const LoadedModel& model) {
-  model::Edits all;
-  if (!a.edits_file.empty())
-    all = parse_edit_lines(model::read_file(a.edits_file, Prompt::kMaxBytes), system::text_of(a.edits_file),
-                           model);
-  for (const std::string& text : a.session.edits)
-    if (!text.starts_with(kOff))
-      for (model::Edit& edit : parse_edits(text, model)) all.push_back(std::move(edit));
-  require_few(all.size());
-  return all;
 }
 
 PromptRun run_prompt(Engine& engine, const Arguments& a, Prompt prompt, const std::string& where,

@@ -63,9 +63,6 @@ struct Engine {
 /// model without what is needed. Shows the models' warnings.
 Engine start_engine(Arguments& arguments, const Streams& streams, Capability needs = Capability::weights);
 
-/// The edits of a file, then those of texts. Throws like start_engine.
-model::Edits edits_from(const Arguments& arguments, const LoadedModel& model);
-
 /// Writes the warnings of models to `err`, each once a process.
 void show_warnings(std::span<const std::string> warnings, KeptModels* kept, std::ostream& err);
 

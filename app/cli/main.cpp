@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   InputBuffer input(system::without_name(system::standard_input()), "standard input");
   std::istream in(&input);
   in.exceptions(std::ios::badbit);
-  OutputBuffer buffer(system::without_name(system::standard_output()), "standard output");
+  StandardOutput buffer(system::without_name(system::standard_output()), "standard output");
   std::ostream out(&buffer);
   out.exceptions(std::ios::badbit);
   const int status =

@@ -5,8 +5,6 @@
 #include <new>
 #include <ostream>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 
 #include "app/cli/command_line.h"
 #include "app/cli/standard_streams.h"

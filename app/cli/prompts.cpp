@@ -144,7 +144,6 @@ PromptsRun for_each_prompt(const Arguments& of_command, const Streams& streams, 
       if (!more) return;
       progress.clear();
       work(source, *prompt);
-      source.count_done();
     });
     if (!more) break;
     ++done;

@@ -1,5 +1,4 @@
 #pragma once
-#include <filesystem>
 #include <functional>
 #include <istream>
 #include <memory>
@@ -30,8 +29,6 @@ class PromptSource {
 
   /// The number, in the whole list and from 1, of the prompt that next() last returned or could not read.
   int number() const { return number_; }
-  void count_done() { ++done_; }
-  bool is_first() const { return done_ == 0; }  ///< whether no previous prompt succeeded
   /// The list; nothing for one prompt, and before next() has returned nothing.
   std::optional<ListFile> list() const { return list_; }
   /// Whether next() can be called again after it has thrown.
@@ -57,7 +54,6 @@ class PromptSource {
   std::optional<ListFile> list_;
   int line_ = 0;
   int number_ = 0;
-  int done_ = 0;
 };
 
 /// Processes one prompt of a command.

@@ -1,6 +1,5 @@
 #include "app/cli/standard_streams.h"
 
-#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -25,24 +24,20 @@ system::File opened(const std::filesystem::path& path) {
 
 }  // namespace
 
-OutputBuffer::OutputBuffer(system::File file, const char* name) : file_(std::move(file)), name_(name) {
-  setp(buffer_.data(), buffer_.data() + buffer_.size());
-}
-
 OutputBuffer::int_type OutputBuffer::overflow(int_type character) {
-  write_out();
+  sync();
   if (traits_type::eq_int_type(character, traits_type::eof())) return traits_type::not_eof(character);
   return sputc(traits_type::to_char_type(character));
 }
 
 int OutputBuffer::sync() {
-  write_out();
+  const std::string_view bytes(pbase(), static_cast<std::size_t>(pptr() - pbase()));
+  setp(buffer_.data(), buffer_.data() + buffer_.size());  // a failed write is not repeated
+  write(bytes);
   return 0;
 }
 
-void OutputBuffer::write_out() {
-  const std::string_view bytes(pbase(), static_cast<std::size_t>(pptr() - pbase()));
-  setp(buffer_.data(), buffer_.data() + buffer_.size());  // a failed write is not repeated
+void StandardOutput::write(std::string_view bytes) {
   try {
     file_.write(bytes);
   } catch (const std::system_error& error) {
@@ -50,9 +45,6 @@ void OutputBuffer::write_out() {
                       error.code() == std::errc::broken_pipe);
   }
 }
-
-InputBuffer::InputBuffer(system::File file, std::string name)
-    : file_(std::move(file)), name_(std::move(name)) {}
 
 InputBuffer::int_type InputBuffer::underflow() {
   try {

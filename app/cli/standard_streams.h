@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <streambuf>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "system/file.h"
 
@@ -22,22 +24,32 @@ class StreamError : public std::runtime_error {
   bool quiet_;
 };
 
-/// Buffered output to a file that reports why writing failed; the standard library's buffer loses
-/// the reason. Set badbit in the stream's exceptions(), so that StreamError is rethrown.
+/// Buffered output that reports why writing failed; the standard library's buffer loses the reason. Set
+/// badbit in the stream's exceptions(), so that what `write` throws is rethrown.
 class OutputBuffer : public std::streambuf {
  public:
-  OutputBuffer(system::File file, const char* name);
+  OutputBuffer() { setp(buffer_.data(), buffer_.data() + buffer_.size()); }
 
  protected:
+  virtual void write(std::string_view bytes) = 0;
   int_type overflow(int_type character) override;
   int sync() override;
 
  private:
-  void write_out();
+  std::array<char, 1 << 16> buffer_;
+};
 
+/// Output to a standard stream. Throws StreamError.
+class StandardOutput : public OutputBuffer {
+ public:
+  StandardOutput(system::File file, const char* name) : file_(std::move(file)), name_(name) {}
+
+ protected:
+  void write(std::string_view bytes) override;
+
+ private:
   system::File file_;
   const char* name_;
-  std::array<char, 1 << 16> buffer_;
 };
 
 /// Buffered input from a file that reports why reading failed; the standard library's buffer
@@ -45,7 +57,7 @@ class OutputBuffer : public std::streambuf {
 /// exceptions(), so that it is rethrown.
 class InputBuffer : public std::streambuf {
  public:
-  InputBuffer(system::File file, std::string name);
+  InputBuffer(system::File file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
 
  protected:
   int_type underflow() override;

@@ -7,18 +7,11 @@
 #include "system/console.h"
 
 namespace headscope::app {
-namespace {
-
-/// The terminal's width, without the cell for the cursor after the text.
-std::size_t width() {
-  return system::terminal_columns() - 1;
-}
-
-}  // namespace
 
 void StatusLine::tell(std::string_view text) {
   if (streams_.err_is_terminal) {
-    streams_.err << '\r' << terminal_safe(text).substr(0, width()) << "\x1b[K" << std::flush;
+    const std::size_t width = system::terminal_columns() - 1;  // the cursor needs a cell
+    streams_.err << '\r' << terminal_safe(text).substr(0, width) << "\x1b[K" << std::flush;
     shown_ = true;
   } else {
     streams_.err << text << '\n' << std::flush;

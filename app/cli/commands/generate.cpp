@@ -157,21 +157,13 @@ Run describe_generate(CLI::App& app, const std::shared_ptr<Arguments>& a) {
   add_computing(app, *a);
   add_prompt(app, *a, false);
   add_edits(app, *a);
-  app.add_option("--tokens", own->tokens, "maximum number of new tokens (default: 40)")
-      ->type_name("N")
-      ->check(within(0, 1 << 30));
-  app.add_option("--temperature", own->options.temperature,
-                 "temperature; 0: always the most probable token (default: 1)")
-      ->type_name("X")
-      ->check(within(0.0, 1e6));
-  app.add_option("--top-k", own->options.top_k,
-                 "sample from the K most probable tokens (default 0: from all)")
-      ->type_name("K")
-      ->check(within(0, 1 << 30));
-  app.add_option("--top-p", own->options.top_p,
-                 "sample from the fewest tokens whose total probability reaches P (default: 1)")
-      ->type_name("P")
-      ->check(within(0.0, 1.0));
+  add_number(app, "--tokens", "N", own->tokens, 0, 1 << 30, "maximum number of new tokens (default: 40)");
+  add_number(app, "--temperature", "X", own->options.temperature, 0, 1e6,
+             "temperature; 0: always the most probable token (default: 1)");
+  add_number(app, "--top-k", "K", own->options.top_k, 0, 1 << 30,
+             "sample from the K most probable tokens (default 0: from all)");
+  add_number(app, "--top-p", "P", own->options.top_p, 0, 1,
+             "sample from the fewest tokens whose total probability reaches P (default: 1)");
   app.add_option("--seed", own->seed, "the same seed gives the same text (default: 0)")->type_name("S");
   app.add_flag("--echo", own->echo, "write the prompt first");
   add_out(app, *a, "txt|json", "write the text to this file");

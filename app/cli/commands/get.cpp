@@ -1,5 +1,4 @@
 #include <string>
-#include <system_error>
 
 #include "app/cli/command_line.h"
 #include "app/cli/engine.h"

@@ -126,11 +126,9 @@ Run describe_serve(CLI::App& app, const std::shared_ptr<Arguments>&) {
   const CLI::Option* stdio = app.add_flag("--stdio")->description(
       "read requests from standard input, one line of JSON each, and write one line\nof JSON each to "
       "standard output; serve opens no port");
-  app.add_option("--memory", *memory,
-                 "memory for models that stay loaded, in MiB; the one used longest ago is\ndropped first "
-                 "(default: half of the machine's)")
-      ->type_name("MB")
-      ->check(within(0, 1 << 30));
+  add_number(app, "--memory", "MB", *memory, 0, 1 << 30,
+             "memory for models that stay loaded, in MiB; the one used longest ago is\ndropped first "
+             "(default: half of the machine's)");
   add_footer(
       app,
       "A request: {\"id\": 1, \"args\": [\"predict\", \"--prompt\", \"Once upon a time\", \"--json\"]}\n"

@@ -2,10 +2,8 @@
 #include "app/cli/command_line.h"
 #include "app/cli/engine.h"
 #include "app/cli/recipes.h"
-#include "app/run/sources/model_discovery.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/view.h"
-#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {

@@ -57,10 +57,6 @@ class TensorStream {
   std::vector<std::int64_t> shape_;
   std::vector<float> block_;
 
-  std::int64_t row_size() const {
-    return std::accumulate(shape_.begin() + 1, shape_.end(), std::int64_t{1}, std::multiplies());
-  }
-
   /// [head, query, key]: the keys after the chunk's last query were never computed; no query attends to them.
   void write_attention(const model::ConstActivation2d& piece, float beyond) {
     const std::int64_t length = shape_[2];
@@ -72,7 +68,8 @@ class TensorStream {
 
   /// Writes [pos, ...]: rows of floats. The piece contains the columns from `first_col` on.
   void write_rows(const model::ConstActivation2d& piece, std::int64_t first_col) {
-    const std::int64_t row_size = this->row_size();
+    const std::int64_t row_size =
+        std::accumulate(shape_.begin() + 1, shape_.end(), std::int64_t{1}, std::multiplies());
     if (piece.cols == row_size && piece.stride == row_size) {
       writer_->write(name_, piece.first_pos * row_size,
                      std::span<const float>(piece.data, static_cast<std::size_t>(piece.rows * row_size)));
@@ -247,10 +244,8 @@ Run describe_trace(CLI::App& app, const std::shared_ptr<Arguments>& a) {
   add_token(app, "--other-token", own->measured.other,
             "the token whose logit is subtracted (default: the most probable other one)")
       ->needs(gradients);
-  app.add_option("--position", own->measured.position,
-                 "the position of the prediction, from 0 (default -1: the last)")
-      ->type_name("I")
-      ->check(within(-1, 1 << 24))
+  add_number(app, "--position", "I", own->measured.position, -1, 1 << 24,
+             "the position of the prediction, from 0 (default -1: the last)")
       ->needs(gradients);
   add_second(app, *a, "the baseline of KL (default: the unedited run, or the second model)");
   app.add_option("--out", a->out, "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1")

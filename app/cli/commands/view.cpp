@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -89,7 +88,7 @@ class ViewCommand {
   TableFold means_;
   Selection chosen_;         ///< for the prompt, as given
   int number_ = 1;           ///< of the prompt in its list
-  bool is_first_ = true;     ///< of those that succeed
+  bool is_first_ = true;     ///< of those that succeed: no answer was written yet
   std::string csv_heading_;  ///< of a list; empty: not written yet
 
   Options& options() { return a_.session.options; }
@@ -241,7 +240,7 @@ class ViewCommand {
       answer({}, "", a_.out, to);
     } else {
       const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
-        number_ = source.number(), is_first_ = source.is_first();
+        number_ = source.number();
         answer(prompt, source.where(), source.file(a_.out), to);
       };
       const PromptsRun done = for_each_prompt(a_, to, work);
@@ -373,7 +372,7 @@ class ViewCommand {
     std::string text = written(std::move(table), std::move(json));
     if (format_ == Format::csv && one_file && a_.is_list()) text = below_first_heading(text, where);
     if (format_ == Format::text && one_file && a_.is_list())
-      to.out << (is_first_ ? "" : "\n") << "prompt " << number_ << ":\n";
+      to.out << (std::exchange(is_first_, false) ? "" : "\n") << "prompt " << number_ << ":\n";
     if (one_file)
       to.out << text;
     else
