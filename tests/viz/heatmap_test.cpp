@@ -4,7 +4,6 @@
 #include "tests/viz/grids.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/charts/small_multiples.h"
-#include "viz/charts/vector_strip.h"
 
 namespace headscope::viz::heatmap_test {
 namespace {

@@ -5,8 +5,8 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/tables.h"
 #include "tests/viz/text_boxes.h"
+#include "viz/charts/heatmap.h"
 #include "viz/charts/number_axis.h"
-#include "viz/charts/vector_strip.h"
 
 namespace headscope::viz::table_test {
 namespace {

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include "viz/charts/heatmap.h"
 #include "viz/charts/number_axis.h"
 #include "viz/charts/table_rows.h"
-#include "viz/charts/vector_strip.h"
 #include "viz/scene/contrast.h"
 
 namespace headscope::viz {

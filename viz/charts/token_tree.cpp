@@ -23,7 +23,7 @@ Polyline connector(Point from, Point to, const TreeNode& node) {
     return line;
   }
   for (int i = 0; i <= kCurvePoints; ++i) {
-    const float t = static_cast<float>(i) / kCurvePoints, s = t * t * (3 - 2 * t);
+    const float t = static_cast<float>(i) / kCurvePoints, s = eased(t);
     line.points.push_back({from.x + t * (to.x - from.x), from.y + s * (to.y - from.y)});
   }
   return line;

@@ -74,19 +74,12 @@ std::string box(const Rect& r) {
 
 /// Escapes a text as it is drawn, which has nothing that XML 1.0 cannot contain.
 std::string escaped(std::string_view text) {
+  constexpr std::pair<char, std::string_view> kEntities[] = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
   std::string result;
   for (const char c : drawable(text)) {
-    if (c == '&') {
-      result += "&amp;";
-    } else if (c == '<') {
-      result += "&lt;";
-    } else if (c == '>') {
-      result += "&gt;";
-    } else if (c == '"') {
-      result += "&quot;";
-    } else {
-      result += c;
-    }
+    const auto* const known = std::ranges::find(kEntities, c, &std::pair<char, std::string_view>::first);
+    result += known == std::end(kEntities) ? std::string_view(&c, 1) : known->second;
   }
   return result;
 }

@@ -39,6 +39,11 @@ struct Rect {
   bool operator==(const Rect&) const = default;
 };
 
+/// An S-shaped course from 0 to 1 for t in [0, 1]: slow at both ends.
+constexpr float eased(float t) {
+  return t * t * (3 - 2 * t);
+}
+
 /// sRGB, straight alpha.
 struct Color {
   std::uint8_t r = 0;

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "app/views/parts/parts.h"
-#include "viz/scene/easing.h"
 
 namespace headscope::app {
 

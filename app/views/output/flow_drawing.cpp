@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "app/views/parts/parts.h"
-#include "viz/scene/easing.h"
 
 namespace headscope::app::flow_picture {
 namespace {

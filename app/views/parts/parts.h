@@ -19,8 +19,8 @@
 #include "app/views/parts/strips.h"
 #include "app/views/parts/weight_colors.h"
 #include "viz/charts/axis.h"
+#include "viz/charts/heatmap.h"
 #include "viz/charts/number_axis.h"
-#include "viz/charts/vector_strip.h"
 #include "viz/scene/colormap.h"
 
 // All that views are made of.
