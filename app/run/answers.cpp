@@ -26,14 +26,4 @@ std::shared_ptr<const Answer> SnapshotAnswers::ask(const Question& question) {
   return snapshot_->answers->find(question);
 }
 
-std::vector<Question> newest_first(const std::vector<Question>& before, const std::vector<Question>& now) {
-  const QuestionSet old(before.begin(), before.end()), asked(now.begin(), now.end());
-  std::vector<Question> ordered;
-  for (const Question& question : now)
-    if (!old.contains(question)) ordered.push_back(question);
-  for (const Question& question : before)
-    if (asked.contains(question)) ordered.push_back(question);
-  return ordered;
-}
-
 }  // namespace headscope::app

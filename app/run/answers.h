@@ -53,7 +53,4 @@ class SnapshotAnswers final : public Answers {
   QuestionSet noted_;  // the same, for lookup
 };
 
-/// `now` in its order, but with the questions that are not in `before` first.
-std::vector<Question> newest_first(const std::vector<Question>& before, const std::vector<Question>& now);
-
 }  // namespace headscope::app

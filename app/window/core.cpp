@@ -27,6 +27,17 @@ constexpr std::chrono::seconds kPatience{3};  // of a window that closes, with e
 constexpr std::string_view kFirstPrompt =
     "Once there was a little girl who lived by the sea with a big black dog. Every morning she";
 
+/// `now` in its order, but with the questions that are not in `before` first.
+std::vector<Question> newest_first(const std::vector<Question>& before, const std::vector<Question>& now) {
+  const QuestionSet old(before.begin(), before.end()), asked(now.begin(), now.end());
+  std::vector<Question> ordered;
+  for (const Question& question : now)
+    if (!old.contains(question)) ordered.push_back(question);
+  for (const Question& question : before)
+    if (asked.contains(question)) ordered.push_back(question);
+  return ordered;
+}
+
 UiState first_state(const CoreOptions& options) {
   const Settings& settings = options.settings;
   UiState s;

@@ -36,8 +36,6 @@ class StreamGraph {
   explicit StreamGraph(const Config& config) : StreamGraph(config.n_layer, config.n_head) {}
   StreamGraph(int n_layer, int n_head);
 
-  int n_layer() const { return n_layer_; }
-  int n_head() const { return n_head_; }
   int writer_count() const { return 1 + n_layer_ * (n_head_ + 1); }
   int reader_count() const { return n_layer_ * (3 * n_head_ + 1) + 1; }
   int edge_count() const { return first_edges_.back(); }

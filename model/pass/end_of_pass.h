@@ -11,9 +11,6 @@ struct EndOfPass {
   int first = 0;
   int depth = 1;
 
-  /// The same for rows from `row` on, which must be the first of its position.
-  EndOfPass from_row(int row) const { return {run, first + row / depth, depth}; }
-
   /// Edits a site after the last block, for rows [n, columns]: rows.row(0) is row `row`, and the columns
   /// start at first_col.
   void apply(Site site, FloatRows rows, int row = 0, int first_col = 0) const;

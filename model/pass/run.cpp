@@ -108,13 +108,6 @@ std::size_t Run::most_bytes(const Config& config) {
   return static_cast<std::size_t>(Page::count_for(config.n_ctx)) * Page::bytes(config);
 }
 
-std::size_t Run::bytes() const {
-  std::size_t sum = 0;
-  for (const auto& page : pages)
-    for (const Page* p = page.get(); p != nullptr; p = p->below().get()) sum += p->bytes();
-  return sum;
-}
-
 void check_positions(const Run& run, int first, int count) {
   if (first >= 0 && count >= 0 && first <= run.length() - count) return;
   const std::string one = "there is no position " + std::to_string(first),

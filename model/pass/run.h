@@ -122,8 +122,6 @@ struct Run {
 
   /// The memory of the pages of a run of the longest prompt.
   static std::size_t most_bytes(const Config& config);
-  std::size_t bytes()
-      const;  ///< size of all pages, including those shared with other runs and those below them
 };
 
 /// Throws RunError if the run lacks one of the positions [first, first + count).

@@ -298,7 +298,6 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
                                            std::stop_token stop, const Run* of, int first) const {
   const Weights& weights = impl_->weights;
   Workspace::Impl& memory = workspace.impl();
-  const EndOfPass end{of, first, depth};
   const int d_model = weights.config.n_embd, positions = static_cast<int>(targets.size());
   const int at_once = std::max(1, kPositionsPerSweep / depth);
   std::vector<LensReading> result;
@@ -309,11 +308,11 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
     const ConstFloatRows given{rows.data() + static_cast<std::ptrdiff_t>(done) * depth * d_model, n, d_model,
                                d_model};
     const FloatRows normalized = memory.activations.rows(n, d_model);
-    const EndOfPass end_here = end.from_row(done * depth);
-    final_layer_norm(weights, given, end_here, memory.workers, normalized);
+    const EndOfPass end{of, first + done, depth};
+    final_layer_norm(weights, given, end, memory.workers, normalized);
     std::vector<int> wanted;
     for (int i = 0; i < n; ++i) wanted.push_back(targets[done + i / depth]);
-    Sweep sweep(weights, normalized, std::move(wanted), end_here, top, memory);
+    Sweep sweep(weights, normalized, std::move(wanted), end, top, memory);
     sweep.go();
     for (int i = 0; i < n; ++i) result.push_back({sweep.of(i), sweep.divergence(i)});
   }

@@ -235,18 +235,6 @@ std::size_t LogitLens::bytes() const {
          (readings.size() + before.size()) * (sizeof(model::LensReading) + kGuesses * sizeof(model::Guess));
 }
 
-std::string lens_place_name(int place, int n_layer) {
-  const auto [layer, mid] = lens_place(place);
-  if (layer == n_layer) return std::to_string(layer - 1) + " post";
-  return std::to_string(layer) + (mid ? " mid" : " pre");
-}
-
-std::string lens_hook_name(int place, int n_layer) {
-  const auto [layer, mid] = lens_place(place);
-  if (layer == n_layer) return model::hook_name({model::Site::resid_post, layer - 1});
-  return model::hook_name({mid ? model::Site::resid_mid : model::Site::resid_pre, layer});
-}
-
 std::optional<LogitLens> LensOf::reusable_part(const LogitLens& previous, const PromptRun& run) const {
   LogitLens kept = first_part(*this, previous, run);
   return kept.readings.empty() ? std::nullopt : std::optional(std::move(kept));

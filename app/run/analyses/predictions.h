@@ -130,10 +130,6 @@ struct LensPlace {
 constexpr LensPlace lens_place(int place) {
   return {place / 2, place % 2 != 0};
 }
-/// "0 pre", "0 mid" ... "11 post"; TransformerLens' names are blocks.0.hook_resid_pre and so on.
-std::string lens_place_name(int place, int n_layer);
-/// "blocks.0.hook_resid_mid"; of the last place, the end of the stream, "blocks.11.hook_resid_post".
-std::string lens_hook_name(int place, int n_layer);
 
 /// Answers for positions [kPositions * block, kPositions * (block + 1)), up to the end of the run.
 struct LensOf {

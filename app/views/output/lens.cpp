@@ -65,9 +65,17 @@ std::vector<int> shown_places(const ViewContext& c) {
     if (c.options[kMid] || !lens_place(place).mid) places.push_back(place);
   return places;
 }
-/// "5 mid"
+/// "0 pre", "0 mid" ... "11 post".
 std::string place_name(const ViewContext& c, int place) {
-  return lens_place_name(place, c.run->run->config.n_layer);
+  const auto [layer, mid] = lens_place(place);
+  if (layer == c.run->run->config.n_layer) return std::to_string(layer - 1) + " post";
+  return std::to_string(layer) + (mid ? " mid" : " pre");
+}
+/// "blocks.0.hook_resid_mid"; of the last place, the end of the stream, "blocks.11.hook_resid_post".
+std::string hook_of(const ViewContext& c, int place) {
+  const auto [layer, mid] = lens_place(place);
+  if (layer == c.run->run->config.n_layer) return model::hook_name({model::Site::resid_post, layer - 1});
+  return model::hook_name({mid ? model::Site::resid_mid : model::Site::resid_pre, layer});
 }
 std::string place_words(const ViewContext& c, int place) {
   const auto [layer, mid] = lens_place(place);
@@ -141,8 +149,8 @@ Table table(const ViewContext& c) {
     for (int place = 0; place <= 2 * layers; ++place) {
       const model::LensReading& reading = block.at(position, place);
       TableRow row;
-      add_cells(row, position, c.run->tokens.labels[position], place_name(c, place),
-                lens_hook_name(place, layers), answer, label_of(c, answer));
+      add_cells(row, position, c.run->tokens.labels[position], place_name(c, place), hook_of(c, place),
+                answer, label_of(c, answer));
       add_reading(row, reading);
       if (is_difference && block.compares(position)) add_reading(row, block.before_at(position, place));
       if (is_difference) row.resize(result.at("guess 1 id"));
