@@ -223,8 +223,13 @@ class ViewCommand {
   void choose_defaults() {
     const bool has_second = given("--second") || a_.second_model;
     if (has_second && a_.recipe.empty() && a_.session.side == Side::run) choose(options(), view_.with_second);
-    if (view_.row_count != nullptr && a_.figure.rows > 0 && !given(view_.row_count))
-      options().set(*view_.row_count, a_.figure.rows);
+    if (const OptionSpec* count = view_.row_count; count != nullptr && given("--rows") && !given(count)) {
+      if (a_.figure.rows > count->high)
+        throw UsageError("--rows: takes a number from 0 to " + std::to_string(static_cast<int>(count->high)) +
+                         " for the view " + std::string(view_.id) + ", not " +
+                         std::to_string(a_.figure.rows));
+      options().set(*count, a_.figure.rows > 0 ? a_.figure.rows : static_cast<int>(count->high));
+    }
     if (view_.metric != nullptr && !given(view_.metric) && a_.recipe.empty())
       choose_difference(view_, options());
   }
@@ -509,7 +514,7 @@ Run describe_view(CLI::App& app, const std::shared_ptr<Arguments>& a, const View
   app.add_option("--rows", a->figure.rows,
                  "at most N rows: the strongest, or the first ones if rows have no strength;\n0: all")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber.description(""));
+      ->check(within(0, 1 << 30));
   add_out(app, *a, kFormatsOfViews,
           "write the table or the picture to this file (default: the table as text);\nwith --prompts, {n} in "
           "its name is the prompt's number from 1");

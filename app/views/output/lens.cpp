@@ -26,12 +26,12 @@ const auto kMid =
     switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP", true);
 const auto kWords = switch_option("lens-guesses", "Guesses", "wW",
                                   "make cells wide enough for the text of the best guess", true);
-/// Means over prompts of different lengths need the query alone.
-enum class Rows { all, query };
+enum class Rows { automatic, all, query };
 const auto kRows = choice_option<Rows>(
     "lens-at", "Numbers", "pP", "the positions that the table has numbers of",
-    {{"all", "All positions", "Numbers after every position"},
-     {"query", "Query", "Numbers after the query alone, as for means over prompts of different lengths"}},
+    {{"auto", "Automatic", "All positions; means over prompts, which differ in length, the query alone"},
+     {"all", "All positions", "Numbers after every position"},
+     {"query", "Query", "Numbers after the query alone"}},
     {.of_list = true});
 /// -1: such that the query's column is visible.
 const auto kFirstColumn = pane_option("first-column", -1, 0, 1 << 24, true);

@@ -219,7 +219,8 @@ MeansOfView means_of(const View& view, const ViewContext& c) {
   for (const OptionSpec* option : view.options)
     if (option != &kMeanOverList && !option->pane_only && has_effect(view, *option, c.options))
       means.options.set(*option, c.options.value(*option));
-  if (const auto& [option, value] = view.for_means; option != nullptr) means.options.set(*option, value);
+  if (const auto& [option, value] = view.for_means; option != nullptr)
+    if (means.options.value(*option) == option->default_value) means.options.set(*option, value);
   if (view.caption.head) means.selection = {.layer = c.selection.layer, .head = c.selection.head};
   return means;
 }

@@ -255,6 +255,16 @@ TEST(ListMeans, SayOverWhatTheyAreTaken) {
   EXPECT_THAT(caption(*find_view("lens"), shown.context()), HasSubstr("mean over"));
 }
 
+TEST(ListMeans, OfTheLensAreAfterTheQueryUnlessAllPositionsAreChosen) {
+  const Scenario s = with_list();
+  const auto has_positions = [&](const char* at) {
+    const ViewFixture shown("lens", s, 1000, 700, {{"over-list", "yes"}, {"lens-at", at}});
+    return shown.table().columns.front().name == "position";
+  };
+  EXPECT_FALSE(has_positions("auto"));
+  EXPECT_TRUE(has_positions("all"));
+}
+
 TEST(ListMeans, StopAndGoOn) {
   const Scenario s = with_list();
   const MeansOfView question = means_of(*find_view("lens"), s.context(1000, 700));
