@@ -133,11 +133,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list.bar("× " + viz::number(n.scale, 3), 5, n.scaled,
            {.file = "scaled", .is_signed = true, .hidden = n.scale == 1, .differs = true});
   list.bar("weight", 8, n.weights, weight);
+  if (!row) return made;
   arrange_keys(list, c, n.weights);
-  if (!row) {
-    list.table.marked = list.kept = -1;
-    return made;
-  }
   weight.file = "unscaled";
   list.bar("unscaled", 7, n.unscaled, weight);
   return made;

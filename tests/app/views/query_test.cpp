@@ -78,6 +78,9 @@ TEST(SoftmaxView, ThreeNumbersOfEverySize) {
   EXPECT_GT(hundred[1], 0);
   EXPECT_EQ(hundred[0], 0);
   EXPECT_EQ(hundred[2], 1);
+  const Table kept =
+      ViewFixture("softmax", s, 900, 600, {{"scores-from", "one"}, {"strongest-first", "yes"}}).table();
+  EXPECT_EQ(column(kept, "weight"), one) << "they are no keys to be sorted";
 }
 
 TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
