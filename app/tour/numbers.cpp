@@ -22,28 +22,27 @@ std::string label_at(const ViewContext& c, int position) {
   return "“" + c.run->tokens.labels[position] + "”";
 }
 
-std::string guess(const ViewContext& c, std::size_t place) {
-  const auto next = current_next(c);
+using Next = std::shared_ptr<const NextToken>;  // null while it is not known
+
+std::string guess(const ViewContext& c, const Next& next, std::size_t place = 0) {
   if (!next) return "";
   const auto best = model::largest_logits(next->logits, static_cast<int>(place) + 1);
   return best.size() > place ? "“" + label_of(c, best[place].id) + "”" : "";
 }
 
 /// The next token in the baseline, or in this run if there is no baseline.
-std::shared_ptr<const NextToken> next_before(const ViewContext& c) {
+Next next_before(const ViewContext& c) {
   return c.compared() ? compared_next(c) : current_next(c);
 }
 
-std::optional<double> probability_of(const NextToken& next, int id) {
-  const auto logit = static_cast<double>(next.logits[id]);
-  return std::exp(logit - model::log_sum_exp(next.logits));
-}
-
-int best_guess(const NextToken& next) {
-  return model::largest_logits(next.logits, 1).front().id;
-}
-
 using Value = std::optional<double>;
+
+/// The probability in `next` of the first guess of `guessing`.
+Value probability(const Next& next, const Next& guessing) {
+  if (!next || !guessing) return {};
+  const int id = model::largest_logits(guessing->logits, 1).front().id;
+  return std::exp(static_cast<double>(next->logits[id]) - model::log_sum_exp(next->logits));
+}
 
 constexpr Number count(std::string_view name, Value (*value)(const ViewContext&)) {
   return {name, value, [](double n) { return grouped(static_cast<std::int64_t>(n)); }};
@@ -115,29 +114,15 @@ constexpr std::array kNumbers{
     text("strongest_key", [](const ViewContext& c) { return label_of_key(c, strongest_key(c)); }),
     index("strongest_position", [](const ViewContext& c) { return position(strongest_key(c)); }),
     share("strongest_weight", [](const ViewContext& c) { return weight_on(c, strongest_key(c)); }),
-    text("guess", [](const ViewContext& c) { return guess(c, 0); }),
-    text("second_guess", [](const ViewContext& c) { return guess(c, 1); }),
-    share("probability",
-          [](const ViewContext& c) -> Value {
-            const auto next = current_next(c);
-            return next ? probability_of(*next, best_guess(*next)) : Value();
-          }),
+    text("guess", [](const ViewContext& c) { return guess(c, current_next(c)); }),
+    text("second_guess", [](const ViewContext& c) { return guess(c, current_next(c), 1); }),
+    share("probability", [](const ViewContext& c) { return probability(current_next(c), current_next(c)); }),
     // For edited runs: the baseline's first guess, and its probability in the baseline and now.
-    text("guess_before",
-         [](const ViewContext& c) {
-           const auto before = next_before(c);
-           return before ? "“" + label_of(c, best_guess(*before)) + "”" : "";
-         }),
+    text("guess_before", [](const ViewContext& c) { return guess(c, next_before(c)); }),
     share("probability_before",
-          [](const ViewContext& c) -> Value {
-            const auto before = next_before(c);
-            return before ? probability_of(*before, best_guess(*before)) : Value();
-          }),
+          [](const ViewContext& c) { return probability(next_before(c), next_before(c)); }),
     share("probability_of_it",
-          [](const ViewContext& c) -> Value {
-            const auto before = next_before(c), now = current_next(c);
-            return before && now ? probability_of(*now, best_guess(*before)) : Value();
-          }),
+          [](const ViewContext& c) { return probability(current_next(c), next_before(c)); }),
 };
 
 std::string words_of(const Number& number, const ViewContext& context) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "app/ascii.h"
@@ -61,7 +62,7 @@ class Parser {
     for (const TourParagraph& paragraph : paragraphs(false))
       tour_.about += (tour_.about.empty() ? "" : " ") + paragraph.words;
     if (tour_.about.empty()) fail("a paragraph about the tour");
-    do tour_.stops.push_back(stop());
+    do stop();
     while (!at_end_);
     return std::move(tour_);
   }
@@ -83,8 +84,7 @@ class Parser {
     } while (line_.starts_with('%'));
   }
 
-  /// The paragraphs up to the next heading. In a stop they have conditions, and each name in braces must be a
-  /// number's name, on one line.
+  /// The paragraphs up to the next heading. In a stop they have conditions and names of numbers in braces.
   std::vector<TourParagraph> paragraphs(bool in_stop) {
     std::vector<TourParagraph> all;
     bool open = false, begun = false;  // begun: a condition is waiting for its paragraph
@@ -122,18 +122,28 @@ class Parser {
     } catch (const std::invalid_argument& e) {
       fail_with(e.what());
     }
+    const TourStop now = resolved();
+    for (const auto& [needs, line, given] : {std::tuple("this layer", "layer", now.layer.has_value()),
+                                             {"this head", "layer", now.layer.has_value()},
+                                             {"this head", "head", now.head.has_value()},
+                                             {"this token", "token", now.token.has_value()},
+                                             {"this key", "key", now.key.has_value()}})
+      if (!given && std::ranges::count(paragraph.conditions, needs, &Condition::name) > 0)
+        fail("\"- " + std::string(line) + ": …\" at this stop or before it");
   }
 
-  TourStop stop() {
+  void stop() {
     if (!line_.starts_with("## ")) fail("\"## title of a stop\"");
-    TourStop stop;
+    TourStop& stop = tour_.stops.emplace_back();
     stop.title = trimmed(line_.substr(3));
     for (next(); line_.starts_with('-') && !is_condition(); next()) command(stop);
-    if (tour_.stops.empty() && !stop.prompt) fail("\"- prompt: words\" at the first stop");
+    if (!resolved().prompt) fail("\"- prompt: words\" at the first stop");
     stop.caption = paragraphs(true);
     if (stop.caption.empty()) fail("a paragraph about the stop " + model::quote(stop.title));
-    return stop;
   }
+
+  /// The stop that is being read, completed by those before it.
+  TourStop resolved() const { return resolve_stop(tour_, static_cast<int>(tour_.stops.size()) - 1); }
 
   /// Whether the line begins a paragraph with conditions.
   bool is_condition() const {
@@ -158,9 +168,10 @@ class Parser {
     for (const auto& [key, number] : {std::pair("layer", &stop.layer), {"head", &stop.head}})
       if (name == key) return void(*number = index(value));
     if (name == "view") {
-      view_ = find_view(value);
-      if (!view_ || view_->place != Place::tab) fail("the id of a view");
-      stop.view = view_->id;
+      if (!stop.points.empty()) fail("the view before what the stop points at");
+      const View* view = find_view(value);
+      if (!view || view->place != Place::tab) fail("the id of a view");
+      stop.view = view->id;
     } else if (name == "option") {
       stop.options.push_back(option(value));
     } else if (name == "edit") {
@@ -198,14 +209,15 @@ class Parser {
     using Kind = TourPoint::Kind;
     if (text == "prompt") return {Kind::prompt};
     if (text == "edits") return {Kind::edits};
-    if (text == "pane view" && view_) return {Kind::pane, view_};
+    const View* view = find_view(resolved().view);
+    if (text == "pane view" && view) return {Kind::pane, view};
     std::vector<const View*> places = side_views();
     std::string panes, names;
     for (const View* side : places) {
       if (text == "pane " + std::string(side->id)) return {Kind::pane, side};
       panes.append("pane ").append(side->id).append(", ");
     }
-    if (view_) places.insert(places.begin(), view_);
+    if (view) places.insert(places.begin(), view);
     for (const View* place : places) {
       for (const Landmark& landmark : place->landmarks) {
         if (text == landmark.name) return {Kind::landmark, place, &landmark};
@@ -225,7 +237,6 @@ class Parser {
   std::size_t number_ = 0;  ///< of the line, from 1
   bool at_end_ = false;
   Tour tour_;
-  const View* view_ = nullptr;  ///< of the stop; null: none is chosen yet
 };
 
 }  // namespace

@@ -113,12 +113,16 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
            Case{head + "\nW {tokns}.\n", "walk.md:8: expected one of the numbers model, "},
            Case{head + "\n- if: this promt\nW.\n", "walk.md:8: expected this prompt, this model, "},
            Case{head + "\n- if: weight above nan\nW.\n", "found \"weight above nan\""},
+           Case{head + "\n- if: this head\nW.\n",
+                "walk.md:8: expected \"- layer: …\" at this stop or before it"},
            Case{
                head + "\n- when: this prompt\nW.\n",
                "walk.md:8: expected \"- if: this prompt\" or \"- otherwise\", found \"- when: this prompt\""},
            Case{head + "\nW.\n- otherwise\nV.\n",
                 "walk.md:9: expected \"- if: …\" and its paragraph before \"- otherwise\""},
            Case{head + "- view: heatmap\n- point: option strips\n\nW.\n", "found \"option strips\""},
+           Case{head + "- view: lines\n- point: prompt\n- view: heatmap\n\nW.\n",
+                "walk.md:9: expected the view"},
        }) {
     SCOPED_TRACE(wrong.text.substr(0, 200));
     EXPECT_THAT(message_of<model::LoadError>([&] { parse_tour(wrong.text, "walk.md"); }),
