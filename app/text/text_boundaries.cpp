@@ -9,8 +9,6 @@
 namespace headscope::app {
 namespace {
 
-constexpr char32_t kApostrophe = 0x2019;
-
 enum class CharClass { word, space, sign, line_break };
 
 /// The class of a character. Invalid bytes count as letters, so that a run of them is selected together.
@@ -20,8 +18,8 @@ CharClass class_of(const viz::Decoded& c) {
   const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c.code));
   if (c.code == '\t' || category == UTF8PROC_CATEGORY_ZS) return CharClass::space;
   // Letters, marks, numbers and connectors are consecutive.
-  const bool is_word = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PC;
-  return is_word ? CharClass::word : CharClass::sign;
+  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PC ? CharClass::word
+                                                                              : CharClass::sign;
 }
 
 /// The class of the grapheme at a boundary `at` < size after one of class `before`, which is that of its
@@ -29,7 +27,7 @@ CharClass class_of(const viz::Decoded& c) {
 CharClass class_at(std::string_view text, std::size_t at, CharClass before = CharClass::sign) {
   const viz::Decoded c = viz::decode_utf8(text, at);
   const std::size_t after = at + c.length;
-  const bool within = (c.code == '\'' || c.code == kApostrophe) && before == CharClass::word &&
+  const bool within = (c.code == '\'' || c.code == U'’') && before == CharClass::word &&
                       after < text.size() && class_of(viz::decode_utf8(text, after)) == CharClass::word;
   return within ? CharClass::word : class_of(c);
 }
@@ -38,9 +36,17 @@ bool is_blank(CharClass c) {
   return c == CharClass::space || c == CharClass::line_break;
 }
 
+/// The last place up to `at` < size where a word or sign begins whatever is before it, so that long texts are
+/// not read from the start: after a line feed, or an ASCII character after a space.
+std::size_t certain_start(std::string_view text, std::size_t at) {
+  const auto is_ink = [&](char c) { return is_ascii(c) && c > ' '; };
+  while (at > 0 && text[at - 1] != '\n' && !(text[at - 1] == ' ' && is_ink(text[at]))) --at;
+  return at;
+}
+
 /// The graphemes of one class that hold a byte `at` < size; each line break is alone.
 ByteRange run_at(std::string_view text, std::size_t at) {
-  ByteRange run{0, paragraph_at(text, at).begin};
+  ByteRange run{0, certain_start(text, at)};
   while (run.end <= at) {
     run = {run.end, next_grapheme(text, run.end)};
     const CharClass all = class_at(text, run.begin);
@@ -74,12 +80,9 @@ std::size_t next_grapheme(std::string_view text, std::size_t at) {
 std::size_t previous_grapheme(std::string_view text, std::size_t at) {
   at = std::min(at, text.size());
   if (at == 0) return 0;
-  std::size_t boundary = paragraph_at(text, at - 1).begin;
-  for (;;) {
-    const std::size_t next = next_grapheme(text, boundary);
-    if (next >= at) return boundary;
-    boundary = next;
-  }
+  std::size_t boundary = certain_start(text, at - 1);
+  for (std::size_t next; (next = next_grapheme(text, boundary)) < at;) boundary = next;
+  return boundary;
 }
 
 std::size_t grapheme_floor(std::string_view text, std::size_t at) {
