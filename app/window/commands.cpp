@@ -1,6 +1,7 @@
 #include "app/window/commands.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "app/ascii.h"
 
@@ -179,7 +180,9 @@ std::span<const Command> commands() {
 }
 
 const Command& command(std::string_view label) {
-  return *std::ranges::find(kTable, label, &Command::label);
+  const auto* const found = std::ranges::find(kTable, label, &Command::label);
+  if (found == std::end(kTable)) throw std::logic_error("there is no command " + std::string(label));
+  return *found;
 }
 
 Action toggle_second_view(const UiState& state) {
