@@ -139,9 +139,12 @@ void draw_window(Ui& ui) {
   const Rect bar{margin, ui.u(6) - tight, inner, ui.u(32)};
   draw_top_bar(ui, bar);
   float y = draw_prompt(ui, {margin, bar.bottom() + ui.u(6) - tight, inner, 0}) + ui.u(8) - tight;
-  const float strips = draw_edit_bars(ui, {margin, y, inner, 0}) - y;
+  // Fixed while a brush is used on the picture, so that bars that come or grow are not drawn over it.
   const bool holds_picture = ui.moment.press && ui.moment.press->view;
-  if (!holds_picture) ui.moment.strips = strips;  // fixed while a brush is used on the picture
+  ImGui::PushClipRect({0, y}, {window.w, holds_picture ? y + ui.moment.strips : window.h}, true);
+  const float strips = draw_edit_bars(ui, {margin, y, inner, 0}) - y;
+  ImGui::PopClipRect();
+  if (!holds_picture) ui.moment.strips = strips;
   y += ui.moment.strips;
   const Rect status{margin, window.h - ui.u(24), inner, ui.u(24)};
   const Bar bars[] = {error_bar(ui, inner), warnings_bar(ui, inner), fetching_bar(ui)};
