@@ -1,4 +1,5 @@
 #include "app/run/analyses/token_pass.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/attention/query_rows.h"
 #include "app/views/attention/score_breakdown.h"
 #include "app/views/parts/parts.h"
@@ -85,7 +86,9 @@ void add_fixed_rows(List& list, const ViewContext& c, const Numbers& n) {
              list.cell(kWeightColumn, viz::fixed_number(n.weight_sum, 4))}};
   if (values)
     footer[0].push_back(strip(kWeightedColumn, Vector::z, edited ? "sum" : "z", n.z, c.theme->value));
-  if (edited) footer.push_back({list.cell(kTokenColumn, "edited")});
+  const std::vector<model::Edit> edits = edits_of_head(c, c.selection.layer, c.selection.head);
+  const std::string made_by = edits.size() == 1 ? edit_words(edits.front()) : "edited";
+  if (edited) footer.push_back({list.cell(kTokenColumn, made_by)});
   if (edited && values)
     footer[1].push_back(strip(kWeightedColumn, Vector::edited_z, "z", n.edited_z, c.theme->value));
 }

@@ -49,7 +49,9 @@ std::vector<KnownModel> models_to_fetch(const UiState& state) {
 void draw_models(Ui& ui) {
   if (ui.moment.open == Menu::models) ui.actions.emplace_back(FindModels{});
   if (!ui.begin_menu(Menu::models, ui.u(540))) return;
+  std::size_t before = 0;
   for (const DiscoveredModel& model : models_here(ui.state)) {
+    if (before++ == ui.state.models.size()) ui.heading("Recent");
     const bool open = ui.snapshot.model && ui.snapshot.model->folder == model.folder;
     if (model_row(ui, model, open) && !open) ui.actions.emplace_back(OpenModel{model.folder});
   }
