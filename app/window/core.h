@@ -149,8 +149,13 @@ class Core {
   std::vector<Question> questions_;       // asked by the window, newest first
   std::optional<Effect> pending_export_;  // an export that is waiting for answers
   std::vector<Question> pending_questions_;
-  /// The session that was saved before the hashes of its models' weights were known.
-  std::optional<std::pair<std::filesystem::path, Recipe>> unhashed_;
+  /// A session that was saved before the hashes of its models' weights were known.
+  struct Unhashed {
+    std::filesystem::path file;
+    std::string written;
+    Recipe recipe;
+  };
+  std::optional<Unhashed> unhashed_;
   std::vector<std::weak_ptr<const std::filesystem::path>> writing_;  // owned by the tasks that write them
   WindowFrame frame_;
   WindowPicture window_;

@@ -14,6 +14,7 @@
 #include "app/window/exporting.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
+#include "model/files/file_io.h"
 #include "model/pass/statistics.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
@@ -126,10 +127,11 @@ void Core::perform(const SaveSession& effect) {
     Recipe recipe{session_of(state_, *snapshot_), {}};
     recipe.session.precision = options_.window.precision;
     const bool is_whole = add_known_weights(recipe.session, snapshot_);
-    write(kSaving, file, to_json(recipe), true);
+    std::string json = to_json(recipe);
+    write(kSaving, file, json, true);
     ended(Outcome::writes);
     unhashed_.reset();
-    if (!is_whole) unhashed_.emplace(file, std::move(recipe));
+    if (!is_whole) unhashed_ = {file, std::move(json), std::move(recipe)};
   } catch (const std::exception& e) {
     ended(Outcome::failed, e.what());
   }
@@ -158,16 +160,19 @@ void Core::wait_for_writing(std::chrono::milliseconds time) {
 }
 
 void Core::add_late_hashes() {
-  if (!unhashed_ || !add_known_weights(unhashed_->second.session, snapshot_)) return;
-  const auto [file, recipe] = *std::exchange(unhashed_, std::nullopt);
+  if (!unhashed_ || !add_known_weights(unhashed_->recipe.session, snapshot_)) return;
+  const Unhashed saved = *std::exchange(unhashed_, std::nullopt);
   try {
-    background_.run_in_order(kSaving, [file = file, whole = to_json(recipe)]() -> Result {
-      try {
-        system::write_file_atomically(file, whole);
-      } catch (const std::exception&) {  // nobody waits for it
-      }
-      return std::nullopt;
-    });
+    background_.run_in_order(
+        kSaving, [file = saved.file, before = saved.written, whole = to_json(saved.recipe)]() -> Result {
+          try {
+            // Another window or program may have written it since, or removed it.
+            if (model::read_file(file, before.size() + 1) == before)
+              system::write_file_atomically(file, whole);
+          } catch (const std::exception&) {  // the session that was saved stays as it is
+          }
+          return std::nullopt;
+        });
   } catch (const NoThread&) {  // the session stays without a hash, as one of unknown weights
   }
 }
