@@ -42,7 +42,14 @@ void refuse_text(UiState& s) {
 /// Appends a token to the second prompt, which is only text.
 void continue_second(UiState& s, const AppendToken& a) {
   TextState& edit = s.second.text.edit;
-  std::string bytes(a.of->model->tokenizer->bytes(a.id));
+  const model::Tokenizer& tokenizer = *a.of->model->tokenizer;
+  std::string bytes(tokenizer.bytes(a.id));
+  if (bytes.empty()) {
+    s.generation.running = false;
+    s.message = {"The second prompt is a text, and the token " + token_label(tokenizer, a.id) + " has none.",
+                 true};
+    return;
+  }
   const std::size_t kept = a.after < 0 ? edit.text.size() : a.of->tokens.tokens.at(a.after).end;
   if (kept + bytes.size() > kMaxText) return refuse_text(s);
   const TextCommand command = a.after < 0 ? TextCommand(Append{std::move(bytes), s.generation.running})
