@@ -129,8 +129,8 @@ struct Moment {
   bool edits = false;            ///< whether the Edits bar was open in the last frame
   bool second = false;           ///< the same for the second prompt
   Dialog dialog = Dialog::none;  ///< the dialog drawn last
-  /// The contents in which no scrolling brings what a tour points at into view. The search takes long.
-  std::map<const TourPoint*, std::shared_ptr<void>> hidden;
+  /// The pictures in which no scrolling brings what a tour points at into view. The search takes long.
+  std::map<const TourPoint*, std::weak_ptr<const Picture>> hidden;
   std::string scrolled_for;  ///< what a list was last scrolled to: see Ui::scroll_once
   std::shared_ptr<const std::vector<PaletteEntry>> found;  ///< see found_entries
   std::shared_ptr<const HelpLayout> help;                  ///< the help's content as it was last laid out

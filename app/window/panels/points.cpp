@@ -31,6 +31,8 @@ std::optional<Rect> landmark_in(const Landmark& landmark, const ViewContext& con
 /// The scroll position, page by page, at which the picture shows the landmark; nothing: none does.
 std::optional<ViewActions> scroll_to(const PlacedPicture& placed, const Landmark& landmark) {
   constexpr int kMaxPages = 200;  // of at most n_ctx rows
+  // Of its own content, since drawing places its boxes, and the window works with those that it shows.
+  const Picture own = placed.view->build(placed.context);
   for (const Scroll& scroll : *placed.scrolls) {
     const double step = std::max(1.0, scroll.shown - 1);
     double first = 0;
@@ -39,7 +41,7 @@ std::optional<ViewActions> scroll_to(const PlacedPicture& placed, const Landmark
       ViewContext context = placed.context;
       for (const ViewAction& action : actions)
         if (const auto* set = std::get_if<SetOption>(&action)) context.options.set(*set->option, set->value);
-      const Picture page = placed.view->drawn(context, placed.picture->content);
+      const Picture page = placed.view->drawn(context, own.content);
       if (landmark_in(landmark, context, page)) return actions;
     }
   }
@@ -51,10 +53,12 @@ bool reveal(Ui& ui, const PlacedPicture& placed, const TourPoint& point) {
   if (placed.scrolls->empty() || ui.out.stale || has_left_stop(ui.state)) return false;
   auto& hidden = ui.moment.hidden;
   const auto known = hidden.find(&point);
-  if (known != hidden.end() && known->second == placed.picture->content) return false;
+  if (known != hidden.end() && known->second.lock() == placed.picture) return false;
   auto actions = scroll_to(placed, *point.landmark);
-  if (!actions) hidden[&point] = placed.picture->content;
-  if (!actions) return false;
+  if (!actions) {
+    hidden[&point] = placed.picture;
+    return false;
+  }
   ui.actions.emplace_back(RevealPoint{std::move(*actions)});
   ui.out.settling = true;
   return true;
@@ -86,6 +90,7 @@ std::optional<Rect> place_of(Ui& ui, const TourPoint& point) {
 }  // namespace
 
 void draw_points(Ui& ui) {
+  std::erase_if(ui.moment.hidden, [](const auto& search) { return search.second.expired(); });
   const TourStop* stop = tour_stop(ui.state);
   if (stop == nullptr || stop->points.empty()) return;
   ui.begin_overlay();
