@@ -27,7 +27,7 @@ bool remember_visit(ViewSlice& s, ViewState before, const ReduceContext& w) {
 std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapshot& snapshot) {
   ViewState seen = state;
   Document before = state;
-  const std::string said = state.message.text;
+  state.message.is_former = true;
   const Side side = state.side;
   ReduceContext context{snapshot};
   action.apply(state, context);
@@ -37,7 +37,7 @@ std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapsho
   const bool is_new_step = remember_change(state, std::move(before), context);
   const bool shows_other = remember_visit(state, std::move(seen), context);
   if (shows_other) state.edits_bar.problem.clear();  // it was about another view state
-  if ((is_new_step || shows_other || state.side != side) && state.message.text == said &&
+  if ((is_new_step || shows_other || state.side != side) && state.message.is_former &&
       !state.message.is_error)
     state.message = {};  // it was about what was there before
   return std::move(context.effects);

@@ -320,6 +320,10 @@ TEST(State, AMessageGoesWhenWhatItIsAboutChanges) {
   EXPECT_EQ(said_after(SelectHead{2, 1}), "");
   EXPECT_EQ(said_after(SetSide{Side::difference}), "");
   EXPECT_EQ(said_after(replace_by("x")), "");
+  const UiState undone =
+      after({}, {CompareModel{"/a"}, CompareModel{"/b"}, SetSide{Side::baseline}, Undo{}, Undo{}});
+  EXPECT_EQ(undone.side, Side::run);
+  EXPECT_EQ(undone.message.text, "Undone: second model.") << "said twice, of two steps";
 }
 
 TEST(State, ChoosingASecondModelIsAStepOfUndo) {

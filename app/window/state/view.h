@@ -132,6 +132,7 @@ struct Message {
   std::string text;  ///< empty: nothing
   bool is_error = false;
   bool from_worker = false;  ///< about a load or a run; removed when one succeeds
+  bool is_former = false;    ///< of an earlier action than the last one
 };
 
 /// The window itself: its look, its message.
