@@ -139,11 +139,15 @@ bool remember_change(UiState& s, Document before, const ReduceContext& w) {
 }
 
 void fit_history_to_model(UiState& s, const Snapshot& snapshot) {
-  const bool has_weights = snapshot.model && !snapshot.model->patterns;
+  const auto& model = snapshot.model;
   const auto fit = [&](Document& document) {
     document.ids.clear();  // ids mean other tokens in another model
     if (!s.start_token_chosen) document.start_token = s.start_token;
-    if (has_weights) remove_unsupported(document.edits, snapshot.model->config());
+    if (model && model->patterns) {
+      document.second.model.clear();  // an attention file is compared with none
+    } else if (model) {
+      remove_unsupported(document.edits, model->config());
+    }
   };
   std::ranges::for_each(s.history.before, fit);
   std::ranges::for_each(s.history.after, fit);

@@ -48,7 +48,7 @@ int differing_parts(const Document& a, const Document& b);
 /// that is a step of its own.
 bool remember_change(UiState& state, Document before, const ReduceContext& w);
 /// Call when another model was opened and the start token is set for it: removes from the history, and from
-/// what comes back after a tour, what the model does not support.
+/// what comes back after a tour, what the model or attention file does not support.
 void fit_history_to_model(UiState& state, const Snapshot& snapshot);
 
 /// What Undo would undo or redo: "L5 H1 off", "add “ she”"; empty: nothing.

@@ -207,12 +207,15 @@ TEST_F(TwoModelsWindow, AFigureOfAViewWithoutDifferencesIsOfTheRun) {
 TEST_F(TwoModelsWindow, PatternsHaveNone) {
   Core core(own());
   compare(core);
+  core.apply(CompareModel{});
+  core.apply(CompareModel{second()});
   const auto file =
       folder_.write("any.safetensors", safetensors_bytes(pattern_tensors({2, 3, 7, 7}, even_rows(7)), ""));
   apply_and_show(core, OpenModel{file});
   ASSERT_TRUE(core.snapshot().model->patterns);
   EXPECT_TRUE(core.state().second.model.empty());
   EXPECT_EQ(core.snapshot().error, "");
+  EXPECT_FALSE(can_undo(core.state(), Field::prompt, false)) << "an undone step would bring it back";
   core.apply(CompareModel{second()});
   EXPECT_THAT(core.state().message.text, HasSubstr("needs a model's weights"));
   EXPECT_TRUE(core.state().second.model.empty());
