@@ -165,9 +165,9 @@ Bar warnings_bar(Ui& ui, float width) {
   std::vector<std::string> closed = ui.state.closed_warnings;
   std::vector<std::string> words;
   const std::vector<Warning> warnings = open_warnings(ui);
-  for (std::size_t i = 0; i < warnings.size(); ++i) {
-    closed.push_back(warnings[i].text);
-    if (i < kMost) words.push_back(warnings[i].brief);
+  for (std::size_t i = 0; i < std::min(warnings.size(), kMost); ++i) {
+    closed.push_back(warnings[i].text);  // only what was shown: the next ones follow
+    words.push_back(warnings[i].brief);
   }
   if (warnings.size() > kMost) words.push_back("and " + std::to_string(warnings.size() - kMost) + " more");
   if (words.empty()) return {};
