@@ -182,6 +182,19 @@ TEST_F(EditsBarTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   EXPECT_EQ(core.snapshot().error, "");
 }
 
+TEST_F(EditsBarTest, ATokenWithoutATextEndsGeneratingTheSecondPrompt) {
+  CoreFixture core(options("The old king"));
+  apply_and_show(core, CompareWith{true}, TypeInField{Field::second, Replace{"The young king"}},
+                 SetSide{Side::baseline});
+  UiState state = core.state();
+  apply_to(state, Generate{true}, core.snapshot());
+  constexpr int kNoToken = 1 << 30;
+  apply_to(state, AppendToken{kNoToken, -1, 0.5, run(core).baseline}, core.snapshot());
+  EXPECT_FALSE(state.generation.running);
+  EXPECT_THAT(state.message.text, HasSubstr("#" + std::to_string(kNoToken)));
+  EXPECT_EQ(state.second.text.edit.text, "The young king");
+}
+
 TEST_F(EditsBarTest, ABrushEndsWhenThePictureItBeganOnIsGone) {
   Core core(options("The old king had a daughter"));
   apply_and_show(core, CompareWith{true, Alignment::subsequence},

@@ -1,6 +1,7 @@
 // Sessions and recipes in the window: saving, opening, dropping, restoring.
 #include <future>
 #include <set>
+#include <thread>
 
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/menu_lines.h"
@@ -108,6 +109,15 @@ TEST_F(Sessions, AreWrittenAtOnceAndTheirHashLater) {
     return fs::exists(file("b.headscope")) && read_recipe(file("b.headscope")).session.weights == hash;
   });
   EXPECT_EQ(read_recipe(file("b.headscope")).session.prompt.text, "The old king had a dog");
+}
+
+TEST_F(Sessions, GetNoHashesOnceTheirFileIsAnotherPrograms) {
+  CoreFixture core(own());
+  core.apply(SaveSession{file("a.headscope")});
+  while (!fs::exists(file("a.headscope"))) std::this_thread::yield();
+  folder_.write("a.headscope", "else");
+  core.settle();
+  EXPECT_EQ(bytes_of_file(file("a.headscope")), "else");
 }
 
 TEST_F(Sessions, SavedSoonAfterEachOtherAreWrittenInOrderAndAllSaid) {
