@@ -215,6 +215,26 @@ TEST_F(EditsBarTest, ABrushEndsWhenThePictureItBeganOnIsGone) {
   EXPECT_EQ(active(core), made);
 }
 
+TEST_F(EditsBarTest, WhatABrushOpensIsShownWhenItEnds) {
+  Core core(options("The old king had a daughter"));
+  apply_and_show(core, SetOption{&kDragAction, 1});
+  const PlacedPicture map = picture(core.window(), "heatmap");
+  const auto at = [&](int query, int key) { return cell(map, map.picture->regions.front().id, query, key); };
+  core.handle(MouseMove{at(4, 1)});
+  core.handle(MouseDown{at(4, 1), 0, 1, {}});
+  core.handle(MouseMove{at(4, 2)});
+  shown(core);
+  ASSERT_FALSE(active(core).empty());
+  const auto shows_bar = [&] {
+    const WindowItem* item = find_item(core, "Show Baseline");
+    return item != nullptr && !item->hidden;
+  };
+  EXPECT_FALSE(shows_bar()) << "it would be over the picture";
+  core.handle(MouseUp{at(4, 2), 0});
+  shown(core);
+  EXPECT_TRUE(shows_bar());
+}
+
 TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {
   CoreOptions o = options("The old king had a dog");
   o.examples = {example("First", "A robot")};

@@ -351,6 +351,7 @@ TEST_F(KeyTable, NoKeyStandsForTwoCommands) {
     EXPECT_TRUE(command.modifiers.ctrl || command.modifiers.alt || function)
         << keys_of(command) << " would act while somebody types";
   }
+  EXPECT_THROW(command("No such command"), std::logic_error);
 }
 
 TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
