@@ -39,6 +39,7 @@ Figure figure_for(Target target, bool window) {
 }
 
 bool set_size(Figure& figure, std::string_view text) {
+  if (text.size() > 64) return false;  // matching recurses for each character of a text that may be hostile
   static const std::string side = R"( *(\d+\.?\d*) *(px|in|cm|mm|pt)? *)";
   static const std::regex form(side + "(?:(?:x|×)" + side + R"((\+)? *)?)");
   const auto set = [&](int width, int height, Page page) {
