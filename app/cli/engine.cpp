@@ -141,8 +141,7 @@ model::Edits edits_from(const Arguments& a, const LoadedModel& model) {
     all = parse_edit_lines(model::read_file(a.edits_file, Prompt::kMaxBytes), system::text_of(a.edits_file),
                            model);
   for (const std::string& text : a.session.edits)
-    if (!text.starts_with(kOff))
-      for (model::Edit& edit : parse_edits(text, model)) all.push_back(std::move(edit));
+    for (model::Edit& edit : parse_edits(text, model)) all.push_back(std::move(edit));
   require_few(all.size());
   return all;
 }

@@ -55,7 +55,10 @@ void take_recipe(Arguments& a, const fs::path& file, const View* view) {
   const bool of_window = recipe.figure && recipe.figure->window;
   a.session = std::move(recipe.session);
   if (recipe.figure && of_window == (view == nullptr)) a.figure = *recipe.figure;
-  if (view != nullptr) a.session.view = view->id, a.session.options = options_of(*view, a.session.options);
+  if (view != nullptr) {
+    a.session.view = view->id, a.session.options = options_of(*view, a.session.options);
+    std::erase_if(a.session.edits, [](const std::string& edit) { return edit.starts_with(kOff); });
+  }
   a.model.patterns = !a.session.attention.empty();
   a.model.name = a.model.patterns ? a.session.attention : a.session.model;
   a.model.by_name = true;

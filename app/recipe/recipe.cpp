@@ -152,7 +152,7 @@ Recipe without_options(const std::string& view, const std::optional<Figure>& fig
 }
 
 /// Without the edits and the second prompt or file that are switched off.
-Session without_off(Session s) {
+Session without_disabled_edits(Session s) {
   std::erase_if(s.edits, [](const std::string& edit) { return edit.starts_with(kOff); });
   if (s.second_on) return s;
   s.second.reset();
@@ -196,7 +196,8 @@ std::string to_json(const Recipe& recipe) {
 
 Recipe recipe_of(std::string_view bytes, const std::string& file) {
   std::optional<std::string> text(bytes);
-  if (!bytes.starts_with('{')) try {
+  const std::size_t start = bytes.find_first_not_of(" \t\r\n");
+  if (start == bytes.npos || bytes[start] != '{') try {
       text = viz::find_note(bytes, kRecipeNote);
     } catch (const std::runtime_error& e) {
       throw model::LoadError(file + ": " + e.what());
@@ -240,8 +241,8 @@ viz::Note recipe_note(const Recipe& recipe) {
 std::vector<std::string> arguments_of(const Recipe& recipe) {
   const bool window = recipe.figure && recipe.figure->window;
   const Options& options = recipe.session.options;
-  Recipe said{without_off(recipe.session), recipe.figure};
-  Session& s = said.session;
+  Recipe found{without_disabled_edits(recipe.session), recipe.figure};
+  Session& s = found.session;
   const bool has_second = s.second || !s.second_attention.empty() || !s.second_model.empty();
   if (!has_second && s.edits.empty()) s.side = Side::run;
   if (!s.prompt.ids.empty()) s.prompt.text.clear();
@@ -253,7 +254,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   nlohmann::ordered_json all;
   if (window) all["view"] = s.view;
   if (s.prompt.ids.empty() && s.attention.empty()) all["prompt"] = "";
-  all.update(options_of(said));
+  all.update(options_of(found));
   // A second prompt or a list would choose another value than the default, which is said, too.
   for (const View* one : shown)
     for (const OptionSpec* option :
@@ -298,7 +299,7 @@ std::string command_of(const Recipe& recipe) {
 }
 
 Session figure_part(Session s, const View& view) {
-  s = without_off(std::move(s));
+  s = without_disabled_edits(std::move(s));
   s.view = view.id;
   s.second_view.clear();
   s.panes = {};

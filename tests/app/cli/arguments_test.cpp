@@ -132,6 +132,7 @@ constexpr const char* kWrong[] = {
     "predict --prompts - --shard 2/2 => --shard",
     // Edits and comparisons.
     "predict --prompt a --edit nonsense => nonsense",
+    "predict --prompt a --edit 'off: L0.z=0' => off:",
     "predict --prompt a --edit L1.z=0 L0.z=0 => unexpected & L0.z=0",
     "predict --prompt a --edits nowhere.txt => nowhere.txt",
     "predict --prompt a --edit L2.z<-second => second model",

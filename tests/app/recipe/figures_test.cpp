@@ -188,6 +188,14 @@ TEST_F(Recipes, GoWithAListAndAnotherView) {
   EXPECT_EQ(recipe("b.png").session.view, "heatmap");
 }
 
+TEST_F(Recipes, OfSessionsLeaveOutEditsThatAreOff) {
+  made(Words{"heatmap"} + kAsked, "a.svg");
+  Recipe session{recipe("a.svg").session, {}};
+  session.session.edits = {"off: L0H1.z=0"};
+  folder_.write("b.headscope", to_json(session));
+  EXPECT_EQ(answer_of(again("heatmap", "b.headscope")), answer_of(again("heatmap", "a.svg")));
+}
+
 TEST_F(Recipes, OfAnotherVocabularyAreASentence) {
   made({"tree", "--prompt", "x"}, "a.svg");
   Recipe tries = recipe("a.svg");

@@ -112,6 +112,10 @@ TEST(Recipe, IsReadOutOfPicturesInWhichItIsALineOfAscii) {
   EXPECT_EQ(recipe_of(viz::to_svg({10, 10, {}, {}}, *fonts, {.notes = notes}), "a").session, recipe.session);
 }
 
+TEST(Recipe, MayBeginWithBlanks) {
+  EXPECT_EQ(recipe_of("\r\n \t" + to_json({everything(), {}}), "a").session, everything());
+}
+
 TEST(Recipe, OfAFileThatHasNoneOrAnotherFormatIsASentence) {
   for (const std::string& text : {std::string(), std::string("GIF89a"), std::string("\0\0\0", 3),
                                   std::string("{}"), std::string(R"({"program": "0.2.0"})")})
@@ -150,6 +154,7 @@ TEST(Recipe, ThatIsHostileIsOneSentenceWithTheKey) {
       {"heads-pane", -1},
       {"figure", "disk"},
       {"size", "40000x3"},
+      {"size", std::string(1 << 20, '1')},
       {"scale", 17},
       {"attention", "../a.safetensors"},
       {"attention", ".."},
