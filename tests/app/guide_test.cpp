@@ -346,6 +346,10 @@ TEST(Glossary, FindsWholeWordsTheLongestFirst) {
 TEST_F(TheGuide, GlossaryEntriesAreShortAndLeadToViews) {
   for (const GlossaryEntry& entry : guide_.glossary) {
     EXPECT_FALSE(entry.text.empty()) << entry.term;
+    EXPECT_EQ(find_term(guide_.glossary, entry.term), &entry)
+        << entry.term << " is also another entry's term";
+    for (const std::string& synonym : entry.synonyms)
+      EXPECT_EQ(find_term(guide_.glossary, synonym), &entry) << synonym << " is also another entry's term";
     EXPECT_LE(entry.text.size(), 300U) << entry.term << " is too long for a tooltip";
     EXPECT_TRUE(entry.view.empty() || find_view(entry.view) != nullptr) << entry.term << ": " << entry.view;
   }

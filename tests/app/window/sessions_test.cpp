@@ -188,7 +188,7 @@ TEST_F(Sessions, OfWhatIsNotHereSaySoAndShowTheRest) {
   EXPECT_EQ(core.state().edits.edits.size(), 1U);
 }
 
-TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRest) {
+TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
   folder_.write("broken/config.json", bytes_of_file(bundled_folder() / "config.json"));
   CoreOptions o = own();
   o.settings.recent_models = {folder_.path() / "broken"};
@@ -204,6 +204,9 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRest) {
   EXPECT_EQ(prompt(core), "another");
   EXPECT_EQ(core.state().edits.edits.size(), 1U) << "of the model that is open";
   EXPECT_EQ(core.state().model, bundled_folder());
+  press_and_draw(core, Key::s, {.ctrl = true});
+  EXPECT_EQ(core.state().dialog, Dialog::save) << "it asks for a name";
+  core.apply(ShowDialog{Dialog::none});
   // Once it can be loaded, the same session opens it.
   std::filesystem::remove_all(folder_.path() / "broken");
   std::filesystem::copy(bundled_folder(), folder_.path() / "broken");
@@ -369,6 +372,23 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   arrange(third);
   export_to(third, "b.png");
   EXPECT_EQ(bytes_of_file(file("b.png")), bytes_of_file(file("a.png")));
+}
+
+TEST_F(Figures, AreRefusedWhenTheWeightsHaveChanged) {
+  const TemporaryFolder model;
+  testing::write_other_model(model);
+  CoreOptions o = own();
+  o.window.model = model.path();
+  Core core(std::move(o));
+  shown(core);
+  const fs::path weights = model.path() / "model.safetensors";
+  fs::last_write_time(weights, fs::last_write_time(weights) + std::chrono::seconds(1));
+  core.apply(ShowDialog{Dialog::export_});
+  core.apply(TypeInField{Field::export_path, Replace{file("a.png")}});
+  core.apply(DoExport{true});
+  wait_until(core, [&] { return !core.state().export_form.problem.empty(); });
+  EXPECT_THAT(core.state().export_form.problem, HasSubstr("the weights have changed"));
+  EXPECT_FALSE(fs::exists(file("a.png")));
 }
 
 TEST_F(Figures, AreNeverWrittenOverTheSessionThatWasOpen) {
