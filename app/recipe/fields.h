@@ -13,11 +13,6 @@
 
 namespace headscope::app {
 
-template <class T>
-constexpr bool kIsList = requires(T list) {
-  list.resize(1);
-};
-
 /// A value as JSON; texts and paths are of any bytes.
 template <class T>
 nlohmann::json json_of(const T& value) {

@@ -11,7 +11,7 @@ namespace {
 using Maybe = std::optional<Action>;
 using State = const UiState&;
 
-constexpr Modifiers kNone{};
+constexpr Modifiers kNoModifiers{};
 constexpr Modifiers kShift{.shift = true};
 constexpr Modifiers kCtrl{.ctrl = true};
 constexpr Modifiers kCtrlShift{.ctrl = true, .shift = true};
@@ -95,7 +95,7 @@ constexpr Command kTable[] = {
     {Key::m, kCtrl, "Models", "models on this machine", nullptr, 0, "", Menu::models},
     {Key::s, kCtrl, "Save session", "save the session: everything on the screen", save_session},
     {Key::s, kCtrlShift, "Save session as…", "save the session under another name", open<Dialog::save>},
-    {Key::none, kNone, "Sessions", "", nullptr, 0, "", Menu::sessions},
+    {Key::none, kNoModifiers, "Sessions", "", nullptr, 0, "", Menu::sessions},
     {Key::o, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts", open<Dialog::open>},
     {Key::g, kCtrl, "Generate", "start or stop generating, token by token",
      [](State s) -> Maybe { return Generate{!s.generation.running}; }, kGroup},
@@ -130,24 +130,24 @@ constexpr Command kTable[] = {
      "There is nothing to go back to."},
     {Key::right, kAlt, "Forward", "go forward again", revisit<true>, kRepeats,
      "There is nothing to go forward to."},
-    {Key::none, kNone, "Tours", "show or hide the guided tours", toggle_tours, 0,
+    {Key::none, kNoModifiers, "Tours", "show or hide the guided tours", toggle_tours, 0,
      "No tours were found next to the program."},
     {Key::page_up, kAlt, "", "previous stop of the tour", step_stop<-1>},
     {Key::page_down, kAlt, "", "next stop of the tour", step_stop<1>},
     {Key::d, kCtrl, "Two views side by side", "show or hide a second view",
      [](State s) -> Maybe { return toggle_second_view(s); }},
-    {Key::none, kNone, "Reset pane widths", "", [](State) -> Maybe { return change(&UiState::panes, {}); },
-     kGroup},
+    {Key::none, kNoModifiers, "Reset pane widths", "",
+     [](State) -> Maybe { return change(&UiState::panes, {}); }, kGroup},
     {Key::t, kCtrl, "Toggle dark theme", "", [](State s) -> Maybe { return change(&UiState::dark, !s.dark); },
      kAnywhere},
     {Key::equal, kCtrl, "Larger text", "", resize_text<1>, kRepeats | kAnywhere},
     {Key::minus, kCtrl, "Smaller text", "", resize_text<-1>, kRepeats | kAnywhere},
     {Key::zero, kCtrl, "Default text size", "", always<SetFontSize>, kAnywhere},
-    {Key::f10, kNone, "", "open the window's menu", nullptr, 0, "", Menu::more},
+    {Key::f10, kNoModifiers, "", "open the window's menu", nullptr, 0, "", Menu::more},
     {Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr, 0, "", Menu::picture},
     {Key::k, kCtrl, "Find…", "find a command, a view, a head, a token… by a few letters", toggle_palette,
      kGroup | kAnywhere},
-    {Key::f1, kNone, "Help", "this help: keys, the guide and its glossary", toggle_help, kAnywhere},
+    {Key::f1, kNoModifiers, "Help", "this help: keys, the guide and its glossary", toggle_help, kAnywhere},
     {Key::q, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); }, kAnywhere},
 };
 

@@ -1,4 +1,4 @@
-// Actions are values, and one pure function maps a state and an action to the next state.
+// Actions are values, each with a function that makes the next state of a state.
 #include "app/window/state.h"
 
 #include <set>

@@ -66,7 +66,8 @@ Action show_ids(std::vector<int> ids, std::string text);
 
 /// The example whose prompt is shown; null: none.
 const TourStop* shown_example(const UiState& state);
-/// Selects the tokens of an example that was shown before a model was open, unless something else was chosen.
+/// Selects the tokens of an example that was shown before a model was open, if its prompt is still there and
+/// no tour is open.
 void select_waiting_example(UiState& s, const Snapshot& snapshot);
 /// The prompt as typed, without edits.
 Prompt typed_prompt(const Document& document);

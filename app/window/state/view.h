@@ -100,7 +100,7 @@ inline bool is_typed(const OptionSpec& option) {
 const OptionSpec* typed_option(const ViewSlice& state);
 /// Puts the value of `typed_option` into its field, as text.
 void show_option_text(ViewSlice& state);
-/// Sets `typed_option` to the typed text, as far as it can be parsed; `option_problem` is about the rest.
+/// Sets `typed_option` to the typed text, or `option_problem` to what is expected if that cannot be parsed.
 void set_typed_option(ViewSlice& state);
 
 inline const ViewState& view_state(const ViewSlice& state) {
