@@ -223,12 +223,12 @@ class ViewCommand {
   void choose_defaults() {
     const bool has_second = given("--second") || a_.second_model;
     if (has_second && a_.recipe.empty() && a_.session.side == Side::run) choose(options(), view_.with_second);
-    if (const OptionSpec* count = view_.row_count; count != nullptr && given("--rows") && !given(count)) {
+    if (const OptionSpec* count = view_.row_count; count != nullptr && a_.figure.rows > 0 && !given(count)) {
       if (a_.figure.rows > count->high)
         throw UsageError("--rows: takes a number from 0 to " + std::to_string(static_cast<int>(count->high)) +
                          " for the view " + std::string(view_.id) + ", not " +
                          std::to_string(a_.figure.rows));
-      options().set(*count, a_.figure.rows > 0 ? a_.figure.rows : static_cast<int>(count->high));
+      options().set(*count, a_.figure.rows);
     }
     if (view_.metric != nullptr && !given(view_.metric) && a_.recipe.empty())
       choose_difference(view_, options());
