@@ -34,6 +34,7 @@ ViewKeys arrows(MoveHead down, std::optional<MoveHead> right) {
     const auto move = [](const MoveHead& by, int times) {
       return ViewActions{MoveHead{times * by.layers, times * by.heads}};
     };
+    if (gesture.modifiers.shift) return std::nullopt;  // a list's
     if (gesture.key == Key::up) return move(down, -1);
     if (gesture.key == Key::down) return move(down, 1);
     if (right && gesture.key == Key::left) return move(*right, -1);
