@@ -69,10 +69,10 @@ std::string shape_in_heads(const model::Config& config) {
 viz::ColorScale strip_scale(std::span<const float> values) {
   constexpr double kOutliers = 0.005;
   const viz::Matrix row = viz::Matrix::row(values);
-  const double high = viz::robust_scale(row, kOutliers).high;
+  const viz::ValueRange range = viz::value_range(row);
+  const double high = viz::robust_scale(row, kOutliers, range).high;
   const double digit = std::pow(10, std::floor(std::log10(high)) - 1);  // unit of the second digit
-  return viz::marked_for(viz::diverging_scale(high > 0 ? std::ceil(high / digit) * digit : high),
-                         viz::value_range(row));
+  return viz::marked_for(viz::diverging_scale(high > 0 ? std::ceil(high / digit) * digit : high), range);
 }
 
 viz::Rect strips_in(const ViewContext& c, viz::Rect area) {
