@@ -7,6 +7,13 @@
 namespace headscope::app::dialogs_test {
 namespace {
 
+CoreOptions with_home(CoreOptions options, const std::string& home) {
+  options.environment = [home](const std::string& name) {
+    return name == "HOME" ? std::optional(home) : std::nullopt;
+  };
+  return options;
+}
+
 namespace fs = std::filesystem;
 
 class OpenDialog : public HandsTest {
@@ -69,11 +76,7 @@ TEST_F(OpenDialog, AFileBesideTheWeightsSaysWhichAreUsed) {
 }
 
 TEST_F(OpenDialog, TakesAPathThatIsTyped) {
-  CoreOptions o = options();
-  const std::string home = folder_.path().string();
-  o.environment = [home](const std::string& name) {
-    return name == "HOME" ? std::optional(home) : std::nullopt;
-  };
+  CoreOptions o = with_home(options(), folder_.path().string());
   o.start_folder = "/";
   Core core(std::move(o));
   open(core);
@@ -210,11 +213,8 @@ TEST_F(ExportDialog, KeepsWhatWasTypedAfterAnError) {
 }
 
 TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
-  CoreOptions o = options();
   const std::string home = folder_.path().string();
-  o.environment = [home](const std::string& name) {
-    return name == "HOME" ? std::optional(home) : std::nullopt;
-  };
+  CoreOptions o = with_home(options(), home);
   o.start_folder = "/elsewhere";
   CoreFixture core(std::move(o));
   open(core);

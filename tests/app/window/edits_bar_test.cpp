@@ -25,6 +25,18 @@ class EditsBarTest : public HandsTest {
       return placed.view == &token_strip() && placed.context.side == Side::baseline;
     });
   }
+  /// Drags from a cell of the heatmap over the next one and holds the button. Returns where cells are.
+  static auto begin_brush(Core& core) {
+    const PlacedPicture map = picture(core.window(), "heatmap");
+    const auto at = [map](int query, int key) {
+      return cell(map, map.picture->regions.front().id, query, key);
+    };
+    core.handle(MouseMove{at(4, 1)});
+    core.handle(MouseDown{at(4, 1), 0, 1, {}});
+    core.handle(MouseMove{at(4, 2)});
+    shown(core);
+    return at;
+  }
 };
 
 TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
@@ -200,12 +212,7 @@ TEST_F(EditsBarTest, ABrushEndsWhenThePictureItBeganOnIsGone) {
   apply_and_show(core, CompareWith{true, Alignment::subsequence},
                  TypeInField{Field::second, Replace{"The very old king had a daughter"}},
                  SetSide{Side::difference}, SetOption{&kDragAction, 1});
-  const PlacedPicture map = picture(core.window(), "heatmap");
-  const auto at = [&](int query, int key) { return cell(map, map.picture->regions.front().id, query, key); };
-  core.handle(MouseMove{at(4, 1)});
-  core.handle(MouseDown{at(4, 1), 0, 1, {}});
-  core.handle(MouseMove{at(4, 2)});
-  shown(core);
+  const auto at = begin_brush(core);
   const auto made = active(core);
   ASSERT_FALSE(made.empty());
   apply_and_show(core, CompareWith{});
@@ -218,12 +225,7 @@ TEST_F(EditsBarTest, ABrushEndsWhenThePictureItBeganOnIsGone) {
 TEST_F(EditsBarTest, WhatABrushOpensIsShownWhenItEnds) {
   Core core(options("The old king had a daughter"));
   apply_and_show(core, SetOption{&kDragAction, 1});
-  const PlacedPicture map = picture(core.window(), "heatmap");
-  const auto at = [&](int query, int key) { return cell(map, map.picture->regions.front().id, query, key); };
-  core.handle(MouseMove{at(4, 1)});
-  core.handle(MouseDown{at(4, 1), 0, 1, {}});
-  core.handle(MouseMove{at(4, 2)});
-  shown(core);
+  const auto at = begin_brush(core);
   ASSERT_FALSE(active(core).empty());
   const auto shows_bar = [&] {
     const WindowItem* item = find_item(core, "Show Baseline");
