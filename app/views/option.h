@@ -94,6 +94,7 @@ struct OptionSpec {
   /// Whether it has an effect, given the other options: else the window shows no control, and the command
   /// line refuses it. Null: always.
   bool (*applies)(const Options&) = nullptr;
+  bool advanced = false;  ///< the window shows its control only after "More options", or if it is set
   std::string_view flag_name() const { return flag.empty() ? name : flag; }
 };
 

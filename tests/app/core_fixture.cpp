@@ -11,6 +11,7 @@ CoreOptions CoreTest::options(std::optional<std::string> prompt) {
   CoreOptions o;
   o.window.model = bundled_folder();
   if (prompt) o.window.prompt = Prompt{*prompt, {}, false};
+  o.settings.all_controls = true;  // so that each can be pressed
   o.fonts = fonts_;
   o.wake = [] { woken_.release(); };
   o.screen = &screen_;

@@ -9,10 +9,7 @@ namespace {
 
 class OptionsInTheWindow : public CoreTest {
  protected:
-  OptionsInTheWindow() {
-    core_.apply(change(&UiState::all_controls, true));
-    shown(core_);
-  }
+  OptionsInTheWindow() { shown(core_); }
 
   void show(const View& view) {
     if (view.place == Place::tab) core_.apply(ShowView{std::string(view.id)});
@@ -159,7 +156,6 @@ TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
 }
 
 TEST_F(OptionsInTheWindow, AreShownWhereTheyHaveAnEffect) {
-  core_.apply(change(&UiState::all_controls, false));
   show(*find_view("search"));
   EXPECT_NE(find_item(core_, "Queries From token"), nullptr);
   EXPECT_EQ(find_item(core_, "Anywhere"), nullptr);
@@ -172,6 +168,22 @@ TEST_F(OptionsInTheWindow, AreShownWhereTheyHaveAnEffect) {
       if (one->applies && one->kept) {
         EXPECT_NE(one->control, Control::none) << one->name;
       }
+}
+
+TEST_F(OptionsInTheWindow, AdvancedOnesAreShownOnDemandOrWhileTheyAreSet) {
+  constexpr const char* kAdvanced[] = {"Colours Log",   "max +",      "Without key 0",
+                                       "Cells Rollout", "Mouse Mask", "Start token"};
+  core_.apply(change(&UiState::all_controls, false));
+  redraw();
+  for (const char* name : kAdvanced) EXPECT_EQ(find_item(core_, name), nullptr) << name;
+  core_.apply(SetOption{&option("value-scale"), 1});
+  core_.apply(SetStartToken{true});
+  redraw();
+  for (const char* name : {"Colours Linear", "Start token"})
+    EXPECT_NE(find_item(core_, name), nullptr) << name;
+  press_item("More options");
+  for (const char* name : kAdvanced) EXPECT_NE(find_item(core_, name), nullptr) << name;
+  EXPECT_EQ(find_item(core_, "More options"), nullptr);
 }
 
 // A key's symbol is the one that the layout gives without Shift.

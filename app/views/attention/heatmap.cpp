@@ -16,7 +16,8 @@ const Option<Cells> kCells = choice_option<Cells>(
      {"rollout", "Rollout",
       "Attention rollout: the mean pattern of all heads, averaged with the identity for the residual stream, "
       "through "
-      "the layers up to the chosen one"}});
+      "the layers up to the chosen one"}},
+    {.advanced = true});
 
 /// The texts for a kind of cells.
 struct Words {

@@ -43,7 +43,7 @@ bool is_integrated(const Options& options) {
 }
 const auto kElsewhere =
     choice_option<int>("circuit-elsewhere", "Elsewhere", "wW", "what edges outside the circuit carry",
-                       elsewhere_choices(), {.flag = "elsewhere"});
+                       elsewhere_choices(), {.flag = "elsewhere", .advanced = true});
 const auto kMetric =
     choice_option<Metric>("circuit-metric", "Metric", "hH", "the number that edges matter for",
                           choices_of(kGradientMetrics), {.flag = "metric", .default_value = 1});
@@ -56,7 +56,8 @@ const auto kByPosition = switch_option("circuit-positions", "By position", "oO",
 
 const auto kSteps = number_option(
     "circuit-steps", "Steps", "pP", "gradients between the two runs' embeddings", CircuitOf::kSteps, 1,
-    CircuitOf::kMostSteps, {.flag = "steps", .steps = {1, 2, 3, 5, 10, 20, 50}, .applies = is_integrated});
+    CircuitOf::kMostSteps,
+    {.flag = "steps", .steps = {1, 2, 3, 5, 10, 20, 50}, .applies = is_integrated, .advanced = true});
 
 /// What edges carry that are cut.
 CircuitCut cut_of(const ViewContext& c) {

@@ -63,8 +63,9 @@ const Option<SweepOver> kSweptOver =
     choice_option<SweepOver>("sweep-over", "Over", "hH", "what is edited in turn", choices_of(kSweepOver));
 const Option<SweepEdit> kSweptEdit = choice_option<SweepEdit>(
     "sweep-change", "Edit", "wW", "the edit applied to each", choices_of(kSweepEdits));
-const Option<int> kSweptSite = choice_option<int>("sweep-site", "Site", "xX", "the site that is edited",
-                                                  site_choices(), {.flag = "site", .applies = has_sites});
+const Option<int> kSweptSite =
+    choice_option<int>("sweep-site", "Site", "xX", "the site that is edited", site_choices(),
+                       {.flag = "site", .applies = has_sites, .advanced = true});
 const Option<int> kSweptNeurons = number_option("sweep-neurons", "Neurons", "bB",
                                                 "number of neurons, those with the largest estimated effect",
                                                 64, 1, 1000, {.applies = is_over_neurons});

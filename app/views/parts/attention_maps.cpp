@@ -16,7 +16,7 @@ const Option<DragAction> kDragAction = choice_option<DragAction>(
      {"mask", "Mask", "Drag to mask keys for queries"},
      {"unmask", "Unmask", "Drag to unmask keys for queries, including later keys"},
      {"shape", "Mark", "Drag to mark cells; the Search view finds heads with that shape"}},
-    {.kept = false, .of_weights = true, .pane_only = true});
+    {.kept = false, .of_weights = true, .pane_only = true, .advanced = true});
 
 const Option<std::vector<int>> kShape = gesture_option(
     "shape-cells", "Shape", "cells of the shape to search for, as marked on a heatmap", std::vector<int>(), 0,
@@ -28,7 +28,7 @@ const Option<Heads> kOfHeads = choice_option<Heads>(
      {"layer-mean", "Layer mean", "The mean of all heads of the chosen layer"},
      {"mean", "Mean", "The mean of all heads of the model"},
      {"layer-max", "Layer max", "In each cell the largest of all heads of the chosen layer"}},
-    {.heads = true, .control = Control::list});
+    {.heads = true, .control = Control::list, .advanced = true});
 
 std::string name_of_heads(const ViewContext& c) {
   const auto& [layer, head, query, key] = c.selection;

@@ -9,17 +9,21 @@ const Option<ValueScale> kValueScale = choice_option<ValueScale>(
     "how weights map to colours: linear, logarithmic, or relative to each row's maximum",
     {{"linear", "Linear", "Colours in proportion to the weight"},
      {"log", "Log", "Colours by the logarithm of the weight, so that small weights show"},
-     {"row", "Row", "Colours relative to each query's largest weight"}});
+     {"row", "Row", "Colours relative to each query's largest weight"}},
+    {.advanced = true});
 
 // Below the lower limit the scale would be indistinguishable from 0.
 const Option<double> kValueMax = number_option(
     "value-max", "max", "Mm", "weight at full colour (auto: 1); with row, a fraction of the row's maximum",
     0., 1e-30, 1e9,
-    {.default_name = "auto", .steps = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0}});
+    {.default_name = "auto",
+     .steps = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0},
+     .advanced = true});
 
 const Option<bool> kWithoutKey0 =
     switch_option("without-key0", "Without key 0", "kK",
-                  "exclude key 0, where many heads put most of their weight, from the colour scale");
+                  "exclude key 0, where many heads put most of their weight, from the colour scale", false,
+                  {.advanced = true});
 
 viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options) {
   const double largest = options[kValueScale] == ValueScale::per_row ? 1 : static_cast<double>(range.high);

@@ -16,35 +16,6 @@ namespace {
 
 constexpr std::size_t kMaxSegments = 5;
 
-/// One control of a view: an option or a command; with neither, the button that shows more or fewer.
-struct ViewControl {
-  const OptionSpec* option = nullptr;
-  const KeyCommand* command = nullptr;
-};
-
-/// The controls of a view, in order. If there are many, the last ones are shown on demand; an option with
-/// another value than its default one always is.
-std::vector<ViewControl> controls_of(const Ui& ui, const View& view) {
-  const Options& options = ui.state.options;
-  std::vector<ViewControl> controls;
-  for (const OptionSpec* option : options_shown_with(view))
-    if (option->control != Control::none && has_effect(view, *option, ui.state, ui.snapshot))
-      controls.push_back({option});
-  for (const KeyCommand& command : view.commands)
-    if (!command.label.empty()) controls.push_back({.command = &command});
-  if (controls.size() <= kMaxControls) return controls;
-  if (!ui.state.all_controls) {
-    std::vector<ViewControl> shown;
-    for (const ViewControl& one : controls) {
-      const bool is_set = one.option && options.value(*one.option) != one.option->default_value;
-      if (shown.size() + 1 < kMaxControls || is_set) shown.push_back(one);
-    }
-    controls = std::move(shown);
-  }
-  controls.emplace_back();
-  return controls;
-}
-
 Ui::Part label(Ui& ui, const OptionSpec& option) {
   return ui.label(std::string(option.label), with_key(option.help, option.keys), option.label);
 }
@@ -166,18 +137,27 @@ Ui::Part control(Ui& ui, const View& view, const KeyCommand& command) {
 }  // namespace
 
 std::vector<Ui::Part> controls(Ui& ui, const View& view, float room) {
-  std::vector<Ui::Part> parts;
-  for (const auto& [option, command] : controls_of(ui, view)) {
-    const bool all = ui.state.all_controls;
-    parts.push_back(option    ? control(ui, *option, room)
-                    : command ? control(ui, view, *command)
-                              : ui.button(all ? "Fewer options" : "More options",
-                                          {.tip = all ? "Show the first controls of each view only"
-                                                      : "Show all controls of each view"},
-                                          change(&UiState::all_controls, !all)));
-    if (option) parts.back().area = option->name;
+  const bool all = ui.state.all_controls;
+  std::vector<Ui::Part> first, advanced;
+  bool some_advanced = false;
+  for (const OptionSpec* option : options_shown_with(view)) {
+    if (option->control == Control::none || !has_effect(view, *option, ui.state, ui.snapshot)) continue;
+    some_advanced = some_advanced || option->advanced;
+    const bool is_set = ui.state.options.value(*option) != option->default_value;
+    if (option->advanced && !all && !is_set) continue;
+    std::vector<Ui::Part>& parts = option->advanced ? advanced : first;
+    parts.push_back(control(ui, *option, room));
+    parts.back().area = option->name;
   }
-  return parts;
+  if (some_advanced)
+    first.push_back(ui.button(
+        all ? "Fewer options" : "More options",
+        {.tip = all ? "Hide options that few need" : "Show all options of each view, and the start token"},
+        change(&UiState::all_controls, !all)));
+  std::ranges::move(advanced, std::back_inserter(first));
+  for (const KeyCommand& command : view.commands)
+    if (!command.label.empty()) first.push_back(control(ui, view, command));
+  return first;
 }
 
 }  // namespace headscope::app

@@ -46,23 +46,30 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
       {.menu = true, .tip = with_keys("Open another model", command("Models")), .name = "Model"});
   model.width = std::min(model.width, ui.u(240));
   Ui::Part more = ui.menu_button("⋯", Menu::more, {.tip = "More  F10", .name = "More"});
-  ui.place(rect,
-           {logo(ui),
-            ui.menu_button(
-                "Examples", Menu::examples,
-                {.menu = true, .tip = with_keys("Prompts worth exploring", command("Example prompts"))}),
-            ui.button("Start token",
-                      {.on = s.start_token,
-                       .tip = with_keys("Put <|endoftext|> before the prompt, as before every training text",
-                                        command("Start token"))},
-                      SetStartToken{!s.start_token}),
-            step(ui, "↶", "Undo"), step(ui, "↷", "Redo"), step(ui, "←", "Back"), step(ui, "→", "Forward"),
-            prompt_notice(ui), std::move(model),
-            ui.button("Export",
-                      {.look = Ui::Look::primary,
-                       .tip = with_keys("Export a picture or its data", command("Export…"))},
-                      ShowDialog{Dialog::export_}),
-            std::move(more)});
+  std::vector<Ui::Part> line{
+      logo(ui),
+      ui.menu_button("Examples", Menu::examples,
+                     {.menu = true, .tip = with_keys("Prompts worth exploring", command("Example prompts"))}),
+      step(ui, "↶", "Undo"),
+      step(ui, "↷", "Redo"),
+      step(ui, "←", "Back"),
+      step(ui, "→", "Forward"),
+      prompt_notice(ui),
+      std::move(model),
+      ui.button(
+          "Export",
+          {.look = Ui::Look::primary, .tip = with_keys("Export a picture or its data", command("Export…"))},
+          ShowDialog{Dialog::export_}),
+      std::move(more)};
+  if (s.all_controls || s.start_token)
+    line.insert(
+        line.begin() + 2,
+        ui.button("Start token",
+                  {.on = s.start_token,
+                   .tip = with_keys("Put <|endoftext|> before the prompt, as before every training text",
+                                    command("Start token"))},
+                  SetStartToken{!s.start_token}));
+  ui.place(rect, line);
   ui.opens_like(Menu::second_model, Menu::models);
   ui.opens_like(Menu::sessions, Menu::more);
 }

@@ -30,9 +30,6 @@ struct ViewSlice : ViewState {
   const OptionSpec* typed_last = nullptr;  ///< the option being typed if several are shown that can be
 };
 
-/// Controls of a view beyond which the others are shown only on demand.
-constexpr std::size_t kMaxControls = 6;
-
 /// Runs through an option's whole values from its lowest one on; with null, or if it does so already, stops.
 struct PlayOption {
   const OptionSpec* option = nullptr;
