@@ -167,9 +167,9 @@ Core::~Core() {
 }
 
 void Core::handle(const Event& event) {
-  Meaning meaning = meaning_of(event, state_, *snapshot_, window_, memory_.moment, memory_.metrics);
+  Meaning meaning = meaning_of(event, state_, *snapshot_, window_, memory_.widgets, memory_.metrics);
   for (const Action& action : meaning.actions) apply(action);
-  if (memory_.moment.focus != 0) {  // the toolkit gets no key, with which it would move the focus itself
+  if (memory_.widgets.focus != 0) {  // the toolkit gets no key, with which it would move the focus itself
     run_frame(nullptr);
     return run_frame(nullptr);
   }
@@ -252,7 +252,7 @@ void Core::apply(const Action& action) {
   }
   if (action.get_if<ShowDialog>()) pending_export_.reset();  // drops the pending export of a closed dialog
   const std::vector<Effect> effects = apply_to(state_, action, *snapshot_);
-  memory_.moment.found.reset();
+  memory_.widgets.found.reset();
   keeper_.soon();
   for (const Effect& effect : effects) carry_out(effect);
   if (action.get_if<ShowMessage>() || state_.message.text != said) {
@@ -304,7 +304,7 @@ bool Core::take_results() {
   const bool other_model = newest->model != snapshot_->model;
   const bool second_differs = newest->second_model && newest->second_model != snapshot_->second_model;
   snapshot_ = std::move(newest);
-  memory_.moment.found.reset();
+  memory_.widgets.found.reset();
   if (other_model || second_differs) unhashed_.reset();
   if (other_model) {
     apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});

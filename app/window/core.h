@@ -88,7 +88,7 @@ class Core {
   const UiState& state() const { return state_; }
   const Snapshot& snapshot() const { return *snapshot_; }
   const PictureCache& cache() const { return memory_.cache; }
-  const Moment& moment() const { return memory_.moment; }
+  const WidgetState& widgets() const { return memory_.widgets; }
   Settings settings() const;
 
   /// Remembers the size for the settings.
@@ -145,7 +145,7 @@ class Core {
   CoreOptions options_;
   UiState state_;
   std::shared_ptr<const Snapshot> snapshot_;
-  Memory memory_;
+  UiMemory memory_;
   std::vector<Question> questions_;       // asked by the window, newest first
   std::optional<Effect> pending_export_;  // an export that is waiting for answers
   std::vector<Question> pending_questions_;

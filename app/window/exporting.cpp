@@ -119,7 +119,7 @@ std::optional<viz::Bitmap> window_bitmap(const ExportSource& source,
                                          const std::function<bool()>& ready) {
   MemoryScreen screen;
   Gui gui(source.fonts, screen);
-  Memory memory;
+  UiMemory memory;
   WindowPicture out;
   int frames = 0;
   do {

@@ -15,19 +15,19 @@ namespace {
 
 class Keys {
  public:
-  Keys(const UiState& state, const Snapshot& snapshot, const WindowPicture& window, Moment& moment,
+  Keys(const UiState& state, const Snapshot& snapshot, const WindowPicture& window, WidgetState& widgets,
        FieldMetrics& metrics)
-      : s_(state), snapshot_(snapshot), window_(window), moment_(moment), metrics_(metrics) {}
+      : s_(state), snapshot_(snapshot), window_(window), widgets_(widgets), metrics_(metrics) {}
 
   Meaning take() { return std::move(out_); }
 
   void operator()(const KeyDown& e) {
-    moment_.space_pressed = false;
+    widgets_.space_pressed = false;
     if (e.key == Key::escape) return escape();
     if (e.key == Key::tab && !e.modifiers.ctrl && !e.modifiers.alt)
       return step_item(e.modifiers.shift ? -1 : 1);
     if (e.key == Key::f6) return step_picture(e.modifiers.shift ? -1 : 1);
-    if (moment_.menu != Menu::none) return press(e);
+    if (widgets_.menu != Menu::none) return press(e);
     const PlacedField* field = field_with_caret();
     const bool to_end = e.key == Key::home || e.key == Key::end;
     if (field && field->field == Field::help && to_end && s_.help_form.search.edit.text.empty())
@@ -35,27 +35,27 @@ class Keys {
     if (field && field->field == Field::palette && palette_key(e)) return;
     if (field && field_key(*field, e)) return;
     if (command(e) || view_command(e)) return;
-    if (s_.dialog == Dialog::none && moment_.keyboard_item != 0) {
+    if (s_.dialog == Dialog::none && widgets_.keyboard_item != 0) {
       for (const PlacedPicture& placed : window_.pictures)
-        if (placed.id == moment_.keyboard_item) return picture_key(placed, e);
+        if (placed.id == widgets_.keyboard_item) return picture_key(placed, e);
     }
-    if (moment_.keyboard_item != 0) return step_in_group(e) ? void() : press(e);
+    if (widgets_.keyboard_item != 0) return step_in_group(e) ? void() : press(e);
     if (e.key == Key::enter && !e.repeat) return enter();
     if (s_.dialog == Dialog::help) to_toolkit();  // scrolls the help
   }
 
   void operator()(const TextTyped& e) {
-    if (e.text == " " && std::exchange(moment_.space_pressed, false))
+    if (e.text == " " && std::exchange(widgets_.space_pressed, false))
       return;  // this space already pressed an item
-    const bool in_menu = moment_.menu != Menu::none;
+    const bool in_menu = widgets_.menu != Menu::none;
     if (in_menu) {  // closes, since what is typed goes into the text
-      moment_.close_menu = moment_.leave_keyboard = true;
+      widgets_.close_menu = widgets_.leave_keyboard = true;
       to_toolkit();
-    } else if (moment_.keyboard_item != 0) {
+    } else if (widgets_.keyboard_item != 0) {
       if (s_.dialog != Dialog::none) return;
       focus(Field::prompt);
     }
-    if (const PlacedField* field = placed(moment_.field, window_.layer - (in_menu ? 1 : 0)))
+    if (const PlacedField* field = placed(widgets_.field, window_.layer - (in_menu ? 1 : 0)))
       add(TypeInField{field->field, Insert{e.text, true}});
   }
 
@@ -87,7 +87,7 @@ class Keys {
   void press(const KeyDown& e) {
     const bool presses = e.key == Key::space || e.key == Key::enter;
     if (presses && e.repeat) return;
-    moment_.space_pressed = e.key == Key::space;
+    widgets_.space_pressed = e.key == Key::space;
     to_toolkit();
   }
 
@@ -98,17 +98,17 @@ class Keys {
   }
   const PlacedField* placed(Field field) const { return placed(field, window_.layer); }
   const PlacedField* field_with_caret() const {
-    return moment_.keyboard_item == 0 ? placed(moment_.field) : nullptr;
+    return widgets_.keyboard_item == 0 ? placed(widgets_.field) : nullptr;
   }
 
   void focus(Field field) {
-    moment_.field = field;
-    moment_.keyboard_item = 0;
+    widgets_.field = field;
+    widgets_.keyboard_item = 0;
   }
 
   void escape() {
-    if (moment_.menu != Menu::none) {
-      moment_.close_menu = true;
+    if (widgets_.menu != Menu::none) {
+      widgets_.close_menu = true;
       return to_toolkit();
     }
     if (s_.dialog != Dialog::none) return add(ShowDialog{Dialog::none});
@@ -130,9 +130,9 @@ class Keys {
   void step_item(int by) {
     std::vector<const WindowItem*> stops = reachable();
     const PlacedField* caret = field_with_caret();
-    const unsigned now = caret ? caret->id : moment_.keyboard_item;
+    const unsigned now = caret ? caret->id : widgets_.keyboard_item;
     const auto focused = std::ranges::find(stops, now, &WindowItem::id);
-    const bool in_menu = moment_.menu != Menu::none;
+    const bool in_menu = widgets_.menu != Menu::none;
     const int group = focused == stops.end() ? -1 : (*focused)->group;
     if (!in_menu) {
       const auto rest = std::ranges::unique(stops, {}, &WindowItem::group);
@@ -151,7 +151,7 @@ class Keys {
     const bool sideways = e.key == Key::left || e.key == Key::right;
     if (!sideways && e.key != Key::up && e.key != Key::down) return false;
     const std::vector<const WindowItem*> items = reachable();
-    const auto at = std::ranges::find(items, moment_.keyboard_item, &WindowItem::id);
+    const auto at = std::ranges::find(items, widgets_.keyboard_item, &WindowItem::id);
     if (at == items.end() || (sideways && (*at)->uses_arrows)) return false;
     const std::ptrdiff_t to = at - items.begin() + (e.key == Key::left || e.key == Key::up ? -1 : 1);
     if (to >= 0 && to < std::ssize(items) && items[to]->group == (*at)->group) go_to(items[to]->id);
@@ -159,12 +159,12 @@ class Keys {
   }
 
   void step_picture(int by) {
-    if (s_.dialog != Dialog::none || moment_.menu != Menu::none) return;
+    if (s_.dialog != Dialog::none || widgets_.menu != Menu::none) return;
     std::vector<unsigned> stops;
     for (const PlacedField& field : window_.fields)
       if (field.field == Field::prompt) stops.push_back(field.id);
     for (const PlacedPicture& picture : window_.pictures) stops.push_back(picture.id);
-    const auto found = std::ranges::find(stops, moment_.keyboard_item);
+    const auto found = std::ranges::find(stops, widgets_.keyboard_item);
     const std::ptrdiff_t count = std::ssize(stops), at = found == stops.end() ? 0 : found - stops.begin();
     if (count > 0) go_to(stops[(at + by + count) % count]);
   }
@@ -172,7 +172,7 @@ class Keys {
   void go_to(unsigned id) {
     for (const PlacedField& field : window_.fields)
       if (field.id == id) return focus(field.field);
-    moment_.focus = id;  // in the next frame
+    widgets_.focus = id;  // in the next frame
   }
 
   bool field_key(const PlacedField& placed, const KeyDown& e) {
@@ -189,7 +189,7 @@ class Keys {
   }
 
   const std::vector<PaletteEntry>& entries() const {
-    return found_entries(moment_, s_, snapshot_, window_.pictures);
+    return found_entries(widgets_, s_, snapshot_, window_.pictures);
   }
 
   /// Moves among the entries of the palette.
@@ -209,8 +209,8 @@ class Keys {
 
   void perform_entry() {
     if (s_.palette.chosen >= std::ssize(entries())) return;
-    perform(entries()[s_.palette.chosen], out_.actions, moment_.open);
-    if (moment_.open != Menu::none) to_toolkit();
+    perform(entries()[s_.palette.chosen], out_.actions, widgets_.open);
+    if (widgets_.open != Menu::none) to_toolkit();
   }
 
   /// Enter outside a text: presses the dialog's main button or returns to the prompt.
@@ -249,7 +249,7 @@ class Keys {
       const bool fits_dialog = s_.dialog == Dialog::none || (command.flags & Command::kInDialogs) != 0;
       if (!fits_dialog || (e.repeat && (command.flags & Command::kRepeats) == 0)) return true;
       if (command.opens != Menu::none) {
-        moment_.open = command.opens;
+        widgets_.open = command.opens;
         to_toolkit();
       } else if (auto action = command.act(s_)) {
         add(*std::move(action));
@@ -306,7 +306,7 @@ class Keys {
   const UiState& s_;
   const Snapshot& snapshot_;
   const WindowPicture& window_;
-  Moment& moment_;
+  WidgetState& widgets_;
   FieldMetrics& metrics_;
   Meaning out_;
 };
@@ -330,8 +330,8 @@ std::vector<Action> meaning_of(EditorRequest request, Field field, const TextSta
 }
 
 Meaning meaning_of(const Event& event, const UiState& state, const Snapshot& snapshot,
-                   const WindowPicture& window, Moment& moment, FieldMetrics& metrics) {
-  Keys keys(state, snapshot, window, moment, metrics);
+                   const WindowPicture& window, WidgetState& widgets, FieldMetrics& metrics) {
+  Keys keys(state, snapshot, window, widgets, metrics);
   std::visit(keys, event);
   return keys.take();
 }

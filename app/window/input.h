@@ -26,6 +26,6 @@ std::vector<Action> meaning_of(EditorRequest request, Field field, const TextSta
 /// What an event means in the window as it was last drawn. Typed text goes to the field with the caret,
 /// otherwise to the prompt, wherever the focus is; commands have Ctrl or Alt.
 Meaning meaning_of(const Event& event, const UiState& state, const Snapshot& snapshot,
-                   const WindowPicture& window, Moment& moment, FieldMetrics& metrics);
+                   const WindowPicture& window, WidgetState& widgets, FieldMetrics& metrics);
 
 }  // namespace headscope::app

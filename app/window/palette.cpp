@@ -280,12 +280,13 @@ std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std
   return matches;
 }
 
-const std::vector<PaletteEntry>& found_entries(Moment& moment, const UiState& state, const Snapshot& snapshot,
+const std::vector<PaletteEntry>& found_entries(WidgetState& widgets, const UiState& state,
+                                               const Snapshot& snapshot,
                                                const std::vector<PlacedPicture>& pictures) {
-  if (!moment.found)
-    moment.found = std::make_shared<const std::vector<PaletteEntry>>(
+  if (!widgets.found)
+    widgets.found = std::make_shared<const std::vector<PaletteEntry>>(
         palette_matches(palette_entries(state, snapshot, pictures), state.palette.search.edit.text));
-  return *moment.found;
+  return *widgets.found;
 }
 
 }  // namespace headscope::app

@@ -31,8 +31,9 @@ void perform(PaletteEntry entry, std::vector<Action>& actions, Menu& opens);
 /// of an entry, its beginning, words that begin words of it in any order, first of its label, or in it. Pages
 /// of the guide and entries of the glossary come after others that fit as well or nearly so.
 std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters);
-/// The entries that fit what is typed. Kept in `moment` until an action or a result may change them.
-const std::vector<PaletteEntry>& found_entries(Moment& moment, const UiState& state, const Snapshot& snapshot,
+/// The entries that fit what is typed. Kept in `widgets` until an action or a result may change them.
+const std::vector<PaletteEntry>& found_entries(WidgetState& widgets, const UiState& state,
+                                               const Snapshot& snapshot,
                                                const std::vector<PlacedPicture>& pictures);
 
 }  // namespace headscope::app

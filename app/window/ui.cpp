@@ -215,24 +215,24 @@ void Ui::scroll_by_keys() {
 }
 
 void Ui::scroll_once(const std::string& what, float y) {
-  if (moment.scrolled_for == what) return;
-  moment.scrolled_for = what;
+  if (widgets.scrolled_for == what) return;
+  widgets.scrolled_for = what;
   ImGui::SetScrollY(y);
   out.settling = true;
 }
 
 bool Ui::begin_menu(Menu menu, float width) {
   const std::string name = name_of(menu);
-  if (moment.open == menu) {
+  if (widgets.open == menu) {
     ImGui::OpenPopup(name.c_str());
-    moment.open = Menu::none;
+    widgets.open = Menu::none;
     if (input.event_as<KeyDown>()) {
-      if (moment.keyboard_item == 0 && state.dialog == Dialog::none) moment.leave_keyboard = true;
+      if (widgets.keyboard_item == 0 && state.dialog == Dialog::none) widgets.leave_keyboard = true;
       compat::show_keyboard_item(true);  // keyboard navigation continues in the menu
     }
   }
   const auto button = menu_buttons_.find(menu);
-  const Point at = button == menu_buttons_.end() ? moment.menu_at
+  const Point at = button == menu_buttons_.end() ? widgets.menu_at
                                                  : Point{button->second.x, button->second.bottom() + u(4)};
   return begin_popup(name, menu, at, width);
 }
@@ -245,7 +245,7 @@ bool Ui::begin_popup(const std::string& name, Menu menu, Point at, float width) 
   };
   width = std::min(width, input.frame.width - 2 * edge);
   ImGui::SetNextWindowPos({inside(at.x, width, input.frame.width),
-                           inside(at.y, std::min(moment.menu_height, most), input.frame.height)});
+                           inside(at.y, std::min(widgets.menu_height, most), input.frame.height)});
   ImGui::SetNextWindowSizeConstraints({width, 0}, {width, std::max(1.F, most)});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(u(6), u(6)));
   const bool open = ImGui::BeginPopup(name.c_str(), kFixed);
@@ -255,10 +255,10 @@ bool Ui::begin_popup(const std::string& name, Menu menu, Point at, float width) 
     return false;
   }
   begin_sheet(u(14));
-  moment.menu_now = menu;
-  if (const float height = ImGui::GetWindowHeight(); std::exchange(moment.menu_height, height) != height)
+  widgets.menu_now = menu;
+  if (const float height = ImGui::GetWindowHeight(); std::exchange(widgets.menu_height, height) != height)
     out.settling = true;
-  if (moment.close_menu) ImGui::CloseCurrentPopup();
+  if (widgets.close_menu) ImGui::CloseCurrentPopup();
   return true;
 }
 
@@ -310,9 +310,9 @@ int Ui::steps_by_keys() {
 void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool ring) {
   const ImGuiID id = ImGui::GetItemID();
   if (id == 0) return;
-  if (moment.focus == id) {
+  if (widgets.focus == id) {
     compat::focus_last_item(id);
-    moment.focus = 0;
+    widgets.focus = 0;
   }
   if (!ring && compat::keyboard_item() == id) stroke(rect, theme().accent.with_alpha(150), u(1.5F), u(6));
   const ImVec2 least = ImGui::GetWindowDrawList()->GetClipRectMin();
@@ -464,8 +464,8 @@ bool Ui::row(const Row& row) {
   if (row.marked) ImGui::SetItemDefaultFocus();  // arrows start from what is chosen
   ImGui::PopID();
   ImGui::PopStyleColor();
-  if (!row.closes && moment.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;
-  if (pressed && row.closes) moment.leave_keyboard = true;
+  if (!row.closes && widgets.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;
+  if (pressed && row.closes) widgets.leave_keyboard = true;
   record_item(row.label, rect, enabled, true);
   if (!ImGui::IsItemVisible()) return pressed;
   const bool lit = enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());

@@ -32,8 +32,8 @@ struct FrameInput {
 };
 
 /// What lasts from frame to frame.
-struct Memory {
-  Moment moment;
+struct UiMemory {
+  WidgetState widgets;
   FieldMetrics metrics;
   PictureCache cache;
 };
@@ -43,11 +43,11 @@ struct Memory {
 /// of the window, and records its position. User input becomes actions. Lives for one frame.
 class Ui {
  public:
-  Ui(const FrameInput& frame_input, Memory& memory, viz::ImguiPlayer& player, WindowPicture& picture)
+  Ui(const FrameInput& frame_input, UiMemory& memory, viz::ImguiPlayer& player, WindowPicture& picture)
       : input(frame_input),
         state(frame_input.state),
         snapshot(frame_input.snapshot),
-        moment(memory.moment),
+        widgets(memory.widgets),
         metrics(memory.metrics),
         cache(memory.cache),
         out(picture),
@@ -56,7 +56,7 @@ class Ui {
   const FrameInput& input;
   const UiState& state;
   const Snapshot& snapshot;
-  Moment& moment;
+  WidgetState& widgets;
   FieldMetrics& metrics;
   PictureCache& cache;
   WindowPicture& out;
@@ -111,8 +111,8 @@ class Ui {
   void scroll_by_keys();
   /// Scrolls a list to `y` below its top in the first frame that shows `what`.
   void scroll_once(const std::string& what, float y);
-  /// Returns whether the menu is open. It opens below its button, or at `moment.menu_at` if this frame has no
-  /// such button, is as high as its lines and scrolls if that is higher than the window.
+  /// Returns whether the menu is open. It opens below its button, or at `widgets.menu_at` if this frame has
+  /// no such button, is as high as its lines and scrolls if that is higher than the window.
   bool begin_menu(Menu menu, float width);
   void end_menu() { end_sheet(); }
   /// A menu without a button opens where another one does.

@@ -54,7 +54,7 @@ std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect)
   const bool let_go = ImGui::IsItemDeactivated() && input.event_as<MouseUp>();
   const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
   // A press is not a drag yet, so the second press of a double click does not move it.
-  if ((held || let_go) && (by != 0 || moment.pane_before)) return SplitterDrag{by, let_go, false};
+  if ((held || let_go) && (by != 0 || widgets.pane_before)) return SplitterDrag{by, let_go, false};
   return std::nullopt;
 }
 
@@ -105,7 +105,7 @@ Rect Ui::page(const viz::Scene& scene, const Rect& rect) {
 }
 
 void Ui::hover_picture(const PlacedPicture& placed) {
-  if (!input.frame.pointer || moment.press) return;
+  if (!input.frame.pointer || widgets.press) return;
   const Point at = within(placed, *input.frame.pointer);
   const auto hit = viz::hit_test(placed.picture->regions, at);
   if (!hit && at.y < placed.picture->cut_heading) {
@@ -141,10 +141,10 @@ void Ui::define_text(const PlacedPicture& placed, Point at) {
 void Ui::hold_picture(const PlacedPicture& placed) {
   const auto* press = input.event_as<MouseDown>();
   if (press && ImGui::IsItemHovered() && press->button != 1) {
-    moment.pressed = placed.view;
+    widgets.pressed = placed.view;
     // If the first press of two closed a popup over the picture, the second press was meant for the popup.
-    if (press->clicks > 1 && moment.pressed_before != placed.view) return;
-    MousePress& hold = moment.press.emplace();
+    if (press->clicks > 1 && widgets.pressed_before != placed.view) return;
+    MousePress& hold = widgets.press.emplace();
     hold.view = placed.view;
     hold.id = placed.id;
     hold.side = placed.context.side;
@@ -156,10 +156,10 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     compat::show_keyboard_item(true);  // the clicked picture gets the keys that move
     return;
   }
-  if (!moment.press || !moment.press->view || moment.press->id != placed.id) return;
-  if (!shows_what_was_pressed(placed, *moment.press)) return moment.press.reset();
+  if (!widgets.press || !widgets.press->view || widgets.press->id != placed.id) return;
+  if (!shows_what_was_pressed(placed, *widgets.press)) return widgets.press.reset();
   compat::show_keyboard_item(true);  // Dear ImGui hides the focus during a drag
-  MousePress& hold = *moment.press;
+  MousePress& hold = *widgets.press;
   out.cursor = hold.moved ? Cursor::move : Cursor::hand;
   if (const auto* e = input.event_as<MouseMove>()) {
     const bool moves = hold.moved || std::hypot(e->at.x - hold.start.x, e->at.y - hold.start.y) >= kStill;
@@ -172,7 +172,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     act(placed, std::move(drag));
   } else if (const auto* up = input.event_as<MouseUp>(); up && up->button == hold.button) {
     const MousePress was = hold;
-    moment.press.reset();
+    widgets.press.reset();
     if (was.moved || was.button != 0) return;
     if (was.clicks == 2) {
       ViewActions twice = meaning(placed, was.start, {Gesture::Kind::double_click, up->at, {}, {}});
@@ -186,22 +186,22 @@ void Ui::hold_picture(const PlacedPicture& placed) {
 }
 
 void Ui::open_menu(const PlacedPicture& placed, std::optional<Point> mouse) {
-  moment.open = Menu::picture;
-  moment.menu_view = placed.view;
-  moment.menu_side = placed.context.side;
-  moment.menu_lines.clear();
+  widgets.open = Menu::picture;
+  widgets.menu_view = placed.view;
+  widgets.menu_side = placed.context.side;
+  widgets.menu_lines.clear();
   const Point at = mouse.value_or(placed.where.center());
-  moment.menu_at = {at.x + 2, at.y + 2};  // offset, so that no line is under the mouse yet
+  widgets.menu_at = {at.x + 2, at.y + 2};  // offset, so that no line is under the mouse yet
   if (!placed.context.run) return;
   const auto hit = mouse ? viz::hit_test(placed.picture->regions, within(placed, at)) : std::nullopt;
-  moment.menu_lines =
+  widgets.menu_lines =
       menu_at(*placed.view, placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr);
 }
 
 void Ui::open_menu(const PlacedField& placed, Point at) {
-  moment.open = Menu::text;
-  moment.menu_field = moment.field = placed.field;
-  moment.menu_at = {at.x + 2, at.y + 2};
+  widgets.open = Menu::text;
+  widgets.menu_field = widgets.field = placed.field;
+  widgets.menu_at = {at.x + 2, at.y + 2};
 }
 
 void Ui::scroll_bars(const PlacedPicture& placed) {
@@ -233,10 +233,10 @@ void Ui::field(Field field, const Rect& rect, std::string placeholder) {
 void Ui::editor(Field field, EditorLook look) {
   const TextField& text = field_of(state, field);
   EditMetrics& metric = metrics[field];
-  const bool covered = moment.menu != Menu::none || (layer_ == 0 && state.dialog != Dialog::none);
+  const bool covered = widgets.menu != Menu::none || (layer_ == 0 && state.dialog != Dialog::none);
   look.theme = &theme();
   look.fonts = input.fonts;
-  look.focused = moment.field == field && moment.keyboard_item == 0 && !covered && !input.frame.still;
+  look.focused = widgets.field == field && widgets.keyboard_item == 0 && !covered && !input.frame.still;
   look.caret_visible = input.frame.caret_on;
   look.scroll = text.scroll;
   const EditorExtent extent = editor_extent(text.edit, metric, look);
@@ -277,22 +277,22 @@ void Ui::hold_text(const PlacedField& placed) {
   };
   const auto* press = input.event_as<MouseDown>();
   if (press && press->button == 0 && ImGui::IsItemHovered()) {
-    moment.field = placed.field;
-    MousePress& hold = moment.press.emplace();
+    widgets.field = placed.field;
+    MousePress& hold = widgets.press.emplace();
     hold.field = placed.field;
     hold.text = begin_text_drag(edit, metric, placed.look, *press);
-    return select_to(moment.press->text, press->at);
+    return select_to(widgets.press->text, press->at);
   }
   if (press && press->button == 1 && ImGui::IsItemHovered()) return open_menu(placed, press->at);
-  if (!moment.press || moment.press->view || moment.press->field != placed.field) return;
+  if (!widgets.press || widgets.press->view || widgets.press->field != placed.field) return;
   out.cursor = Cursor::text;
-  if (const auto* e = input.event_as<MouseMove>()) select_to(moment.press->text, e->at);
-  if (const auto* e = input.event_as<MouseUp>(); e && e->button == 0) moment.press.reset();
+  if (const auto* e = input.event_as<MouseMove>()) select_to(widgets.press->text, e->at);
+  if (const auto* e = input.event_as<MouseUp>(); e && e->button == 0) widgets.press.reset();
 }
 
 void Ui::text_menu() {
   if (!begin_menu(Menu::text, u(220))) return;
-  const Field field = moment.menu_field;
+  const Field field = widgets.menu_field;
   const TextState& edit = field_of(state, field).edit;
   const auto line = [&](const char* label, const char* key, bool possible, const char* unavailable,
                         EditorRequest request) {

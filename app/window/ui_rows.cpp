@@ -116,8 +116,8 @@ Ui::Part Ui::menu_button(std::string label, Menu menu, Button style) {
   const float wide = button_width(label, style.menu);
   return {wide, [this, label = std::move(label), menu, style = std::move(style)](const Rect& rect) mutable {
             menu_buttons_[menu] = rect;
-            style.on = moment.menu == menu;
-            if (button(rect, label, style)) moment.open = menu;
+            style.on = widgets.menu == menu;
+            if (button(rect, label, style)) widgets.open = menu;
           }};
 }
 

@@ -102,7 +102,7 @@ struct MousePress {
 
 /// What lasts from frame to frame but is not state, like what Dear ImGui keeps for its own widgets. Never
 /// saved.
-struct Moment {
+struct WidgetState {
   std::optional<MousePress> press;
   Field field = Field::prompt;    ///< the field with the caret
   unsigned keyboard_item = 0;     ///< the item with the keyboard focus; 0: the field has it
@@ -129,9 +129,7 @@ struct Moment {
   bool edits = false;            ///< whether the Edits bar was open in the last frame
   bool second = false;           ///< the same for the second prompt
   Dialog dialog = Dialog::none;  ///< the dialog drawn last
-  /// The pictures in which no scrolling brings what a tour points at into view. The search takes long.
-  std::map<const TourPoint*, std::weak_ptr<const Picture>> hidden;
-  std::string scrolled_for;  ///< what a list was last scrolled to: see Ui::scroll_once
+  std::string scrolled_for;      ///< what a list was last scrolled to: see Ui::scroll_once
   std::shared_ptr<const std::vector<PaletteEntry>> found;  ///< see found_entries
   std::shared_ptr<const HelpLayout> help;                  ///< the help's content as it was last laid out
 };

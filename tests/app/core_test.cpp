@@ -261,7 +261,7 @@ TEST_F(CoreTest, ADragMovesTheHeatmapAndChoosesNothingWithEitherButton) {
     EXPECT_NEAR(after.row - before.row, 80 * region.rows / static_cast<double>(region.rect.h), 1e-3);
     EXPECT_EQ(after.rows, before.rows);
     EXPECT_EQ(after.cols, before.cols);
-    EXPECT_FALSE(core.moment().press);
+    EXPECT_FALSE(core.widgets().press);
   }
 }
 

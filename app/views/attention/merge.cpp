@@ -169,7 +169,7 @@ void declare(Content& it) {
 View view() {
   View view = make_view(
       "merge", "Merge", declare,
-      "the heads' z side by side, through c_proj into the residual stream, and what each head adds");
+      "the heads' outputs z side by side, through c_proj into the residual stream, and what each head adds");
   view.options = {&kLargestFirst, &kFirstPart};
   view.caption.head = true;
   view.landmarks = {{"head", [](const ViewContext& c,

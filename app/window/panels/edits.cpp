@@ -94,9 +94,9 @@ Ui::Part chip(Ui& ui, std::size_t index) {
                    .tip = edit_brief(listed.edit) + (beyond  ? ": this prompt has no such position"
                                                      : lacks ? ": there is no second model to patch from"
                                                              : "")})) {
-      ui.moment.open = Menu::edit;
-      ui.moment.menu_edit = index;
-      ui.moment.menu_at = {rect.x, rect.bottom() + ui.u(4)};
+      ui.widgets.open = Menu::edit;
+      ui.widgets.menu_edit = index;
+      ui.widgets.menu_at = {rect.x, rect.bottom() + ui.u(4)};
     }
     if (ui.button({rect.right() - side, rect.y, side, rect.h}, "×",
                   {.look = plain, .tip = "Remove this edit", .name = "Remove " + words}))
@@ -216,7 +216,7 @@ float draw_edit_bars(Ui& ui, const Rect& room) {
 
 void draw_edit_menu(Ui& ui) {
   const EditList& list = ui.state.edits;
-  const std::size_t index = ui.moment.menu_edit;
+  const std::size_t index = ui.widgets.menu_edit;
   if (index >= list.edits.size()) return;
   const ListedEdit& listed = list.edits[index];
   const std::string text = edit_brief(listed.edit);

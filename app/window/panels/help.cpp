@@ -346,13 +346,13 @@ const HelpLayout& laid_out(Ui& ui, float width) {
   const auto key = [](const HelpLayout& of) {
     return std::tie(of.page, of.search, of.width, of.font_size, of.guide);
   };
-  if (!ui.moment.help || key(*ui.moment.help) != key(wanted)) {
+  if (!ui.widgets.help || key(*ui.widgets.help) != key(wanted)) {
     HelpColumn column = content(ui, width);
     wanted.height = column.height();
     wanted.lines = std::move(column).lines();
-    ui.moment.help = std::make_shared<const HelpLayout>(std::move(wanted));
+    ui.widgets.help = std::make_shared<const HelpLayout>(std::move(wanted));
   }
-  return *ui.moment.help;
+  return *ui.widgets.help;
 }
 
 void draw_pages(Ui& ui, const Rect& rect) {

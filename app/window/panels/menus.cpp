@@ -47,7 +47,7 @@ std::vector<KnownModel> models_to_fetch(const UiState& state) {
 }
 
 void draw_models(Ui& ui) {
-  if (ui.moment.open == Menu::models) ui.actions.emplace_back(FindModels{});
+  if (ui.widgets.open == Menu::models) ui.actions.emplace_back(FindModels{});
   if (!ui.begin_menu(Menu::models, ui.u(540))) return;
   std::size_t before = 0;
   for (const DiscoveredModel& model : models_here(ui.state)) {
@@ -70,7 +70,7 @@ void draw_models(Ui& ui) {
 
 /// The models to compare with; whether one has the right shape is known only after loading.
 void draw_second_models(Ui& ui) {
-  if (ui.moment.open == Menu::second_model) ui.actions.emplace_back(FindModels{});
+  if (ui.widgets.open == Menu::second_model) ui.actions.emplace_back(FindModels{});
   if (!ui.begin_menu(Menu::second_model, ui.u(540))) return;
   const std::filesystem::path& chosen = ui.state.second.model;
   for (const DiscoveredModel& model : models_here(ui.state))
@@ -94,7 +94,7 @@ void draw_more(Ui& ui) {
                  .unavailable = possible ? "" : std::string(command.unavailable)}))
       continue;
     if (action) ui.actions.push_back(*action);
-    if (command.opens != Menu::none) ui.moment.open = command.opens;
+    if (command.opens != Menu::none) ui.widgets.open = command.opens;
   }
   ui.end_menu();
 }
@@ -128,32 +128,32 @@ void draw_sessions(Ui& ui) {
 
 /// Opens the menu of the focused picture, or of the text with the caret, by keyboard.
 void open_at_keyboard(Ui& ui) {
-  Moment& moment = ui.moment;
-  if (moment.open != Menu::picture || moment.menu_view) return;
-  moment.open = Menu::none;
+  WidgetState& widgets = ui.widgets;
+  if (widgets.open != Menu::picture || widgets.menu_view) return;
+  widgets.open = Menu::none;
   for (const PlacedPicture& placed : ui.out.pictures)
-    if (placed.id == moment.keyboard_item) return ui.open_menu(placed, std::nullopt);
+    if (placed.id == widgets.keyboard_item) return ui.open_menu(placed, std::nullopt);
   for (const PlacedField& placed : ui.out.fields)
-    if (placed.field == moment.field && moment.keyboard_item == 0)
+    if (placed.field == widgets.field && widgets.keyboard_item == 0)
       return ui.open_menu(placed, placed.look.rect.center());
 }
 
 /// The view's lines for the place under the mouse, then the lines that every picture has.
 void draw_picture_menu(Ui& ui) {
-  Moment& moment = ui.moment;
-  if (!moment.menu_view) return;
+  WidgetState& widgets = ui.widgets;
+  if (!widgets.menu_view) return;
   float width = ui.u(220);
-  for (const MenuLine& line : moment.menu_lines)
+  for (const MenuLine& line : widgets.menu_lines)
     width = std::max(width, ui.width(line.label, viz::FontStyle::medium) + ui.u(56));
   if (!ui.begin_menu(Menu::picture, width)) {
-    if (!ui.out.settling && moment.open != Menu::picture) moment.menu_view = nullptr;
+    if (!ui.out.settling && widgets.open != Menu::picture) widgets.menu_view = nullptr;
     return;
   }
-  const View& view = *moment.menu_view;
+  const View& view = *widgets.menu_view;
   const std::string id(view.id);
-  for (const MenuLine& line : moment.menu_lines)
-    ui.row({.label = line.label}, DoAll{line.actions, false, moment.menu_side});
-  if (!moment.menu_lines.empty()) ui.separator();
+  for (const MenuLine& line : widgets.menu_lines)
+    ui.row({.label = line.label}, DoAll{line.actions, false, widgets.menu_side});
+  if (!widgets.menu_lines.empty()) ui.separator();
   ui.row({.label = "Export picture…"}, ShowDialog{Dialog::export_, id});
   ui.row({.label = "Copy data"}, CopyNumbers{id});
   const bool alone = ui.state.second_view.empty();

@@ -53,8 +53,8 @@ Ui::Part typed(Ui& ui, const OptionSpec& option) {
     } else if (ui.button(rect, to_text(option, ui.state.options.value(option)),
                          {.name = std::string(option.label) + " as text"})) {
       ui.actions.emplace_back(TypeOption{&option});  // all share one field
-      ui.moment.field = Field::option;
-      ui.moment.leave_keyboard = true;
+      ui.widgets.field = Field::option;
+      ui.widgets.leave_keyboard = true;
     }
   };
   std::vector<Ui::Part> parts{label(ui, option), {ui.u(150), field, true}};

@@ -51,14 +51,9 @@ std::optional<ViewActions> scroll_to(const PlacedPicture& placed, const Landmark
 /// Scrolls to a landmark that is out of sight, unless the user has left the stop. Returns whether it did.
 bool reveal(Ui& ui, const PlacedPicture& placed, const TourPoint& point) {
   if (placed.scrolls->empty() || ui.out.stale || has_left_stop(ui.state)) return false;
-  auto& hidden = ui.moment.hidden;
-  const auto known = hidden.find(&point);
-  if (known != hidden.end() && known->second.lock() == placed.picture) return false;
+  if (!placed.searched->insert(point.landmark).second) return false;
   auto actions = scroll_to(placed, *point.landmark);
-  if (!actions) {
-    hidden[&point] = placed.picture;
-    return false;
-  }
+  if (!actions) return false;
   ui.actions.emplace_back(RevealPoint{std::move(*actions)});
   ui.out.settling = true;
   return true;
@@ -90,7 +85,6 @@ std::optional<Rect> place_of(Ui& ui, const TourPoint& point) {
 }  // namespace
 
 void draw_points(Ui& ui) {
-  std::erase_if(ui.moment.hidden, [](const auto& search) { return search.second.expired(); });
   const TourStop* stop = tour_stop(ui.state);
   if (stop == nullptr || stop->points.empty()) return;
   ui.begin_overlay();

@@ -33,10 +33,10 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
                    float sign) {
   const auto drag = ui.splitter(name, gap);
   if (!drag) return;
-  if (!ui.moment.pane_before) ui.moment.pane_before = now.*width;
+  if (!ui.widgets.pane_before) ui.widgets.pane_before = now.*width;
   PaneSizes panes = ui.state.panes;
-  panes.*width = drag->reset ? 0 : *ui.moment.pane_before + sign * drag->by;
-  if (drag->done) ui.moment.pane_before.reset();
+  panes.*width = drag->reset ? 0 : *ui.widgets.pane_before + sign * drag->by;
+  if (drag->done) ui.widgets.pane_before.reset();
   ui.actions.emplace_back(change(&UiState::panes, within_limits(panes)));
 }
 
@@ -96,23 +96,23 @@ void draw_body(Ui& ui, Rect body) {
 
 /// Moves the caret when a dialog opens or closes.
 void follow_dialog(Ui& ui) {
-  Moment& moment = ui.moment;
-  if (moment.dialog == ui.state.dialog) return;
-  moment.dialog = ui.state.dialog;
-  moment.scrolled_for.clear();  // a dialog opens where it should, wherever it was scrolled last time
-  moment.keyboard_item = 0;
-  moment.leave_keyboard = moment.dialog == Dialog::none;
-  moment.press.reset();
-  moment.field = first_field(moment.dialog);
+  WidgetState& widgets = ui.widgets;
+  if (widgets.dialog == ui.state.dialog) return;
+  widgets.dialog = ui.state.dialog;
+  widgets.scrolled_for.clear();  // a dialog opens where it should, wherever it was scrolled last time
+  widgets.keyboard_item = 0;
+  widgets.leave_keyboard = widgets.dialog == Dialog::none;
+  widgets.press.reset();
+  widgets.field = first_field(widgets.dialog);
 }
 
 /// Moves the caret into the field of a bar that was just opened.
 void follow_strips(Ui& ui) {
-  Moment& moment = ui.moment;
+  WidgetState& widgets = ui.widgets;
   const bool edits = ui.state.edits_bar.open, second = ui.state.second.on;
-  if (edits && !moment.edits) moment.field = Field::edits, moment.keyboard_item = 0;
-  if (second && !moment.second) moment.field = Field::second, moment.keyboard_item = 0;
-  moment.edits = edits, moment.second = second;
+  if (edits && !widgets.edits) widgets.field = Field::edits, widgets.keyboard_item = 0;
+  if (second && !widgets.second) widgets.field = Field::second, widgets.keyboard_item = 0;
+  widgets.edits = edits, widgets.second = second;
 }
 
 }  // namespace
@@ -121,17 +121,17 @@ void draw_window(Ui& ui) {
   follow_dialog(ui);
   follow_strips(ui);
   if (const auto* press = ui.input.event_as<MouseDown>()) {
-    ui.moment.press_clicks = press->clicks;
-    ui.moment.pressed_before = std::exchange(ui.moment.pressed, nullptr);
+    ui.widgets.press_clicks = press->clicks;
+    ui.widgets.pressed_before = std::exchange(ui.widgets.pressed, nullptr);
   }
   const bool menu_open =
       ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) &&
       ui.state.dialog == Dialog::none;
-  if (!menu_open && (ui.moment.keyboard_item == 0 || ui.moment.leave_keyboard)) {
+  if (!menu_open && (ui.widgets.keyboard_item == 0 || ui.widgets.leave_keyboard)) {
     viz::compat::show_keyboard_item(false);
-    ui.moment.leave_keyboard = false;
+    ui.widgets.leave_keyboard = false;
   }
-  ui.moment.menu_now = Menu::none;
+  ui.widgets.menu_now = Menu::none;
   const Rect window{0, 0, ui.input.frame.width, ui.input.frame.height};
   ui.begin_window(window);
   const float margin = ui.u(10), inner = window.w - 2 * margin;
@@ -140,12 +140,12 @@ void draw_window(Ui& ui) {
   draw_top_bar(ui, bar);
   float y = draw_prompt(ui, {margin, bar.bottom() + ui.u(6) - tight, inner, 0}) + ui.u(8) - tight;
   // Fixed while a brush is used on the picture, so that bars that come or grow are not drawn over it.
-  const bool holds_picture = ui.moment.press && ui.moment.press->view;
-  ImGui::PushClipRect({0, y}, {window.w, holds_picture ? y + ui.moment.strips : window.h}, true);
+  const bool holds_picture = ui.widgets.press && ui.widgets.press->view;
+  ImGui::PushClipRect({0, y}, {window.w, holds_picture ? y + ui.widgets.strips : window.h}, true);
   const float strips = draw_edit_bars(ui, {margin, y, inner, 0}) - y;
   ImGui::PopClipRect();
-  if (!holds_picture) ui.moment.strips = strips;
-  y += ui.moment.strips;
+  if (!holds_picture) ui.widgets.strips = strips;
+  y += ui.widgets.strips;
   const Rect status{margin, window.h - ui.u(24), inner, ui.u(24)};
   const Bar bars[] = {error_bar(ui, inner), warnings_bar(ui, inner), fetching_bar(ui)};
   float bottom = status.y;
@@ -165,22 +165,22 @@ void draw_window(Ui& ui) {
   draw_save(ui);
   ui.end_window();
   ui.finish();
-  if (ui.moment.menu != ui.moment.menu_now) ui.out.settling = true;
-  ui.moment.menu = ui.moment.menu_now;
-  ui.moment.close_menu = false;
-  ui.moment.focus = 0;
-  if (!ImGui::IsMouseDown(0) && !ImGui::IsMouseDown(2)) ui.moment.press.reset();
-  if (!ImGui::IsMouseDown(0)) ui.moment.pane_before.reset();
+  if (ui.widgets.menu != ui.widgets.menu_now) ui.out.settling = true;
+  ui.widgets.menu = ui.widgets.menu_now;
+  ui.widgets.close_menu = false;
+  ui.widgets.focus = 0;
+  if (!ImGui::IsMouseDown(0) && !ImGui::IsMouseDown(2)) ui.widgets.press.reset();
+  if (!ImGui::IsMouseDown(0)) ui.widgets.pane_before.reset();
   // A field shows its focus with the caret.
   const unsigned at = viz::compat::keyboard_item();
   const auto& fields = ui.out.fields;
   const bool in_field =
       std::any_of(fields.begin(), fields.end(), [&](const PlacedField& field) { return field.id == at; });
-  ui.moment.keyboard_item = in_field ? 0 : at;
+  ui.widgets.keyboard_item = in_field ? 0 : at;
   // If its field is gone, the caret returns to the prompt.
-  const auto has_caret = [&](const PlacedField& field) { return field.field == ui.moment.field; };
+  const auto has_caret = [&](const PlacedField& field) { return field.field == ui.widgets.field; };
   if (ui.state.dialog == Dialog::none && std::none_of(fields.begin(), fields.end(), has_caret))
-    ui.moment.field = Field::prompt;
+    ui.widgets.field = Field::prompt;
 }
 
 }  // namespace headscope::app

@@ -296,9 +296,12 @@ bool continues_second(const UiState& state) {
 void reduce(UiState& s, const CompareWith& a, ReduceContext& w) {
   const auto& model = w.snapshot.model;
   const bool files = model && model->patterns;
-  if (a.on && !s.second.on && (s.second.text.edit.text.empty() || s.second.is_file != files))
-    s.second.text.edit = apply(make_text_state(files ? system::text_of(model->folder) : s.prompt.edit.text),
-                               kSelectAll);  // typing replaces the text
+  if (a.on && !s.second.on) {
+    TextState& edit = s.second.text.edit;
+    if (edit.text.empty() || s.second.is_file != files)
+      edit = make_text_state(files ? system::text_of(model->folder) : s.prompt.edit.text);
+    edit = apply(std::move(edit), kSelectAll);  // typing replaces the text
+  }
   if (a.on) s.second.is_file = files;
   if (s.second.on != a.on) s.side = Side::run;  // a comparison starts at the first prompt
   s.second.on = a.on;

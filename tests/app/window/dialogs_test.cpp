@@ -131,7 +131,7 @@ TEST_F(OpenDialog, NothingWaitsForASearchForModels) {
   };
   CoreFixture core(std::move(o));
   press_and_draw(core, Key::m, {.ctrl = true});
-  EXPECT_EQ(core.moment().menu, Menu::models);
+  EXPECT_EQ(core.widgets().menu, Menu::models);
   press_and_draw(core, Key::escape);
   type(core, "x");
   EXPECT_TRUE(core.state().models.empty());

@@ -84,7 +84,7 @@ TEST_F(EditsBarTest, OneHasAMenuWithASliderAndItsText) {
   CoreFixture core(options());
   add(core, "L1H6.z*=0.5");
   click_item(core, "L1 H6 × 0.5");
-  ASSERT_EQ(core.moment().menu, Menu::edit);
+  ASSERT_EQ(core.widgets().menu, Menu::edit);
   ASSERT_TRUE(tab_to(core, "Strength"));
   press_and_draw(core, Key::right);
   EXPECT_THAT(active(core), ElementsAre("L1H6.z*=0.55"));
@@ -161,6 +161,10 @@ TEST_F(EditsBarTest, ASecondPromptIsComparedAndPatchedFrom) {
   EXPECT_THAT(active(core).front(), StartsWith("L0H0.z<-ids("));
   click_and_show(core, "Close the second prompt");
   EXPECT_FALSE(core.state().second.on);
+  press_and_draw(core, Key::p, kCtrl);
+  EXPECT_EQ(core.state().second.text.edit.selected(), "The young king had a son") << "to be replaced";
+  press_and_draw(core, Key::p, kCtrl);
+  shown(core);
   ASSERT_TRUE(run(core).baseline);
   EXPECT_EQ(run(core).baseline->prompt.text, "The old king had a daughter");
 }

@@ -159,6 +159,7 @@ TEST_F(PaletteTest, FindsViewsByTheFieldsWordsInAnyOrder) {
                                      {"logit lens", "Logit lens"},
                                      {"lens logit", "Logit lens"},
                                      {"space query", "Query-key space"},
+                                     {"what a head outputs", "Merge"},
                                      {"attention heatmap", "Heatmap"}}) {
     const auto entries = found(core, words);
     const auto view = std::ranges::find(entries, title, &PaletteEntry::label);

@@ -124,9 +124,9 @@ TEST_F(KeyboardTest, EscClosesOneThingAtATime) {
   EXPECT_EQ(core.state().dialog, Dialog::none);
   EXPECT_TRUE(core.state().generation.running);
   press_and_draw(core, Key::f10);
-  ASSERT_EQ(core.moment().menu, Menu::more);
+  ASSERT_EQ(core.widgets().menu, Menu::more);
   press_and_draw(core, Key::escape);
-  EXPECT_EQ(core.moment().menu, Menu::none);
+  EXPECT_EQ(core.widgets().menu, Menu::none);
   EXPECT_TRUE(core.state().generation.running);
   press_and_draw(core, Key::escape);
   EXPECT_FALSE(core.state().generation.running);
@@ -151,7 +151,7 @@ TEST_F(KeyboardTest, EscFromAMenuLeavesTheKeyboardWhereItWas) {
                                        {Key::m, Modifiers{.ctrl = true}},
                                        {Key::f10, Modifiers{}}}) {
     press_and_draw(core, key, modifiers);
-    ASSERT_NE(core.moment().menu, Menu::none);
+    ASSERT_NE(core.widgets().menu, Menu::none);
     press_and_draw(core, Key::escape);
     EXPECT_EQ(keyboard_at(core), "prompt");
     press(core, Key::space);
@@ -171,9 +171,9 @@ TEST_F(KeyboardTest, EscKeepsTheModelThatIsOpen) {
   state.load_request = 1;
   Snapshot loading;
   loading.busy = Busy::loading;
-  Moment moment;
+  WidgetState widgets;
   FieldMetrics metrics;
-  const Meaning meaning = meaning_of(KeyDown{Key::escape, {}}, state, loading, {}, moment, metrics);
+  const Meaning meaning = meaning_of(KeyDown{Key::escape, {}}, state, loading, {}, widgets, metrics);
   ASSERT_EQ(meaning.actions.size(), 1U);
   apply_to(state, meaning.actions.front(), loading);
   EXPECT_EQ(state.load_cancel, 1U);
@@ -185,7 +185,7 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
                 example("Third", "The third prompt")};
   CoreFixture core(std::move(o));
   press_and_draw(core, Key::l, {.ctrl = true});
-  ASSERT_EQ(core.moment().menu, Menu::examples);
+  ASSERT_EQ(core.widgets().menu, Menu::examples);
   press_and_draw(core, Key::down);
   ASSERT_TRUE(tab_to(core, "First"));
   for (const char* expected : {"Second", "Third"}) {
@@ -196,7 +196,7 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
   EXPECT_EQ(keyboard_at(core), "Second");
   press_and_draw(core, Key::enter);
   EXPECT_EQ(prompt(core), "The second prompt");
-  EXPECT_EQ(core.moment().menu, Menu::none);
+  EXPECT_EQ(core.widgets().menu, Menu::none);
   EXPECT_EQ(keyboard_at(core), "prompt");
   type(core, "!");
   EXPECT_EQ(prompt(core), "The second prompt!");
@@ -316,7 +316,7 @@ TEST_F(TypingTest, AMenuCloses) {
   for (const char c : std::string("abq1")) strike(core, c);
   EXPECT_EQ(prompt(core), "Theabq1");
   core.draw(frame_);
-  EXPECT_EQ(core.moment().menu, Menu::none);
+  EXPECT_EQ(core.widgets().menu, Menu::none);
   EXPECT_FALSE(core.state().quit);
 }
 

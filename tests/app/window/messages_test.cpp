@@ -202,7 +202,7 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     const PlacedPicture placed =  // not the strip of tokens, which has the id of a tab
         *std::ranges::find(core.window().pictures, &view, &PlacedPicture::view);
     open_by_mouse(core, placed);
-    ASSERT_EQ(core.moment().menu, Menu::picture);
+    ASSERT_EQ(core.widgets().menu, Menu::picture);
     EXPECT_THAT(rows(core), IsSupersetOf(kAlways));
     EXPECT_EQ(std::ranges::count(rows(core), "Add a second view"), view.place == Place::tab ? 1 : 0);
     if (view.menu) {
@@ -212,7 +212,7 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     EXPECT_EQ(core.state().dialog, Dialog::export_);
     EXPECT_EQ(core.state().export_form.subject, view.id);
     press_and_draw(core, Key::escape);
-    EXPECT_EQ(core.moment().menu, Menu::none);
+    EXPECT_EQ(core.widgets().menu, Menu::none);
   }
 }
 
@@ -235,7 +235,7 @@ TEST_F(MenusTest, AClickBesideClosesOneAndDoesNothingElse) {
   click(core, chip);
   core.draw(frame_);
   core.draw(frame_);
-  EXPECT_EQ(core.moment().menu, Menu::none);
+  EXPECT_EQ(core.widgets().menu, Menu::none);
   EXPECT_EQ(core.state().selection.query, -1);
 }
 

@@ -232,7 +232,7 @@ class ReachTest : public HandsTest {
          [this](Core&) { clipboard_.clear(); }},
         {"the models", item_click("Model"), key(Key::m, {.ctrl = true}),
          [](const Core& core) {
-           return core.moment().menu == Menu::models || core.moment().open == Menu::models;
+           return core.widgets().menu == Menu::models || core.widgets().open == Menu::models;
          }},
         {"a model from a folder",
          [](Core& core) {

@@ -4,9 +4,9 @@
 namespace headscope::app {
 
 unsigned HandsTest::keyboard_id(const Core& core) {
-  if (core.moment().keyboard_item != 0) return core.moment().keyboard_item;
+  if (core.widgets().keyboard_item != 0) return core.widgets().keyboard_item;
   for (const PlacedField& field : core.window().fields)
-    if (field.field == core.moment().field && field.layer == core.window().layer) return field.id;
+    if (field.field == core.widgets().field && field.layer == core.window().layer) return field.id;
   return 0;
 }
 std::string HandsTest::keyboard_at(const Core& core) {
@@ -34,7 +34,7 @@ bool HandsTest::tab_to(Core& core, std::string_view label, Modifiers modifiers) 
       return item.label == label && item.layer == core.window().layer && item.enabled;
     });
     const bool in_group = at != items.end() && to != items.end() && at->group == to->group;
-    if (in_group && core.moment().menu == Menu::none) {
+    if (in_group && core.widgets().menu == Menu::none) {
       press_and_draw(core, at < to ? Key::down : Key::up);
     } else {
       press_and_draw(core, Key::tab, modifiers);
