@@ -54,7 +54,7 @@ std::shared_ptr<const MeanList> read_mean_list(const std::filesystem::path& file
     Prompt prompt = list->over.list->prompts.at(i);
     prompt.start_token = start_token;
     const std::string where = name + ":" + std::to_string(lines[i]) + ": ";
-    const PromptTokens tokens = saying_where(where, [&] { return tokenize(model, prompt); });
+    const PromptTokens tokens = with_error_prefix(where, [&] { return tokenize(model, prompt); });
     if (tokens.run_length < tokens.length()) throw model::RunError(where + beyond_context(tokens, model));
     list->tokens += tokens.length();
   }
@@ -155,7 +155,7 @@ model::Edits with_list_means(model::Edits edits, Engine& engine, const Streams& 
   const auto of_model = std::make_shared<PromptRun>();
   of_model->model = engine.model;
   DirectAnswers answers(of_model, engine.workspace, progress_of(where, streams));
-  const auto means = saying_where(where, [&] { return ask(answers, question); });
+  const auto means = with_error_prefix(where, [&] { return ask(answers, question); });
   if (means->progress.skipped > 0) throw model::RunError(where + means->progress.problem);
   return with_means(std::move(edits), *means);
 }
@@ -216,7 +216,9 @@ PromptRun run_prompt(Engine& engine, const Arguments& a, Prompt prompt, const st
                          .start_token = a.session.prompt.start_token,
                          .edits = {},
                          .plain = a.session.prompt.plain};
-  return saying_where(where, [&] { return run_prompt(what, {engine.workspace, {}, hooks, &engine.plan}); });
+  return with_error_prefix(where, [&] {
+    return run_prompt(what, {engine.workspace, {}, hooks, &engine.plan});
+  });
 }
 
 std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& file) {

@@ -84,7 +84,7 @@ DirectAnswers::Tell progress_of(const std::string& where, const Streams& streams
 
 /// Calls `work`; a model::RunError of it begins with `where`.
 template <class Work>
-auto saying_where(const std::string& where, const Work& work) {
+auto with_error_prefix(const std::string& where, const Work& work) {
   try {
     return work();
   } catch (const model::RunError& error) {

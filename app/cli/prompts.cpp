@@ -25,8 +25,8 @@ std::string bytes_of(std::istream& in, std::size_t limit) {
 /// Runs `attempt` and reports an error of the prompt if errors are skipped. Other errors are not skipped: a
 /// full disk stays full.
 template <class Attempt>
-bool goes_well(bool skip, const PromptSource& source, std::ostream& err, StatusLine& progress,
-               const Attempt& attempt) {
+bool run_or_skip(bool skip, const PromptSource& source, std::ostream& err, StatusLine& progress,
+                 const Attempt& attempt) {
   const auto skipped = [&](const std::exception& error) {
     if (!skip || !source.is_list() || !source.can_continue()) return false;
     progress.clear();
@@ -138,7 +138,7 @@ PromptsRun for_each_prompt(const Arguments& of_command, const Streams& streams, 
   const bool has_room = !streams.err_is_terminal || !streams.out_is_terminal;  // answers take the terminal
   int done = 0, failed = 0;
   for (bool more = true; more;) {
-    const bool well = goes_well(arguments.skip_errors, source, streams.err, progress, [&] {
+    const bool well = run_or_skip(arguments.skip_errors, source, streams.err, progress, [&] {
       const auto prompt = source.next();
       more = prompt.has_value();
       if (!more) return;

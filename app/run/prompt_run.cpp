@@ -33,7 +33,7 @@ bool holds_weights(const std::filesystem::path& file, const std::stop_token& sto
 }
 
 /// A run may have no model.
-bool patterns_alone(const PromptRun& run) {
+bool has_patterns_only(const PromptRun& run) {
   return run.model && run.model->patterns;
 }
 
@@ -160,15 +160,15 @@ Capability LoadedModel::capabilities() const {
 }
 
 const PromptTokens& key_tokens(const PromptRun& run) {
-  return patterns_alone(run) ? run.model->patterns->keys() : run.tokens;
+  return has_patterns_only(run) ? run.model->patterns->keys() : run.tokens;
 }
 
 int key_count(const PromptRun& run) {
-  return patterns_alone(run) ? run.model->patterns->key_count() : run.run->length();
+  return has_patterns_only(run) ? run.model->patterns->key_count() : run.run->length();
 }
 
 bool has_own_keys(const PromptRun& run) {
-  return !patterns_alone(run) || run.model->patterns->has_own_keys();
+  return !has_patterns_only(run) || run.model->patterns->has_own_keys();
 }
 
 const std::vector<int>& aligned_keys(const PromptRun& run) {

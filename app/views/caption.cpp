@@ -95,7 +95,8 @@ bool is_in_caption(const View& view, const OptionSpec& option, const ViewContext
   const OptionValue& value = c.options.value(option);
   return !option.pane_only && !option.reset_on_prompt_change && value != option.default_value &&
          has_effect(view, option, c.options) && (view.uses == nullptr || view.uses(c, option)) &&
-         !is_named_by_lines(view, option, c.options, c.prompts.get()) && !(view.shown_heads && option.heads);
+         !token_comes_from_list(view, option, c.options, c.prompts.get()) &&
+         !(view.shown_heads && option.heads);
 }
 
 std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {

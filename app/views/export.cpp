@@ -141,12 +141,12 @@ struct PagedFigure {
 /// Makes lines as wide as the target wants them.
 void set_line_widths(Picture& picture, const TargetSpec& target) {
   const float scale = picture.exact_widths ? 1 : target.line_scale;
-  if (scale == 1 && target.least_line == 0) return;
+  if (scale == 1 && target.min_stroke_width == 0) return;
   for (viz::Item& item : picture.scene.items) {
     std::visit(
         [&](auto& it) {
           if constexpr (requires { it.width = 1.F; })
-            it.width = std::max(target.least_line, scale * it.width);
+            it.width = std::max(target.min_stroke_width, scale * it.width);
         },
         item);
   }
@@ -191,7 +191,7 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   context.titled = false;
   context.trimmed = options.page == Page::trimmed;
   context.printed = options.target != Target::screen;
-  context.least_line = target.least_line;
+  context.min_stroke_width = target.min_stroke_width;
   context.note_in_caption = options.caption && (context.printed || !options.title);
   const std::string words = options.caption ? caption(view, context) : std::string();
   const bool cuts = has_width || context.trimmed;  // and gets its caption below

@@ -16,13 +16,13 @@ inline constexpr Named<Target> kTargetNames[]{
 /// letters of 10 are of 7.5 points, and a figure's smallest letters, which have 0.85 of that size, of 6.4.
 struct TargetSpec {
   std::string_view label;
-  std::string_view words;  ///< its size, for people
-  float width = 0;         ///< logical pixels
-  float height = 0;        ///< 0: as high as the figure needs
-  float font_size = 0;     ///< logical pixels
-  float scale = 0;         ///< png: device pixels per logical pixel
-  float least_line = 0;    ///< the thinnest line, in logical pixels
-  float line_scale = 1;    ///< how many times as wide as on the screen lines are
+  std::string_view words;      ///< its size, for people
+  float width = 0;             ///< logical pixels
+  float height = 0;            ///< 0: as high as the figure needs
+  float font_size = 0;         ///< logical pixels
+  float scale = 0;             ///< png: device pixels per logical pixel
+  float min_stroke_width = 0;  ///< the thinnest line, in logical pixels
+  float line_scale = 1;        ///< how many times as wide as on the screen lines are
 };
 
 /// A column is one of two of a paper, a page the text of a letter page. No line on paper is thinner than 0.5

@@ -57,12 +57,12 @@ struct ViewContext {
   float width = 800;                  ///< logical pixels
   float height = 600;
   float font_size = 14;
-  float least_line = 0;    ///< the thinnest line that is drawn, whatever it stands for; logical pixels
-  float device_scale = 1;  ///< device pixels per logical pixel: images are pooled to what is visible
-  bool in_pane = false;    ///< drawn in a pane, which has its own title: no title here, nor a legend if there
-                           ///< is little room
-  int max_rows = 0;        ///< maximum number of a list's rows; 0: as many as fit
-  bool titled = true;      ///< false: the picture has no title, and begins where the title would be
+  float min_stroke_width = 0;  ///< the thinnest line that is drawn, whatever it stands for; logical pixels
+  float device_scale = 1;      ///< device pixels per logical pixel: images are pooled to what is visible
+  bool in_pane = false;  ///< drawn in a pane, which has its own title: no title here, nor a legend if there
+                         ///< is little room
+  int max_rows = 0;      ///< maximum number of a list's rows; 0: as many as fit
+  bool titled = true;    ///< false: the picture has no title, and begins where the title would be
   bool printed =
       false;  ///< for a column, a page or a slide: nobody can scroll it, but it may be as high as needed
   bool note_in_caption = false;  ///< the caption below the picture says `View::caption.note`
@@ -409,8 +409,8 @@ int token_place(const View& view, const OptionSpec& option);
 void choose_difference(const View& view, Options& options);
 /// Whether, with these options, the view is of tokens that each line of the list names, whatever its option
 /// for that token says. `prompts`: the open list; null: none.
-bool is_named_by_lines(const View& view, const OptionSpec& option, const Options& options,
-                       const PromptList* prompts);
+bool token_comes_from_list(const View& view, const OptionSpec& option, const Options& options,
+                           const PromptList* prompts);
 /// Whether, with these options, an edit sets means over a list of prompts.
 bool sets_list_mean(const View& view, const Options& options);
 /// Whether the view needs a list of prompts for either.

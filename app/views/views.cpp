@@ -172,8 +172,8 @@ bool is_over_list(const View& view, const Options& options) {
   return view.over_list.is_in(options);
 }
 
-bool is_named_by_lines(const View& view, const OptionSpec& option, const Options& options,
-                       const PromptList* prompts) {
+bool token_comes_from_list(const View& view, const OptionSpec& option, const Options& options,
+                           const PromptList* prompts) {
   const int place = token_place(view, option);
   if (prompts == nullptr || place < 0 || !is_over_list(view, options)) return false;
   const auto token = place == 0 ? &ListedPrompt::token : &ListedPrompt::other_token;

@@ -70,7 +70,7 @@ bool is_enough(const View& view, const Picture& picture, const std::vector<Answe
     return true;
   return std::all_of(replies.begin(), replies.end(), known);
 }
-bool waits_for_a_quick_one(const std::vector<AnswerTo>& replies) {
+bool awaits_quick_answer(const std::vector<AnswerTo>& replies) {
   return std::any_of(replies.begin(), replies.end(),
                      [](const AnswerTo& s) { return s.second == nullptr && s.first.quick(); });
 }
@@ -115,7 +115,7 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
     CachedPicture shown = slot->shown;
     shown.context = wanted;
     shown.answers = answers;
-    shown.stale = waits_for_a_quick_one(slot->replies);
+    shown.stale = awaits_quick_answer(slot->replies);
     return shown;
   };
   if (same && draws_same(view, slot->shown.context, wanted)) return show();
@@ -145,7 +145,7 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
     previous.answers = std::make_shared<RecordedAnswers>(
         previous.context.asked == wanted.asked ? answers : nullptr, slot->replies);
     previous.context.answers = previous.answers.get();
-    previous.stale = waits_for_a_quick_one(made.replies);
+    previous.stale = awaits_quick_answer(made.replies);
     return previous;
   }
   slot = std::make_shared<const Slot>(std::move(made));

@@ -65,13 +65,13 @@ class Plan {
 
   /// The derivative of `apply`: replaces the derivatives with respect to an activation after the edits by
   /// those with respect to it before them.
-  /// - A value that is set, or patched, has none before; one that is scaled has the factor times it; one to
-  /// which a vector is added keeps it.
+  /// - Set or patched values have zero gradient; scaled values multiply it by the factor; those to which a
+  /// vector is added keep it.
   /// - A mean passes on, to each position, what all places that take it have, divided by the number of
   /// positions: the piece must have all positions of the run where means are taken.
   /// - A rescaled weight passes on the factor times its own and, since the factor depends on the sum of the
   /// row, the same amount for all of the row that was not set.
-  /// - A hidden score has none.
+  /// - A hidden score has zero gradient.
   /// `before`: the activation before the edits, which only a pattern with rescaled cells needs.
   void apply_gradient(const Activation2d& gradient, const Means& means, ConstFloatRows before = {}) const;
 

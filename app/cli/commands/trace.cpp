@@ -164,13 +164,13 @@ void trace_prompt(Engine& engine, const Arguments& a, const Tracing& tracing, co
     const bool compares = tracing.metric == Metric::divergence;
     run = run_prompt(engine, a, prompt, where, compares ? ComparedWith::second : ComparedWith::unedited);
     metadata = metadata_of(*engine.model, run.run->tokens, engine.edits);
-    const Measured of = saying_where(where, [&] { return measured_of(tracing, engine, run); });
-    metric = saying_where(where, [&] { return gradient_metric(of, run, engine.workspace); });
+    const Measured of = with_error_prefix(where, [&] { return measured_of(tracing, engine, run); });
+    metric = with_error_prefix(where, [&] { return gradient_metric(of, run, engine.workspace); });
     metadata["gradient_metric"] = describe(of, run);
     metadata["gradient_metric_value"] =
         format("%.9g", transformer.gradients(*run.run, *metric, engine.workspace));
   } else {
-    run.tokens = saying_where(where, [&] { return tokenize(*engine.model, prompt); });
+    run.tokens = with_error_prefix(where, [&] { return tokenize(*engine.model, prompt); });
     if (run.tokens.run_length < run.tokens.length())
       throw model::RunError(where + beyond_context(run.tokens, *engine.model));
     metadata = metadata_of(*engine.model, run.tokens.ids(), engine.edits);

@@ -272,7 +272,7 @@ class ViewCommand {
     });
     chosen_ = selection;
     DirectAnswers answers(run, engine_->workspace, progress_of(where, streams_));
-    saying_where(where, [&] {
+    with_error_prefix(where, [&] {
       const ViewContext context = context_of(run, options, selection, answers);
       if (is_picture(format_))
         write_output(out, format_, picture(context), streams_);

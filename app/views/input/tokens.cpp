@@ -17,7 +17,7 @@ const auto kShown = choice_option<Shown>(
 const auto kFirstLine = pane_option("first-line", -1, 0, 1 << 24, true);
 /// The same of rows.
 const auto kFirstToken = first_row_option("first-token", true, -1);
-const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens", .runs_on = true};
+const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens", .cut_keeps_order = true};
 
 struct Numbers {
   std::shared_ptr<const Pattern> pattern;  ///< null: none yet
@@ -133,7 +133,7 @@ void say_weight(Facts& facts, const ViewContext& c, const Numbers& n, int positi
                      (c.side == Side::difference ? "" : shown_run_words(c)) + ":",
                  n.weights[position]);
   else if (c.side == Side::difference && position <= chosen)
-    facts.say("masked on both sides, or a token without counterpart", Fact::Location::tooltip);
+    facts.say("masked in both runs, or no matching token in the baseline", Fact::Location::tooltip);
   else
     facts.say((position > chosen ? "masked: comes after " : "masked by an edit for ") + query,
               Fact::Location::tooltip);

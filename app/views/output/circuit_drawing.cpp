@@ -219,7 +219,7 @@ Drawing::Drawing(Graph graph, viz::Rect area, const ViewContext& c)
   const float strongest = graph_.links.empty() ? 1 : std::abs(graph_.links.back().score);
   for (Link& link : graph_.links) {
     const float width = kThickest * u * std::abs(link.score) / strongest;
-    link.lines = {{{}, std::max({c.least_line, 0.75F, width}), link.score < 0}};
+    link.lines = {{{}, std::max({c.min_stroke_width, 0.75F, width}), link.score < 0}};
   }
   for (Node& node : graph_.nodes)
     node.rect = {0, 0, style_.width(node.name(), style_.small()) + 3 * u, std::ceil(line + u)};
@@ -332,7 +332,7 @@ void Drawing::paint_passages(viz::Scene& scene, const ViewContext& c) const {
   const float u = style_.unit();
   for (const Passage& passage : graph_.passages) {
     const viz::Rect &key = graph_.nodes[passage.from].rect, &query = graph_.nodes[passage.to].rect;
-    const float width = std::max({0.5F * u * static_cast<float>(passage.weight), c.least_line, 0.9F});
+    const float width = std::max({0.5F * u * static_cast<float>(passage.weight), c.min_stroke_width, 0.9F});
     const viz::Point start{key.right(), key.center().y}, end{query.x, query.center().y};
     const float rise = end.x - start.x < key.w ? 0 : 0.84F * key.h;
     viz::Polyline line{{}, c.theme->text_muted, width, {width, 0.75F * u}};

@@ -363,7 +363,7 @@ void declare(Content& it) {
   if (!circuit) return;
   if (!circuit->whole) it.message = kComputing;
   const Numbers& n = it.keep(numbers_of(c, *question, circuit));
-  if (n.edges.empty()) it.message = "no edge on a path from the embeddings to the logits matters";
+  if (n.edges.empty()) it.message = "no edge has an effect with these options";
   it.title =
       is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, circuit->measured);
   if (token_count(c.options[kMetric]) > 0)

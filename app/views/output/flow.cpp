@@ -188,8 +188,8 @@ class Flow final : public Box {
         line_swatch("MLP (hatched: takes away)", mlp_color(theme, false), 2 * u),
         line_swatch("rest: not drawn", theme.field_line, u)};
     const auto add = [&](std::string words) { looks.push_back({.words = std::move(words)}); };
-    if (c.least_line > 0)
-      add("thinnest lines: " + viz::number(static_cast<double>(c.least_line) / scale, 2) + " or less");
+    if (c.min_stroke_width > 0)
+      add("thinnest lines: " + viz::number(static_cast<double>(c.min_stroke_width) / scale, 2) + " or less");
     if (std::ranges::any_of(n_.edges, is_stub)) add("stubs: attention to the first token");
     add("probability of “" + label_of(c_, n_.flow->measured.token.id()) + "” by the logit lens");
     looks.back().scale = colors_;

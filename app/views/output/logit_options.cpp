@@ -24,7 +24,7 @@ static std::string refuse_tokens(const View& view, const ViewContext& c, bool in
   for (const OptionSpec* option : view.options) {
     const auto* token = std::get_if<TokenRef>(&c.options.value(*option));
     if (token == nullptr || !has_effect(view, *option, c.options) ||
-        is_named_by_lines(view, *option, c.options, c.prompts.get()))
+        token_comes_from_list(view, *option, c.options, c.prompts.get()))
       continue;
     try {
       without_text(*c.run->model, *token,

@@ -18,7 +18,7 @@ struct Guesses {
   std::vector<double> before;         ///< the baseline's probabilities; empty: no comparison
   int actual = -1;                    ///< id of the token that follows; -1: none does
   int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
-  int best_before = -1;  ///< the baseline's most probable token, shown at any rank; -1: no comparison
+  int baseline_top = -1;  ///< the baseline's most probable token, shown at any rank; -1: no comparison
   /// Whether bars are differences of probabilities, in percentage points; else they are probabilities.
   bool is_difference = false;
 };
@@ -52,7 +52,7 @@ Guesses guesses_of(const ViewContext& c, std::shared_ptr<const NextToken> answer
   if (const auto before = compared_next(c)) {
     g.before = probabilities_of(c, *before);
     g.is_difference = c.side == Side::difference;
-    if (c.side == Side::run) g.best_before = model::largest_logits(before->logits, 1).front().id;
+    if (c.side == Side::run) g.baseline_top = model::largest_logits(before->logits, 1).front().id;
   }
   g.probabilities = probabilities_of(c, next);
   g.best = std::min(c.options[kCount], static_cast<int>(next.logits.size()));
@@ -65,7 +65,7 @@ Guesses guesses_of(const ViewContext& c, std::shared_ptr<const NextToken> answer
     g.actual_rank = model::rank_of(next.logits, g.actual);
   }
   // Below the first ones the token that follows and the baseline's first guess, wherever they rank.
-  for (const int id : {g.actual, g.best_before})
+  for (const int id : {g.actual, g.baseline_top})
     if (id >= 0 && std::ranges::count(g.shown, id) == 0) g.shown.push_back(id);
   std::stable_sort(g.shown.begin() + g.best, g.shown.end(),
                    [&](int a, int b) { return g.probabilities[a] > g.probabilities[b]; });
@@ -104,9 +104,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   list.table.row_names = "tokens", list.table.first_number = 1;
   const auto marked = std::ranges::find(g.shown, g.actual);
   if (marked != g.shown.end()) list.table.marked = static_cast<int>(marked - g.shown.begin());
-  if (g.best_before >= 0)  // it is seen, too, where there is room for few
+  if (g.baseline_top >= 0)  // it is seen, too, where there is room for few
     list.rank_by(
-        [&g](int row) { return g.shown[row] == g.best_before ? g.shown.size() : g.shown.size() - row - 1; });
+        [&g](int row) { return g.shown[row] == g.baseline_top ? g.shown.size() : g.shown.size() - row - 1; });
   const auto id = [&g](int row) { return g.shown[row]; };
   const auto logit = [&g](int row) { return g.next->logits[g.shown[row]]; };
   const auto now = [&g](int row) { return g.probabilities[g.shown[row]]; };
@@ -121,7 +121,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   list.text("token", 9,
             [&c, &g, id](int row) {
               const int rank = model::rank_of(g.next->logits, id(row)) + 1;
-              const bool apart = id(row) == g.best_before && id(row) != g.actual && rank > row + 1;
+              const bool apart = id(row) == g.baseline_top && id(row) != g.actual && rank > row + 1;
               return (apart ? std::to_string(rank) + ". " : "") + label_of(c, id(row));
             },
             {.file = note_column("token"),

@@ -74,7 +74,7 @@ double end_of_losses(const Numbers& n) {
 }
 
 const ListRows kRows{
-    .role = kRow, .first = kFirstPosition, .names = "positions", .runs_on = true, .first_number = 0};
+    .role = kRow, .first = kFirstPosition, .names = "positions", .cut_keeps_order = true, .first_number = 0};
 
 using StatisticsAt = std::function<const model::PositionStatistics*(int row)>;
 

@@ -16,7 +16,7 @@ viz::Style style_of(const ViewContext& c) {
 
 /// Whether the picture stands in a paper, among text with margins of its own; a slide has none around it.
 static bool is_on_paper(const ViewContext& c) {
-  return c.printed && c.least_line < spec_of(Target::slide).least_line;
+  return c.printed && c.min_stroke_width < spec_of(Target::slide).min_stroke_width;
 }
 
 float margin(const ViewContext& c) {

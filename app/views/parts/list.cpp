@@ -177,9 +177,9 @@ bool List::place(const ViewContext& c, viz::Rect area) {
   area_ = area;
   const int wanted = rows_ != nullptr ? c.options[rows_->first] : 0;
   table.first = std::max(0, wanted);
-  table.selects = rows_ == nullptr
-                      ? may_be_cut
-                      : !rows_->runs_on && !c.in_pane && wanted == std::get<int>(rows_->first.default_value);
+  table.selects = rows_ == nullptr ? may_be_cut
+                                   : !rows_->cut_keeps_order && !c.in_pane &&
+                                         wanted == std::get<int>(rows_->first.default_value);
   const bool fits = lay_out(c);
   const auto shown = static_cast<int>(layout_.rows.size());
   if (!fits || wanted >= 0 || shown >= table.rows) return fits;

@@ -58,7 +58,7 @@ struct ListRows {
   const Option<int>& first;  ///< the scroll position
   std::string_view names;    ///< in the note about the shown rows: "keys"
   ListKeys keys = ListKeys::lines_and_pages;
-  bool runs_on = false;  ///< a figure cut to some rows shows neighbours, not the strongest ones
+  bool cut_keeps_order = false;  ///< a figure cut to some rows shows neighbours, not the strongest ones
   int first_number = 1;  ///< of the first row in that note; 0: rows are positions, unless they are sorted
 };
 
@@ -133,10 +133,10 @@ class List final : public RoleBox {
   /// Sorts the rows by these numbers, the largest first unless they are rising. Their strengths, if they
   /// have any, then say nothing.
   template <ListCells Cells>
-  void order_by(Cells&& numbers, bool falling = true) {
+  void order_by(Cells&& numbers, bool descending = true) {
     if (rows_ != nullptr && rows_->first_number == 0) table.row_names = "rows", table.first_number = 1;
     for (int row = 0; row < table.rows; ++row)
-      table.order.push_back((falling ? -1 : 1) * static_cast<float>(by_row<Cells>(numbers)(row)));
+      table.order.push_back((descending ? -1 : 1) * static_cast<float>(by_row<Cells>(numbers)(row)));
   }
   /// Of rows that are not sorted, which of them a figure has that has no room for all.
   template <ListCells Cells>

@@ -82,7 +82,7 @@ Ui::Part slider(Ui& ui, const OptionSpec& option) {
   if (option.plays) {
     const bool plays = ui.state.playing == &option;
     parts.push_back(ui.sign(plays ? "■" : "▶", plays ? "Stop" : "Play",
-                            plays ? "Stop" : "Run through the values once", PlayOption{&option}));
+                            plays ? "Stop" : "Play the stages once", PlayOption{&option}));
   }
   const auto track = [=, &ui, &option](const Rect& rect) {
     const auto moved = ui.slider({rect.x + ui.u(7), rect.y, rect.w - ui.u(14), rect.h}, name, value,

@@ -98,7 +98,7 @@ void reduce(UiState& s, const SetSide& a, ReduceContext& w);
 void reduce(UiState& s, const CompareWith& a, ReduceContext& w);
 void reduce(UiState& s, const CompareModel& a, ReduceContext& w);
 
-/// Whether what goes on is the second prompt's text, since its side is shown.
+/// Whether generation extends the second prompt, since its side is shown.
 bool continues_second(const UiState& state);
 /// Whether there is a baseline: the unedited run, a second prompt or a second model.
 bool has_comparison(const UiState& state);

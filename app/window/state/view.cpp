@@ -194,7 +194,7 @@ bool has_effect(const View& view, const OptionSpec& option, const UiState& state
   const bool is_set = state.options.value(option) != option.default_value;
   return (has_weights || !option.of_weights) && (state.prompts || is_set || !option.of_list) &&
          has_effect(view, option, state.options) &&
-         !is_named_by_lines(view, option, state.options, state.prompts.get());
+         !token_comes_from_list(view, option, state.options, state.prompts.get());
 }
 
 const OptionSpec* typed_option(const ViewSlice& state) {
