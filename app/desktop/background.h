@@ -3,9 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -15,19 +15,15 @@
 
 namespace headscope::app {
 
-/// The system cannot start a thread for a task.
-struct NoThread : std::runtime_error {
-  NoThread() : std::runtime_error("Could not start a thread: close other programs and try again.") {}
-};
-
 /// The number of running tasks of all kinds. While it is not 0, main must not destroy statics, which a task
 /// may use.
 inline std::atomic<int> running_tasks = 0;
 
 /// Runs tasks that may take long or hang (a dead network folder, another program), each on its own thread;
-/// the owning thread collects their results. The destructor does not wait: a task that hangs is abandoned,
-/// also when the program ends. So a task must hold everything it needs by value and return a failure as its
-/// result; if it throws, there is no result.
+/// the owning thread collects their results. If the system cannot start a thread, a task runs at once on the
+/// owning one. The destructor does not wait: a task that hangs is abandoned, also when the program ends. So a
+/// task must hold everything it needs by value and return a failure as its result; if it throws, there is no
+/// result.
 template <class T>
 class Background {
  public:
@@ -46,16 +42,15 @@ class Background {
   /// Called by a task to report a result before it ends.
   using Report = std::function<void(T)>;
 
-  /// Starts a task. Drops all results of older tasks on the same topic, past and future. Throws NoThread.
-  void run(std::string topic, std::function<T()> work) {
-    run(std::move(topic), [work = std::move(work)](const Report&) { return work(); });
+  /// Starts a task. Drops all results of older tasks on the same topic, past and future.
+  void run(const std::string& topic, std::function<T()> work) {
+    run(topic, [work = std::move(work)](const Report&) { return work(); });
   }
-  void run(std::string topic, std::function<T(const Report&)> work) {
+  void run(const std::string& topic, std::function<T(const Report&)> work) {
     std::uint64_t ticket = 0;
     {
       const std::lock_guard lock(shared_->mutex);
-      ticket = ++shared_->tickets;
-      shared_->newest[topic] = ticket;
+      ticket = ++shared_->newest[topic];
       std::erase_if(shared_->results, [&](const Result& result) { return result.topic == topic; });
     }
     start(topic, [shared = shared_, topic, ticket, work = std::move(work)] {
@@ -67,27 +62,14 @@ class Background {
   }
 
   /// Starts a task once those before it on the same topic have ended, and keeps all their results. A topic
-  /// must not be used for `run`, too. Throws NoThread.
+  /// must not be used for `run`, too.
   void run_in_order(const std::string& topic, std::function<T()> work) {
-    std::uint64_t turn = 0;
-    {
-      const std::lock_guard lock(shared_->mutex);
-      turn = shared_->turns[topic].given++;
-    }
-    try {
-      start(topic, [shared = shared_, topic, turn, work = std::move(work)] {
-        {
-          std::unique_lock lock(shared->mutex);
-          shared->ended.wait(lock, [&] { return shared->turns[topic].ended == turn; });
-        }
-        const EndOfTurn end(*shared, topic);
-        shared->put({topic, work()}, [] { return true; });
-      });
-    } catch (const NoThread&) {
-      const std::lock_guard lock(shared_->mutex);
-      --shared_->turns[topic].given;
-      throw;
-    }
+    const auto end = std::make_shared<std::promise<void>>();  // kept by destroying the task
+    const auto before = std::exchange(ends_[topic], end->get_future().share());
+    start(topic, [shared = shared_, topic, work = std::move(work), before, end] {
+      if (before.valid()) before.wait();
+      shared->put({topic, work()}, [] { return true; });
+    });
   }
 
   /// Waits until no task on the topic runs, at most for `time`. Returns whether none runs.
@@ -115,18 +97,11 @@ class Background {
     T value;
   };
 
-  /// The tasks on a topic that run in order.
-  struct Turns {
-    std::uint64_t given = 0, ended = 0;
-  };
-
   struct Shared {
-    system::Mutex mutex;  // held only briefly
-    std::uint64_t tickets = 0;
-    std::map<std::string, std::uint64_t> newest;  // ticket of the newest task on each topic
-    std::map<std::string, Turns> turns;
-    std::map<std::string, int> running;  // number of tasks on each topic
-    system::Condition ended;             // notified when a task ends
+    system::Mutex mutex;                          // held only briefly
+    std::map<std::string, std::uint64_t> newest;  // number of the newest task on each topic
+    std::map<std::string, int> running;           // how many tasks on each topic
+    system::Condition ended;                      // notified when a task ends
     std::vector<Result> results;
     system::Mutex waking;  // held while `wake` runs, so that the destructor can wait for just that
     std::function<void()> wake;
@@ -161,42 +136,25 @@ class Background {
     }
   };
 
-  /// Lets the next task on a topic run, also if this one throws.
-  class EndOfTurn {
-   public:
-    EndOfTurn(Shared& shared, const std::string& topic) : shared_(shared), topic_(topic) {}
-    ~EndOfTurn() {
-      const std::lock_guard lock(shared_.mutex);
-      ++shared_.turns[topic_].ended;
-      shared_.ended.notify_all();
-    }
-    EndOfTurn(const EndOfTurn&) = delete;
-    EndOfTurn& operator=(const EndOfTurn&) = delete;
-
-   private:
-    Shared& shared_;
-    const std::string& topic_;
-  };
-
-  /// What `work` throws is dropped. Throws NoThread.
+  /// What `work` throws is dropped.
   void start(const std::string& topic, std::function<void()> work) {
-    // Counts the task until the last copy is gone, also if no thread could be started.
-    std::shared_ptr<void> count = shared_->counted(topic);
+    // Counts the task until the last copy is gone.
+    auto task = [work = std::move(work), count = shared_->counted(topic)]() mutable noexcept {
+      try {
+        work();
+      } catch (...) {  // nobody to report to
+      }
+      work = nullptr;
+      count.reset();
+    };
     try {
-      system::start_detached(
-          [shared = shared_, work = std::move(work), count = std::move(count)]() mutable noexcept {
-            try {
-              work();
-            } catch (...) {  // nobody to report to
-            }
-            work = nullptr;
-            count.reset();
-          });
+      system::start_detached(task);
     } catch (const std::system_error&) {
-      throw NoThread();
+      task();
     }
   }
 
+  std::map<std::string, std::shared_future<void>> ends_;  // of the last task in order on each topic
   std::shared_ptr<Shared> shared_;
 };
 

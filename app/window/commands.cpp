@@ -95,7 +95,6 @@ constexpr Command kTable[] = {
     {Key::m, kCtrl, "Models", "models on this machine", nullptr, 0, "", Menu::models},
     {Key::s, kCtrl, "Save session", "save the session: everything on the screen", save_session},
     {Key::s, kCtrlShift, "Save session as…", "save the session under another name", open<Dialog::save>},
-    {Key::none, kNoModifiers, "Sessions", "", nullptr, 0, "", Menu::sessions},
     {Key::o, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts", open<Dialog::open>},
     {Key::g, kCtrl, "Generate", "start or stop generating, token by token",
      [](State s) -> Maybe { return Generate{!s.generation.running}; }, kGroup},

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "app/run/sources/paths.h"
-#include "app/run/sources/weights_hash.h"
 #include "app/window/exporting.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
 #include "model/files/quote.h"
+#include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
 
@@ -97,16 +97,15 @@ std::optional<viz::Point> place_of(const Event& event) {
 }
 
 /// Settings with the recent paths in a file, which another window may have written, after their own.
-std::string with_recents_of_others(const std::string& own, const fs::path& file) {
-  Settings s = parse_settings(own, "");
+Settings with_recents_of_others(Settings own, const fs::path& file) {
   const Settings there = load_settings(file);
   for (const auto recent :
        {&Settings::recent_models, &Settings::recent_folders, &Settings::recent_sessions}) {
     std::vector<fs::path> all = there.*recent;
-    for (const fs::path& path : s.*recent | std::views::reverse) remember(all, path);
-    s.*recent = std::move(all);
+    for (const fs::path& path : own.*recent | std::views::reverse) remember(all, path);
+    own.*recent = std::move(all);
   }
-  return to_json(s);
+  return own;
 }
 
 }  // namespace
@@ -134,15 +133,18 @@ Core::Core(CoreOptions options)
       state_(first_state(options_)),
       window_width_(options_.settings.window_width),
       window_height_(options_.settings.window_height),
-      kept_(kept_sessions(options_.state_folder)),
-      keeper_(kept_files(), options_.keep_time),
       gui_(options_.fonts, *options_.screen),
       background_([wake = options_.wake] {
         if (wake) wake();
       }),
       worker_({options_.window.threads, options_.window.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
-  state_.last_sessions = kept_.ended;
+  if (const fs::path& folder = options_.state_folder; !folder.empty()) {
+    state_.kept_sessions = kept_sessions(folder);
+    const auto now = std::chrono::system_clock::now().time_since_epoch();  // no other window has that name
+    kept_session_ = folder / ("window-" + std::to_string(now.count()));
+    kept_session_ += kSessionExtension;
+  }
   set_prompts(state_, options_.window.prompts);  // the list of the last start is not restored
   if (options_.window.session)
     apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model,
@@ -159,10 +161,10 @@ Core::Core(CoreOptions options)
 
 Core::~Core() {
   *fetch_cancelled_ = true;
-  if (!closed_) {
-    wait_for_writing(kPatience);
-    keeper_.write_now();
-  }
+  if (!closed_) try {
+      close();
+    } catch (const std::runtime_error&) {  // nobody to report to
+    }
   background_.wait("fetch", kPatience);  // which polls for cancellation once a second
 }
 
@@ -213,12 +215,6 @@ void Core::run_frame(const Event* event) {
 void Core::set_questions(const std::vector<Question>& shown) {
   std::vector<Question> asked = shown;
   if (state_.generation.running) asked.push_back(next_token_question());
-  // The session that is kept names the hash of its weights. They are hashed once, after all that is shown.
-  const auto& run = snapshot_->run;
-  const bool says_hash = unhashed_ || !kept_.own.empty();
-  if (says_hash || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
-  if (says_hash && run && run->baseline && run->baseline->model != run->model)
-    asked.push_back(Question(HashOfWeights{}).on_baseline());
   questions_ = newest_first(questions_, asked);
   request_answers();
 }
@@ -253,8 +249,13 @@ void Core::apply(const Action& action) {
   if (action.get_if<ShowDialog>()) pending_export_.reset();  // drops the pending export of a closed dialog
   const std::vector<Effect> effects = apply_to(state_, action, *snapshot_);
   memory_.widgets.found.reset();
-  keeper_.soon();
+  keep_soon();
   for (const Effect& effect : effects) carry_out(effect);
+  if (const auto* open = action.get_if<OpenSession>())
+    background_.run("weights", [open = *open]() -> std::optional<Action> {
+      const std::string warning = weights_warning(open);
+      return warning.empty() ? std::nullopt : std::optional<Action>(ShowMessage{warning, true});
+    });
   if (action.get_if<ShowMessage>() || state_.message.text != said) {
     message_until_.reset();
     if (!state_.message.text.empty() && !state_.message.is_error)  // an error stays until its cause is gone
@@ -290,7 +291,7 @@ void Core::rest_at_value() {
 
 bool Core::take_results() {
   bool changed = play_on();
-  if (keep_if_due()) changed = true;
+  if (keep_at_ && std::chrono::steady_clock::now() >= *keep_at_) keep();
   for (const std::optional<Action>& action : background_.take())
     if (action) apply(*action), changed = true;
   if (message_until_ && std::chrono::steady_clock::now() >= *message_until_)
@@ -305,7 +306,6 @@ bool Core::take_results() {
   const bool second_differs = newest->second_model && newest->second_model != snapshot_->second_model;
   snapshot_ = std::move(newest);
   memory_.widgets.found.reset();
-  if (other_model || second_differs) unhashed_.reset();
   if (other_model) {
     apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
     apply_given_edits();
@@ -331,23 +331,9 @@ bool Core::take_results() {
     given->ids.clear();
   }
   generate_step();
-  check_weights();
-  add_late_hashes();
-  keeper_.soon();
+  keep_soon();
   if (pending_export_) carry_out(*std::exchange(pending_export_, std::nullopt));
   return true;
-}
-
-/// Warns if the weights' hash, once known, differs from the opened session's.
-void Core::check_weights() {
-  if (state_.weights_wanted.empty() || state_.pending_session || !snapshot_->run ||
-      snapshot_->run->model != snapshot_->model)
-    return;
-  const auto known = snapshot_->answers->find(HashOfWeights{});
-  if (!known || !known->value) return;
-  const std::string wanted = std::exchange(state_.weights_wanted, {});
-  if (std::static_pointer_cast<const WeightsHash>(known->value)->text != wanted)
-    apply(ShowMessage{kWeightsDiffer, true});
 }
 
 void Core::apply_given_edits() {
@@ -366,7 +352,7 @@ std::optional<double> Core::seconds_until_update() const {
   std::optional<double> seconds;
   const auto at_most = [&](double other) { seconds = std::min(seconds.value_or(other), other); };
   if (state_.playing != nullptr && options_.clock) at_most(plays_at_ - options_.clock());
-  for (const auto& until : {message_until_, define_at_, keeper_.due()})
+  for (const auto& until : {message_until_, define_at_, keep_at_})
     if (until) at_most(std::chrono::duration<double>(*until - std::chrono::steady_clock::now()).count());
   return seconds;
 }
@@ -402,67 +388,77 @@ Settings Core::settings() const {
 }
 
 void Core::set_window_size(int width, int height) {
-  if (width != window_width_ || height != window_height_) keeper_.soon();
+  if (width != window_width_ || height != window_height_) keep_soon();
   window_width_ = width, window_height_ = height;
 }
 
-std::vector<ChangingFile> Core::kept_files() {
-  std::vector<ChangingFile> files;
-  if (!options_.state_folder.empty())
-    files.push_back({"the session is not kept", kept_.own, [this] { return kept_session(); }});
-  if (!options_.settings_file.empty())
-    files.push_back({"the settings are not kept", options_.settings_file,
-                     [this] { return to_json(settings()); },
-                     [file = options_.settings_file](const std::string& own) {
-                       return with_recents_of_others(own, file);
-                     }});
-  return files;
-}
-
-std::optional<std::string> Core::kept_session() const {
-  if (kept_.own.empty())
-    throw std::runtime_error("Too many windows are open: close one and start this one again");
-  if (state_.pending_session) return std::nullopt;
+Recipe Core::session() const {
   Recipe recipe{session_of(state_, *snapshot_), {}};
   recipe.session.precision = options_.window.precision;
-  add_known_weights(recipe.session, snapshot_);
-  return to_json(recipe);
+  return recipe;
 }
 
-bool Core::keep_if_due() {
-  keeper_.update();
-  if (keeper_.problem() == keep_problem_) return false;
-  const std::string before = std::exchange(keep_problem_, keeper_.problem());
-  if (!keep_problem_.empty()) {
-    apply(ShowMessage{keep_problem_, true});
-  } else if (state_.message.text == before) {
-    apply(ShowMessage{});
-  }
-  return true;
+void Core::keep_soon() {
+  if (!keep_at_) keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
 }
 
-std::string Core::end_writing() {
-  wait_for_writing(kPatience);
+void Core::keep() {
+  keep_at_.reset();
+  if (!background_.wait(kKeeping, {})) return keep_soon();  // the disk is slow
+  const std::string before = state_.keep_problem;
+  std::vector<std::pair<std::string, std::function<void()>>> changed;
+  const auto add = [&](const char* failure, const fs::path& file, std::string content,
+                       const std::function<void()>& write) {
+    if (before.empty() && kept_[file] == content) return;
+    kept_[file] = std::move(content);
+    changed.emplace_back(failure, [=] { system::make_folders(file.parent_path()), write(); });
+  };
+  if (const fs::path& file = kept_session_; !file.empty() && !state_.pending_session)
+    add("; the session is not kept", file, to_json(session()),
+        [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()] {
+          write_session(file, recipe, shown, stop);
+        });
+  if (const fs::path& file = options_.settings_file; !file.empty())
+    add("; the settings are not kept", file, to_json(settings()), [file, own = settings()] {
+      system::write_file_atomically(file, to_json(with_recents_of_others(own, file)));
+    });
+  if (changed.empty()) return;
+  write(kKeeping, options_.settings_file, [before, changed]() -> std::optional<Action> {
+    std::string problems;
+    for (const auto& [failure, write] : changed) try {
+        write();
+      } catch (const std::exception& e) {
+        problems += (problems.empty() ? "" : ". ") + (e.what() + failure);
+      }
+    return problems == before ? std::nullopt : std::optional<Action>(Kept{problems});
+  });
+  if (!before.empty()) keep_soon();  // until it can be written
+}
+
+void Core::close() {
+  closed_ = true;
   std::string problems;
-  const auto add = [&](const std::string& problem) { problems += (problems.empty() ? "" : " ") + problem; };
-  for (const std::optional<Action>& action : background_.take()) {
-    const auto* ended = action ? action->get_if<WriteEnded>() : nullptr;
-    if (ended) apply(*action);  // the settings hold its folder
-    if (ended && ended->how == WriteEnded::How::failed) add(ended->problem);
-  }
+  const auto add = [&](const std::string& problem) {
+    problems += (problems.empty() || problem.empty() ? "" : " ") + problem;
+  };
+  const auto end_writing = [&] {
+    wait_for_writing(kPatience);
+    hashing_.request_stop();
+    wait_for_writing(kPatience);
+    for (const std::optional<Action>& action : background_.take()) {
+      const auto* ended = action ? action->get_if<WriteEnded>() : nullptr;
+      if (ended || (action && action->get_if<Kept>())) apply(*action);  // the settings hold a file's folder
+      if (ended && ended->how == WriteEnded::How::failed) add(ended->problem);
+    }
+  };
+  end_writing();
+  keep();
+  end_writing();
+  add(state_.keep_problem);
   for (const auto& file : writing_)
     if (const auto path = file.lock())
       add(system::text_of(*path) + " was not written in time: its disk does not answer.");
-  return problems;
-}
-
-bool Core::close() {
-  closed_ = true;
-  std::string problems = end_writing();
-  keeper_.write_now();
-  if (!keeper_.problem().empty()) problems += (problems.empty() ? "" : " ") + keeper_.problem();
   if (!problems.empty()) throw std::runtime_error(problems);
-  return !options_.state_folder.empty();
 }
 
 }  // namespace headscope::app

@@ -3,9 +3,11 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -14,8 +16,6 @@
 #include "app/recipe/recipe.h"
 #include "app/run/sources/paths.h"
 #include "app/run/worker.h"
-#include "app/window/keeper.h"
-#include "app/window/kept_sessions.h"
 #include "app/window/sessions.h"
 #include "app/window/state.h"
 #include "app/window/ui.h"
@@ -94,11 +94,10 @@ class Core {
   /// Remembers the size for the settings.
   void set_window_size(int width, int height);
 
-  /// Saves the session and the settings when the window closes; returns whether the next start offers the
-  /// session, which needs a state folder. Throws std::runtime_error (sentences) if they, or the sessions and
-  /// pictures that are still being written, cannot be written.
-  /// The destructor does the same and ignores errors if this was not called.
-  bool close();
+  /// Saves the session and the settings when the window closes. Throws std::runtime_error (sentences) if
+  /// they, or the sessions and pictures that are still being written, cannot be written. The destructor does
+  /// the same and ignores errors if this was not called.
+  void close();
 
  private:
   void run_frame(const Event* event);
@@ -118,20 +117,15 @@ class Core {
   /// Whether every question of an export has a complete answer. If not, the effect is carried out again once
   /// they all have one. Throws std::runtime_error with the reason if an answer failed.
   bool has_all_answers(const Effect& effect, const std::vector<Question>& asked);
-  /// What the state folder and the settings file should hold.
-  std::vector<ChangingFile> kept_files();
-  std::optional<std::string> kept_session() const;
-  bool keep_if_due();  ///< returns whether a message about what could not be written came or went
+  Recipe session() const;
+  void keep_soon();  ///< something has changed
+  void keep();       ///< begins to write the session and the settings, if they have changed
   /// The path, which must name a file. Throws std::runtime_error.
   std::filesystem::path path_to_write(const std::string& typed, std::string_view extension) const;
-  /// Writes a file after those before it on the topic without making the window wait, then applies
-  /// WriteEnded. Throws NoThread.
-  void write(const std::string& topic, const std::filesystem::path& file, std::string bytes, bool session);
+  /// Lets `work` write a file after those before it on the topic, without making the window wait.
+  void write(const std::string& topic, const std::filesystem::path& file,
+             std::function<std::optional<Action>()> work);
   void wait_for_writing(std::chrono::milliseconds time);
-  /// Waits a few seconds, and returns what could not be written; empty: nothing.
-  std::string end_writing();
-  void check_weights();
-  void add_late_hashes();
   void apply_given_edits();
   void generate_step();
   /// The question that generation asks: the next token after the shown side of a comparison, or the prompt.
@@ -149,13 +143,6 @@ class Core {
   std::vector<Question> questions_;       // asked by the window, newest first
   std::optional<Effect> pending_export_;  // an export that is waiting for answers
   std::vector<Question> pending_questions_;
-  /// A session that was saved before the hashes of its models' weights were known.
-  struct Unhashed {
-    std::filesystem::path file;
-    std::string written;
-    Recipe recipe;
-  };
-  std::optional<Unhashed> unhashed_;
   std::vector<std::weak_ptr<const std::filesystem::path>> writing_;  // owned by the tasks that write them
   WindowFrame frame_;
   WindowPicture window_;
@@ -166,9 +153,12 @@ class Core {
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
   double plays_at_ = 0;  // when an option that plays shows its next value
   int window_width_ = 0, window_height_ = 0;
-  KeptSessions kept_;
-  Keeper keeper_;
-  std::string keep_problem_;  // the message that was shown about it
+  std::filesystem::path kept_session_;                 // the file of this window's session; empty: none
+  std::map<std::filesystem::path, std::string> kept_;  // what each file was last written with, without hashes
+  std::optional<std::chrono::steady_clock::time_point> keep_at_;
+  // Topics of tasks that write files in the order in which they were asked to.
+  static constexpr const char *kSaving = "saving", *kExporting = "exporting", *kKeeping = "keeping";
+  std::stop_source hashing_;  // of weights, for sessions
   bool closed_ = false;
   std::shared_ptr<std::atomic<bool>> fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
   Gui gui_;

@@ -14,7 +14,6 @@
 #include "app/window/exporting.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
-#include "model/files/file_io.h"
 #include "model/pass/statistics.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
@@ -24,9 +23,6 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Topics of background tasks that write files in the order in which they were asked to.
-constexpr const char *kSaving = "saving", *kExporting = "exporting";
 
 using Result = std::optional<Action>;
 using Outcome = WriteEnded::How;
@@ -51,6 +47,18 @@ Result read_or_message(const Read& read) {
   }
 }
 
+/// A task that writes a file, and what becomes of it.
+std::function<Result()> written(const fs::path& file, bool session, std::function<void()> write) {
+  return [file, session, write = std::move(write)]() -> Result {
+    try {
+      write();
+      return WriteEnded{.file = file, .session = session};
+    } catch (const std::exception& e) {
+      return WriteEnded{.how = Outcome::failed, .problem = e.what(), .session = session};
+    }
+  };
+}
+
 }  // namespace
 
 void Core::perform(const CopyText& effect) {
@@ -65,11 +73,7 @@ void Core::perform(const Paste& effect) {
 
 void Core::perform(const BrowseFolder& effect) {
   const fs::path folder = expanded(system::text_of(effect.folder), options_.environment);
-  try {
-    background_.run("folder", [folder]() -> Result { return FolderListed{list_folder(folder)}; });
-  } catch (const NoThread& e) {
-    apply(FolderListed{{.folder = folder, .problem = e.what()}});
-  }
+  background_.run("folder", [folder]() -> Result { return FolderListed{list_folder(folder)}; });
 }
 
 void Core::perform(const FindModels&) {
@@ -80,26 +84,22 @@ void Core::perform(const FindModels&) {
 
 void Core::perform(const FetchModel& effect) {
   fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
-  const auto work = [fetch = options_.fetch, model = effect.model,
-                     cancelled = fetch_cancelled_](const Background<Result>::Report& report) -> Result {
-    FetchOptions options;
-    options.cancelled = [&] { return cancelled->load(); };
-    options.progress = [&](const FetchProgress& progress) {
-      report(Action([=](UiState& s, ReduceContext&) { s.fetching.progress = progress; }));
-    };
-    try {
-      return FetchEnded{fetch(model, options), ""};
-    } catch (const model::Stopped&) {
-      return FetchEnded{};
-    } catch (const std::exception& e) {
-      return FetchEnded{{}, to_text(model) + ": " + e.what()};
-    }
-  };
-  try {
-    background_.run("fetch", work);
-  } catch (const NoThread& e) {
-    apply(FetchEnded{{}, to_text(effect.model) + ": " + e.what()});
-  }
+  background_.run("fetch",
+                  [fetch = options_.fetch, model = effect.model,
+                   cancelled = fetch_cancelled_](const Background<Result>::Report& report) -> Result {
+                    FetchOptions options;
+                    options.cancelled = [&] { return cancelled->load(); };
+                    options.progress = [&](const FetchProgress& progress) {
+                      report(Action([=](UiState& s, ReduceContext&) { s.fetching.progress = progress; }));
+                    };
+                    try {
+                      return FetchEnded{fetch(model, options), ""};
+                    } catch (const model::Stopped&) {
+                      return FetchEnded{};
+                    } catch (const std::exception& e) {
+                      return FetchEnded{{}, to_text(model) + ": " + e.what()};
+                    }
+                  });
 }
 
 void Core::perform(const CancelFetch&) {
@@ -124,56 +124,28 @@ void Core::perform(const SaveSession& effect) {
     if (state_.pending_session)
       throw std::runtime_error("The session is still opening: its model is not loaded yet.");
     if (!effect.replace && system::is_there(file)) return ended(Outcome::exists);
-    Recipe recipe{session_of(state_, *snapshot_), {}};
-    recipe.session.precision = options_.window.precision;
-    const bool is_whole = add_known_weights(recipe.session, snapshot_);
-    std::string json = to_json(recipe);
-    write(kSaving, file, json, true);
+    write(kSaving, file,
+          written(file, true, [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()] {
+            write_session(file, recipe, shown, stop);
+          }));
     ended(Outcome::writes);
-    unhashed_.reset();
-    if (!is_whole) unhashed_ = {file, std::move(json), std::move(recipe)};
   } catch (const std::exception& e) {
     ended(Outcome::failed, e.what());
   }
 }
 
-void Core::write(const std::string& topic, const fs::path& file, std::string bytes, bool session) {
-  const auto path = std::make_shared<const fs::path>(file);
-  background_.run_in_order(topic, [path, bytes = std::move(bytes), session]() -> Result {
-    try {
-      system::write_file_atomically(*path, bytes);
-      return WriteEnded{.file = *path, .session = session};
-    } catch (const std::exception& e) {
-      return WriteEnded{.how = Outcome::failed, .problem = e.what(), .session = session};
-    }
-  });
+void Core::write(const std::string& topic, const fs::path& file, std::function<Result()> work) {
+  const auto path = std::make_shared<const fs::path>(file);  // kept by the work
+  background_.run_in_order(topic, [path, work = std::move(work)] { return work(); });
   std::erase_if(writing_, [](const auto& other) { return other.expired(); });
   writing_.push_back(path);
 }
 
 void Core::wait_for_writing(std::chrono::milliseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
-  for (const char* topic : {kSaving, kExporting}) {
+  for (const char* topic : {kSaving, kExporting, kKeeping}) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     background_.wait(topic, std::max(left, std::chrono::milliseconds(0)));
-  }
-}
-
-void Core::add_late_hashes() {
-  if (!unhashed_ || !add_known_weights(unhashed_->recipe.session, snapshot_)) return;
-  const Unhashed saved = *std::exchange(unhashed_, std::nullopt);
-  try {
-    background_.run_in_order(
-        kSaving, [file = saved.file, before = saved.written, whole = to_json(saved.recipe)]() -> Result {
-          try {
-            // Another window or program may have written it since, or removed it.
-            if (model::read_file(file, before.size() + 1) == before)
-              system::write_file_atomically(file, whole);
-          } catch (const std::exception&) {  // the session that was saved stays as it is
-          }
-          return std::nullopt;
-        });
-  } catch (const NoThread&) {  // the session stays without a hash, as one of unknown weights
   }
 }
 
@@ -247,7 +219,9 @@ void Core::perform(const ExportEffect& effect) {
                                 [&] { return has_all_answers(effect, answers->asked()); });
     if (!bytes) return ended(Outcome::waits);
     if (!copies) {
-      write(kExporting, path, *std::move(bytes), false);
+      write(kExporting, path, written(path, false, [path, bytes = *std::move(bytes)] {
+              system::write_file_atomically(path, bytes);
+            }));
       return ended(Outcome::writes);
     }
     background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Result {

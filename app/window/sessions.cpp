@@ -1,6 +1,9 @@
 #include "app/window/sessions.h"
 
 #include <algorithm>
+#include <functional>
+#include <system_error>
+#include <tuple>
 
 #include "app/ascii.h"
 #include "app/run/answers.h"
@@ -11,7 +14,11 @@
 #include "app/views/parts/list_means.h"
 #include "app/window/state/edits.h"
 #include "model/files/error.h"
+#include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "model/kernels/workspace.h"
+#include "system/atomic_file.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -115,7 +122,7 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
     const auto known = answers.ask(question);
     if (!known) return false;
     if (known->value) weights = std::static_pointer_cast<const WeightsHash>(known->value)->text;
-    return true;  // no hash: the files have changed, and the session is kept all the same
+    return true;
   };
   const bool own = hash(HashOfWeights{}, session.weights);
   if (!snapshot.run || !snapshot.run->baseline) return own;
@@ -127,10 +134,27 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   return (!is_second || hash(of_second, session.second_weights)) && own;
 }
 
-bool add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown) {
-  SnapshotAnswers answers(shown);
-  // Answers are about the run, which may still be another model's.
-  return !shown->run || shown->run->model != shown->model || add_weights(session, *shown, answers);
+void write_session(const std::filesystem::path& file, Recipe recipe,
+                   const std::shared_ptr<const Snapshot>& shown, const std::stop_token& stop) {
+  if (shown->run && shown->run->model == shown->model) try {  // else the run is another model's
+      model::Workspace workspace(1);
+      DirectAnswers answers(shown->run, workspace, {}, stop);
+      add_weights(recipe.session, *shown, answers);
+    } catch (const std::exception&) {  // the files have changed: the session is kept all the same
+    }
+  system::write_file_atomically(file, to_json(recipe));
+}
+
+std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder) {
+  constexpr std::size_t kMost = 15;
+  std::vector<KeptSession> kept;
+  std::error_code ignored;
+  for (const std::filesystem::path& file : model::entries_of(folder))
+    if (file.extension() == kSessionExtension)
+      kept.push_back({std::filesystem::last_write_time(file, ignored), file});
+  std::ranges::sort(kept, std::greater());
+  for (; kept.size() > kMost; kept.pop_back()) system::remove_file(kept.back().file);
+  return kept;
 }
 
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
@@ -218,20 +242,12 @@ void show_session(UiState& state, const OpenSession& opened) {
 OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& places) {
   OpenSession open{.recipe = read_recipe(file), .file = file};
   const Session& s = open.recipe.session;
-  const auto second_differs = [&] {
-    return open.second && !s.second_weights.empty() && weights_hash(*open.second) != s.second_weights;
-  };
   if (s.attention.empty()) {
     open.model = model_named(s.model, places.models);
     if (!open.model && !places.has_model)
       throw model::LoadError(system::text_of(file) + ": it was made with the model " + model::quote(s.model) +
                              ", which was not found; open another model first to use in its place");
-    if (!s.second_model.empty()) try {
-        open.second = model_named(s.second_model, places.models);
-        open.second_differs = second_differs();
-      } catch (const model::LoadError&) {  // as if it was not found
-        open.second.reset();
-      }
+    if (!s.second_model.empty()) open.second = model_named(s.second_model, places.models);
     return open;
   }
   std::vector<std::filesystem::path> folders{file.parent_path()};
@@ -242,10 +258,8 @@ OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& 
                            model::quote(s.attention) +
                            ", found neither next to it nor among the recent files; open that file first");
   folders.insert(folders.begin(), open.model->parent_path());
-  if (!s.second_attention.empty()) {
+  if (!s.second_attention.empty())
     open.second = attention_named(s.second_attention, s.second_weights, folders);
-    open.second_differs = second_differs();
-  }
   return open;
 }
 
@@ -258,18 +272,28 @@ std::string warning_of(const OpenSession& opened) {
   if (!second.empty() && !opened.second)
     return "It is compared with " + model::quote(second) +
            ", which was not found; choose it again to compare.";
-  if (!second.empty() && opened.second_differs)
-    return "It is compared with " + model::quote(second) +
-           ", which has different weights now: the numbers will differ.";
   if (opened.recipe.unknown.empty()) return "";
   return "It has the option " + model::quote(opened.recipe.unknown.front()) +
          ", which this version does not have; it was ignored.";
 }
 
+std::string weights_warning(const OpenSession& opened) {
+  const Session& s = opened.recipe.session;
+  const bool patterns = !s.attention.empty();
+  for (const auto& [path, name, weights] :
+       {std::tuple(opened.model, patterns ? s.attention : s.model, s.weights),
+        {opened.second, patterns ? s.second_attention : s.second_model, s.second_weights}})
+    try {
+      if (path && !weights.empty() && weights_hash(*path) != weights)
+        return model::quote(name) + " has different weights now: the numbers will differ.";
+    } catch (const model::LoadError&) {  // loading it says why
+    }
+  return "";
+}
+
 std::string finish_session(UiState& state, const Snapshot& snapshot) {
   const Session s = *std::exchange(state.pending_session, std::nullopt);
   state.selection = s.selection;
-  state.weights_wanted = s.weights;
   if (!s.attention.empty()) return "";
   std::string problem;
   EditList list;

@@ -19,8 +19,13 @@ void show_kept_part(UiState& state, const Session& session);
 /// Adds the hashes of the models' weights that are known; returns false while one is still being computed.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 
-/// The same from the answers that the window shows; true without a run of the open model.
-bool add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown);
+/// Writes a session with the hashes of its models' weights, or without them once it is stopped: hashing reads
+/// whole files. Throws std::exception, one sentence.
+void write_session(const std::filesystem::path& file, Recipe recipe,
+                   const std::shared_ptr<const Snapshot>& shown, const std::stop_token& stop);
+
+/// The sessions in the state folder, the last one first. Deletes all but a few. Never throws.
+std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder);
 
 /// The recipe of a view's picture, or of the whole window if `view` is null.
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
@@ -36,9 +41,6 @@ void show_prompt_list_view(UiState& state);
 /// alone.
 void show_session(UiState& state, const OpenSession& opened);
 
-inline constexpr const char* kWeightsDiffer =
-    "The model or file of that name has different weights now: the numbers will differ.";
-
 /// Where to look for a session's models and attention files.
 struct SearchPlaces {
   std::vector<DiscoveredModel> models;
@@ -50,6 +52,8 @@ OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& 
 
 /// One sentence about what could not be restored of an opened session; empty: everything was.
 std::string warning_of(const OpenSession& opened);
+/// One sentence about a model or file of it that has other weights now; empty: none has. Reads whole files.
+std::string weights_warning(const OpenSession& opened);
 
 /// Restores the rest once the model is loaded: ids, edits and tried tokens. Returns a sentence if this model
 /// does not support some of it; else nothing.

@@ -20,7 +20,7 @@ struct PaletteEntry;
 enum class Cursor { arrow, hand, text, resize_x, move };
 
 /// Menus that open at a button or at the mouse.
-enum class Menu { none, examples, models, second_model, more, sessions, stops, picture, text, choice, edit };
+enum class Menu { none, examples, models, second_model, more, stops, picture, text, choice, edit };
 
 /// A control, picture or field that responds to the mouse or the keyboard.
 struct WindowItem {

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 
+#include "app/counted.h"
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
@@ -58,14 +60,36 @@ namespace {
 
 using EntryKind = FolderEntry::Kind;
 
-void draw_recent_folders(Ui& ui, const Rect& rect) {
-  ui.begin_list("recent", rect);
-  ui.heading("Recent");
-  for (const std::filesystem::path& folder : ui.state.recent_folders)
-    ui.row({.label = system::text_of(folder.filename().empty() ? folder : folder.filename()),
-            .tip = system::text_of(folder),
+/// "3 hours ago"
+std::string time_since(std::filesystem::file_time_type then) {
+  using namespace std::chrono;
+  const auto age = duration_cast<minutes>(std::filesystem::file_time_type::clock::now() - then);
+  if (age < minutes(1)) return "just now";
+  if (age < hours(1)) return counted(age.count(), "minute") + " ago";
+  if (age < days(2)) return counted(duration_cast<hours>(age).count(), "hour") + " ago";
+  return counted(duration_cast<days>(age).count(), "day") + " ago";
+}
+
+/// Recent folders, and unless a model to compare with is chosen, recent sessions.
+void draw_recent(Ui& ui, const Rect& rect) {
+  const auto row = [&](const std::filesystem::path& path, Action action) {
+    ui.row({.label = system::text_of(path.filename().empty() ? path : path.filename()),
+            .tip = system::text_of(path),
             .closes = false},
-           BrowseFolder{folder});
+           std::move(action));
+  };
+  ui.begin_list("recent", rect);
+  if (!ui.state.recent_folders.empty()) ui.heading("Recent folders");
+  for (const std::filesystem::path& folder : ui.state.recent_folders) row(folder, BrowseFolder{folder});
+  if (ui.state.open_form.second) return ui.end_list();
+  if (!ui.state.recent_sessions.empty()) ui.heading("Recent sessions");
+  for (const std::filesystem::path& file : ui.state.recent_sessions) row(file, OpenFile{file});
+  if (!ui.state.kept_sessions.empty()) ui.heading("Earlier windows");
+  for (const KeptSession& kept : ui.state.kept_sessions)
+    ui.row({.label = &kept == ui.state.kept_sessions.data() ? "Last session" : "Earlier session",
+            .more = time_since(kept.written),
+            .closes = false},
+           OpenFile{kept.file});
   ui.end_list();
 }
 
@@ -116,10 +140,11 @@ void draw_open(Ui& ui) {
                       BrowseFolder{listing.folder.parent_path()}),
             ui.field(Field::open_path, "a folder, or a model on the Hugging Face hub", 0)});
 
-  const bool recent = !ui.state.recent_folders.empty();
+  const bool recent = !ui.state.recent_folders.empty() || !ui.state.recent_sessions.empty() ||
+                      !ui.state.kept_sessions.empty();
   const float places = recent ? std::min(ui.u(190), body->w / 3) : 0;
   const float top = body->y + ui.u(46), foot = body->bottom() - ui.u(32), high = foot - ui.u(10) - top;
-  if (recent) draw_recent_folders(ui, {body->x, top, places - ui.u(8), high});
+  if (recent) draw_recent(ui, {body->x, top, places - ui.u(8), high});
   std::vector<FolderEntry> entries = listing.entries;
   if (form.second)
     std::erase_if(entries, [](const FolderEntry& e) {

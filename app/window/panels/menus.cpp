@@ -1,8 +1,6 @@
 // The menus that open at a button or at the mouse.
 #include <algorithm>
-#include <chrono>
 
-#include "app/counted.h"
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
@@ -99,33 +97,6 @@ void draw_more(Ui& ui) {
   ui.end_menu();
 }
 
-/// "3 hours ago"
-std::string time_since(std::filesystem::file_time_type then) {
-  using namespace std::chrono;
-  const auto age = duration_cast<minutes>(std::filesystem::file_time_type::clock::now() - then);
-  if (age < minutes(1)) return "just now";
-  if (age < hours(1)) return counted(age.count(), "minute") + " ago";
-  if (age < days(2)) return counted(duration_cast<hours>(age).count(), "hour") + " ago";
-  return counted(duration_cast<days>(age).count(), "day") + " ago";
-}
-
-void draw_sessions(Ui& ui) {
-  if (!ui.begin_menu(Menu::sessions, ui.u(540))) return;
-  for (const std::filesystem::path& file : ui.state.recent_sessions)
-    ui.row({.label = system::text_of(file.stem()),
-            .more = system::text_of(file.parent_path()),
-            .marked = file == ui.state.session},
-           OpenFile{file});
-  for (const EndedSession& last : ui.state.last_sessions)
-    ui.row({.label = &last == ui.state.last_sessions.data() ? "Last session" : "Earlier session",
-            .right = "closed or killed " + time_since(last.written)},
-           OpenFile{last.file});
-  const Command &save = command("Save session as…"), &open = command("Open…");
-  ui.row({.label = std::string(save.label), .right = keys_of(save)}, *save.act(ui.state));
-  ui.row({.label = "Open session or figure…", .right = keys_of(open)}, *open.act(ui.state));
-  ui.end_menu();
-}
-
 /// Opens the menu of the focused picture, or of the text with the caret, by keyboard.
 void open_at_keyboard(Ui& ui) {
   WidgetState& widgets = ui.widgets;
@@ -171,7 +142,6 @@ void draw_menus(Ui& ui) {
   draw_models(ui);
   draw_second_models(ui);
   draw_more(ui);
-  draw_sessions(ui);
   open_at_keyboard(ui);
   draw_picture_menu(ui);
 }

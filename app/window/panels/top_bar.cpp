@@ -71,7 +71,6 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
                   SetStartToken{!s.start_token}));
   ui.place(rect, line);
   ui.opens_like(Menu::second_model, Menu::models);
-  ui.opens_like(Menu::sessions, Menu::more);
 }
 
 }  // namespace headscope::app

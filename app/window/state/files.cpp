@@ -36,7 +36,6 @@ void reduce(UiState& s, const OpenModel& a, ReduceContext& w) {
   reduce(s, ShowDialog{Dialog::none}, w);
   if (as_second) return reduce(s, CompareModel{a.folder}, w);
   s.pending_session.reset();
-  s.weights_wanted.clear();
   open(s, a.folder);
 }
 
@@ -77,8 +76,7 @@ void reduce(UiState& s, const ModelKept&, ReduceContext& w) {
   w.is_no_step = true;
   s.model = w.snapshot.model->folder;
   end_mixed_comparison(s, w.snapshot);
-  if (s.pending_session)
-    finish(s, w), s.session.clear(), s.weights_wanted.clear();  // they belong to another model
+  if (s.pending_session) finish(s, w), s.session.clear();  // it belongs to another model
 }
 
 void reduce(UiState& s, const FetchModel& a, ReduceContext& w) {
@@ -119,14 +117,22 @@ void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {
   show_session(s, a);
   show_option_text(s);
   const bool is_own_file =
-      !a.recipe.figure && std::ranges::count(s.last_sessions, a.file, &EndedSession::file) == 0;
+      !a.recipe.figure && std::ranges::count(s.kept_sessions, a.file, &KeptSession::file) == 0;
   s.session =
       is_own_file && a.model ? a.file : std::filesystem::path();  // saving must not overwrite another file
   if (is_own_file) remember(s.recent_sessions, a.file);
   if (!loads && is_open(s.model, w.snapshot)) finish(s, w);
-  if (!a.model) s.weights_wanted.clear();
   if (std::string warning = warning_of(a); !warning.empty())
     reduce(s, ShowMessage{std::move(warning), true}, w);
+}
+
+void reduce(UiState& s, const Kept& a, ReduceContext& w) {
+  const std::string before = std::exchange(s.keep_problem, a.problem);
+  if (!a.problem.empty()) {
+    reduce(s, ShowMessage{a.problem, true}, w);
+  } else if (s.message.text == before) {
+    s.message = {};
+  }
 }
 
 bool offers_models(const UiState& state, const Snapshot& snapshot) {

@@ -8,7 +8,6 @@
 #include "app/hub/fetch.h"
 #include "app/recipe/recipe.h"
 #include "app/run/sources/model_discovery.h"
-#include "app/window/kept_sessions.h"
 #include "app/window/state/slice.h"
 
 namespace headscope::app {
@@ -20,6 +19,13 @@ struct FetchState {
   bool cancelled = false;  ///< the fetch is about to end
 };
 
+/// A session that a window kept, in a file of its own.
+struct KeptSession {
+  std::filesystem::file_time_type written;
+  std::filesystem::path file;
+  auto operator<=>(const KeptSession&) const = default;
+};
+
 /// The open model and session, and what else can be opened.
 struct FileSlice : Remembered {
   std::filesystem::path model;
@@ -28,10 +34,10 @@ struct FileSlice : Remembered {
   std::vector<DiscoveredModel> models;
   bool can_fetch = false;  ///< models can be fetched from the hub
   FetchState fetching;
-  std::filesystem::path session;            ///< its file; empty: none
-  std::vector<EndedSession> last_sessions;  ///< of windows that were closed or killed, the last first
-  std::optional<Session> pending_session;   ///< the part of an opened session that waits for its model
-  std::string weights_wanted;               ///< hash of the weights of an opened session; empty: any
+  std::filesystem::path session;           ///< its file; empty: none
+  std::vector<KeptSession> kept_sessions;  ///< of earlier windows, the last first
+  std::string keep_problem;                ///< why session and settings could not be kept; empty: they were
+  std::optional<Session> pending_session;  ///< the part of an opened session that waits for its model
 };
 
 struct OpenModel {
@@ -61,7 +67,11 @@ struct OpenSession {  ///< opens a session that was read
   std::optional<std::filesystem::path> model = {};
   /// Where the second model or the second file of attention is; nothing: not found.
   std::optional<std::filesystem::path> second = {};
-  bool second_differs = false;  ///< `second` has other weights than the session's
+};
+
+/// The session and the settings were written for the next start, or why they were not.
+struct Kept {
+  std::string problem;
 };
 
 void reduce(UiState& s, const OpenModel& a, ReduceContext& w);
@@ -72,6 +82,7 @@ void reduce(FileSlice& s, const CancelFetch& a, ReduceContext& w);
 void reduce(UiState& s, const FetchEnded& a, ReduceContext& w);
 void reduce(UiState& s, const OpenFile& a, ReduceContext& w);
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w);
+void reduce(UiState& s, const Kept& a, ReduceContext& w);
 
 /// Puts a path, unless it is empty, in front of at most kMaxRecent, each once; a slash at its end does not
 /// count.

@@ -1,7 +1,5 @@
 // Sessions and recipes in the window: saving, opening, dropping, restoring.
-#include <future>
-#include <set>
-#include <thread>
+#include <functional>
 
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/menu_lines.h"
@@ -71,7 +69,6 @@ TEST_F(Sessions, WhatIsSavedIsOpenedAgain) {
   EXPECT_EQ(second.state().session, file("work.headscope"));
   EXPECT_THAT(second.state().recent_sessions, ElementsAre(fs::path(file("work.headscope"))));
   EXPECT_THAT(second.state().message.text, IsEmpty());
-  EXPECT_TRUE(second.state().weights_wanted.empty()) << "the hash was looked at";
 }
 
 TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
@@ -93,7 +90,7 @@ TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
   wait_until(core, [&] { return core.state().session == file("there.headscope"); });
 }
 
-TEST_F(Sessions, AreWrittenAtOnceAndTheirHashLater) {
+TEST_F(Sessions, AreWrittenAsTheyWereWithTheHashOfTheirWeights) {
   {
     Core core(own());
     shown(core);
@@ -109,15 +106,6 @@ TEST_F(Sessions, AreWrittenAtOnceAndTheirHashLater) {
     return fs::exists(file("b.headscope")) && read_recipe(file("b.headscope")).session.weights == hash;
   });
   EXPECT_EQ(read_recipe(file("b.headscope")).session.prompt.text, "The old king had a dog");
-}
-
-TEST_F(Sessions, GetNoHashesOnceTheirFileIsAnotherPrograms) {
-  CoreFixture core(own());
-  core.apply(SaveSession{file("a.headscope")});
-  while (!fs::exists(file("a.headscope"))) std::this_thread::yield();
-  folder_.write("a.headscope", "else");
-  core.settle();
-  EXPECT_EQ(bytes_of_file(file("a.headscope")), "else");
 }
 
 TEST_F(Sessions, SavedSoonAfterEachOtherAreWrittenInOrderAndAllSaid) {
@@ -222,14 +210,12 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
     o.state_folder = state;
     Core core(std::move(o));
     arrange(core);
-    EXPECT_TRUE(core.state().last_sessions.empty());
+    EXPECT_TRUE(core.state().kept_sessions.empty());
   }
   CoreOptions o = own("else");
   o.state_folder = state;
   CoreFixture core(std::move(o));
-  press_and_draw(core, Key::f10);
-  tab_and_press(core, "Sessions", Key::enter);
-  core.draw(frame_);
+  press_and_draw(core, Key::o, {.ctrl = true});
   tab_and_press(core, "Last session", Key::enter);
   wait_until(core, [&] { return prompt(core) != "else"; });
   EXPECT_EQ(prompt(core), "The old king had a dog");
@@ -247,15 +233,17 @@ TEST_F(Sessions, AChangeIsKeptWithinThreeSecondsThoughNothingFollows) {
   o.keep_time = std::chrono::milliseconds(0);
   CoreFixture core(o);
   type(core, "!");
-  const fs::path kept = o.state_folder / "window-1.headscope";
+  fs::path kept;
   const std::string hash = weights_hash(bundled_folder());
   wait_until(core, [&] {
-    if (!fs::exists(kept)) return false;
+    const auto sessions = kept_sessions(o.state_folder);
+    if (sessions.empty()) return false;
+    kept = sessions.front().file;
     const Session session = read_recipe(kept).session;
     return session.prompt.text == "The old king had a dog!" && session.weights == hash;
   });
   core.close();
-  folder_.write("other/window-1.headscope", "else");
+  folder_.write("other/" + kept.filename().string(), "else");
   core.apply(scroll_field(Field::prompt, 0));
   core.close();
   EXPECT_EQ(bytes_of_file(kept), "else") << "nothing has changed that is kept";
@@ -279,51 +267,21 @@ TEST_F(Sessions, WhyTheyCannotBeKeptIsSaidOnceAndTheyAreTriedAgain) {
   core.apply(ShowMessage{before, true});
   fs::remove(file);
   wait_until(core, [&] { return said.empty(); });
-  EXPECT_TRUE(fs::exists(file / "state/window-1.headscope"));
+  EXPECT_EQ(kept_sessions(file / "state").size(), 1U);
 }
 
-TEST_F(Sessions, OfSeveralWindowsAreKeptApartAndTheLastThatEndedIsOffered) {
-  const fs::path folder = folder_.path() / "state";
-  auto begin = fs::file_time_type::clock::now();
-  const auto write = [&](const KeptSessions& kept) {
-    folder_.write("state/" + kept.own.filename().string(), "{}");
-    fs::last_write_time(kept.own, begin += std::chrono::seconds(1));
-    return kept.own;
-  };
-  const auto ended = [&] {
-    std::vector<fs::path> files;
-    for (const EndedSession& session : kept_sessions(folder).ended) files.push_back(session.file);
-    return files;
-  };
-  std::optional<KeptSessions> first = kept_sessions(folder), second = kept_sessions(folder);
-  const fs::path one = write(*first), two = write(*second);
-  EXPECT_NE(one, two);
-  EXPECT_THAT(ended(), IsEmpty()) << "both windows are open";
-  first.reset();
-  EXPECT_THAT(ended(), ElementsAre(one));
-  second.reset();
-  EXPECT_THAT(ended(), ElementsAre(two, one));
-  fs::path last;
-  for (int i = 0; i < 40; ++i) last = write(kept_sessions(folder));
-  EXPECT_EQ(ended().front(), last);
-  EXPECT_LE(std::distance(fs::directory_iterator(folder), {}), 2 * 16 + 1) << "the oldest make room";
-}
-
-TEST_F(Sessions, OfWindowsThatStartTogetherAreKeptApartAndOneTooManySaysThatItKeepsNone) {
+TEST_F(Sessions, OfSeveralWindowsAreKeptApartAndTheLastIsOfferedFirst) {
   CoreOptions o = own();
   o.state_folder = folder_.path() / "state";
-  for (int i = 0; i < 16; ++i) folder_.write("state/window-" + std::to_string(i + 1) + ".headscope", "{}");
-  std::vector<std::future<KeptSessions>> starting;
-  for (int i = 0; i < 16; ++i)
-    starting.push_back(std::async(std::launch::async, kept_sessions, o.state_folder));
-  std::vector<KeptSessions> open;
-  std::set<fs::path> files;
-  for (auto& start : starting) files.insert(open.emplace_back(start.get()).own);
-  EXPECT_EQ(files.size(), 16U);
-  EXPECT_EQ(files.count({}), 0U);
-  o.keep_time = std::chrono::milliseconds(0);
-  CoreFixture core(std::move(o));
-  wait_until(core, [&] { return core.state().message.text.starts_with("Too many windows"); });
+  auto time = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (int i = 0; i < 40; ++i)
+    fs::last_write_time(folder_.write("state/" + std::to_string(i) + ".headscope", "{}"),
+                        time += std::chrono::seconds(1));
+  { Core one(o), other(o); }
+  const std::vector<KeptSession> kept = kept_sessions(o.state_folder);
+  ASSERT_EQ(kept.size(), 15U) << "the oldest make room";
+  EXPECT_EQ(kept[2].file.filename(), "39.headscope");
+  EXPECT_TRUE(std::ranges::is_sorted(kept, std::greater()));
 }
 
 TEST_F(Sessions, OfOtherWindowsStayAmongTheRecentOnes) {
