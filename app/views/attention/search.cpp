@@ -33,7 +33,7 @@ const Option<KeyChoice> kKeys = choice_option<KeyChoice>(
      {"position", "To position", "The chosen key's position"},
      {"before", "At distance", "At the chosen key's distance before the query"},
      {"any", "To any", "All keys that the query sees"},
-     {"later", "To later", "All keys but key 0, on which many heads of GPT-2 rest"}},
+     {"later", "To later", "All keys but key 0, where many GPT-2 heads rest"}},
     {.applies = is_for_weights});
 const Option<Heads> kHeads = choice_option<Heads>(
     "search-heads", "Heads", "hH", "which heads",

@@ -12,7 +12,7 @@ enum Role { kDrawing };
 // The choices of circuits, with their names on the command line and in the view.
 constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
     {CircuitMethod::integrated, "integrated", "Integrated",
-     "Edge attribution patching with integrated gradients: the mean gradient on the way between the two "
+     "Edge attribution patching with integrated gradients: the mean gradient along the path between the two "
      "runs' embeddings, along each edge, times the edge's change"},
     {CircuitMethod::attribution, "attribution", "Attribution",
      "Edge attribution patching: the metric's gradient along each edge times the edge's change"},
@@ -45,18 +45,18 @@ const auto kElsewhere =
     choice_option<int>("circuit-elsewhere", "Elsewhere", "wW", "what edges outside the circuit carry",
                        elsewhere_choices(), {.flag = "elsewhere", .advanced = true});
 const auto kMetric =
-    choice_option<Metric>("circuit-metric", "Metric", "hH", "the number that edges matter for",
+    choice_option<Metric>("circuit-metric", "Metric", "hH", "the number that edges are ranked by",
                           choices_of(kGradientMetrics), {.flag = "metric", .default_value = 1});
 const auto kEdges = number_option(
-    "circuit-edges", "Edges", "xX", "the most edges, the strongest ones; at least those of one path", 30, 1,
-    1000,
+    "circuit-edges", "Edges", "xX", "maximum number of edges, strongest first; at least those of one path",
+    30, 1, 1000,
     {.flag = "edges", .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000}});
 const auto kByPosition = switch_option("circuit-positions", "By position", "oO",
-                                       "each part at each position apart, in columns of tokens");
+                                       "show each part separately at every position, in columns of tokens");
 
 const auto kSteps = number_option(
-    "circuit-steps", "Steps", "pP", "gradients between the two runs' embeddings", CircuitOf::kSteps, 1,
-    CircuitOf::kMostSteps,
+    "circuit-steps", "Steps", "pP", "number of gradients between the two runs' embeddings", CircuitOf::kSteps,
+    1, CircuitOf::kMostSteps,
     {.flag = "steps", .steps = {1, 2, 3, 5, 10, 20, 50}, .applies = is_integrated, .advanced = true});
 
 /// What edges carry that are cut.

@@ -28,7 +28,7 @@ const auto kWords = switch_option("lens-guesses", "Guesses", "wW",
                                   "make cells wide enough for the text of the best guess", true);
 enum class Rows { automatic, all, query };
 const auto kRows = choice_option<Rows>(
-    "lens-at", "Numbers", "pP", "the positions that the table has numbers of",
+    "lens-at", "Numbers", "pP", "the positions listed in the table",
     {{"auto", "Automatic", "All positions; means over prompts, which differ in length, the query alone"},
      {"all", "All positions", "Numbers after every position"},
      {"query", "Query", "Numbers after the query alone"}},

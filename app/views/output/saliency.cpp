@@ -14,7 +14,7 @@ constexpr ChoiceOf<SaliencyMethod> kSaliencyMethods[] = {
     {SaliencyMethod::gradient_norm, "gradient-norm", "Gradient norm",
      "The length of the gradient at each token's embedding, without a sign"},
     {SaliencyMethod::integrated, "integrated", "Integrated gradients",
-     "The mean gradient on the way from a baseline, times the way"}};
+     "The mean gradient along the path from a baseline, times the path"}};
 constexpr ChoiceOf<SaliencyBaseline> kSaliencyBaselines[] = {
     {SaliencyBaseline::zero, "zero", "Zero", "Zeros in place of every token's embedding; positions are kept"},
     {SaliencyBaseline::mean, "mean", "Mean",
@@ -27,7 +27,7 @@ const auto kMethod = choice_option<SaliencyMethod>("saliency-method", "Method", 
                                                    "how a token's share in the metric is measured",
                                                    choices_of(kSaliencyMethods), {.flag = "method"});
 const auto kMetric =
-    choice_option<Metric>("saliency-metric", "Metric", "hH", "the number that the tokens have shares in",
+    choice_option<Metric>("saliency-metric", "Metric", "hH", "the number whose shares the tokens get",
                           choices_of(kGradientMetrics), {.flag = "metric"});
 
 bool is_integrated(const Options& options) {
@@ -36,7 +36,7 @@ bool is_integrated(const Options& options) {
 
 const auto kBaseline = choice_option<SaliencyBaseline>(
     "saliency-baseline", "Baseline embedding", "wW",
-    "what integrated gradients begin with in place of the tokens' embeddings", choices_of(kSaliencyBaselines),
+    "what integrated gradients start from in place of the tokens' embeddings", choices_of(kSaliencyBaselines),
     {.flag = "baseline", .applies = is_integrated});
 const auto kSorted =
     switch_option("salient-first", "Largest first", "oO", "sort tokens by their share, largest first");

@@ -7,9 +7,9 @@
 namespace headscope::app {
 
 const Option<TextOf> kTextOf =
-    choice_option<TextOf>("text", "Text", "tT", "what the numbers are of",
+    choice_option<TextOf>("text", "Text", "tT", "which text is measured",
                           {{"prompt", "Prompt", "The prompt"},
-                           {"list", "List", "All prompts of the open list, whatever the prompt"}},
+                           {"list", "List", "All prompts of the open list, independent of the prompt"}},
                           {.kept = false, .of_weights = true});
 
 bool uses_list(const ViewContext& c) {

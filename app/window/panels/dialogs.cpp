@@ -28,7 +28,7 @@ Ui::Part write_button(Ui& ui, const std::string& label, const std::string& name,
                       Action action) {
   return ui.button(form.asked ? "Replace" : label,
                    {.look = Ui::Look::primary,
-                    .unavailable = form.path.edit.text.empty() ? "No file is named."
+                    .unavailable = form.path.edit.text.empty() ? "Enter a name for the file."
                                    : form.writing              ? "The file is being written."
                                                                : "",
                     .tip = form.asked ? "Overwrite the existing file" : "Write the file  Enter",
@@ -169,7 +169,7 @@ void draw_open(Ui& ui) {
                                  : !listing.problem.empty() ? listing.problem
                                                             : "This folder holds no GPT-2 model.",
                   .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache and open it"
-                                 : "Open what is named  Enter"},
+                                 : "Open it  Enter"},
                  action.value_or(ShowMessage{}))});
   ui.end_dialog();
 }

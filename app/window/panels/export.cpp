@@ -17,13 +17,12 @@ using viz::Rect;
 
 namespace {
 
-/// What can be exported: the shown views, the tokens, and the whole window, which is null.
+/// The views that can be exported: those that are shown, and the tokens.
 std::vector<const View*> subjects(const UiState& state) {
   std::vector<const View*> shown = shown_tabs(state);
   if (const View* tokens = find_view(token_strip().id); std::ranges::count(shown, tokens) == 0)
     shown.push_back(tokens);
   for (const Place place : {Place::left, Place::right}) shown.push_back(&view_at(place));
-  shown.push_back(nullptr);
   return shown;
 }
 
@@ -37,17 +36,25 @@ Rect line(Ui& ui, std::string_view name) {
   return {line.x + label, line.y, line.w - label, line.h};
 }
 
+/// A value of the form and its name.
+template <class T>
+struct NamedValue {
+  T value;
+  Ui::Segment name;
+};
+
 /// A line of choices, each of which changes the form.
 template <class T>
-void choices(Ui& ui, std::string name, std::vector<Ui::Segment> segments, T ExportForm::*member,
-             const std::vector<T>& values) {
+void choices(Ui& ui, std::string name, T ExportForm::*member, const std::vector<NamedValue<T>>& values) {
   const ExportForm& form = ui.state.export_form;
   const Rect rect = line(ui, name);
-  const auto chosen = std::ranges::find(values, form.*member) - values.begin();
-  ui.place(rect, {ui.choice(std::move(name), std::move(segments), static_cast<int>(chosen), rect.w,
+  std::vector<Ui::Segment> names;
+  for (const NamedValue<T>& one : values) names.push_back(one.name);
+  const auto chosen = std::ranges::find(values, form.*member, &NamedValue<T>::value) - values.begin();
+  ui.place(rect, {ui.choice(std::move(name), std::move(names), static_cast<int>(chosen), rect.w,
                             [&form, member, values](int i) -> Action {
                               SetExport set{form};
-                              set.form.*member = values[i];
+                              set.form.*member = values[i].value;
                               return set;
                             })});
 }
@@ -55,47 +62,38 @@ void choices(Ui& ui, std::string name, std::vector<Ui::Segment> segments, T Expo
 /// The picture, the file format and the scale.
 void draw_format_lines(Ui& ui) {
   const ExportForm& now = ui.state.export_form;
-  std::vector<Ui::Segment> names;
-  std::vector<std::string> ids;
-  for (const View* view : subjects(ui.state)) {
-    names.push_back({view ? std::string(view->title) : "Window",
-                     view ? std::string(view->help) : "everything on the screen, as pixels"});
-    ids.emplace_back(view ? view->id : std::string_view());
-  }
-  choices(ui, "Picture", std::move(names), &ExportForm::subject, ids);
+  std::vector<NamedValue<std::string>> pictures;
+  for (const View* view : subjects(ui.state))
+    pictures.push_back({std::string(view->id), {std::string(view->title), std::string(view->help)}});
+  pictures.push_back({"", {"Window", "everything on the screen, as pixels"}});
+  choices(ui, "Picture", &ExportForm::subject, pictures);
   const bool window = now.subject.empty();
   const std::string only_views = window ? "The whole window is exported as pixels: choose a view." : "";
-  choices(ui, "Format",
-          {{"PNG", "pixels"},
-           {"SVG", "vector graphics, sharp at any size", only_views},
-           {"PDF", window ? "pixels on a page" : "for papers: vector graphics with embedded fonts"},
-           {"CSV", "the data of the picture", only_views}},
-          &ExportForm::kind, {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv});
+  choices(ui, "Format", &ExportForm::kind,
+          {{FileFormat::png, {"PNG", "pixels"}},
+           {FileFormat::svg, {"SVG", "vector graphics, sharp at any size", only_views}},
+           {FileFormat::pdf,
+            {"PDF", window ? "pixels on a page" : "for papers: vector graphics with embedded fonts"}},
+           {FileFormat::csv, {"CSV", "the data of the picture", only_views}}});
   if (now.kind == FileFormat::csv) return;
   if (!window) {
-    std::vector<Ui::Segment> names_of_targets;
-    std::vector<Target> targets;
+    std::vector<NamedValue<Target>> targets;
     for (const auto& target : kTargetNames) {
       const TargetSpec spec = spec_of(target.value);
-      names_of_targets.push_back({std::string(spec.label), std::string(spec.words)});
-      targets.push_back(target.value);
+      targets.push_back({target.value, {std::string(spec.label), std::string(spec.words)}});
     }
-    choices(ui, "For", std::move(names_of_targets), &ExportForm::target, targets);
+    choices(ui, "For", &ExportForm::target, targets);
   }
   if (window || (now.kind == FileFormat::png && now.target == Target::screen)) {
-    std::vector<Ui::Segment> names_of_scales;
-    std::vector<int> scales;
-    for (int scale = 1; scale <= kMaxExportScale; ++scale) {
-      names_of_scales.push_back(
-          {std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"});
-      scales.push_back(scale);
-    }
-    choices(ui, "Scale", std::move(names_of_scales), &ExportForm::scale, scales);
+    std::vector<NamedValue<int>> scales;
+    for (int scale = 1; scale <= kMaxExportScale; ++scale)
+      scales.push_back(
+          {scale, {std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"}});
+    choices(ui, "Scale", &ExportForm::scale, scales);
   } else if (now.kind == FileFormat::svg) {
-    choices(ui, "Text",
-            {{"Outlines", "looks the same everywhere"},
-             {"Text", "editable and searchable, but depends on the reader's fonts"}},
-            &ExportForm::svg_text, {false, true});
+    choices(ui, "Text", &ExportForm::svg_text,
+            {{false, {"Outlines", "looks the same everywhere"}},
+             {true, {"Text", "editable and searchable, but depends on the reader's fonts"}}});
   }
 }
 
@@ -108,7 +106,7 @@ Ui::Part toggle(Ui& ui, const char* label, bool ExportForm::*member, const char*
 
 /// The theme, the extras and the size.
 void draw_look_lines(Ui& ui) {
-  choices(ui, "Theme", {{"Light"}, {"Dark"}}, &ExportForm::dark, {false, true});
+  choices(ui, "Theme", &ExportForm::dark, {{false, {"Light"}}, {true, {"Dark"}}});
   std::vector<Ui::Part> extras{toggle(ui, "Recipe", &ExportForm::recipe,
                                       "Store in the file how it was made: program, model, prompt, edits, "
                                       "options. Drop the file on the window "

@@ -19,36 +19,22 @@ namespace {
 using BlockKind = GuideBlock::Kind;
 using Look = GuideSpan::Look;
 
-constexpr std::string_view kMouse =
+constexpr const char* kMouse =
     "Click a small map to select its head, a cell of the heatmap or a token to select the query, a bar to "
     "append its token. The wheel zooms the heatmap at the mouse, dragging pans it, and a double click fits "
-    "it; "
-    "Ctrl+wheel resizes the small maps. Right-click a picture for its commands. Double-click a splitter "
-    "between "
-    "panes, or a slider, to reset it. Drop a folder on the window to open its model, a session or a figure "
-    "to "
-    "restore it, a list of prompts (.txt, .jsonl) for views of many prompts. Rest the mouse on a label to "
-    "see "
-    "what the word means. What you type goes into the prompt, whatever you clicked.";
-
-GuideText strong(std::string words) {
-  return {{Look::strong, std::move(words)}};
-}
+    "it; Ctrl+wheel resizes the small maps. Right-click a picture for its commands. Double-click a splitter "
+    "between panes, or a slider, to reset it. Drop a folder on the window to open its model, a session or a "
+    "figure to restore it, a list of prompts (.txt, .jsonl) for views of many prompts. Rest the mouse on a "
+    "label to see what the word means. What you type goes into the prompt, whatever you clicked.";
 
 /// The keys as a page of the guide, without a name.
-GuidePage make_keys_page() {
-  GuidePage page{"", "Keys and mouse", {}};
-  page.blocks.push_back({.kind = BlockKind::heading, .level = 1, .text = {{Look::plain, page.title}}});
-  page.blocks.push_back({.text = {{Look::plain, std::string(kMouse)}}});
-  GuideBlock& table = page.blocks.emplace_back(GuideBlock{.kind = BlockKind::table});
-  table.rows.push_back({{}, {}});  // no headings
-  for (const KeyHelp& line : list_of_keys())
-    table.rows.push_back({strong(line.keys), {{Look::plain, capitalized(line.what)}}});
-  return page;
-}
-
 const GuidePage& keys_page() {
-  static const GuidePage kPage = make_keys_page();
+  static const GuidePage kPage = [] {
+    std::string text = "# Keys and mouse\n\n" + std::string(kMouse) + "\n\n| | |\n|---|---|\n";
+    for (const KeyHelp& line : list_of_keys())
+      text += "| **" + line.keys + "** | " + capitalized(line.what) + " |\n";
+    return parse_guide_page(text, "");
+  }();
   return kPage;
 }
 
@@ -191,12 +177,12 @@ class HelpColumn {
     }
   }
 
-  /// Columns as wide as their widest cell, the last one as wide as there is room; narrower if that is too
-  /// little.
+  /// Columns as wide as their widest cell, within limits; the last one has the rest.
   void add_table(const GuideBlock& table, std::string_view search) {
     std::size_t columns = 1;
     for (const auto& row : table.rows) columns = std::max(columns, row.size());
-    const float space = ui_.u(14), high = ui_.u(21) * Ui::kSmall, most = width_ * 0.34F;
+    const float space = ui_.u(14), high = ui_.u(21) * Ui::kSmall;
+    const float most = width_ * 0.68F / static_cast<float>(columns);
     std::vector<float> widths(columns);
     for (const auto& row : table.rows) {
       for (std::size_t i = 0; i < row.size(); ++i) {
@@ -205,12 +191,8 @@ class HelpColumn {
         widths[i] = std::max(widths[i], std::min(most, std::ceil(cell) + 1));
       }
     }
-    float sum = 0;
-    for (std::size_t i = 0; i + 1 < columns; ++i) sum += widths[i] + space;
-    const float room = width_ * (columns > 2 ? 1 - 0.9F / static_cast<float>(columns) : 0.5F);
-    if (sum > room)
-      for (std::size_t i = 0; i + 1 < columns; ++i) widths[i] *= room / sum;
-    widths.back() = std::max(ui_.u(40), width_ - std::min(sum, room) - space);
+    widths.back() = width_;
+    for (std::size_t i = 0; i + 1 < columns; ++i) widths.back() -= widths[i] + space;
     const auto found = [&](const std::vector<GuideText>& row) {
       std::string all;
       for (const GuideText& cell : row) all += plain_text(cell) + " ";
@@ -247,39 +229,31 @@ class HelpColumn {
   }
 };
 
-/// Where a link leads within the guide; nothing: elsewhere.
-std::optional<ShowGuide> place_of(const Guide& guide, const std::string& from, std::string_view target) {
+/// What a link on a page does; nothing: it leads out of the guide.
+std::vector<Action> actions_of(const Guide& guide, const std::string& page, std::string_view target) {
+  if (page == "glossary" && target.starts_with("views.md#")) {  // an entry names the view to see it in
+    const View* view = find_view(target.substr(target.rfind('-') + 1));  // "...#forward-pass-pass"
+    if (view != nullptr && view->place == Place::tab)
+      return {ShowDialog{Dialog::none}, ShowView{std::string(view->id)}};
+  }
   const std::size_t sharp = std::min(target.find('#'), target.size());
   std::string_view file = target.substr(0, sharp);
   const std::string anchor(target.substr(std::min(sharp + 1, target.size())));
-  if (file.empty()) return ShowGuide{from, anchor};
-  if (!file.ends_with(".md")) return std::nullopt;
+  if (file.empty()) return {ShowGuide{page, anchor}};
+  if (!file.ends_with(".md")) return {};
   file.remove_suffix(3);
-  if (guide.find(file) == nullptr) return std::nullopt;
-  return ShowGuide{std::string(file), anchor};
-}
-
-/// The tab that an entry of the glossary names as the view to see it in; null: the link is another one.
-const View* view_of_link(std::string_view page, std::string_view target) {
-  if (page != "glossary" || !target.starts_with("views.md#")) return nullptr;
-  const View* view = find_view(target.substr(target.rfind('-') + 1));  // "...#forward-pass-pass"
-  return view != nullptr && view->place == Place::tab ? view : nullptr;
+  if (guide.find(file) == nullptr) return {};
+  return {ShowGuide{std::string(file), anchor}};
 }
 
 void draw_piece(Ui& ui, const ContentLine& laid, const Piece& piece, const Rect& rect,
                 const std::string& page, int id) {
-  if (const View* view = piece.span->look == Look::link ? view_of_link(page, piece.span->target) : nullptr) {
-    if (ui.link(rect, piece.words, laid.factor, id)) {
-      ui.actions.emplace_back(ShowDialog{Dialog::none});
-      ui.actions.emplace_back(ShowView{std::string(view->id)});
-    }
+  std::vector<Action> actions;
+  if (piece.span->look == Look::link) actions = actions_of(*ui.state.guide, page, piece.span->target);
+  if (!actions.empty()) {
+    if (ui.link(rect, piece.words, laid.factor, id))
+      std::ranges::move(actions, std::back_inserter(ui.actions));
     return;
-  }
-  if (piece.span->look == Look::link) {
-    if (auto to = place_of(*ui.state.guide, page, piece.span->target)) {
-      if (ui.link(rect, piece.words, laid.factor, id)) ui.actions.emplace_back(*std::move(to));
-      return;
-    }
   }
   const bool muted = !laid.bold && piece.span->look == Look::plain;
   ui.text(piece.words, {rect.x, rect.y, rect.w + ui.u(2), rect.h},
@@ -328,12 +302,11 @@ HelpColumn content(const Ui& ui, float width) {
 
 }  // namespace
 
-/// What the help shows, and what it was laid out for.
+/// What the help shows, and what it was laid out for: a page, a search, a width, a font size and the guide,
+/// which holds the spans of the lines.
 struct HelpLayout {
-  std::string page, search;
-  float width = 0, font_size = 0;
-  std::shared_ptr<const Guide> guide;  ///< holds the spans of the lines
-  std::vector<ContentLine> lines = {};
+  std::tuple<std::string, std::string, float, float, std::shared_ptr<const Guide>> key;
+  std::vector<ContentLine> lines;
   float height = 0;
 };
 
@@ -342,15 +315,11 @@ namespace {
 /// Lays the content out only if it is not the same as in the last frame.
 const HelpLayout& laid_out(Ui& ui, float width) {
   const HelpForm& form = ui.state.help_form;
-  HelpLayout wanted{form.page, form.search.edit.text, width, ui.state.font_size, ui.state.guide};
-  const auto key = [](const HelpLayout& of) {
-    return std::tie(of.page, of.search, of.width, of.font_size, of.guide);
-  };
-  if (!ui.widgets.help || key(*ui.widgets.help) != key(wanted)) {
+  const auto key = std::tuple(form.page, form.search.edit.text, width, ui.state.font_size, ui.state.guide);
+  if (!ui.widgets.help || ui.widgets.help->key != key) {
     HelpColumn column = content(ui, width);
-    wanted.height = column.height();
-    wanted.lines = std::move(column).lines();
-    ui.widgets.help = std::make_shared<const HelpLayout>(std::move(wanted));
+    const float height = column.height();
+    ui.widgets.help = std::make_shared<const HelpLayout>(HelpLayout{key, std::move(column).lines(), height});
   }
   return *ui.widgets.help;
 }

@@ -21,7 +21,7 @@ struct Notice {
 };
 
 std::string file_words(const PatternFile& file) {
-  std::string words = "Attention patterns from " + file.name() + ", not of this prompt: " + file.summary();
+  std::string words = "Attention patterns from " + file.name() + ", not from this prompt: " + file.summary();
   for (const std::string& note : file.notes()) words += "; " + note;
   return words + ".";
 }

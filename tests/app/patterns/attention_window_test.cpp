@@ -37,7 +37,7 @@ TEST_F(AttentionWindow, OpensAFileThatIsGivenAndSaysWhatItIs) {
   const WindowPicture& window = shown(core);
   EXPECT_TRUE(
       says(core,
-           "Attention patterns from bert.safetensors, not of this prompt: 2 layers of 3 heads, 5 queries, 12 "
+           "Attention patterns from bert.safetensors, not from this prompt: 2 layers of 3 heads, 5 queries, 12 "
            "keys, no mask."));
   const PlacedPicture& map = picture(window, "heatmap");
   ASSERT_FALSE(map.picture->regions.empty());
