@@ -152,7 +152,7 @@ std::vector<Ui::Part> controls(Ui& ui, const View& view, float room) {
   if (some_advanced)
     first.push_back(ui.button(
         all ? "Fewer options" : "More options",
-        {.tip = all ? "Hide options that few need" : "Show all options of each view, and the start token"},
+        {.tip = all ? "Hide the advanced options" : "Show all options of each view, and the start token"},
         change(&UiState::all_controls, !all)));
   std::ranges::move(advanced, std::back_inserter(first));
   for (const KeyCommand& command : view.commands)

@@ -8,16 +8,12 @@ namespace {
 
 using LayoutTest = HandsTest;
 
-TEST_F(LayoutTest, AGroupIsChosenAndThenOneOfItsViews) {
+TEST_F(LayoutTest, AGroupIsChosen) {
   CoreFixture core(options());
   for (const GroupSpec& spec : kGroups) {
     click_and_show(core, "Group " + std::string(spec.title));
     EXPECT_EQ(find_view(core.state().view)->group, spec.group);
   }
-  apply_and_show(core, ShowView{"heatmap"});
-  click_and_show(core, "Views");
-  click_and_show(core, "Scores");
-  EXPECT_EQ(core.state().view, "scores");
 }
 
 TEST_F(LayoutTest, TheNoteOfAnExampleGoesWithItsTextAndItsView) {

@@ -377,20 +377,6 @@ TEST_F(TourClaimsTest, AboutTheToursOwnPromptAndTheBundledModelAreTrue) {
   EXPECT_EQ(used.size(), claims().size()) << "a check is of no sentence";
 }
 
-TEST_F(TourClaimsTest, AToursFirstWordsCountItsStops) {
-  const std::map<std::string_view, std::pair<std::string_view, std::size_t>> counts{
-      {"1-how-gpt2-reads", {"twenty-two stops", 22}},
-      {"2-attention", {"Eleven stops", 11}},
-      {"3-positions", {"Five stops", 5}},
-      {"4-break-a-head", {"six stops", 6}},
-      {"5-circuit", {"eleven stops", 11}}};
-  for (const Tour& tour : with_tours().tours) {
-    const auto& [words, count] = counts.at(tour.id);
-    EXPECT_THAT(tour.about, HasSubstr(words));
-    EXPECT_EQ(tour.stops.size(), count);
-  }
-}
-
 class ExamplesTest : public ToursTest {};
 
 /// The fraction of queries from `first` on for which something holds.
