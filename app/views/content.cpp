@@ -9,7 +9,9 @@ namespace headscope::app {
 
 ViewActions choice_of(const Ref& ref, const ViewContext& c) {
   ViewActions actions;
-  if (ref.head >= 0) actions.emplace_back(SelectHead{ref.layer, ref.head});
+  const bool is_layer = ref.layer >= 0 && ref.neuron < 0 && ref.other < 0;
+  if (ref.head >= 0 || is_layer)
+    actions.emplace_back(SelectHead{ref.layer, ref.head < 0 ? c.selection.head : ref.head});
   if (ref.query >= c.run->run->length()) return {};  // a token beyond the context
   if (ref.query >= 0) actions.emplace_back(SelectQuery{ref.query});
   const int query = ref.query < 0 ? c.selection.query : ref.query;

@@ -93,12 +93,20 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
   const int end = std::min(region.col_count, static_cast<int>(std::ceil(region.first_col + region.cols)) + 1);
   scene.add(PushClip{plot});
   for (const Curve& curve : chart.curves) {
-    Polyline path{{}, curve.color, 1.5F};
-    path.points.reserve(curve.values.cols);
-    for (int i = begin; i < std::min(end, curve.values.cols); ++i)
-      path.points.push_back({x_of(i), y_of(curve, i)});
-    path.dashes = dashes_of(curve.dashes, style.unit());
-    if (path.points.size() > 1) scene.add(std::move(path));
+    std::vector<Point> piece;
+    const auto add_piece = [&] {
+      if (piece.size() == 1) scene.add_disc(piece[0], style.unit(), curve.color);
+      if (piece.size() > 1)
+        scene.add(Polyline{std::move(piece), curve.color, 1.5F, dashes_of(curve.dashes, style.unit())});
+      piece.clear();
+    };
+    for (int i = begin; i < std::min(end, curve.values.cols); ++i) {
+      if (std::isnan(curve.values.at(0, i)))
+        add_piece();
+      else
+        piece.push_back({x_of(i), y_of(curve, i)});
+    }
+    add_piece();
   }
   scene.add(PopClip{});
   for (const Curve& curve : chart.curves) paint_exits(scene, curve, frame, x_of, begin, end, style);

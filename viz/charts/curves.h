@@ -14,7 +14,7 @@ namespace headscope::viz {
 Color categorical(const Theme& theme, int index);
 
 struct Curve {
-  Matrix values;  ///< one row: y at x = 0, 1, ...
+  Matrix values;  ///< one row: y at x = 0, 1, ...; NaN: a gap
   std::string label;
   Color color;
   int dashes = 0;  ///< see dashes_of(): which curve it is without its colour

@@ -2,6 +2,7 @@
 #include "app/views/block/pass_charts.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
+#include "viz/charts/curves.h"
 
 namespace headscope::app::pass {
 
@@ -130,7 +131,7 @@ Numbers numbers_of(const ViewContext& c, const TokenPass& pass) {
 // ---- the steps ----
 
 /// An edge to the last of the points, where it has an arrow head.
-void paint_edge(viz::Scene& scene, std::vector<viz::Point> points, viz::Color color, float width,
+void paint_edge(viz::Scene& scene, std::vector<viz::Point> points, viz::Color color,
                 const viz::Style& style) {
   const viz::Point tip = points.back(), back = points[points.size() - 2];
   const float length = std::hypot(tip.x - back.x, tip.y - back.y),
@@ -143,13 +144,14 @@ void paint_edge(viz::Scene& scene, std::vector<viz::Point> points, viz::Color co
                                 {tip.x - by.x + 0.6F * by.y, tip.y - by.y - 0.6F * by.x}},
                                color});
   }
-  scene.add(viz::Polyline{std::move(points), color, width});
+  scene.add(viz::Polyline{std::move(points), color, 1.5F});
 }
 
 void paint_box(viz::Scene& scene, const ViewContext& c, const Line& line, const viz::Rect& box) {
   const viz::Style style = style_of(c);
   const bool colored = line.step == kAttention || line.step == kMlp;
-  const viz::Color color = colored ? pass_charts::color_of(c, line.step == kMlp) : c.theme->text_muted;
+  const viz::Color color =
+      colored ? viz::categorical(*c.theme, pass_charts::color_of(line.step == kMlp)) : c.theme->text_muted;
   if (line.name.empty()) {
     const float arm = 0.55F * box.w / 2;
     const viz::Point at = box.center();
@@ -167,10 +169,8 @@ void paint_box(viz::Scene& scene, const ViewContext& c, const Line& line, const 
                  viz::Align::center, box.w);
 }
 
-/// The steps' boxes and the edges between them, from the cell of the first line on. `fed`: in place of it
-/// all, marks the steps up to this one.
-void paint_steps(viz::Scene& scene, const ViewContext& c, const Numbers& n, const viz::Rect& first,
-                 std::optional<Step> fed = {}) {
+/// The steps' boxes and the edges between them, from the cell of the first line on.
+void paint_steps(viz::Scene& scene, const ViewContext& c, const Numbers& n, const viz::Rect& first) {
   const viz::Style style = style_of(c);
   const float em = style.font_size, pitch = viz::table_row_height(style), u = style.unit();
   const float stream = first.x + 0.9F * em, bend = stream + 1.1F * em;  // x of the branch's output
@@ -180,14 +180,11 @@ void paint_steps(viz::Scene& scene, const ViewContext& c, const Numbers& n, cons
     if (n.lines[i].name.empty()) return {stream - r, y - r, 2 * r, 2 * r};
     return {first.x + indent, y - h / 2, first.w - indent, h};
   };
-  const std::size_t shown =
-      std::ranges::count_if(n.lines, [&](const Line& line) { return !fed || line.step <= *fed; });
   const auto edge = [&](std::vector<viz::Point> points) {
-    paint_edge(scene, std::move(points), fed ? c.theme->accent : c.theme->text_muted, fed ? 2.5F : 1.5F,
-               style);
+    paint_edge(scene, std::move(points), c.theme->text_muted, style);
   };
   std::size_t on_stream = 0;  // the last step on the stream
-  for (std::size_t i = 1; i < shown; ++i) {
+  for (std::size_t i = 1; i < n.lines.size(); ++i) {
     const Line& line = n.lines[i];
     const viz::Rect box = box_of(i), before = box_of(i - 1), from = box_of(on_stream);
     const viz::Point middle = box.center();
@@ -205,13 +202,7 @@ void paint_steps(viz::Scene& scene, const ViewContext& c, const Numbers& n, cons
       on_stream = i;
     }
   }
-  for (std::size_t i = 0; i < shown; ++i) {
-    const viz::Rect box = box_of(i);
-    if (fed)
-      scene.add(viz::StrokeRect{box, c.theme->accent, 2, n.lines[i].name.empty() ? box.w / 2 : u});
-    else
-      paint_box(scene, c, n.lines[i], box);
-  }
+  for (std::size_t i = 0; i < n.lines.size(); ++i) paint_box(scene, c, n.lines[i], box_of(i));
 }
 
 /// What a click on a step does, in words and actions; empty: nothing.
@@ -315,9 +306,9 @@ void declare(Content& it) {
   if (it.lacks_counterpart() || !answer) return;
   const TokenPass& pass = *it.keep(answer);
   const Numbers& n = it.keep(numbers_of(c, pass));
-  const int layers = c.run->run->config.n_layer;
   it.title = "Forward pass of " + token_name(c.run->tokens, c.selection.query);
-  it.subtitle = "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) +
+  it.subtitle = "block " + std::to_string(c.selection.layer) + " of 0–" +
+                std::to_string(c.run->run->config.n_layer - 1) +
                 (pass.ln_f.empty() ? std::string("; ") + kComputing : best_guess(c, next.get()));
   std::vector<std::span<const float>> vectors{pass.embedded, pass.ln_f};
   for (const auto& block : pass.blocks)
@@ -329,36 +320,12 @@ void declare(Content& it) {
     if (line.edited) it.subtitle += "; " + line.vector;
   auto list = list_of(c, n);
   list->row_facts = [&](Facts& facts, int row) { add_step_facts(facts, c, n.lines[row]); };
-  it.facts = [&, layers, &steps = *list](Facts& facts, const ViewContext&, const Picture& picture,
-                                         const viz::Hit& hit) {
+  it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
     const viz::Region& region = region_of(picture, hit);
-    Step fed = kEmbedding;
-    if (region.role == pass_charts::kRole) {
-      const int layer = pass_charts::layer_of(hit.col), shown = c.selection.layer;
-      if (layer >= layers) return;
-      pass_charts::add_facts(facts, c, pass, picture, hit.col);
-      if (layer >= 0)
-        fed = layer < shown ? kBefore : layer > shown ? kAfter : hit.col % 2 == 1 ? kMlp : kAttention;
-    } else {
-      const Line& line = n.lines[region.id];
-      fed = line.step;
-      if (region.role == kStrip) add_summands(facts, n, line, hit.col);
-    }
-    const viz::TableLayout& layout = steps.layout();
-    if (const auto* place = layout.place_of(0))
-      paint_steps(facts.overlay, c, n,
-                  viz::Rect{place->x, layout.rows_top, place->w, viz::table_row_height(style_of(c))}.inset(1),
-                  fed);
+    if (region.role == pass_charts::kRole) pass_charts::add_facts(facts, c, pass, hit.col);
+    if (region.role == kStrip) add_summands(facts, n, n.lines[region.id], hit.col);
   };
   it.keys = arrows({1, 0});
-  it.on = [layers](const ViewContext& now, const Picture& picture, const viz::Hit* hit,
-                   const Gesture& gesture) -> std::optional<ViewActions> {
-    if (gesture.kind != Gesture::Kind::click || !hit || region_of(picture, *hit).role != pass_charts::kRole)
-      return std::nullopt;
-    const int layer = pass_charts::layer_of(hit->col);
-    if (layer < 0 || layer >= layers) return ViewActions();
-    return ViewActions{SelectHead{layer, now.selection.head}};
-  };
   const std::string value = c.side == Side::difference ? "difference" : "value";
   BoxPtr steps = rows(
       boxes(std::move(list), beside(boxes(legend(n.stream, value), legend(n.normalized, "normalized")))));

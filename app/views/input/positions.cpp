@@ -3,9 +3,9 @@
 
 #include "app/run/analyses/geometry.h"
 #include "app/run/analyses/parameters.h"
+#include "app/views/parts/curve_box.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/curves.h"
 
 namespace headscope::app::positions {
 
@@ -236,33 +236,20 @@ bool fits_exactly(const ViewContext& c, const PositionShift& shift) {
   return shift.pairs <= c.run->run->config.n_embd;
 }
 
-viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
-  viz::CurveChart chart;
-  chart.count = shift.steps + 1;
-  chart.role = kErrors;
-  chart.high = 1e-6;
+Curves curves_of(const ViewContext& c, const PositionShift& shift) {
+  Curves curves{"", "k, positions ahead"};
+  curves.count = shift.steps + 1;
+  curves.high = 1e-6;
   for (int i = 0; i < std::ssize(kMethods); ++i) {
     const std::vector<float>& errors = shift.*kMethods[i].errors;
     const bool rounds = kMethods[i].errors == &PositionShift::learned && fits_exactly(c, shift);
-    chart.curves.push_back({viz::Matrix::row(errors),
-                            std::string(kMethods[i].name) + (rounds ? ": rounding" : ""),
-                            viz::categorical(*c.theme, i), i});
+    curves.curves.push_back({std::string(kMethods[i].name) + (rounds ? ": rounding" : ""), i, errors});
     for (const float error : errors)
-      if (std::isfinite(error)) chart.high = std::max(chart.high, 1.08 * static_cast<double>(error));
+      if (std::isfinite(error)) curves.high = std::max(curves.high, 1.08 * static_cast<double>(error));
   }
-  chart.high = std::min(kMaxError, chart.high);
-  chart.low = -0.03 * chart.high;  // a curve along 0 is seen above the frame
-  return chart;
-}
-
-void paint_chart(Picture& picture, const viz::CurveChart& chart, viz::Rect area, const viz::Style& style) {
-  const float left = style.width("0.00", style.small()) + 3 * style.unit();
-  const float above = viz::paint_curve_names(picture.scene, chart, "", area, style) + style.unit();
-  const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + above),
-                       std::floor(area.w - left - 2 * style.unit()),
-                       std::floor(area.h - above - viz::column_numbers_height(style))};
-  viz::paint_column_numbers(picture.scene, viz::paint_curves(picture, chart, plot, style),
-                            "k, positions ahead", style);
+  curves.high = std::min(kMaxError, curves.high);
+  curves.low = -0.03 * curves.high;  // a curve along 0 is seen above the frame
+  return curves;
 }
 
 /// What the curves are of.
@@ -306,12 +293,10 @@ void declare_shift(Content& it) {
   const auto done = static_cast<int>(shift.learned.size()) - 1;
   it.title = "From e(t) to e(t+k) by one map T";
   it.subtitle = (done < shift.steps ? "computing… k up to " : "error, k up to ") + std::to_string(done);
-  const viz::CurveChart& chart = it.keep(chart_of(c, shift));
+  Curves curves = curves_of(c, shift);
   const auto height = [](float width) { return Wish{8, 0.6F * width}; };
-  const auto paint = [&](Picture& picture, const ViewContext& page, viz::Rect area) {
-    paint_chart(picture, chart, area, style_of(page));
-  };
-  it.body = rows(boxes(notes(words_of(c, shift, chart.high >= kMaxError)), custom({15, 60}, height, paint)));
+  it.body = rows(boxes(notes(words_of(c, shift, curves.high >= kMaxError)),
+                       curve_box(std::move(curves), height, {.role = kErrors})));
   it.table = [&] { return table(shift); };
   it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
     if (hit.col >= std::ssize(shift.learned)) return;

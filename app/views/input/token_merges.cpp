@@ -10,10 +10,6 @@ int id_at(const ViewContext& c, int position) {
   return c.run->tokens.tokens[position].id;
 }
 
-std::string_view bytes_of(const ViewContext& c, int id) {
-  return c.run->model->tokenizer->bytes(id);
-}
-
 using Steps = std::vector<model::MergeStep>;
 const Steps& steps_of(const ViewContext& c, const TokenMerges& merges, int position) {
   return merges.of_id.at(id_at(c, position));
@@ -37,7 +33,7 @@ using Pieces = std::vector<Piece>;
 
 /// The bytes, then the pieces after each merge.
 std::vector<Pieces> pieces_of(const ViewContext& c, const Steps& steps) {
-  const std::string_view bytes = bytes_of(c, id_at(c, c.selection.query));
+  const std::string_view bytes = c.run->model->tokenizer->bytes(id_at(c, c.selection.query));
   std::vector<Pieces> rows(1);
   for (std::size_t i = 0; i < bytes.size(); ++i)
     rows[0].push_back({static_cast<int>(i), 1, viz::visible(bytes.substr(i, 1)), false});
@@ -77,7 +73,7 @@ void paint_pieces(viz::Scene& scene, const ViewContext& c, const Pieces& pieces,
 void add_step(Facts& facts, const ViewContext& c, const Steps& steps, int row) {
   if (row == 0) {
     facts.say("before any merge");
-    return facts.say("bytes " + bytes_as_hex(bytes_of(c, id_at(c, c.selection.query))));
+    return facts.say("bytes " + bytes_at(c, c.selection.query));
   }
   const model::MergeStep& step = steps[row - 1];
   facts.say("merge " + std::to_string(row) + " of " + std::to_string(steps.size()));
@@ -123,25 +119,15 @@ std::string merges_words(const ViewContext& c, const Steps& steps) {
 }
 
 std::unique_ptr<List> list_of(const ViewContext& c, const ListRows& of, const TokenMerges& merges) {
-  const viz::Color muted = c.theme->text_muted;
-  const auto bytes = [&c](int i) { return bytes_as_hex(bytes_of(c, id_at(c, i))); };
   const auto words = [&](int i) { return merges_words(c, steps_of(c, merges, i)); };
   // Nobody can hover over a figure to read the rest.
   const float least = c.in_pane ? 12 * c.font_size : std::min(18 * c.font_size, 0.5F * c.width);
-  auto list = std::make_unique<List>(c, of, c.run->run->length());
-  list->refers_to = [](int i) { return Ref{.query = i}; };
-  list->number("", 1, [](int i) { return i; }, {.color = muted, .digits = 0});
-  list->text("token", 4, c.run->tokens.labels);
-  list->number("id", 2, [&c](int i) { return id_at(c, i); }, {.digits = 0, .tip = false});
-  list->text("bytes", 0, bytes, {.color = muted});
-  list->text("merges and their ranks", 3, words, {.least = least, .most = 1e4F});  // all the room there is
-  list->row_facts = [&c, bytes, words](Facts& facts, int i) {
-    facts.say("id " + std::to_string(id_at(c, i)) + ", bytes " + bytes(i));
+  auto list = list_of_tokens(c, of, c.run->run->length());
+  list->text("merges and their ranks", 6, words, {.least = least, .most = 1e4F});  // all the room there is
+  list->row_facts = [&c, words](Facts& facts, int i) {
+    facts.say("id " + std::to_string(id_at(c, i)) + ", bytes " + bytes_at(c, i));
     facts.say(words(i), Fact::Location::tooltip);
   };
-  list->table.first_number = 0;
-  list->table.marked = list->kept = c.selection.query;
-  list->table.mark = c.theme->query;
   return list;
 }
 
@@ -153,7 +139,7 @@ Table table(const ViewContext& c, const TokenMerges& merges) {
   for (int i = 0; i < c.run->run->length(); ++i) {
     const int id = id_at(c, i);
     const auto add = [&](const auto&... merge) {
-      add_row(result, i, c.run->tokens.labels[i], id, bytes_as_hex(bytes_of(c, id)), merge...);
+      add_row(result, i, c.run->tokens.labels[i], id, bytes_at(c, i), merge...);
     };
     const auto& steps = steps_of(c, merges, i);
     if (steps.empty()) add();
@@ -165,6 +151,28 @@ Table table(const ViewContext& c, const TokenMerges& merges) {
 }
 
 }  // namespace
+
+std::string bytes_at(const ViewContext& c, int position) {
+  const auto& tokenizer = c.run->model->tokenizer;
+  return tokenizer ? bytes_as_hex(tokenizer->bytes(id_at(c, position))) : "";
+}
+
+std::unique_ptr<List> list_of_tokens(const ViewContext& c, const ListRows& of, int count) {
+  const viz::Color muted = c.theme->text_muted;
+  auto list = std::make_unique<List>(c, of, count);
+  list->refers_to = [&c](int i) { return i < c.run->tokens.run_length ? Ref{.query = i} : Ref(); };
+  list->number("", 5, [](int i) { return i; },
+               {.file = key_column("position"), .color = muted, .digits = 0, .tip = false});
+  list->number("id", 4, [&c](int i) { return id_at(c, i); },
+               {.file = note_column("id"), .digits = 0, .tip = false});
+  list->text("token", 9, c.run->tokens.labels, {.file = note_column("token")});
+  list->text("bytes", 1, [&c](int i) { return bytes_at(c, i); },
+             {.file = note_column("bytes"), .color = muted});
+  list->table.first_number = 0;
+  list->table.marked = list->kept = c.selection.query;
+  list->table.mark = c.theme->query;
+  return list;
+}
 
 void declare(Content& it, const ListRows& rows_of_tokens) {
   const ViewContext& c = it.c;
