@@ -58,7 +58,7 @@ float paint_curve_names(Scene& scene, const CurveChart& chart, const std::string
                         const Style& style) {
   const float u = style.unit(), line = style.line(style.small()), sample = (kDashSample + 1) * u;
   Point at{area.x, area.y + line / 2};
-  add_muted(scene, style, title, at);
+  add_muted(scene, style, title, at, Align::left, area.w);
   if (!title.empty()) at.x += style.width(title, style.small()) + 2 * u;
   for (const Curve& curve : chart.curves) {
     const float width = sample + style.width(curve.label, style.small(), FontStyle::medium);

@@ -1,12 +1,12 @@
 #include "app/run/analyses/parameters.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/transformer.h"
-#include "viz/charts/number_axis.h"
+#include "viz/charts/function_plot.h"
 
 namespace headscope::app::parameters {
 
-/// Roles of regions. row: id: its index in the table. map: rows and columns of the pooled values. bins: a
-/// column for each bin. size: id: its index in the chart of sizes.
+/// Roles of regions. row: id: its index in the table. map: rows and columns of the pooled values. bins: see
+/// viz::x_of_column. size: id: its index in the chart of sizes.
 enum Role { kRow, kMap, kBins, kSize };
 
 const auto kTensor = make_option<int>(
@@ -195,39 +195,27 @@ std::string statistics_of(const TensorPicture& p) {
 
 constexpr double kOutliers = 0.005;  // fraction of cells allowed beyond the colours
 
-/// Columns for the counts of values in equal bins, on numbered axes.
-void paint_histogram(Picture& picture, const ViewContext& c, const TensorPicture& p, viz::Rect area) {
-  const viz::Style style = style_of(c);
-  const float line = style.line(style.small()), u = style.unit();
-  const float counts = style.width(grouped(p.rows * std::int64_t{p.cols}), style.small()) + 2 * u;
-  const viz::Rect plot{area.x + counts, area.y + line + u, std::max(1.F, area.w - counts),
-                       std::max(1.F, area.h - 3 * line - 2.5F * u)};
-  const auto count = static_cast<int>(p.bins.size());
-  const std::int64_t most = p.bins.empty() ? 0 : *std::ranges::max_element(p.bins);
-  const viz::Region region = viz::Region::grid(kBins, 0, plot, 1, std::max(1, count));
-  viz::PlotFrame axes{
-      plot, {p.bins_low, p.bins_high}, {0, static_cast<double>(std::max<std::int64_t>(1, most))}};
-  const viz::Color muted = c.theme->text_muted;
-  axes.y.ticks = viz::labelled_ticks(0, axes.y.high, viz::upright_tick_count(plot.h, 3, style));
-  viz::paint_y_numbers(picture.scene, axes, style);
-  const std::string beyond = p.beyond > 0 ? "; " + grouped(p.beyond) + " beyond" : "";
-  viz::add_whole_label(picture.scene, style, "number of values" + beyond, {plot.x, area.y + line / 2}, plot.w,
-                       muted);
-  for (int i = 0; i < count && most > 0; ++i) {
-    const viz::Rect cell = region.cell_rect(0, i);
-    const auto part = static_cast<float>(static_cast<double>(p.bins[i]) / static_cast<double>(most));
-    const float left = style.snapped(cell.x), right = style.snapped(cell.right()), h = part * plot.h;
-    if (part > 0) picture.scene.add(viz::FillRect{{left, plot.bottom() - h, right - left, h}, c.theme->bar});
+/// The counts of values in equal bins.
+viz::FunctionPlot histogram_of(const ViewContext& c, const TensorPicture& p) {
+  viz::FunctionPlot plot;
+  plot.x = {p.bins_low, p.bins_high};
+  plot.y.low = 0;
+  const double step = (p.bins_high - p.bins_low) / TensorPicture::kBins;
+  for (std::size_t i = 0; i < p.bins.size(); ++i) {
+    const double left = p.bins_low + static_cast<double>(i) * step, count = static_cast<double>(p.bins[i]);
+    plot.y.high = std::max(plot.y.high, count);
+    plot.curve.insert(plot.curve.end(), {{left, count}, {left + step, count}});
   }
-  picture.scene.add_line({plot.x, plot.bottom()}, {plot.right(), plot.bottom()}, muted);
-  const float y = plot.bottom() + 1.5F * u + line / 2;
-  const int across = std::max(3, static_cast<int>(plot.w / (5 * style.font_size)));
-  if (axes.x.high > axes.x.low) axes.x.ticks = viz::labelled_ticks(axes.x.low, axes.x.high, across, 0);
-  viz::paint_x_numbers(picture.scene, axes,
-                       {plot.bottom(), plot.bottom() + u, muted, y, plot.x, plot.right()}, style);
-  viz::add_whole_label(picture.scene, style, "value", {plot.center().x, y + line}, plot.w, muted,
-                       viz::FontStyle::regular, viz::Align::center);
-  picture.regions.push_back(region);
+  plot.curve_color = c.theme->text;
+  plot.x_title = "value";
+  plot.y_title = "number of values" + (p.beyond > 0 ? "; " + grouped(p.beyond) + " beyond" : "");
+  plot.role = kBins;
+  return plot;
+}
+
+void paint_histogram(Picture& picture, const ViewContext& c, const TensorPicture& p, viz::Rect area) {
+  const viz::FunctionPlot plot = histogram_of(c, p);
+  viz::paint_function_plot(picture, plot, viz::plot_frame(plot, area, style_of(c)), style_of(c));
 }
 
 /// The pooled values, with a number for each row and column, and the scale.
@@ -367,7 +355,8 @@ void declare(Content& it) {
       if (region.role != kMap && region.role != kBins) return;
       facts.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.5F), c.theme->text, 1});
       facts.say(name);
-      region.role == kMap ? add_cell(facts, *tensor, hit) : add_bin(facts, *tensor, hit.col);
+      region.role == kMap ? add_cell(facts, *tensor, hit)
+                          : add_bin(facts, *tensor, hit.col * TensorPicture::kBins / viz::kPlotColumns);
     };
     const auto box = [tensor](Wish height, auto paint) {
       return custom({16, 40}, height,

@@ -237,7 +237,7 @@ TEST(Mlp, ANeuronPushesItsTokensByItsOutput) {
 
 constexpr int kBlock = 2;
 // The roles of the view's regions, and the steps in the order of the pass.
-constexpr int kStepRole = 0, kStripRole = 1, kChartRole = 2;
+constexpr int kStepRole = 0, kStripRole = 1;
 enum Step { embedding, before, ln_1, attention, add_attention, ln_2, mlp, add_mlp, after, ln_f, unembedding };
 
 Scenario robot_of_pass() {
