@@ -7,8 +7,8 @@
 namespace headscope::app {
 
 std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
-  AnswerList& answers = of_model_ != nullptr && question.is_model_only() ? *of_model_ : known_;
-  if (auto known = answers.find(question)) return known;
+  AnswerMap& answers = of_model_ != nullptr && question.is_model_only() ? *of_model_ : known_;
+  if (const auto known = answers.find(question); known != answers.end()) return known->second;
   Question::ComputeContext context{workspace_, stop_};
   context.ask = [&](const Question& side, const auto&) { return ask(side); };
   if (tell_) context.show = [&](const Answer&, double done) { tell_(question.name(), done); };
@@ -17,13 +17,13 @@ std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   if (!answer->failure.empty()) throw model::RunError(answer->failure);
   if (const std::string& words = answer->skipped; !words.empty() && !std::ranges::count(skipped_, words))
     skipped_.push_back(words);
-  answers.set(question, answer);
+  answers.emplace(question, answer);
   return answer;
 }
 
 std::shared_ptr<const Answer> SnapshotAnswers::ask(const Question& question) {
   if (noted_.insert(question).second) asked_.push_back(question);
-  return snapshot_->answers->find(question);
+  return snapshot_->answers.find(question);
 }
 
 }  // namespace headscope::app

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/memo.h"
 #include "app/run/question.h"
 #include "app/run/worker.h"
 
@@ -20,7 +19,7 @@ class DirectAnswers final : public Answers {
 
   /// `of_model`: where answers about the model alone are kept, for other runs; null: with the others.
   DirectAnswers(std::shared_ptr<const PromptRun> run, model::Workspace& workspace, Tell tell = {},
-                std::stop_token stop = {}, AnswerList* of_model = nullptr)
+                std::stop_token stop = {}, AnswerMap* of_model = nullptr)
       : run_(std::move(run)),
         workspace_(workspace),
         tell_(std::move(tell)),
@@ -35,9 +34,9 @@ class DirectAnswers final : public Answers {
   model::Workspace& workspace_;
   Tell tell_;
   std::stop_token stop_;
-  AnswerList* of_model_;
+  AnswerMap* of_model_;
   std::vector<std::string> skipped_;
-  AnswerList known_;
+  AnswerMap known_;
 };
 
 /// Answers from a snapshot. Records every question, once, in the order they were asked.

@@ -1,12 +1,17 @@
 #include "app/run/memo.h"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <set>
+#include <utility>
 
 #include "app/run/analyses/heads.h"
+#include "app/run/edits/edit_text.h"
 #include "model/kernels/workspace.h"
+#include "model/pass/plan.h"
 #include "model/pass/run_pages.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -36,44 +41,67 @@ std::size_t product_of(std::initializer_list<int> factors) {
 
 }  // namespace
 
-const AnswerList::Entry* AnswerList::find_entry(const Question& question) const {
-  const auto& part = parts_[part_of(question)];
-  if (part == nullptr) return nullptr;
-  const auto found = std::ranges::find(*part, question, &Entry::question);
-  return found != part->end() ? &*found : nullptr;
+RunId id_of(const PromptRun& run) {
+  const auto of_text = [](const std::string& text) { return std::hash<std::string>{}(text); };
+  const auto of_model = [&](const LoadedModel& model) {
+    return hash_of(of_text(system::text_of(model.folder)), of_text(model.weights_stamp));
+  };
+  RunId id;
+  id.model = id.how = of_model(*run.model);
+  const model::Plan* plan = run.run->plan.get();
+  if (plan != nullptr) id.how = hash_of(id.model, of_text(edit_text(plan->edits())));
+  if (plan != nullptr && run.second_model && model::patches_from_second(plan->edits()))
+    id.how = hash_of(id.how, of_model(*run.second_model));
+  id.run = hash_of(id.how, hash_of(run.run->tokens));
+  if (plan != nullptr && plan->needs_whole_run()) id.how = id.run;
+  return id;
 }
 
-std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {
-  const Entry* kept = find_entry(question);
-  return kept != nullptr ? kept->answer : nullptr;
+RunIds::RunIds(const PromptRun& run) : own(id_of(run)), baseline(run.baseline ? id_of(*run.baseline) : own) {
+  if (run.baseline) compared = hash_of(baseline.run, hash_of(run.aligned), hash_of(run.aligned_keys));
 }
 
-void AnswerList::set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used) {
-  std::shared_ptr<const Part>& part = parts_[part_of(question)];
-  auto next = part != nullptr ? std::make_shared<Part>(*part) : std::make_shared<Part>();
-  if (const Entry* known = find_entry(question)) {
-    --size_, bytes_ -= known->answer->bytes;
-    next->erase(next->begin() + (known - part->data()));
+AnswerKey key_of(const Question& question, const RunIds& ids) {
+  if (question.is_on_baseline()) {
+    const RunId& of = ids.baseline;
+    return {question.about_run(), question.is_model_only() ? of.model : of.run};
   }
-  if (answer != nullptr) {
-    ++size_, bytes_ += answer->bytes;
-    next->push_back({question, std::move(answer), used});
-  }
-  part = std::move(next);
+  if (question.is_model_only())
+    return {question, ids.own.model, question.is_difference() ? ids.baseline.model : 0};
+  return {question, ids.own.run, question.reads_baseline() ? ids.compared : 0};
 }
 
-void AnswerList::for_each(const std::function<void(const Entry&)>& visit) const {
-  for (const auto& part : parts_)
-    if (part != nullptr)
-      for (const Entry& kept : *part) visit(kept);
+std::shared_ptr<const Answer> AnswerCache::find(const AnswerKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  return found != by_key_.end() ? found->second->answer : nullptr;
 }
 
-void AnswerList::erase_if(const std::function<bool(const Entry&)>& condition) {
-  std::vector<Question> gone;
-  for_each([&](const Entry& kept) {
-    if (condition(kept)) gone.push_back(kept.question);
-  });
-  for (const Question& question : gone) set(question, nullptr);
+std::shared_ptr<const Answer> AnswerCache::use(const AnswerKey& key, std::uint64_t time) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return nullptr;
+  entries_.splice(entries_.end(), entries_, found->second);
+  found->second->used = time;
+  return found->second->answer;
+}
+
+void AnswerCache::keep(const AnswerKey& key, std::shared_ptr<const Answer> answer, std::uint64_t time) {
+  erase(key);
+  const std::lock_guard lock(mutex_);
+  bytes_ += answer->bytes + kEntryBytes;
+  entries_.push_back({key, std::move(answer), time});
+  by_key_.emplace(key, std::prev(entries_.end()));
+}
+
+void AnswerCache::erase(const AnswerKey& key) {
+  std::list<Entry> gone;  // freed outside of the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return;
+  bytes_ -= found->second->answer->bytes + kEntryBytes;
+  gone.splice(gone.end(), entries_, found->second);
+  by_key_.erase(found);
 }
 
 std::size_t Memo::budget(const model::Config& config) {
@@ -109,129 +137,103 @@ std::shared_ptr<const model::Run> Memo::make_room_for(const std::vector<int>& to
   const std::shared_ptr<const model::Run> base = best_base(tokens, plan);
   const std::size_t needed = new_page_bytes(config, base.get(), tokens);
   const auto too_much = [&] { return bytes() + needed > budget_; };
-  while (too_much() && forget_one(base.get(), {})) {
+  while (too_much() && forget_one(base.get(), clock_ + 1)) {
   }
   if (base == nullptr || base == runs_.front().run || !too_much()) return base;
   // Only the newest and the base are left.
   runs_.pop_back();
   const int pages = common_tokens(base->tokens, tokens) / model::Page::kPositions;
-  if (pages == 0) return nullptr;
-  auto part = model::shortened(*base, pages * model::Page::kPositions);
-  runs_.push_back({part, {}, ++clock_});
+  auto part = pages > 0 ? model::shortened(*base, pages * model::Page::kPositions) : nullptr;
+  if (part) runs_.push_back({part, ++clock_});
+  count_pages();
   return part;
 }
 
 void Memo::remember(std::shared_ptr<const model::Run> run) {
-  RunEntry newest{std::move(run), {}, ++clock_};
-  for (RunEntry& kept : runs_)
-    if (kept.run->tokens == newest.run->tokens && same_edits(kept.run->plan.get(), newest.run->plan.get()))
-      newest.answers = std::move(kept.answers);
-  std::erase_if(runs_, [&](const RunEntry& kept) { return has_all_of(*newest.run, *kept.run); });
-  runs_.insert(runs_.begin(), std::move(newest));
-  // Failed answers are retried with the next run.
-  const auto failed = [](const AnswerList::Entry& kept) { return kept.answer->value == nullptr; };
-  for (RunEntry& kept : runs_) kept.answers.erase_if(failed);
-  model_answers_.erase_if(failed);
+  std::erase_if(runs_, [&](const RunEntry& kept) { return has_all_of(*run, *kept.run); });
+  runs_.insert(runs_.begin(), {std::move(run), ++clock_});
+  count_pages();
 }
 
 void Memo::remember_part(std::shared_ptr<const model::Run> run) {
   if (std::ranges::any_of(runs_, [&](const RunEntry& kept) { return has_all_of(*kept.run, *run); })) return;
-  const auto place = runs_.begin() + (runs_.empty() ? 0 : 1);
-  runs_.insert(place, RunEntry{std::move(run), {}, ++clock_});
+  runs_.insert(runs_.begin() + (runs_.empty() ? 0 : 1), {std::move(run), ++clock_});
+  count_pages();
 }
 
-std::shared_ptr<const Answer> Memo::find(const Question& question, const std::vector<Question>& wanted) {
-  if (runs_.empty()) return nullptr;
-  if (const AnswerList::Entry* kept = answers_like(question).find_entry(question)) {
-    kept->used = runs_.front().used = ++clock_;  // so that a run is dropped after its answers
-    return kept->answer;
-  }
-  auto known = on_baseline_.find(question);
-  if (known) keep(question, known, wanted);
-  return known;
-}
-
-void Memo::keep(const Question& question, std::shared_ptr<const Answer> answer,
-                const std::vector<Question>& wanted) {
-  if (runs_.empty()) return;
-  if (baseline_ && question.is_on_baseline() && answer->whole && answer->value)
-    on_baseline_.set(question, answer);
-  runs_.front().used = ++clock_;
-  answers_like(question).set(question, std::move(answer), clock_);
-  if (bytes() <= budget_) return;
-  const QuestionSet asked(wanted.begin(), wanted.end());
-  while (bytes() > budget_ && forget_one(nullptr, asked)) {
-  }
-}
-
-void Memo::forget_unasked(const std::vector<Question>& questions) {
-  if (previous_.size() + on_baseline_.size() == 0) return;
-  QuestionSet asked(questions.begin(), questions.end());
-  for (const Question& question : questions)
-    for (Question& side : question.sides()) asked.insert(std::move(side));
-  for (AnswerList* list : {&previous_, &on_baseline_})
-    list->erase_if([&](const AnswerList::Entry& kept) { return !asked.contains(kept.question); });
-}
-
-void Memo::set_baseline(std::shared_ptr<const model::Run> baseline) {
-  if (baseline == baseline_) return;
-  forget(Source::baseline);
-  baseline_ = std::move(baseline);
-}
-
-void Memo::forget(Source changed) {
-  const bool all = changed == Source::second_model;
-  const auto compares = [](const AnswerList::Entry& kept) { return kept.question.is_comparison(); };
-  if (all || changed == Source::edits) previous_ = {};
-  if (all || changed == Source::baseline) on_baseline_ = {}, baseline_.reset();
-  if (all || changed == Source::comparison)
-    for (RunEntry& kept : runs_) kept.answers.erase_if(compares);
-  if (!all) return;
-  model_answers_.erase_if(compares);
+void Memo::forget_patched_from_second() {
   std::erase_if(runs_, [](const RunEntry& kept) {
     return kept.run->plan && model::patches_from_second(kept.run->plan->edits());
   });
+  count_pages();
 }
 
-KnownAnswers Memo::newest_answers() const {
-  return runs_.empty() ? KnownAnswers{} : KnownAnswers{runs_.front().answers, model_answers_};
+void Memo::show(const PromptRun& run) {
+  constexpr std::size_t kMostShown = 16;
+  remember(run.run);
+  ids_ = RunIds(run);
+  shown_.insert(shown_.begin(), {ids_.own, ids_.baseline});
+  shown_.resize(std::min(shown_.size(), kMostShown));
+  for (const AnswerKey& key : std::exchange(failed_, {})) answers_->erase(key);
 }
 
-std::size_t Memo::bytes() const {
+void Memo::want(const std::vector<Question>& questions) {
+  wanted_ = clock_ + 1;
+  for (const Question& question : questions) find(question);
+}
+
+std::shared_ptr<const Answer> Memo::find(const Question& question) {
+  auto known = runs_.empty() ? nullptr : answers_->use(key_of(question, ids_), ++clock_);
+  if (known) runs_.front().used = clock_;  // so that a run is dropped after its answers
+  return known;
+}
+
+void Memo::keep(const Question& question, std::shared_ptr<const Answer> answer) {
+  if (runs_.empty()) return;
+  const AnswerKey key = key_of(question, ids_);
+  if (!answer->value) failed_.push_back(key);
+  runs_.front().used = ++clock_;
+  answers_->keep(key, std::move(answer), clock_);
+  while (bytes() > budget_ && forget_one(nullptr, std::min(wanted_, clock_))) {
+  }
+}
+
+std::shared_ptr<const Answer> Memo::previous_answer(const Question& question) const {
+  if (question.is_model_only() || question.reads_baseline()) return nullptr;
+  const RunId& now = question.is_on_baseline() ? ids_.baseline : ids_.own;
+  for (const RunId& id : shown_)
+    if (id.how == now.how && id.run != now.run)
+      if (auto known = answers_->find({question.about_run(), id.run}); known && known->value) return known;
+  return nullptr;
+}
+
+void Memo::count_pages() {
   std::set<const model::Page*> pages;
   std::set<const model::Plan*> plans;
-  std::size_t sum = 0;
+  page_bytes_ = 0;
   for (const RunEntry& kept : runs_) {
     const model::Plan* plan = kept.run->plan.get();
-    if (plan != nullptr && plans.insert(plan).second) sum += plan->source_bytes();
+    if (plan != nullptr && plans.insert(plan).second) page_bytes_ += plan->source_bytes();
     for (const auto& page : kept.run->pages)
       for (const model::Page* p = page.get(); p != nullptr; p = p->below().get())
-        if (pages.insert(p).second) sum += p->bytes();
-    sum += kept.answers.bytes();
+        if (pages.insert(p).second) page_bytes_ += p->bytes();
   }
-  return sum + model_answers_.bytes();
 }
 
-bool Memo::forget_one(const model::Run* base, const QuestionSet& wanted) {
-  std::uint64_t oldest = clock_ + 1;
-  std::function<void()> forget;
-  const auto offer_answers = [&](AnswerList& answers, bool may_be_wanted) {
-    answers.for_each([&](const AnswerList::Entry& kept) {
-      if (kept.used >= oldest || (may_be_wanted && wanted.contains(kept.question))) return;
-      oldest = kept.used;
-      forget = [&answers, &kept] { answers.set(Question(kept.question), nullptr); };
-    });
-  };
-  offer_answers(model_answers_, true);
-  for (auto kept = runs_.begin(); kept != runs_.end(); ++kept) {
-    const bool newest = kept == runs_.begin();
-    offer_answers(kept->answers, newest);
-    if (newest || kept->run.get() == base || kept->used >= oldest) continue;
-    oldest = kept->used;
-    forget = [this, kept] { runs_.erase(kept); };
+bool Memo::forget_one(const model::Run* base, std::uint64_t time) {
+  auto oldest = runs_.end();
+  for (auto kept = runs_.begin(); kept != runs_.end(); ++kept)
+    if (kept != runs_.begin() && kept->run.get() != base &&
+        (oldest == runs_.end() || kept->used < oldest->used))
+      oldest = kept;
+  if (answers_->oldest_use() < (oldest != runs_.end() ? std::min(time, oldest->used) : time)) {
+    answers_->erase(AnswerKey(*answers_->oldest()));
+    return true;
   }
-  if (forget) forget();
-  return forget != nullptr;
+  if (oldest == runs_.end()) return false;
+  runs_.erase(oldest);
+  count_pages();
+  return true;
 }
 
 std::size_t memory_budget(const model::Transformer& transformer, int threads) {

@@ -1,60 +1,92 @@
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <list>
 #include <memory>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "app/run/question.h"
 #include "model/files/config.h"
 #include "model/pass/run.h"
 #include "model/pass/transformer.h"
+#include "system/threads.h"
 
 namespace headscope::app {
 
-/// Answers by question: a hash table of immutable parts, cheap to copy. One thread may read a copy while
-/// another sets answers in its own.
-class AnswerList {
- public:
-  struct Entry {
-    Question question;
-    std::shared_ptr<const Answer> answer;
-    mutable std::uint64_t used = 0;  ///< last use; only the memo's thread reads and writes it
-  };
+/// What a run is made from, by content: equal for equal ones.
+struct RunId {
+  std::size_t model = 0;  ///< its files
+  std::size_t how = 0;    ///< the model and the edits, and if these make all positions depend on all, `run`
+  std::size_t run = 0;    ///< the model, the edits and the tokens
+};
+RunId id_of(const PromptRun& run);
 
-  /// Null: not known.
-  std::shared_ptr<const Answer> find(const Question& question) const;
-  const Entry* find_entry(const Question& question) const;
-  /// Replaces the answer to a question; null: removes it.
-  void set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used = 0);
-  void erase_if(const std::function<bool(const Entry&)>& condition);
-  void for_each(const std::function<void(const Entry&)>& visit) const;
-  std::size_t size() const { return size_; }
-  std::size_t bytes() const { return bytes_; }  ///< memory of the answers
-
- private:
-  using Part = std::vector<Entry>;
-  static std::size_t part_of(const Question& question) { return question.hash() % kParts; }
-
-  static constexpr std::size_t kParts = 61;
-  std::array<std::shared_ptr<const Part>, kParts> parts_;  // by hash; null: empty
-  std::size_t size_ = 0, bytes_ = 0;
+/// Those of a run and of its baseline.
+struct RunIds {
+  RunIds() = default;
+  explicit RunIds(const PromptRun& run);
+  RunId own, baseline;  ///< the same for a run without a baseline
+  std::size_t compared =
+      0;  ///< the baseline, and which of its positions stand for the run's; 0: there is none
 };
 
-/// The known answers about one run and its model. A copy shares them.
+/// What an answer depends on, and nothing else: what is stale cannot be reached. A question about a baseline
+/// has the key of the same question about that run.
+struct AnswerKey {
+  Question question;
+  std::size_t run = 0;       ///< or the model
+  std::size_t baseline = 0;  ///< 0: independent of it
+  bool operator==(const AnswerKey&) const = default;
+};
+AnswerKey key_of(const Question& question, const RunIds& ids);
+
+/// Answers by what they depend on. One thread keeps them, others may find them.
+class AnswerCache {
+ public:
+  static constexpr std::size_t kEntryBytes = 256;  ///< of an entry besides its answer, about
+
+  /// Null: not known.
+  std::shared_ptr<const Answer> find(const AnswerKey& key) const;
+  /// The same, and marks it as used.
+  std::shared_ptr<const Answer> use(const AnswerKey& key, std::uint64_t time);
+  void keep(const AnswerKey& key, std::shared_ptr<const Answer> answer, std::uint64_t time);
+  void erase(const AnswerKey& key);
+  /// The answer that was used longest ago; null: there is none.
+  const AnswerKey* oldest() const { return entries_.empty() ? nullptr : &entries_.front().key; }
+  std::uint64_t oldest_use() const { return entries_.empty() ? UINT64_MAX : entries_.front().used; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  struct Entry {
+    AnswerKey key;
+    std::shared_ptr<const Answer> answer;
+    std::uint64_t used = 0;
+  };
+  struct KeyHash {
+    std::size_t operator()(const AnswerKey& key) const {
+      return hash_of(key.question.hash(), key.run, key.baseline);
+    }
+  };
+  mutable system::Mutex mutex_;
+  std::list<Entry> entries_;  // used longest ago first; only the thread that keeps answers reads it unlocked
+  std::unordered_map<AnswerKey, std::list<Entry>::iterator, KeyHash> by_key_;
+  std::size_t bytes_ = 0;
+};
+
+/// The known answers about a run. A copy shares them.
 struct KnownAnswers {
-  AnswerList of_run, of_model;
+  std::shared_ptr<const AnswerCache> cache;  ///< null: none
+  RunIds ids;
   /// Null: not known.
   std::shared_ptr<const Answer> find(const Question& question) const {
-    return (question.is_model_only() ? of_model : of_run).find(question);
+    return cache ? cache->find(key_of(question, ids)) : nullptr;
   }
 };
 
-/// Keeps the runs of previous prompts with their answers, so that only what is new is computed. Edited and
-/// unedited runs are kept apart. Bounded in bytes; shared pages count once; what was used longest ago is
-/// dropped first. Answers about the model alone are kept for all of its runs.
+/// Keeps the runs of previous prompts, and answers, so that only what is new is computed. Edited and unedited
+/// runs are kept apart. Bounded in bytes; shared pages count once; what was used longest ago is dropped
+/// first.
 class Memo {
  public:
   /// Bytes for runs and answers, including the shown run and the one being computed: two runs of the longest
@@ -77,76 +109,59 @@ class Memo {
   std::shared_ptr<const model::Run> make_room_for(const std::vector<int>& tokens, const model::Config& config,
                                                   const model::Plan* plan = nullptr);
 
-  /// Adds a run as the newest, replacing runs that it fully extends; answers about a run of the same tokens
-  /// stay.
+  /// Adds a run as the newest, replacing runs that it fully extends.
   void remember(std::shared_ptr<const model::Run> run);
 
   /// Adds the finished part of an interrupted run, or a run to compare with, after the newest; does nothing
   /// if a run has all of it.
   void remember_part(std::shared_ptr<const model::Run> run);
 
+  /// Drops runs that are patched from a second model, when that becomes another.
+  void forget_patched_from_second();
+
   const model::Run* newest() const { return runs_.empty() ? nullptr : runs_.front().run.get(); }
 
-  /// The answer for the newest run, marked as used; one about the baseline is then kept for this run, too.
-  /// Null: none is kept.
-  std::shared_ptr<const Answer> find(const Question& question, const std::vector<Question>& wanted = {});
+  /// Adds a run as the newest, which answers are about from now on. Failed answers are forgotten.
+  void show(const PromptRun& run);
 
-  /// Keeps an answer for the newest run; an answer about its baseline, for all runs with that baseline.
-  /// Answers to `wanted` are not dropped for it.
-  void keep(const Question& question, std::shared_ptr<const Answer> answer,
-            const std::vector<Question>& wanted);
+  /// Keeps these answers until the next call, whatever room others need.
+  void want(const std::vector<Question>& questions);
 
-  /// The newest answer, of any run, to a question that has been asked ever since, complete or not: parts of
-  /// it may be reused. Null: none.
-  std::shared_ptr<const Answer> previous_answer(const Question& question) const {
-    return previous_.find(question);
-  }
-  void set_previous_answer(const Question& question, std::shared_ptr<const Answer> answer) {
-    previous_.set(question, std::move(answer));
-  }
-  /// Drops the previous answers, and those about the baseline, to all other questions.
-  void forget_unasked(const std::vector<Question>& questions);
+  /// The answer for the shown run, marked as used. Null: none is kept.
+  std::shared_ptr<const Answer> find(const Question& question);
 
-  void set_baseline(std::shared_ptr<const model::Run> baseline);
+  /// Keeps an answer for the shown run.
+  void keep(const Question& question, std::shared_ptr<const Answer> answer);
 
-  /// Inputs of answers other than the tokens of their run.
-  enum class Source {
-    edits,         ///< edits of the shown run
-    baseline,      ///< the run it is compared with
-    comparison,    ///< the second prompt, or how positions are aligned with it
-    second_model,  ///< including runs that patch from it
-  };
-  /// Forgets all answers that depend on a changed input. This is the only way answers become invalid.
-  void forget(Source changed);
+  /// The answer, complete or not, for the newest of the runs shown before with the same edits and other
+  /// tokens: parts of it may be reused. Null: none.
+  std::shared_ptr<const Answer> previous_answer(const Question& question) const;
 
-  /// All answers kept for the newest run and the model. Cheap.
-  KnownAnswers newest_answers() const;
+  /// All answers kept for the shown run.
+  KnownAnswers answers() const { return {answers_, ids_}; }
 
-  std::size_t bytes() const;  ///< size of all pages, each counted once, and of all answers
+  std::size_t bytes() const { return page_bytes_ + answers_->bytes(); }  ///< each page counts once
   std::size_t size() const { return runs_.size(); }
 
  private:
   struct RunEntry {
     std::shared_ptr<const model::Run> run;
-    AnswerList answers;
     std::uint64_t used = 0;
   };
 
-  AnswerList& answers_like(const Question& question) {
-    return question.is_model_only() ? model_answers_ : runs_.front().answers;
-  }
-
-  /// Forgets the least recently used entry; false if nothing may go: the newest run, `base`, and the answers
-  /// to `wanted` about the newest run or the model stay.
-  bool forget_one(const model::Run* base, const QuestionSet& wanted);
+  /// Forgets the least recently used run or answer; false if nothing may go: the newest run, `base`, and
+  /// answers used at that time or later stay.
+  bool forget_one(const model::Run* base, std::uint64_t time);
+  void count_pages();
 
   std::vector<RunEntry> runs_;  // newest first
-  AnswerList model_answers_;
-  AnswerList on_baseline_;  // about the baseline alone, independent of the edits in the run
-  AnswerList previous_;
-  std::shared_ptr<const model::Run> baseline_;
-  std::size_t budget_ = 0;
-  std::uint64_t clock_ = 0;  // counts uses
+  std::shared_ptr<AnswerCache> answers_ = std::make_shared<AnswerCache>();
+  RunIds ids_;                     // of the shown run
+  std::vector<RunId> shown_;       // and of those before it, with their baselines, newest first
+  std::vector<AnswerKey> failed_;  // of the shown run
+  std::size_t budget_ = 0, page_bytes_ = 0;
+  std::uint64_t clock_ = 0;            // counts uses
+  std::uint64_t wanted_ = UINT64_MAX;  // when answers were last wanted
 };
 
 /// The most memory that the program uses for a model, in bytes, if prompts are as long as the model allows

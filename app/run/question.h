@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -52,6 +53,22 @@ Answer answer_type(Answer (Q::*)(const PromptRun&, const Computation<Answer>&) c
 template <class Q>
 using AnswerOf = decltype(answer_type(&Q::compute));
 
+/// A hash of numbers, one that depends on their order.
+template <class... Number>
+std::size_t hash_of(Number... numbers) {
+  std::size_t all = 0;
+  ((all = (all ^ (static_cast<std::size_t>(numbers) + 0x9e3779b97f4a7c15U + (all << 6U) + (all >> 2U))) *
+          0xff51afd7ed558ccdU),
+   ...);
+  return all;
+}
+template <class Number>
+std::size_t hash_of(const std::vector<Number>& numbers) {
+  std::size_t all = 0;
+  for (const Number number : numbers) all = hash_of(all, number);
+  return all;
+}
+
 /// The memory of vectors' elements, for Answer::bytes().
 template <class... T>
 std::size_t bytes_of(const std::vector<T>&... vectors) {
@@ -85,13 +102,15 @@ struct Answer {
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Computation<Answer>& computation) const;
 ///                                             immutable once computed; Answer::bytes() counts its memory
-///     std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
 ///     std::size_t hash() const;  equal for equal ones
+///     bool reads_baseline() const;
+///     std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
 ///
-/// compute throws RunError or Stopped. The last two are optional: reusable_part if part of another run's
-/// answer is valid for this run without any work; hash if many such questions are kept and the default hash,
-/// of the bytes of types without padding, is not enough. Where that of `run.baseline` can be subtracted from
-/// the answer, either the answer or its question does so for every view and command:
+/// compute throws RunError or Stopped. The last three are optional: hash unless its bytes have no padding;
+/// reads_baseline if the answer never depends on `run.baseline`, which compute is not given then;
+/// reusable_part unless part of another run's answer is valid for this run without any work. Where that of
+/// `run.baseline` can be subtracted from the answer, either the answer or its question does so for every view
+/// and command:
 ///
 ///     Answer minus(const Answer& before, const PromptRun& run) const;
 ///     Answer compute_difference(const PromptRun& run, const Computation<Answer>& computation) const;
@@ -120,26 +139,29 @@ class Question {
       : self_(std::make_shared<const Holder<Q>>(std::move(question))) {}
 
   bool operator==(const Question& other) const {
-    return self_ == other.self_ || (hash() == other.hash() && self_->equals(*other.self_));
+    return about_ == other.about_ &&
+           (self_ == other.self_ || (self_->hash == other.self_->hash && self_->equals(*other.self_)));
   }
-  /// Equal for equal questions; computed once, on construction.
-  std::size_t hash() const { return self_->hash; }
-  std::string_view name() const { return self_->traits.name; }
+  /// Equal for equal questions.
+  std::size_t hash() const { return hash_of(self_->hash, about_); }
+  std::string name() const {
+    return (about_ == About::difference ? "difference in " : "") + std::string(self_->traits.name);
+  }
   bool quick() const { return self_->traits.quick; }
   bool is_model_only() const { return self_->traits.model_only; }
+  /// Whether the answer depends on the baseline of the run.
+  bool reads_baseline() const { return about_ == About::difference || self_->traits.reads_baseline; }
+  Question about_run() const { return {self_, About::run}; }
   /// The same question about the baseline; for a run without one, about the run itself.
-  Question on_baseline() const;
+  Question on_baseline() const { return {self_, About::baseline}; }
+  bool is_on_baseline() const { return about_ == About::baseline; }
   /// The run's answer minus the baseline's: signed differences, in an answer of the same type; no value
   /// without a counterpart in the baseline. Only if has_difference.
-  Question difference() const;
-  bool has_difference() const { return self_->traits.has_difference; }
+  Question difference() const { return {self_, About::difference}; }
+  bool is_difference() const { return about_ == About::difference; }
+  bool has_difference() const { return about_ == About::run && self_->traits.has_difference; }
   /// What a model must have to answer it; any other model gets a failure.
   Capability needs() const { return self_->traits.needs; }
-  bool is_on_baseline() const { return self_->traits.on_baseline; }  ///< made by on_baseline
-  /// Whether it was made by on_baseline or difference.
-  bool is_comparison() const { return self_->traits.comparison; }
-  /// The two questions whose answers a difference is made from; empty if these depend on the run.
-  std::vector<Question> sides() const { return self_->sides(); }
   /// Throws model::Stopped; any other failure is returned in the answer.
   Answer compute(const PromptRun& run, const ComputeContext& context) const;
   /// The part of another run's answer that is valid for this run; nothing if there is none.
@@ -152,8 +174,7 @@ class Question {
   struct Traits {
     std::string_view name;
     Capability needs = Capability::weights;
-    bool quick = false, model_only = false, has_difference = false;
-    bool on_baseline = false, comparison = false;
+    bool quick = false, model_only = false, reads_baseline = false, has_difference = false;
   };
   struct Base {
     Base(std::size_t its_hash, const Traits& its_traits) : hash(its_hash), traits(its_traits) {}
@@ -163,7 +184,6 @@ class Question {
     virtual std::optional<app::Answer> reusable_part(const app::Answer&, const PromptRun&) const {
       return std::nullopt;
     }
-    virtual std::vector<Question> sides() const { return {}; }
     /// Nothing: use subtract.
     virtual std::optional<app::Answer> compute_difference(const PromptRun&, const ComputeContext&) const {
       return std::nullopt;
@@ -176,23 +196,18 @@ class Question {
     const std::size_t hash;
     const Traits traits;
   };
-  template <class Self>
-  struct Wrapper;
-  struct OnBaseline;
-  struct Difference;
-  struct PrivateTag {};
-  Question(PrivateTag, std::shared_ptr<const Base> self) : self_(std::move(self)) {}
+  enum class About { run, baseline, difference };
+  Question(std::shared_ptr<const Base> self, About about) : self_(std::move(self)), about_(about) {}
+  Answer compute_difference(const PromptRun& run, const ComputeContext& context) const;
 
-  static std::size_t combine(std::size_t a, std::size_t b) {
-    return (a ^ (b + 0x9e3779b97f4a7c15U + (a << 6U) + (a >> 2U))) * 0xff51afd7ed558ccdU;
-  }
   template <class Q>
-  static std::size_t hash_of(const Q& question) {
+  static std::size_t hash_in_type(const Q& question) {
     const std::size_t type = typeid(Q).hash_code();
     if constexpr (requires { question.hash(); }) {
-      return combine(type, question.hash());
-    } else if constexpr (std::has_unique_object_representations_v<Q>) {
-      return combine(type, std::hash<std::string_view>{}(
+      return hash_of(type, question.hash());
+    } else if constexpr (!std::is_empty_v<Q>) {
+      static_assert(std::has_unique_object_representations_v<Q>, "the question needs a hash()");
+      return hash_of(type, std::hash<std::string_view>{}(
                                {reinterpret_cast<const char*>(&question), sizeof(Q)}));  // NOLINT
     }
     return type;
@@ -208,15 +223,17 @@ class Question {
         requires(const Q& q, const PromptRun& run, const Computation<A>& computation) {
       { q.compute_difference(run, computation) } -> std::same_as<A>;
     };
-    static constexpr Traits traits_of_type() {
+    static Traits traits_of(const Q& question) {
       Traits traits{.name = Q::kName, .has_difference = kSubtracts || kComputesDifference};
+      if constexpr (requires { question.reads_baseline(); })
+        traits.reads_baseline = question.reads_baseline();
       if constexpr (requires { Q::kQuick; }) traits.quick = Q::kQuick;
       if constexpr (requires { Q::kModelOnly; }) traits.model_only = Q::kModelOnly;
       if constexpr (requires { Q::kNeeds; }) traits.needs = Q::kNeeds;
       return traits;
     }
 
-    explicit Holder(Q q) : Base(hash_of(q), traits_of_type()), question(std::move(q)) {}
+    explicit Holder(Q q) : Base(hash_in_type(q), traits_of(q)), question(std::move(q)) {}
     bool equals(const Base& other) const override {
       const auto* same = dynamic_cast<const Holder*>(&other);
       return same != nullptr && same->question == question;
@@ -279,12 +296,14 @@ class Question {
   };
 
   std::shared_ptr<const Base> self_;
+  About about_ = About::run;
 };
 
 struct QuestionHash {
   std::size_t operator()(const Question& question) const { return question.hash(); }
 };
 using QuestionSet = std::unordered_set<Question, QuestionHash>;
+using AnswerMap = std::unordered_map<Question, std::shared_ptr<const Answer>, QuestionHash>;
 
 /// The failure of work that ran out of memory: one sentence.
 std::string not_enough_memory(std::string_view computation);

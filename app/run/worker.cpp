@@ -44,11 +44,7 @@ bool runs_the_same(const WorkerRequest& a, const WorkerRequest& b) {
 }  // namespace
 
 struct Worker::Impl {
-  explicit Impl(WorkerOptions o) : options(std::move(o)), workspace(options.threads) {
-    auto empty = std::make_shared<Snapshot>();
-    empty->answers = std::make_shared<KnownAnswers>();
-    shown = std::move(empty);
-  }
+  explicit Impl(WorkerOptions o) : options(std::move(o)), workspace(options.threads) {}
 
   WorkerOptions options;
   model::Workspace workspace;  // the worker's thread only
@@ -58,7 +54,7 @@ struct Worker::Impl {
   WorkerRequest wanted;
   std::uint64_t version = 1;  // version of `wanted`
   std::uint64_t settled = 0;  // the version with nothing left to do
-  std::shared_ptr<const Snapshot> shown;
+  std::shared_ptr<const Snapshot> shown = std::make_shared<const Snapshot>();
   std::stop_source stop_load;
   std::stop_source stop_second;       // stops the load of a second model
   std::stop_source stop_work;         // stops work on a prompt or a question
@@ -67,8 +63,7 @@ struct Worker::Impl {
   // State of the worker's thread. Failures are not retried until an input changes.
   std::stop_token ending;
   std::uint64_t loaded_request = 0;
-  std::optional<WorkerRequest> tried;     // without its questions
-  std::optional<WorkerRequest> compared;  // the last one that was run, without its questions
+  std::optional<WorkerRequest> tried;  // without its questions
   Memo memo;
   KeptPlan newest_plan;                                  // newest plan of the shown model
   std::shared_ptr<const LoadedModel> second_patterns;    // the last pattern file used as a baseline
@@ -161,7 +156,7 @@ struct Worker::Impl {
 
   /// Performs the most urgent step; false if there is nothing to do.
   bool step(const WorkerRequest& want, const std::stop_token& stop) {
-    memo.forget_unasked(want.questions);
+    memo.want(want.questions);
     if (want.load_request != loaded_request) {
       loaded_request = want.load_request;
       load(want);
@@ -183,26 +178,19 @@ struct Worker::Impl {
     }
     // If the newest prompt failed, questions about the shown one are still answered.
     if (!shown->run || memo.newest() != shown->run->run.get()) return false;
-    bool found = false;
     for (const Question& question : want.questions) {
-      const auto known = memo.find(question, want.questions);
-      if (known && shown->answers->find(question) != known) found = true;
-      if (known && known->whole) continue;
+      if (const auto known = memo.find(question); known && known->whole) continue;
       answer(want, question, stop);
       return true;
     }
-    if (found) publish_answers(1);
-    return found;
+    return false;
   }
 
-  void add_answers(Snapshot& s) const {
-    s.answers = std::make_shared<const KnownAnswers>(memo.newest_answers());
-    s.memo_bytes = memo.bytes() + second_memo.bytes();
+  void show_progress(double fraction) {
+    publish([&](Snapshot& s) { s.fraction = fraction, count_bytes(s); });
   }
 
-  void publish_answers(double fraction) {
-    publish([&](Snapshot& s) { s.fraction = fraction, add_answers(s); });
-  }
+  void count_bytes(Snapshot& s) const { s.memo_bytes = memo.bytes() + second_memo.bytes(); }
 
   /// A stop token for work that begins now; already stopped if `is_over` is true for the current request.
   template <class IsOver>
@@ -268,7 +256,7 @@ struct Worker::Impl {
     second_request = want.second_request;
     second_loaded_for = shown->model;
     second_problem.clear();
-    memo.forget(Memo::Source::second_model);
+    memo.forget_patched_from_second();
     second_memo = Memo(Memo::budget(shown->model->config()));
     newest_plan = {};
     tried.reset();
@@ -315,32 +303,24 @@ struct Worker::Impl {
       tried.reset();
       throw;
     }
-    // Their answers depend on tokens alone.
-    const auto& before = shown->run;
-    const model::Plan* made = run->run->plan.get();
-    if (before && (!same_edits(before->run->plan.get(), made) || (made && made->needs_whole_run())))
-      memo.forget(Memo::Source::edits);
-    memo.set_baseline(run->baseline ? run->baseline->run : nullptr);
-    memo.remember(run->run);
-    if (compared && (compared->second != want.second || compared->alignment != want.alignment))
-      memo.forget(Memo::Source::comparison);
-    compared = tried;
+    memo.show(*run);
     // Avoid half-updated pictures: quick answers are shown together with the run.
     const std::vector<Question> questions = newest_questions(want);
     for (const Question& question : questions) {
-      if (memo.find(question, questions)) continue;
+      if (memo.find(question)) continue;
       const auto previous = memo.previous_answer(question);
       if (question.quick()) {
-        kept_or_computed(question, *run, questions, {}, {});
+        kept_or_computed(question, *run, {}, {});
       } else if (auto part = previous ? question.reusable_part(*previous, *run) : std::nullopt) {
-        memo.keep(question, std::make_shared<const Answer>(std::move(*part)), questions);
+        memo.keep(question, std::make_shared<const Answer>(std::move(*part)));
       }
     }
     run->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     publish([&](Snapshot& s) {
       s.run = run;
       s.error = second_problem;
-      add_answers(s);
+      s.answers = memo.answers();
+      count_bytes(s);
     });
   }
 
@@ -423,16 +403,13 @@ struct Worker::Impl {
   /// The memo's answer to a question about its newest run; else computes and keeps it, with the parts that
   /// are shown. Throws model::Stopped.
   std::shared_ptr<const Answer> kept_or_computed(const Question& question, const PromptRun& run,
-                                                 const std::vector<Question>& questions,
                                                  const std::stop_token& stop,
                                                  const Question::ComputeContext::Show& show) {
-    const auto partial = memo.find(question, questions), previous = memo.previous_answer(question);
+    const auto partial = memo.find(question), previous = memo.previous_answer(question);
     if (partial && partial->whole) return partial;
     const auto keep = [&](Answer answer) {
       auto kept = std::make_shared<const Answer>(std::move(answer));
-      if (!question.quick() && !question.is_model_only() && kept->value)
-        memo.set_previous_answer(question, kept);
-      memo.keep(question, kept, questions);
+      memo.keep(question, kept);
       return kept;
     };
     const auto keep_part = [&](Answer part, double done) {
@@ -441,8 +418,7 @@ struct Worker::Impl {
     };
     // Quick answers are not worth keeping.
     const auto ask = [&](const Question& side, const Question::ComputeContext::Show& show_part) {
-      if (!side.quick() || memo.find(side, questions))
-        return kept_or_computed(side, run, questions, stop, show_part);
+      if (!side.quick() || memo.find(side)) return kept_or_computed(side, run, stop, show_part);
       return std::make_shared<const Answer>(side.compute(run, {workspace, stop}));
     };
     return keep(question.compute(run, {workspace, stop, partial.get(), previous.get(), keep_part, ask}));
@@ -462,12 +438,12 @@ struct Worker::Impl {
     }
     publish([&](Snapshot& s) { s.busy = Busy::answering, s.fraction = 0; });
     auto last_shown = Clock::now();
-    kept_or_computed(question, *shown->run, want.questions, stop, [&](const Answer&, double done) {
+    kept_or_computed(question, *shown->run, stop, [&](const Answer&, double done) {
       if (Clock::now() - last_shown < kShowEvery) return;
       last_shown = Clock::now();
-      publish_answers(done);
+      show_progress(done);
     });
-    publish_answers(1);
+    show_progress(1);
   }
 };
 

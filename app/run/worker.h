@@ -22,7 +22,7 @@ struct Snapshot {
   std::shared_ptr<const PromptRun> run;  ///< an older prompt's or model's run until the new one is there
   std::shared_ptr<const LoadedModel> second_model;  ///< null: none, or none yet
   std::string second_problem;  ///< why the requested second model is missing; empty: it is loaded, or will be
-  std::shared_ptr<const KnownAnswers> answers;  ///< the known answers about `run`; never null
+  KnownAnswers answers;        ///< the known answers about `run`
   std::size_t memo_bytes = 0;  ///< memory of all kept runs and answers, which tests hold to its bound
   Busy busy = Busy::settled;
   double fraction = 0;            ///< progress, in [0, 1]

@@ -177,7 +177,7 @@ void Core::perform(const OpenFile& effect) {
 
 bool Core::has_all_answers(const Effect& effect, const std::vector<Question>& asked) {
   for (const Question& question : asked) {
-    const auto known = snapshot_->answers->find(question);
+    const auto known = snapshot_->answers.find(question);
     if (known && !known->value) throw std::runtime_error(known->failure);
     if (known && known->whole) continue;
     pending_export_ = effect;
@@ -243,7 +243,7 @@ Question Core::next_token_question() const {
 /// Appends a token sampled once the model has answered for the whole prompt, or stops and shows why.
 void Core::generate_step() {
   const auto shown = state_.generation.running ? continued(state_, *snapshot_) : nullptr;
-  const auto known = shown ? snapshot_->answers->find(next_token_question()) : nullptr;
+  const auto known = shown ? snapshot_->answers.find(next_token_question()) : nullptr;
   if (!known) return;
   const auto stop = [this](std::string why, bool is_error) {
     apply(Generate{false});

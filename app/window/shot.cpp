@@ -49,7 +49,7 @@ Shot render_shot(const ShotOptions& options) {
   core.draw(frame);  // what is asked may depend on the room for it
   core.settle();
   for (const Question& question : core.window().asked)
-    if (const auto known = core.snapshot().answers->find(question); known && known->lacked_memory)
+    if (const auto known = core.snapshot().answers.find(question); known && known->lacked_memory)
       throw std::runtime_error(known->failure);
 
   Session session = session_of(core.state(), core.snapshot());

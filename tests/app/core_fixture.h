@@ -95,7 +95,7 @@ class CoreTest : public ::testing::Test {
   /// The answer to a question about the shown run; null: not known.
   template <class Q>
   static std::shared_ptr<const AnswerOf<Q>> answer(const Core& core, const Q& question) {
-    const auto known = core.snapshot().answers->find(question);
+    const auto known = core.snapshot().answers.find(question);
     return known ? std::static_pointer_cast<const AnswerOf<Q>>(known->value) : nullptr;
   }
 

@@ -69,6 +69,7 @@ struct CutOf {
   CircuitCut cut = CircuitCut::second;
   MeanSource mean_over = {};  ///< source of list means
   bool operator==(const CutOf&) const = default;
+  bool reads_baseline() const { return cut == CircuitCut::second; }
 
   /// The means that edges carry, in any model of this shape.
   static MeansOverList means_over(const OverPrompts& list, const model::Config& config);
@@ -97,6 +98,8 @@ struct CircuitOf {
   int steps = kSteps;  ///< of `integrated`, at least 1
   bool by_position = false;
   bool operator==(const CircuitOf&) const = default;
+  std::size_t hash() const { return hash_of(measured.hash(), method, cut.cut, steps, by_position); }
+  bool reads_baseline() const { return cut.reads_baseline(); }
 
   /// Throws RunError for a position, token or baseline that does not exist, for runs with edits, and for too
   /// many edges.
@@ -149,6 +152,8 @@ struct CutMetricOf {
   EdgeList edges;
   bool all_others = false;  ///< keeps all but these
   bool operator==(const CutMetricOf&) const = default;
+  std::size_t hash() const { return hash_of(measured.hash(), cut.cut, rows, hash_of(edges), all_others); }
+  bool reads_baseline() const { return cut.reads_baseline(); }
   CutMetric compute(const PromptRun& run, const Computation<CutMetric>& computation) const;
 };
 

@@ -36,6 +36,7 @@ struct TokenReading {
   /// Apply ln_1 with this vector's own scale; else its gain alone, as if every token's scale were 1.
   bool normalized = true;
   bool operator==(const TokenReading&) const = default;
+  std::size_t hash() const { return hash_of(after_first_mlp, normalized); }
 };
 
 /// Rows of tokens as the heads of a layer read them, before ln_1's gain.
@@ -60,14 +61,14 @@ struct HeadTokens : TokenPushes {
   int own_rank = 0;  ///< 0: no token's logit is larger
 };
 
-/// Questions about a circuit, and about one token's part in it. `reading` has padding, hence `hash`.
+/// Questions about a circuit, and about one token's part in it.
 struct CircuitQuestion {
   static constexpr bool kModelOnly = true;
   int layer = 0;
   int head = 0;
   TokenReading reading = {};
   bool operator==(const CircuitQuestion&) const = default;
-  std::size_t hash() const { return std::size_t{4096} * layer + head; }
+  std::size_t hash() const { return hash_of(layer, head, reading.hash()); }
 };
 struct CircuitTokenQuestion {
   static constexpr bool kModelOnly = true;
@@ -76,10 +77,7 @@ struct CircuitTokenQuestion {
   int id = 0;
   TokenReading reading = {};
   bool operator==(const CircuitTokenQuestion&) const = default;
-  std::size_t hash() const {
-    constexpr std::size_t kOdd = 0x9e3779b97f4a7c15U;
-    return kOdd * id + std::size_t{4096} * layer + head;
-  }
+  std::size_t hash() const { return hash_of(layer, head, id, reading.hash()); }
 };
 
 /// The tokens whose logits a head raises and lowers when it attends to the token.

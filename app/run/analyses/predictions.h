@@ -81,6 +81,7 @@ struct ContinuationsOf {
   std::uint64_t seed = 0;  ///< seed of the first text; the others use the following seeds
   bool read_last = false;  ///< whether a pass reads the last token, too; else its counts are 0
   bool operator==(const ContinuationsOf&) const = default;
+  std::size_t hash() const { return hash_of(texts, tokens, top_k, seed); }
   /// Draws with `model::draw_token`. Shows the answer after each token.
   Continuations compute(const PromptRun& run, const Computation<Continuations>& computation) const;
 };
@@ -145,6 +146,7 @@ struct LensOf {
   /// The token whose probability and rank are read; ranks count at the end of the stream.
   TokenRef token = TokenRef::best();
   bool operator==(const LensOf&) const = default;
+  std::size_t hash() const { return hash_of(block, token.number); }
   /// Positions that the previous run had with the same tokens are taken from it.
   LogitLens compute(const PromptRun& run, const Computation<LogitLens>& computation) const;
   /// The first positions that the other run has with the same tokens; nothing: none.

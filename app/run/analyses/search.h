@@ -25,6 +25,7 @@ struct TokenSelector {
 
   bool matches(std::string_view bytes, int position, int length, int query) const;
   bool operator==(const TokenSelector&) const = default;
+  std::size_t hash() const { return hash_of(kind, std::hash<std::string>{}(text), number); }
 };
 
 /// How many tokens around a place belong to its excerpt.
@@ -84,6 +85,7 @@ struct WeightSearch {
   bool moves = true;  ///< the shape may move along the diagonal to the best place for each head
 
   bool operator==(const WeightSearch&) const = default;
+  std::size_t hash() const { return hash_of(from.hash(), to.hash(), heads.size(), shape.size()); }
 };
 
 /// The largest weights, ties by prompt, layer, head, query and key. Query 0 is skipped where it can only look
@@ -95,6 +97,7 @@ struct WeightsOfRun {
   static constexpr Capability kNeeds = Capability::patterns;
   WeightSearch search;
   bool operator==(const WeightsOfRun&) const = default;
+  std::size_t hash() const { return search.hash(); }
   FoundWeights compute(const PromptRun& run, const Computation<FoundWeights>& computation) const;
 };
 
@@ -104,6 +107,7 @@ struct WeightsOverList {
   OverPrompts over;
   WeightSearch search;
   bool operator==(const WeightsOverList&) const = default;
+  std::size_t hash() const { return hash_of(over.hash(), search.hash()); }
   /// Parts cover the first prompts.
   FoundWeights compute(const PromptRun& run, const Computation<FoundWeights>& computation) const;
 };
@@ -124,6 +128,7 @@ struct ActivationSearch {
   double above = -std::numeric_limits<double>::infinity();  ///< activations larger than this
   ExcerptSize excerpt = {16, 8};
   bool operator==(const ActivationSearch&) const = default;
+  std::size_t hash() const { return hash_of(neurons.size(), at.hash()); }
 };
 
 /// The largest activations (mlp.hook_post, after edits), ties by prompt, layer, neuron and position.
@@ -133,6 +138,7 @@ struct ActivationsOfRun {
   static constexpr std::size_t kMax = 200;  ///< how many are kept
   ActivationSearch search;
   bool operator==(const ActivationsOfRun&) const = default;
+  std::size_t hash() const { return search.hash(); }
   FoundActivations compute(const PromptRun& run, const Computation<FoundActivations>& computation) const;
 };
 
@@ -143,6 +149,7 @@ struct ActivationsOverList {
   OverPrompts over;
   ActivationSearch search;
   bool operator==(const ActivationsOverList&) const = default;
+  std::size_t hash() const { return hash_of(over.hash(), search.hash()); }
   /// Parts cover the first prompts.
   FoundActivations compute(const PromptRun& run, const Computation<FoundActivations>& computation) const;
 };

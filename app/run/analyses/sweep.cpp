@@ -154,13 +154,11 @@ std::size_t cells_at_once(const SweepOf& question, const PromptRun& run) {
   return std::clamp<std::size_t>(kCopiedAtOnce / copied, 1, kAtOnce);
 }
 
-/// The run of the same tokens without edits: this one, one that was made, the baseline, or a new one.
+/// The run of the same tokens without edits: this one, one that was made, or a new one.
 std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Workspace& workspace,
                                                const std::stop_token& stop) {
   if (run.run->plan == nullptr) return run.run;
   if (run.unedited) return run.unedited;
-  if (run.baseline && run.baseline->run->plan == nullptr && !compares_different_inputs(run))
-    return run.baseline->run;
   model::ForwardOptions options;
   options.stop = stop;
   return run.model->transformer->forward(run.run->tokens, workspace, options);

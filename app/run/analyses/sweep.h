@@ -153,18 +153,23 @@ struct SweepOf {
   /// Whether there are estimates of its cells: senders have none, neurons always have them.
   bool has_estimates() const { return over != SweepOver::senders; }
 
-  /// First estimates all cells, then computes those with the largest estimates first. Not compared, since no
-  /// reading depends on it, nor but for neurons on the metric.
+  /// First estimates all cells, then computes those with the largest estimates first.
   bool estimates = false;
 
+  /// Without the metric but for neurons: no reading depends on it.
   bool operator==(const SweepOf& other) const {
     const auto asked = [](const SweepOf& of) {
       return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.mean_over, of.measured.token,
-                      of.measured.other, of.measured.position, of.neurons);
+                      of.measured.other, of.measured.position, of.neurons, of.estimates);
     };
     return asked(*this) == asked(other) && edited_positions() == other.edited_positions() &&
            (over != SweepOver::neurons || measured.metric == other.measured.metric);
   }
+  std::size_t hash() const {
+    return hash_of(over, site, receiver.at.point.layer, edit, measured.token.number, measured.other.number,
+                   measured.position, edited_positions(), estimates);
+  }
+  bool reads_baseline() const { return from.second_model; }
 
   /// The place of a cell, given by its layer and its column, of neurons their number. Column -1: all of a
   /// layer at once, of senders all heads.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "app/run/question.h"
@@ -47,8 +48,7 @@ struct TokensOfNeuron {
   /// Compares bits, so that a question with a NaN equals itself.
   bool operator==(const TokensOfNeuron& q) const { return bits() == q.bits(); }
   std::size_t hash() const {
-    const auto own = bits();
-    return std::hash<std::string_view>{}({reinterpret_cast<const char*>(own.data()), sizeof own});  // NOLINT
+    return std::apply([](auto... of) { return hash_of(of...); }, bits());
   }
   NeuronTokens compute(const PromptRun& run, const Computation<NeuronTokens>& computation) const;
   /// The difference in logits with each side's activation and each model's own weights. With one model that

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 
-#include "app/run/memo.h"
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
 #include "app/views/table_fold.h"
@@ -28,8 +27,12 @@ struct FoldOverPrompts {
   TableFold fold;
   std::shared_ptr<const Table> means;  ///< of the fold; null: no prompt is measured yet
   ListProgress progress;
-  AnswerList of_model;  ///< answers that are the same for all prompts
-  std::size_t bytes() const { return 2 * fold.bytes() + of_model.bytes() + progress.problem.size(); }
+  AnswerMap of_model;  ///< answers that are the same for all prompts
+  std::size_t bytes() const {
+    std::size_t sum = 2 * fold.bytes() + progress.problem.size();
+    for (const auto& [question, answer] : of_model) sum += answer->bytes;
+    return sum;
+  }
 };
 
 /// A view's table over the prompts of a list, each without edits and compared with the second prompt of its
@@ -42,6 +45,7 @@ struct MeansOfView {
   Selection selection;  ///< layer and head, of views about one
   OverPrompts over;
   bool operator==(const MeansOfView&) const = default;
+  std::size_t hash() const { return hash_of(std::hash<const void*>{}(view), over.hash()); }
   /// Prompts that cannot be measured are skipped. Throws RunError if none is left, and std::runtime_error,
   /// one sentence, if their tables do not fit together.
   FoldOverPrompts compute(const PromptRun& run, const Computation<FoldOverPrompts>& computation) const;

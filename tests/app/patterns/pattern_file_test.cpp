@@ -310,14 +310,14 @@ TEST_F(PatternFiles, AreOpenedByTheWorker) {
   ASSERT_TRUE(seen->run);
   EXPECT_EQ(seen->error, "");
   EXPECT_EQ(seen->run->run->length(), 5);
-  ASSERT_TRUE(seen->answers->find(PatternOf{1, 0})->value);
-  EXPECT_THAT(seen->answers->find(NextAfter{-1})->failure, HasSubstr("needs a model's weights"));
-  const auto before = seen->answers->find(PatternOf{1, 0});
+  ASSERT_TRUE(seen->answers.find(PatternOf{1, 0})->value);
+  EXPECT_THAT(seen->answers.find(NextAfter{-1})->failure, HasSubstr("needs a model's weights"));
+  const auto before = seen->answers.find(PatternOf{1, 0});
   want.prompt.text = "something else";
   worker.want(want);
   seen = worker.settle();
   EXPECT_EQ(seen->run->prompt.text, "something else");
-  EXPECT_EQ(seen->answers->find(PatternOf{1, 0}), before)
+  EXPECT_EQ(seen->answers.find(PatternOf{1, 0}), before)
       << "nothing is read again for a prompt that is not run";
   want.model = file("nonsense", "other.safetensors"), want.load_request = 2;
   worker.want(want);

@@ -114,133 +114,86 @@ struct BlobOfModel : BlobOf {
   static constexpr bool kModelOnly = true;
 };
 
-TEST(Memo, AnswersOfTheModelAreOfEveryRunAndCountOnce) {
-  Memo memo(2 * kPage + 100);
-  memo.remember(make_run({1, 2}));
-  memo.keep(BlobOfModel{{1}}, blob(60), {});
-  memo.remember(make_run({3}));
-  EXPECT_NE(memo.find(BlobOfModel{{1}}), nullptr);
-  EXPECT_NE(memo.newest_answers().find(BlobOfModel{{1}}), nullptr);
-  EXPECT_EQ(memo.bytes(), 2 * kPage + 60);
-  memo.keep(BlobOf{2, 60}, blob(60), {BlobOfModel{{1}}});  // the run is dropped, but not the requested answer
-  EXPECT_NE(memo.find(BlobOfModel{{1}}), nullptr);
-  EXPECT_EQ(memo.bytes(), kPage + 120);
-  memo.find(BlobOf{2, 60});
-  memo.keep(BlobOf{3, kPage}, blob(kPage), {});
-  EXPECT_EQ(memo.find(BlobOfModel{{1}}), nullptr);
+constexpr std::size_t kEntry = AnswerCache::kEntryBytes;
+const auto kModel = std::make_shared<const LoadedModel>();
+
+PromptRun prompt_run(std::vector<int> tokens) {
+  return {kModel, {}, {}, make_run(std::move(tokens))};
 }
 
 TEST(Memo, RunsAndAnswersShareOneBudgetAndTheLongestUnusedGoesFirst) {
-  Memo memo(2 * kPage + 100);
-  memo.remember(make_run({1, 2}));
-  memo.keep(BlobOf{1, 60}, blob(60), {});
-  memo.keep(BlobOf{2, 30}, blob(30), {});
-  EXPECT_EQ(memo.bytes(), kPage + 90);
-  memo.remember(make_run({3}));
-  memo.keep(BlobOf{3, 40}, blob(40),
-            {});  // the answer to the first question must be dropped, the second may stay
-  EXPECT_EQ(memo.bytes(), 2 * kPage + 70);
-  memo.remember(make_run({1, 2}));
+  Memo memo(2 * kPage + 2 * kEntry + 100);
+  memo.show(prompt_run({1, 2}));
+  memo.keep(BlobOf{1, 60}, blob(60));
+  memo.keep(BlobOfModel{{2}}, blob(30));
+  EXPECT_EQ(memo.bytes(), kPage + 90 + 2 * kEntry);
+  memo.show(prompt_run({3}));
+  EXPECT_NE(memo.find(BlobOfModel{{2}}), nullptr) << "that is of every run";
+  memo.keep(BlobOf{3, 40}, blob(40));
+  EXPECT_EQ(memo.bytes(), 2 * kPage + 70 + 2 * kEntry);
+  memo.show(prompt_run({1, 2}));
   EXPECT_EQ(memo.find(BlobOf{1, 60}), nullptr);
-  EXPECT_NE(memo.find(BlobOf{2, 30}), nullptr);
+  EXPECT_NE(memo.find(BlobOfModel{{2}}), nullptr);
+}
+
+TEST(Memo, WhatIsWantedIsNotDroppedForOthers) {
+  Memo memo(kPage + 2 * kEntry + 100);
+  memo.show(prompt_run({1, 2}));
+  memo.keep(BlobOf{1, 60}, blob(60));
+  memo.want({BlobOf{1, 60}});
+  memo.keep(BlobOf{2, 60}, blob(60));
+  EXPECT_NE(memo.find(BlobOf{1, 60}), nullptr);
+  memo.want({});
+  memo.keep(BlobOf{3, 60}, blob(60));
+  EXPECT_EQ(memo.find(BlobOf{2, 60}), nullptr);
 }
 
 TEST(Memo, AFailureIsForgottenWithTheNextRun) {
   Memo memo(100 * kPage);
-  memo.remember(make_run({1, 2}));
-  memo.keep(BlobOf{1}, std::make_shared<const Answer>(Answer{nullptr, 0, true, "It failed."}), {});
+  memo.show(prompt_run({1, 2}));
+  memo.keep(BlobOf{1}, std::make_shared<const Answer>(Answer{nullptr, 0, true, "It failed."}));
   ASSERT_NE(memo.find(BlobOf{1}), nullptr);
   EXPECT_EQ(memo.find(BlobOf{1})->failure, "It failed.");
-  memo.remember(make_run({3}));
-  memo.remember(make_run({1, 2}));
+  memo.show(prompt_run({3}));
+  memo.show(prompt_run({1, 2}));
   EXPECT_EQ(memo.find(BlobOf{1}), nullptr);
-}
-
-TEST(AnswerList, ACopySharesTheAnswersAndDoesNotSeeWhatIsSetLater) {
-  AnswerList list;
-  const auto first = blob(1), second = blob(10);
-  for (int i = 0; i < 1000; ++i) list.set(BlobOf{i}, first);
-  const auto uses = first.use_count();
-  const AnswerList copy = list;
-  list.set(BlobOf{7}, second);
-  list.set(BlobOf{1000}, second);
-  list.set(BlobOf{8}, nullptr);
-  EXPECT_LE(first.use_count(), uses + uses / 10) << "only the parts that change are copied";
-  EXPECT_EQ(copy.find(BlobOf{7}), first);
-  EXPECT_EQ(copy.find(BlobOf{8}), first);
-  EXPECT_EQ(copy.find(BlobOf{1000}), nullptr);
-  EXPECT_EQ(copy.size(), 1000U);
-  EXPECT_EQ(copy.bytes(), 1000U);
-  EXPECT_EQ(list.find(BlobOf{7}), second);
-  EXPECT_EQ(list.find(BlobOf{8}), nullptr);
-  EXPECT_EQ(list.size(), 1000U);
-  EXPECT_EQ(list.bytes(), 998U + 20U);
-  list.erase_if([&](const AnswerList::Entry& kept) { return kept.answer == first; });
-  EXPECT_EQ(list.size(), 2U);
-  EXPECT_EQ(list.bytes(), 20U);
-  EXPECT_EQ(list.find(BlobOf{1000}), second);
 }
 
 struct SameHash : BlobOf {
   std::size_t hash() const { return 1; }
 };
 
-TEST(AnswerList, EqualHashesAreToldApart) {
-  AnswerList list;
-  for (int i = 0; i < 100; ++i) list.set(SameHash{{i}}, blob(static_cast<std::size_t>(i)));
-  EXPECT_EQ(list.size(), 100U);
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_NE(list.find(SameHash{{i}}), nullptr);
-    EXPECT_EQ(list.find(SameHash{{i}})->bytes, static_cast<std::size_t>(i));
-  }
-  for (int i = 0; i < 100; i += 2) list.set(SameHash{{i}}, nullptr);
-  EXPECT_EQ(list.size(), 50U);
-  EXPECT_EQ(list.find(SameHash{{2}}), nullptr);
-  EXPECT_NE(list.find(SameHash{{3}}), nullptr);
-}
-
-TEST(Memo, WhatIsSaidOfABaselineHoldsForEveryRunThatIsComparedWithIt) {
+TEST(Memo, QuestionsWithEqualHashesAreToldApart) {
   Memo memo(100 * kPage);
-  const auto baseline = make_run({1, 2});
-  const Question there = Question(BlobOf{1}).on_baseline(), between = Question(BlobOf{1}).difference();
-  memo.set_baseline(baseline);
-  memo.remember(make_run({3}));
-  memo.keep(there, blob(1), {});
-  memo.keep(between, blob(1), {});
-  memo.remember(make_run({4}));
-  EXPECT_NE(memo.find(there), nullptr);
-  EXPECT_EQ(memo.find(between), nullptr) << "that is of the run, too";
-  memo.remember(make_run({5}));
-  memo.forget_unasked({between});
-  EXPECT_NE(memo.find(there), nullptr) << "the difference is made of it";
-  memo.remember(make_run({6}));
-  memo.forget_unasked({});
-  EXPECT_EQ(memo.find(there), nullptr) << "nobody asked for a while";
-
-  memo.keep(there, blob(1), {});
-  memo.set_baseline(make_run({1, 2, 3}));
-  memo.remember(make_run({7}));
-  EXPECT_EQ(memo.find(there), nullptr);
+  memo.show(prompt_run({1}));
+  for (int i = 0; i < 3; ++i) memo.keep(SameHash{{i}}, blob(static_cast<std::size_t>(i)));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(memo.find(SameHash{{i}})->bytes, static_cast<std::size_t>(i));
 }
 
-TEST(Memo, ForgetsWhatWasMadeFromWhatIsAnotherNow) {
-  using Source = Memo::Source;
-  const Question own = BlobOf{1}, there = own.on_baseline(), model = BlobOfModel{{1}},
-                 second = model.on_baseline();
-  for (const Source changed : {Source::edits, Source::baseline, Source::comparison, Source::second_model}) {
-    SCOPED_TRACE(static_cast<int>(changed));
-    Memo memo(100 * kPage);
-    memo.remember(make_run({1, 2}));
-    for (const Question& question : {own, there, model, second}) memo.keep(question, blob(1), {});
-    memo.set_previous_answer(own, blob(1));
-    memo.forget(changed);
-    EXPECT_NE(memo.find(own), nullptr);
-    EXPECT_NE(memo.find(model), nullptr);
-    EXPECT_EQ(memo.find(there) == nullptr, changed == Source::comparison || changed == Source::second_model);
-    EXPECT_EQ(memo.find(second) == nullptr, changed == Source::second_model);
-    EXPECT_EQ(memo.previous_answer(own) == nullptr,
-              changed == Source::edits || changed == Source::second_model);
-  }
+TEST(Memo, AnAnswerIsOfWhatItDependsOn) {
+  const Question own = BlobOf{1}, there = own.on_baseline(), between = own.difference();
+  const auto compared = [](int token, std::vector<int> baseline, std::vector<int> aligned) {
+    PromptRun run = prompt_run({token});
+    run.baseline = std::make_shared<const PromptRun>(prompt_run(std::move(baseline)));
+    run.aligned = std::move(aligned);
+    return run;
+  };
+  Memo memo(100 * kPage);
+  memo.show(compared(3, {1, 2}, {0}));
+  for (const Question& question : {own, there, between}) memo.keep(question, blob(1));
+  memo.show(compared(4, {1, 2}, {0}));
+  EXPECT_EQ(memo.find(own), nullptr);
+  EXPECT_NE(memo.find(there), nullptr);
+  EXPECT_EQ(memo.find(between), nullptr);
+  memo.show(compared(3, {1, 2}, {-1}));
+  EXPECT_NE(memo.find(own), nullptr);
+  EXPECT_NE(memo.find(there), nullptr);
+  EXPECT_EQ(memo.find(between), nullptr);
+  memo.show(compared(3, {1}, {0}));
+  EXPECT_EQ(memo.find(there), nullptr);
+  EXPECT_EQ(memo.find(between), nullptr);
+  memo.show(compared(3, {1, 2}, {0}));
+  EXPECT_NE(memo.find(between), nullptr);
 }
 
 using model::Precision;

@@ -15,7 +15,7 @@ namespace headscope::testing {
 /// The answer that a snapshot has for a question about its run; null: none.
 template <class Q>
 std::shared_ptr<const app::AnswerOf<Q>> answer_of(const app::Snapshot& snapshot, const Q& question) {
-  const auto known = snapshot.answers->find(question);
+  const auto known = snapshot.answers.find(question);
   return known ? std::static_pointer_cast<const app::AnswerOf<Q>>(known->value) : nullptr;
 }
 
@@ -73,6 +73,7 @@ struct SayWord {
   std::string name;
   std::shared_ptr<Log> log;
   bool operator==(const SayWord& other) const { return name == other.name; }
+  std::size_t hash() const { return std::hash<std::string>{}(name); }
   Word compute(const PromptRun& run, const Computation<Word>& computation) const {
     const int tries = computation.partial != nullptr ? computation.partial->tries + 1 : 1;
     if (name == "waits") computation.show({"part", tries, false}, 0.5);

@@ -1,4 +1,5 @@
 // The worker: what it computes, keeps and stops, of a run, its baseline and their difference.
+#include "app/run/analyses/circuit.h"
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
@@ -69,17 +70,6 @@ TEST_F(WorkerOfTales, WhatTakesNoTimeComesWithTheRun) {
   EXPECT_EQ(answer_of(*worker_.settle(), say("waits"))->text, "waits of Once upon a time");
 }
 
-TEST_F(WorkerOfTales, AnAnswerGoesOnFromThePreviousPromptsAsLongAsItIsAsked) {
-  want_.questions = {say("one")};
-  show("Once");
-  EXPECT_TRUE(answer_of(*show("Twice"), say("one"))->from_previous);
-  want_.questions = {say("two")};
-  settled();
-  want_.questions = {say("one")};
-  EXPECT_FALSE(answer_of(*show("Thrice"), say("one"))->from_previous)
-      << "nobody asked: nothing is kept for it";
-}
-
 TEST_F(WorkerOfTales, WhatIsKeptOfThePreviousPromptsAnswerComesWithTheRun) {
   const SayOn on{"on", log_};
   want_.questions = {on};
@@ -142,7 +132,7 @@ TEST_F(WorkerOfTales, WhatIsNewAndInFrontComesBeforeWhatIsUnderWay) {
 TEST_F(WorkerOfTales, AFailedAnswerIsASentenceAndIsNotTriedAgain) {
   want_.questions = {say("fails"), say("one")};
   auto snapshot = show("Once");
-  EXPECT_EQ(snapshot->answers->find(say("fails"))->failure, "The word cannot be said.");
+  EXPECT_EQ(snapshot->answers.find(say("fails"))->failure, "The word cannot be said.");
   EXPECT_EQ(answer_of(*snapshot, say("one"))->text, "one of Once");
   want_.questions = {say("fails"), say("two")};
   settled();
@@ -154,7 +144,7 @@ TEST_F(WorkerOfTales, AFailedAnswerIsASentenceAndIsNotTriedAgain) {
 TEST_F(WorkerOfTales, WhatMemoryIsWantingForIsSaidOfTheAnswerAndTheRestGoesOn) {
   want_.questions = {say("grows"), say("one")};
   const auto snapshot = show("Once");
-  EXPECT_EQ(snapshot->answers->find(say("grows"))->failure, "There is not enough memory for a word.");
+  EXPECT_EQ(snapshot->answers.find(say("grows"))->failure, "There is not enough memory for a word.");
   EXPECT_EQ(answer_of(*snapshot, say("one"))->text, "one of Once");
   EXPECT_EQ(snapshot->busy, Busy::settled);
 }
@@ -165,7 +155,7 @@ TEST_F(WorkerOfTales, AQuickAnswerThatFailsDoesNotKeepTheRunBack) {
   show("Once upon a time there was a king");
   const auto shown = show("Once upon a time there was a queen by the sea");
   EXPECT_EQ(shown->run->prompt, want_.prompt);
-  EXPECT_EQ(shown->answers->find(fails)->failure, "The word cannot be said.");
+  EXPECT_EQ(shown->answers.find(fails)->failure, "The word cannot be said.");
   EXPECT_EQ(answer_of(*shown, PatternOf{1, 0})->length, shown->run->run->length());
   EXPECT_EQ(answer_of(*shown, NextAfter{-1})->position, shown->run->run->length() - 1);
   EXPECT_NE(answer_of(*shown, StatisticsOfTokens{}), nullptr);
@@ -342,7 +332,7 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfTheDifference) {
   want_.questions = {length, there, difference};
   want_.second = Prompt{"The king", {}, false};
   const auto tokens = [](const Snapshot& shown, const Question& question) {
-    const auto known = shown.answers->find(question);
+    const auto known = shown.answers.find(question);
     return known ? std::static_pointer_cast<const Length>(known->value)->tokens : -1;
   };
   auto shown = show("The old king had a");
@@ -382,12 +372,12 @@ TEST_F(WorkerOfTales, ADifferenceIsShownAsFarAsTheRunsAnswerGoes) {
   const auto number = [](const Answer& answer) {
     return std::static_pointer_cast<const Length>(answer.value)->tokens;
   };
-  const auto kept = shown->answers->find(difference);
+  const auto kept = shown->answers.find(difference);
   ASSERT_TRUE(kept && kept->whole && kept->value);
   EXPECT_EQ(number(*kept), 3);
-  for (const Question& side : difference.sides()) {
-    ASSERT_TRUE(shown->answers->find(side)) << "what grows can go on";
-    EXPECT_TRUE(shown->answers->find(side)->whole);
+  for (const Question& side : {count, count.on_baseline()}) {
+    ASSERT_TRUE(shown->answers.find(side)) << "what grows can go on";
+    EXPECT_TRUE(shown->answers.find(side)->whole);
   }
   model::Workspace workspace(1);
   std::vector<int> parts;
@@ -414,6 +404,26 @@ TEST_F(WorkerOfTales, NoPlanIsKeptForAnotherModel) {
   EXPECT_EQ(answer_of(*found, NextAfter{-1})->logits, answer_of(*expected, NextAfter{-1})->logits);
 }
 
+TEST_F(WorkerOfTales, ACircuitThatIsCutToAnotherSecondPromptIsAnotherOne) {
+  const CircuitOf circuit{.method = CircuitMethod::attribution, .cut = {CircuitCut::second}};
+  want_.prompt.text = "The old king had three daughters";
+  want_.questions = {circuit};
+  want_.second = Prompt{"The old queen had three daughters", {}, false};
+  const double first = answer_of(*settled(), circuit)->cut_value;
+  want_.second = Prompt{"The old king had three dogs", {}, false};
+  EXPECT_NE(answer_of(*settled(), circuit)->cut_value, first);
+}
+
+TEST_F(WorkerOfTales, WhatIsKnownOfAnUneditedRunIsKnownWhenItBecomesABaseline) {
+  want_.questions = {say("one")};
+  const auto own = answer_of(*show("Once"), say("one"));
+  want_.prompt.edits = kHeadOff;
+  const Question there = Question(say("one")).on_baseline();
+  want_.questions = {there};
+  EXPECT_EQ(settled()->answers.find(there)->value, own);
+  EXPECT_THAT(log_->names(), ElementsAre("one"));
+}
+
 TEST_F(WorkerOfTales, NoComparisonOfTokensThatStoodForOthers) {
   const Question difference = Question(PatternOf{0, 0}).difference();
   want_.prompt.text = "The old king had three daughters";
@@ -424,7 +434,7 @@ TEST_F(WorkerOfTales, NoComparisonOfTokensThatStoodForOthers) {
     const auto found = settled(), expected = afresh(want_);
     ASSERT_EQ(found->run->aligned, expected->run->aligned);
     const auto values = [&](const Snapshot& shown) {
-      return std::static_pointer_cast<const Pattern>(shown.answers->find(difference)->value)->values;
+      return std::static_pointer_cast<const Pattern>(shown.answers.find(difference)->value)->values;
     };
     EXPECT_EQ(values(*found), values(*expected));
   }

@@ -201,7 +201,7 @@ TEST(TwoModels, TextsThatMayFollowArePatchedToTheirEnds) {
 
 template <class Q>
 std::shared_ptr<const AnswerOf<Q>> answer_of(const Snapshot& snapshot, const Question& question) {
-  const auto known = snapshot.answers->find(question);
+  const auto known = snapshot.answers.find(question);
   return known ? std::static_pointer_cast<const AnswerOf<Q>>(known->value) : nullptr;
 }
 
