@@ -20,6 +20,13 @@ std::string not_enough_memory(std::string_view work) {
   return "There is not enough memory for " + std::string(work) + ".";
 }
 
+std::shared_ptr<const void> Question::ComputeContext::value_of(const Question& question) const {
+  const auto answer = ask(question, {});
+  if (answer->lacked_memory) throw std::bad_alloc();
+  if (!answer->failure.empty()) throw model::RunError(answer->failure);
+  return answer->value;
+}
+
 Answer Question::compute_difference(const PromptRun& run, const ComputeContext& context) const {
   if (auto computed = self_->compute_difference(run, context)) return std::move(*computed);
   const auto there = self_->counterpart(run);
@@ -42,9 +49,16 @@ Answer Question::compute(const PromptRun& run, const ComputeContext& context) co
   try {
     if (run.model) require(*run.model, needs());
     if (about_ == About::difference) return compute_difference(run, context);
-    const PromptRun& of = about_ == About::baseline && run.baseline ? *run.baseline : run;
-    if (!of.baseline || reads_baseline()) return self_->compute(of, context);
-    PromptRun alone = of;
+    if (about_ == About::baseline && run.baseline) {
+      ComputeContext there = context;
+      if (context.ask)
+        there.ask = [&](const Question& asked, const ComputeContext::Show& show) {
+          return context.ask(asked.on_baseline(), show);
+        };
+      return self_->compute(*run.baseline, there);
+    }
+    if (!run.baseline || reads_baseline()) return self_->compute(run, context);
+    PromptRun alone = run;
     alone.baseline.reset();
     return self_->compute(alone, context);
   } catch (const model::Stopped&) {

@@ -29,6 +29,16 @@ struct ListProgress {
 /// "2 of 40 prompts were skipped, the first because: ..."; empty: none was.
 std::string skipped_words(const ListProgress& progress);
 
+class Question;
+template <class Answer>
+struct Computation;
+
+/// The type of a question's answer, which its `compute` returns.
+template <class Answer, class Q>
+Answer answer_type(Answer (Q::*)(const PromptRun&, const Computation<Answer>&) const);
+template <class Q>
+using AnswerOf = decltype(answer_type(&Q::compute));
+
 /// The resources for computing an answer, and the way to show parts of it.
 template <class Answer>
 struct Computation {
@@ -40,18 +50,20 @@ struct Computation {
   /// The previous run's answer, complete or not, if it was asked continuously; null: none.
   const Answer* previous = nullptr;
   std::function<void(Answer part, double done)> shown = {};  ///< empty: parts are not shown
+  std::function<std::shared_ptr<const void>(const Question& question)> asked = {};  ///< empty: see ask
 
   /// Shows a part of the answer and the fraction done, in [0, 1]. It is also what `partial` will be.
   void show(Answer part, double done) const {
     if (shown) shown(std::move(part), done);
   }
+  /// The answer to another question about the run that this one is about; kept for others, if answers are.
+  /// Throws as its `compute`.
+  template <class Q>
+  std::shared_ptr<const AnswerOf<Q>> ask(const Q& question, const PromptRun& run) const {
+    if (asked) return std::static_pointer_cast<const AnswerOf<Q>>(asked(question));
+    return std::make_shared<const AnswerOf<Q>>(question.compute(run, {workspace, stop}));
+  }
 };
-
-/// The type of a question's answer, which its `compute` returns.
-template <class Answer, class Q>
-Answer answer_type(Answer (Q::*)(const PromptRun&, const Computation<Answer>&) const);
-template <class Q>
-using AnswerOf = decltype(answer_type(&Q::compute));
 
 /// A hash of numbers, one that depends on their order.
 template <class... Number>
@@ -131,6 +143,8 @@ class Question {
     Show show = {};
     /// Answers another question about the same run and keeps the answer. Empty: not available, compute it.
     std::function<std::shared_ptr<const app::Answer>(const Question& question, const Show& show)> ask = {};
+    /// What `ask` answers. Throws RunError if that failed, or std::bad_alloc.
+    std::shared_ptr<const void> value_of(const Question& question) const;
   };
 
   template <class Q>
@@ -250,10 +264,13 @@ class Question {
       return made;
     }
     static Computation<A> computation_of(const ComputeContext& context) {
-      return {context.workspace, context.stop, to_typed(context.partial), to_typed(context.previous),
-              [&context](A part, double done) {
-                if (context.show) context.show(to_answer(std::move(part), false), done);
-              }};
+      Computation<A> computation{context.workspace, context.stop, to_typed(context.partial),
+                                 to_typed(context.previous), [&context](A part, double done) {
+                                   if (context.show) context.show(to_answer(std::move(part), false), done);
+                                 }};
+      if (context.ask)
+        computation.asked = [&context](const Question& question) { return context.value_of(question); };
+      return computation;
     }
     app::Answer compute(const PromptRun& run, const ComputeContext& context) const override {
       return to_answer(question.compute(run, computation_of(context)), true);

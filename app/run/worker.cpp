@@ -62,6 +62,7 @@ struct Worker::Impl {
 
   // State of the worker's thread. Failures are not retried until an input changes.
   std::stop_token ending;
+  const char* lacked_memory = nullptr;  // what failed and is not said yet
   std::uint64_t loaded_request = 0;
   std::optional<WorkerRequest> tried;  // without its questions
   Memo memo;
@@ -100,46 +101,66 @@ struct Worker::Impl {
 
   void work(const std::stop_token& end) {
     ending = end;
-    while (true) {
-      WorkerRequest want;
-      std::uint64_t now = 0;
-      std::stop_token stop;
-      {
-        const std::lock_guard lock(mutex);
-        if (end.stop_requested()) return;
-        want = wanted;
-        now = version;
-        answering.reset();
-        stop_work = {};
-        stop = stop_work.get_token();
-      }
-      bool worked = true;
+    while (!end.stop_requested()) {
       try {
-        worked = step(want, stop);
-      } catch (const model::Stopped&) {  // the request has changed
-      } catch (const std::bad_alloc&) {
-        worked = has_tried();
-        fail(not_enough_memory(snapshot()->busy == Busy::loading ? "loading the model"
-                                                                 : "running the prompt"));
-      } catch (const std::exception& e) {
-        worked = has_tried();
-        fail(e.what());
+        turn(end);
+      } catch (const std::bad_alloc&) {  // there is not even enough for a sentence: it is said later
+        workspace.free_scratch();
+        system::return_freed_memory();
+        constexpr std::chrono::milliseconds kPause(100);
+        std::unique_lock lock(mutex);
+        wakeup.wait_for(lock, kPause, [&] { return end.stop_requested(); });
       }
-      if (worked) continue;
-      if (snapshot()->busy != Busy::settled) publish([](Snapshot& s) { s.busy = Busy::settled; });
-      std::unique_lock lock(mutex);
-      if (version != now) continue;
-      settled = now;
-      wakeup.notify_all();
-      const auto asked = [&] { return end.stop_requested() || version != now; };
-      constexpr std::chrono::seconds kRest(1);
-      if (wakeup.wait_for(lock, kRest, asked)) continue;
-      lock.unlock();
-      workspace.free_scratch();
-      system::return_freed_memory();
-      lock.lock();
-      wakeup.wait(lock, asked);
     }
+  }
+
+  /// Works until something is finished, or waits until there is something to do. Throws std::bad_alloc.
+  void turn(const std::stop_token& end) {
+    WorkerRequest want;
+    std::uint64_t now = 0;
+    std::stop_token stop;
+    say_what_lacked_memory();
+    {
+      const std::lock_guard lock(mutex);
+      want = wanted;
+      now = version;
+      answering.reset();
+      stop_work = {};
+      if (end.stop_requested()) return;
+      stop = stop_work.get_token();
+    }
+    bool worked = true;
+    try {
+      worked = step(want, stop);
+    } catch (const model::Stopped&) {  // the request has changed
+    } catch (const std::bad_alloc&) {
+      worked = has_tried();
+      lacked_memory = snapshot()->busy == Busy::loading ? "loading the model" : "running the prompt";
+    } catch (const std::exception& e) {
+      worked = has_tried();
+      fail(e.what());
+    }
+    say_what_lacked_memory();
+    if (worked) return;
+    if (snapshot()->busy != Busy::settled) publish([](Snapshot& s) { s.busy = Busy::settled; });
+    std::unique_lock lock(mutex);
+    if (version != now) return;
+    settled = now;
+    wakeup.notify_all();
+    const auto asked = [&] { return end.stop_requested() || version != now; };
+    constexpr std::chrono::seconds kRest(1);
+    if (wakeup.wait_for(lock, kRest, asked)) return;
+    lock.unlock();
+    workspace.free_scratch();
+    system::return_freed_memory();
+    lock.lock();
+    wakeup.wait(lock, asked);
+  }
+
+  void say_what_lacked_memory() {
+    if (lacked_memory == nullptr) return;
+    fail(not_enough_memory(lacked_memory));
+    lacked_memory = nullptr;
   }
 
   std::shared_ptr<const Snapshot> snapshot() const {

@@ -230,15 +230,31 @@ int CutOf::uncut_positions(const PromptRun& run) const {
   return cut == CircuitCut::second ? static_cast<int>(std::ranges::count(run.aligned, -1)) : 0;
 }
 
-model::StreamWrites CutOf::writes(const PromptRun& run, const model::StreamWrites& own,
-                                  model::Workspace& workspace, const std::stop_token& stop) const {
-  if (const std::string words = problem(run); !words.empty()) throw model::RunError(words);
-  if (cut == CircuitCut::mean) return means_of(own);
-  if (cut == CircuitCut::list_mean) return means_of(own, *mean_over.means);
-  if (cut == CircuitCut::zero)
-    return own.transformed([](std::span<float> rows) { std::ranges::fill(rows, 0.0F); });
-  return aligned(own, run.model->transformer->stream_writes(*run.baseline->run, workspace, stop),
-                 run.aligned);
+std::size_t CutWrites::bytes() const {
+  std::size_t sum = 0;
+  for (const StreamWrites* writes : {&own, &cut}) {
+    sum += bytes_of(writes->embedding);
+    for (const auto* layers : {&writes->z, &writes->mlp})
+      for (const std::vector<float>& rows : *layers) sum += bytes_of(rows);
+  }
+  return sum;
+}
+
+CutWrites CutWritesOf::compute(const PromptRun& run, const Computation<CutWrites>& computation) const {
+  if (const std::string words = cut.problem(run); !words.empty()) throw model::RunError(words);
+  const auto writes_of = [&](const model::Run& one) {
+    return run.model->transformer->stream_writes(one, computation.workspace, computation.stop);
+  };
+  StreamWrites own = writes_of(*run.run), there;
+  if (cut.cut == CircuitCut::mean)
+    there = means_of(own);
+  else if (cut.cut == CircuitCut::list_mean)
+    there = means_of(own, *cut.mean_over.means);
+  else if (cut.cut == CircuitCut::zero)
+    there = own.transformed([](std::span<float> rows) { std::ranges::fill(rows, 0.0F); });
+  else
+    there = aligned(own, writes_of(*run.baseline->run), run.aligned);
+  return {std::move(own), std::move(there)};
 }
 
 float Circuit::score(int place) const {
@@ -259,8 +275,8 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
                           " are possible: take a shorter prompt, or all positions together");
   circuit.measured = resolved(measured, run, computation.workspace);
   const model::Metric metric = gradient_metric(circuit.measured, run, computation.workspace);
-  const StreamWrites own = transformer.stream_writes(*run.run, computation.workspace, computation.stop),
-                     there = cut.writes(run, own, computation.workspace, computation.stop);
+  const auto writes = computation.ask(CutWritesOf{cut}, run);
+  const StreamWrites &own = writes->own, &there = writes->cut;
   model::GradientOptions no_gradients;
   no_gradients.stop = computation.stop;
   const double unit = unit_of(measured.metric);
@@ -343,13 +359,12 @@ int count_parts(const Circuit& circuit, const EdgeList& edges) {
 
 CutMetric CutMetricOf::compute(const PromptRun& run, const Computation<CutMetric>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  const StreamWrites own = transformer.stream_writes(*run.run, computation.workspace, computation.stop);
-  const StreamWrites there = cut.writes(run, own, computation.workspace, computation.stop);
+  const auto writes = computation.ask(CutWritesOf{cut}, run);
   const auto count = static_cast<std::size_t>(StreamGraph(run.run->config).edge_count());
   model::KeptEdges kept{std::vector<std::uint8_t>(count * rows, all_others ? 1 : 0), rows};
   for (const int place : edges) kept.edges[place] = all_others ? 0 : 1;
   return {unit_of(measured.metric) *
-          transformer.cut_pass(*run.run, own.embedding, there, kept,
+          transformer.cut_pass(*run.run, writes->own.embedding, writes->cut, kept,
                                gradient_metric(measured, run, computation.workspace), computation.workspace,
                                computation.stop)};
 }

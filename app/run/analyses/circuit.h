@@ -80,10 +80,24 @@ struct CutOf {
   std::string problem(const PromptRun& run) const;
   /// The number of positions without a counterpart in the second prompt, at which nothing is cut.
   int uncut_positions(const PromptRun& run) const;
-  /// What the edges carry that are cut. Positions without a counterpart in the baseline keep what they have.
-  /// Throws RunError with the problem.
-  model::StreamWrites writes(const PromptRun& run, const model::StreamWrites& own,
-                             model::Workspace& workspace, const std::stop_token& stop) const;
+};
+
+/// What the parts of the model write in a run, and what the edges carry that are cut. Positions without a
+/// counterpart in the baseline keep what they have.
+struct CutWrites {
+  model::StreamWrites own, cut;
+  std::size_t bytes() const;
+};
+
+/// The same for all circuits with this cut, whichever edges they keep.
+struct CutWritesOf {
+  static constexpr std::string_view kName = "what edges carry";
+  CutOf cut;
+  bool operator==(const CutWritesOf&) const = default;
+  std::size_t hash() const { return hash_of(cut.cut); }
+  bool reads_baseline() const { return cut.reads_baseline(); }
+  /// Throws RunError with the cut's problem.
+  CutWrites compute(const PromptRun& run, const Computation<CutWrites>& computation) const;
 };
 
 struct CircuitOf {

@@ -149,6 +149,16 @@ TEST_F(WorkerOfTales, WhatMemoryIsWantingForIsSaidOfTheAnswerAndTheRestGoesOn) {
   EXPECT_EQ(snapshot->busy, Busy::settled);
 }
 
+TEST_F(WorkerOfTales, WhereThereIsNoMemoryForASentenceItIsSaidLater) {
+  show("Once");
+  int failures = 2;
+  on_snapshot_ = [&](const Snapshot& shown) {
+    if ((shown.busy == Busy::running || !shown.error.empty()) && failures-- > 0) throw std::bad_alloc();
+  };
+  EXPECT_EQ(show("Twice")->error, "There is not enough memory for running the prompt.");
+  on_snapshot_ = nullptr;
+}
+
 TEST_F(WorkerOfTales, AQuickAnswerThatFailsDoesNotKeepTheRunBack) {
   const SayQuickly fails{"fails", log_};
   want_.questions = {fails, PatternOf{1, 0}, NextAfter{-1}, StatisticsOfTokens{}};
@@ -412,6 +422,18 @@ TEST_F(WorkerOfTales, ACircuitThatIsCutToAnotherSecondPromptIsAnotherOne) {
   const double first = answer_of(*settled(), circuit)->cut_value;
   want_.second = Prompt{"The old king had three dogs", {}, false};
   EXPECT_NE(answer_of(*settled(), circuit)->cut_value, first);
+}
+
+TEST_F(WorkerOfTales, WhatEdgesCarryIsComputedOnceForAnyNumberOfEdges) {
+  const CutOf cut{CircuitCut::zero};
+  want_.prompt.text = "The old king";
+  const auto writes_for = [&](EdgeList edges) {
+    want_.questions = {CutMetricOf{logit_at(2, TokenRef::of(5)), cut, 1, std::move(edges)}};
+    return answer_of(*settled(), CutWritesOf{cut});
+  };
+  const auto first = writes_for({1});
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(writes_for({1, 2}), first);
 }
 
 TEST_F(WorkerOfTales, WhatIsKnownOfAnUneditedRunIsKnownWhenItBecomesABaseline) {
