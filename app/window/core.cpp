@@ -61,6 +61,7 @@ UiState first_state(const CoreOptions& options) {
   }
   if (options.window.prompt) {
     text = options.window.prompt->text;
+    s.ids = options.window.prompt->ids;
     s.start_token = options.window.prompt->start_token.value_or(false);
     s.start_token_chosen = options.window.prompt->start_token.has_value();
     s.selection = {};
@@ -324,11 +325,6 @@ bool Core::take_results() {
     apply(ModelKept{});
     // The session's prompt is run with the model that is open. That run succeeds, so the error is shown here.
     if (from_session && !snapshot_->load_problem.empty()) apply(ShowMessage{snapshot_->load_problem, true});
-  }
-  if (auto& given = options_.window.prompt;
-      given && !given->ids.empty() && snapshot_->model && snapshot_->model->tokenizer) {
-    apply(show_ids(given->ids, snapshot_->model->tokenizer->decode(given->ids)));
-    given->ids.clear();
   }
   generate_step();
   keep_soon();

@@ -90,6 +90,7 @@ class Core {
   const PictureCache& cache() const { return memory_.cache; }
   const WidgetState& widgets() const { return memory_.widgets; }
   Settings settings() const;
+  Recipe session() const;  ///< everything that the window shows, without hashes of weights
 
   /// Remembers the size for the settings.
   void set_window_size(int width, int height);
@@ -117,7 +118,6 @@ class Core {
   /// Whether every question of an export has a complete answer. If not, the effect is carried out again once
   /// they all have one. Throws std::runtime_error with the reason if an answer failed.
   bool has_all_answers(const Effect& effect, const std::vector<Question>& asked);
-  Recipe session() const;
   void keep_soon();  ///< something has changed
   void keep();       ///< begins to write the session and the settings, if they have changed
   /// The path, which must name a file. Throws std::runtime_error.

@@ -36,6 +36,14 @@ void tell(ImGuiIO& io, const Event& event) {
 
 }  // namespace
 
+void MemoryScreen::set_up() {
+  compat::claim_null_renderer(ImGui::GetIO());
+  compat::make_font_texture(ImGui::GetIO(), textures_);
+}
+void MemoryScreen::end_frame(const ImDrawData& data) {
+  compat::serve_textures(data, textures_);
+}
+
 void Gui::Destroy::operator()(ImGuiContext* context) const {
   ImGui::DestroyContext(context);
 }

@@ -17,10 +17,10 @@ struct WindowFrame {
   float width = 1600;  ///< logical pixels
   float height = 1000;
   float device_scale = 1;
-  std::optional<viz::Point> pointer;  ///< nothing: the mouse is outside the window
-  bool caret_on = true;               ///< the visible half of the blink
-  bool still = false;                 ///< for a file: without caret and timings
-  bool defines = false;               ///< the mouse has rested, so the term under it is defined
+  std::optional<viz::Point> pointer = {};  ///< nothing: the mouse is outside the window
+  bool caret_on = true;                    ///< the visible half of the blink
+  bool still = false;                      ///< for a file: without caret and timings
+  bool defines = false;                    ///< the mouse has rested, so the term under it is defined
 };
 
 /// A Dear ImGui context with a scene player. Lengths are logical pixels. Each frame gets at most one event,

@@ -1,6 +1,4 @@
 #pragma once
-#include <cstdint>
-
 #include "viz/players/imgui_raster.h"
 #include "viz/players/texture_backend.h"
 
@@ -33,22 +31,6 @@ class MemoryScreen final : public Screen {
 
  private:
   viz::SoftwareTextures textures_;
-};
-
-/// Frames that are never shown: textures are dropped.
-class NullScreen final : public Screen, private viz::TextureBackend {
- public:
-  void set_up() override;
-  void tear_down() override {}
-  void begin_frame() override {}
-  void end_frame(const ImDrawData& data) override;
-  viz::TextureBackend& textures() override { return *this; }
-
- private:
-  std::uint64_t create(const viz::Bitmap&, bool) override { return ++last_; }
-  void update(std::uint64_t, const viz::Bitmap&, int, int) override {}
-  void destroy(std::uint64_t) override {}
-  std::uint64_t last_ = 0;
 };
 
 }  // namespace headscope::app

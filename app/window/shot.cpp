@@ -3,7 +3,6 @@
 
 #include "app/run/sources/paths.h"
 #include "app/window/core.h"
-#include "app/window/sessions.h"
 #include "app/window/window.h"
 
 namespace headscope::app {
@@ -15,22 +14,19 @@ WindowSize least_window(float font_size) {
 }
 
 Shot render_shot(const ShotOptions& options) {
-  const WindowSize least = least_window(options.font_size);
-  if (options.width < least.width || options.height < least.height) {
+  const Figure& figure = options.figure;
+  const WindowSize least = least_window(options.look.font_size);
+  if (figure.width < least.width || figure.height < least.height)
     throw std::runtime_error("the window needs at least " + std::to_string(least.width) + "x" +
                              std::to_string(least.height) + " at this font size; --size is " +
-                             std::to_string(options.width) + "x" + std::to_string(options.height));
-  }
+                             std::to_string(figure.width) + "x" + std::to_string(figure.height));
   CoreOptions core_options;
   core_options.window = options.base;
-  Session& first = core_options.settings.session;
-  first.dark = options.dark, first.font_size = options.font_size;
-  first.view = options.view;
-  first.second_view = options.second_view;
+  core_options.settings.session = options.look;
   add_assets(core_options);
   if (core_options.tour && options.base.second.is_set())
     throw std::runtime_error("a stop of a tour shows its own second prompt, or no second prompt or model");
-  NullScreen screen;  // the picture has one of its own
+  MemoryScreen screen;
   core_options.screen = &screen;
   Core core(std::move(core_options));
   core.settle();
@@ -38,23 +34,18 @@ Shot render_shot(const ShotOptions& options) {
   if (!snapshot.error.empty() || !snapshot.run)
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
   if (core.state().message.is_error) throw std::runtime_error(core.state().message.text);
-  if (options.report_run) options.report_run(*snapshot.run);
-  if (options.options)
-    for (const SetOption& set : options.options(*snapshot.run->model)) core.apply(set);
-  WindowFrame frame;
-  frame.width = static_cast<float>(options.width);
-  frame.height = static_cast<float>(options.height);
-  frame.device_scale = options.scale;
-  frame.still = true;
+  options.report_run(*snapshot.run);
+  for (const SetOption& set : options.options) core.apply(set);
+  const WindowFrame frame{.width = static_cast<float>(figure.width),
+                          .height = static_cast<float>(figure.height),
+                          .device_scale = figure.how.scale,
+                          .still = true};
   core.draw(frame);  // what is asked may depend on the room for it
   core.settle();
   for (const Question& question : core.window().asked)
     if (const auto known = core.snapshot().answers.find(question); known && known->lacked_memory)
       throw std::runtime_error(known->failure);
-
-  Session session = session_of(core.state(), core.snapshot());
-  session.precision = options.base.precision;
-  return {core.picture(frame), std::move(session)};
+  return {core.picture(frame), core.session().session};
 }
 
 }  // namespace headscope::app

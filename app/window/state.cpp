@@ -29,8 +29,15 @@ std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapsho
   Document before = state;
   state.message.is_former = true;
   const Side side = state.side;
+  const auto shown_option = [&] {
+    const OptionSpec* option = typed_option(state);
+    return std::pair(option, option ? state.options.value(*option) : OptionValue());
+  };
+  const auto option = shown_option();
+  const std::string option_text = state.option_text.edit.text;
   ReduceContext context{snapshot};
   action.apply(state, context);
+  if (shown_option() != option && state.option_text.edit.text == option_text) show_option_text(state);
   const bool is_edited_text = !context.is_other_text && !action.get_if<Undo>();
   if (is_edited_text && has_positions(before.edits) && state.edits == before.edits)
     move_with_tokens(state, typed_prompt(before), snapshot);

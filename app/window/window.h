@@ -47,18 +47,10 @@ WindowSize least_window(float font_size);
 /// The whole window as a picture, for `headscope shot`.
 struct ShotOptions {
   WindowOptions base;
-  std::string view = std::string(view_at(Place::tab).id);
-  std::string second_view = {};  ///< empty: none
-  /// Returns the options of views to set, now that the model is loaded; null: none. May throw
-  /// model::RunError.
-  std::function<std::vector<SetOption>(const LoadedModel&)> options = {};
-  int width = 1600;  ///< logical pixels
-  int height = 1000;
-  float scale = 1;  ///< device pixels for a logical one
-  bool dark = false;
-  float font_size = kDefaultFontSize;
-  std::function<void(const PromptRun&)>
-      report_run;  ///< called with the run that the picture shows; null: not called
+  Session look;                    ///< its views, theme and font size
+  std::vector<SetOption> options;  ///< of views, over those of a session or a tour
+  Figure figure;
+  std::function<void(const PromptRun&)> report_run;  ///< called with the run that the picture shows
 };
 
 /// Why no window can be opened here. `what()` is one sentence with both.

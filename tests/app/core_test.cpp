@@ -37,11 +37,6 @@ TEST_F(CoreTest, ATextLongerThanAnyModelReadsIsRefusedWhereItEnters) {
       << "lines of tokens: few of those that are not read";
   core.apply(ShowPrompt{{full + "!", {}, false}, {}});
   EXPECT_EQ(prompt(core), full);
-  core.apply(ShowMessage{});
-  const std::string before = prompt(core);
-  core.apply(show_ids({1}, std::string(kMaxText + 1, 'x')));
-  EXPECT_EQ(prompt(core), before) << "ids whose text is longer";
-  EXPECT_TRUE(core.state().message.is_error);
 }
 
 TEST_F(CoreTest, AnEmptyClipboardLeavesTheSelectionAlone) {

@@ -20,6 +20,7 @@
 #include "app/run/analyses/predictions.h"
 #include "app/run/worker.h"
 #include "app/window/core.h"
+#include "tests/support/null_screen.h"
 #include "tests/support/source_folders.h"
 
 namespace headscope::app::memory_budget_test {
@@ -132,7 +133,7 @@ TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
   options.window.threads = kThreads;
   options.window.prompt = Prompt{"", longest_prompt(settled().model->transformer->config(), 1), false};
   options.fonts = viz::Fonts::load();
-  NullScreen screen;
+  headscope::testing::NullScreen screen;
   options.screen = &screen;
   const std::size_t budget = memory_budget(*shown_->model->transformer, kThreads);
   forget_model();

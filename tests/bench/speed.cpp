@@ -16,6 +16,7 @@
 #include "app/views/parts/menu_lines.h"
 #include "app/window/core.h"
 #include "system/threads.h"
+#include "tests/support/null_screen.h"
 
 namespace headscope::app {
 namespace {
@@ -140,7 +141,7 @@ class HeadlessWindow {
   system::Mutex mutex_;
   system::Condition woken_;
   bool news_ = false;
-  NullScreen screen_;
+  testing::NullScreen screen_;
   Core core_;  // last member: its worker thread uses those above
 
   CoreOptions options(const Arguments& arguments) {

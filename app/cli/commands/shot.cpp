@@ -41,33 +41,26 @@ void write_shot(const CLI::App& app, Arguments& a, Format format, const Streams&
     weights = {weights_hash(base.model), base.second.model.empty() ? "" : weights_hash(base.second.model)};
   if (from_recipe) require_weights(a, weights);
   const ShotOptions shot{.base = std::move(base),
-                         .view = a.session.view,
-                         .second_view = a.session.second_view,
-                         .options = [&](const LoadedModel&) { return options_to_set(app, a); },
-                         .width = a.figure.width,
-                         .height = a.figure.height,
-                         .scale = a.figure.how.scale,
-                         .dark = a.session.dark,
-                         .font_size = a.session.font_size,
-                         .report_run =
-                             [&](const PromptRun& run) {
-                               for (const auto& model : {run.model, run.second_model})
-                                 if (model) show_warnings(model->warnings, a.models.get(), streams.err);
-                               warn_about(run, "", streams.err);
-                               if (run.tokens.run_length < run.tokens.length())
-                                 streams.err
-                                     << "headscope: " << one_line(beyond_context(run.tokens, *run.model))
-                                     << "; the tokens beyond are not run\n";
-                             }};
+                         .look = a.session,
+                         .options = options_to_set(app, a),
+                         .figure = a.figure,
+                         .report_run = [&](const PromptRun& run) {
+                           for (const auto& model : {run.model, run.second_model})
+                             if (model) show_warnings(model->warnings, a.models.get(), streams.err);
+                           warn_about(run, "", streams.err);
+                           if (run.tokens.run_length < run.tokens.length())
+                             streams.err << "headscope: " << one_line(beyond_context(run.tokens, *run.model))
+                                         << "; the tokens beyond are not run\n";
+                         }};
   Shot made = render_shot(shot);
   std::vector<viz::Note> notes;
   made.session.weights = weights.model;
   if (!made.session.second_model.empty()) made.session.second_weights = weights.second;
   if (!a.no_recipe) notes.push_back(recipe_note(Recipe{made.session, a.figure}));
-  write_output(
-      a.out, format,
-      bitmap_bytes(format == Format::pdf ? FileFormat::pdf : FileFormat::png, made.bitmap, shot.scale, notes),
-      streams);
+  write_output(a.out, format,
+               bitmap_bytes(format == Format::pdf ? FileFormat::pdf : FileFormat::png, made.bitmap,
+                            a.figure.how.scale, notes),
+               streams);
 }
 
 void check_shot(const CLI::App& app, const Arguments& a) {

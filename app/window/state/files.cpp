@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/counted.h"
 #include "app/window/sessions.h"
 #include "app/window/state.h"
 
@@ -42,8 +43,11 @@ void reduce(UiState& s, const OpenModel& a, ReduceContext& w) {
 void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
   const auto& model = w.snapshot.model;
   s.tries = std::make_shared<const Tries>();
-  s.ids.clear();  // ids mean other tokens in another model
-  s.visits = {};  // they name heads of another model
+  if (s.prompt.edit.text.empty() && model && model->tokenizer)  // the window was started with ids
+    s.prompt.edit = make_text_state(model->tokenizer->decode(s.ids));
+  else
+    s.ids.clear();  // they mean other tokens in another model
+  s.visits = {};    // they name heads of another model
   end_mixed_comparison(s, w.snapshot);
   s.edits_bar.problem.clear();
   w.is_no_step = true;
@@ -56,10 +60,7 @@ void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
   if (model && !model->patterns) {
     if (!s.start_token_chosen) s.start_token = has_start_token(*model, std::nullopt);
     if (const int gone = remove_unsupported(s.edits, model->config()))
-      reduce(s,
-             ShowMessage{"Removed " + std::to_string(gone) + (gone == 1 ? " edit" : " edits") +
-                         " that this model does not support."},
-             w);
+      reduce(s, ShowMessage{"Removed " + counted(gone, "edit") + " that this model does not support."}, w);
   }
   fit_history_to_model(s, w.snapshot);
   apply_stop_to_model(s, w.snapshot);
@@ -115,7 +116,6 @@ void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {
   const bool loads = a.model && (*a.model != s.model || attention);
   if (loads) reduce(s, OpenModel{*a.model}, w);
   show_session(s, a);
-  show_option_text(s);
   const bool is_own_file =
       !a.recipe.figure && std::ranges::count(s.kept_sessions, a.file, &KeptSession::file) == 0;
   s.session =

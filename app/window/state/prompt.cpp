@@ -178,15 +178,6 @@ Action scroll_field(Field field, float to) {
   return [=](UiState& s, ReduceContext&) { field_of(s, field).scroll = to; };
 }
 
-Action show_ids(std::vector<int> ids, std::string text) {
-  return [=](UiState& s, ReduceContext& w) {
-    w.is_no_step = true;
-    if (text.size() > kMaxText) return refuse_text(s);
-    s.prompt.edit = make_text_state(text);
-    s.ids = ids;
-  };
-}
-
 const TourStop* shown_example(const UiState& state) {
   const auto found = std::ranges::find(state.examples, state.prompt.edit.text, &TourStop::prompt);
   return found == state.examples.end() ? nullptr : &*found;
@@ -280,7 +271,6 @@ void reduce(UiState& s, const Generate& a, ReduceContext& w) {
 void reduce(UiState& s, const PromptsRead& a, ReduceContext&) {
   set_prompts(s, a.prompts);
   show_prompt_list_view(s);
-  show_option_text(s);
   if (s.message.is_error) s.message = {};
 }
 

@@ -61,8 +61,6 @@ void reduce(UiState& s, const PromptsRead& a, ReduceContext& w);
 
 /// Scrolls a field.
 Action scroll_field(Field field, float to);
-/// Runs ids with their text.
-Action show_ids(std::vector<int> ids, std::string text);
 
 /// The example whose prompt is shown; null: none.
 const TourStop* shown_example(const UiState& state);

@@ -10,54 +10,28 @@
 namespace headscope::app {
 namespace {
 
-/// Whether the run is compared with the stop's second prompt, or with none and with no second model.
-bool compares_as_stop(const UiState& s, const std::string& second) {
-  if (second.empty()) return !s.second.is_set();
-  return s.second.on && s.second.model.empty() && s.second.text.edit.text == second &&
-         s.second.alignment == Alignment::position;
-}
-
-/// Replaces the second prompt and model by the stop's, because its text is about those.
-void compare(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
-  const bool has_text = !snapshot.model || !snapshot.model->patterns;
-  const std::string second = has_text ? stop.second.value_or("") : "";
-  const auto& entered = s.tour.entered;
-  const bool own = !compares_as_stop(s, entered ? entered->document.second.text.edit.text : "");
-  if (s.second.is_set() && own)
-    s.message = {std::string(stop.second ? "The tour has its own second prompt"
-                                         : "The tour shows no second prompt or model") +
-                 "; yours comes back when the tour is closed."};
-  s.side = Side::run;
-  s.second = {.on = !second.empty(), .text = {make_text_state(second)}, .model = {}};
-}
-
-/// Replaces all edits by the stop's, because its text is about those.
-void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
-  const bool first = !s.tour.entered, own = s.edits != (first ? EditList() : s.tour.entered->document.edits);
-  EditList list;
-  try {
-    if (snapshot.model && !stop.edits.empty())
-      for (model::Edit& edit : parse_edits(stop.edits, *snapshot.model))
-        list.edits.push_back({std::move(edit), true});
-  } catch (const model::RunError& e) {  // the tour was written for another model
-    s.edits_bar.open = true;
-    s.edits_bar.problem = e.what();
-  }
-  if (own && list != s.edits)
-    s.message = {first ? "The tour puts your edits aside; they come back when it is closed."
-                       : "The tour has replaced your edits; Ctrl+Z undoes that."};
-  s.edits = std::move(list);
-}
-
 WindowContent content_of(const UiState& s) {
   return {s, s.side, s, s.options};
 }
 
-/// Shows a stop's selection, comparison and edits, which depend on the model.
+/// Shows a stop's selection, and its comparison and edits in place of the user's, because its text is about
+/// those. They depend on the model.
 void enter(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   select_stop(s, stop, snapshot);
-  compare(s, stop, snapshot);
-  edit(s, stop, snapshot);
+  const auto& model = snapshot.model;
+  const std::string second = model && model->patterns ? "" : stop.second.value_or("");
+  s.side = Side::run;
+  s.second = {.on = !second.empty(), .text = {make_text_state(second)}, .model = {}};
+  s.edits = {};
+  try {
+    if (model && !stop.edits.empty())
+      for (model::Edit& edit : parse_edits(stop.edits, *model))
+        s.edits.edits.push_back({std::move(edit), true});
+  } catch (const model::RunError& e) {  // the tour was written for another model
+    s.edits = {};
+    s.edits_bar.open = true;
+    s.edits_bar.problem = e.what();
+  }
   s.tour.entered = content_of(s);
   s.tour.entered->document.prompt.edit.text = stop.prompt.value_or("");
 }
@@ -102,7 +76,6 @@ void reduce(UiState& s, const CloseTour&, ReduceContext& w) {
     s.playing = nullptr;
   }
   s.tour = {};
-  show_option_text(s);
 }
 
 /// Options have their defaults, unless the stop names them: texts say their numbers.
@@ -110,7 +83,10 @@ void reduce(UiState& s, const GoToStop& a, ReduceContext& w) {
   if (s.tour.tour < 0 || s.tour.tour >= std::ssize(s.tours)) return;
   const Tour& tour = s.tours[s.tour.tour];
   const bool opens = !s.tour.before;
+  const Document own = s;
+  Document known = opens ? Document{} : s.tour.entered->document;
   if (opens) s.tour.before = content_of(s);
+  if (opens && shown_example(s) != nullptr) known.prompt = own.prompt;
   const int before =
       std::exchange(s.tour.stop, std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1));
   const bool ends = s.tour.stop + 1 == std::ssize(tour.stops);
@@ -119,18 +95,17 @@ void reduce(UiState& s, const GoToStop& a, ReduceContext& w) {
   // Keeps what the user typed until a stop has another prompt.
   const bool goes_on =
       s.tour.entered && before != s.tour.stop && s.tour.entered->document.prompt.edit.text == now.prompt;
-  if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text) {
-    const std::string& own = s.prompt.edit.text;
-    if (opens && !own.empty() && shown_example(s) == nullptr)
-      s.message = {"The tour has its own prompt; yours comes back when the tour is closed."};
+  if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text)
     replace_prompt(s, {*now.prompt, {}, s.start_token}, w);  // an example's note stays with its own prompt
-  }
   s.playing = nullptr;
   s.options = {};
   for (const auto& [option, value] : now.options) s.options.set(*option, value);
   if (!now.view.empty()) reduce(s, ShowView{now.view}, w);
-  show_option_text(s);
   enter(s, now, w.snapshot);
+  if ((differing_parts(own, known) & differing_parts(own, s)) == 0) return;
+  s.message = {opens
+                   ? "The tour shows its own prompt, edits and comparison; yours come back when it is closed."
+                   : "The tour has replaced your changes; Ctrl+Z restores them."};
 }
 
 void reduce(UiState& s, const RevealPoint& a, ReduceContext&) {

@@ -91,8 +91,6 @@ void reduce(ViewSlice& s, const ShowView& a, ReduceContext&) {
   std::string& there = a.second_pane ? s.view : s.second_view;
   if (there == view->id) there = here.empty() ? next_tab(view->id, 1) : here;
   here = view->id;
-  s.playing = nullptr;
-  show_option_text(s);
 }
 
 void reduce(ViewSlice& s, const ShowPart& a, ReduceContext& w) {
@@ -108,7 +106,6 @@ void reduce(ViewSlice& s, const StepView& a, ReduceContext& w) {
 
 void reduce(ViewSlice& s, const TypeOption& a, ReduceContext&) {
   s.typed_last = a.option;
-  show_option_text(s);
 }
 
 void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w) {
@@ -120,7 +117,6 @@ void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w) {
   reduce(s, SelectHead{there->selection.layer, there->selection.head}, w);
   reduce(s, SelectQuery{there->selection.query}, w);
   reduce(s, SelectKey{there->selection.key}, w);
-  show_option_text(s);
 }
 
 static std::ptrdiff_t selections_in(const ViewActions& actions) {
@@ -149,7 +145,6 @@ void reduce(UiState& s, const BeginClick&, ReduceContext&) {
 void reduce(ViewSlice& s, const UndoClick&, ReduceContext& w) {
   s.options = s.options_before;
   s.playing = nullptr;
-  show_option_text(s);
   w.is_no_visit = true;
   if (s.selection == s.selection_before) return;
   s.selection = s.selection_before;

@@ -189,7 +189,7 @@ TEST_F(TwoModelsWindow, ATourThatNeedsTheUneditedRunRestoresTheComparison) {
   const auto& tours = core.state().tours;
   const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
   apply_and_show(core, OpenTour{static_cast<int>(found - tours.begin())});
-  EXPECT_THAT(core.state().message.text, HasSubstr("yours comes back when the tour is closed"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("yours come back when it is closed"));
   apply_and_show(core, GoToStop{2});
   EXPECT_TRUE(core.state().second.model.empty());
   core.apply(CloseTour{});

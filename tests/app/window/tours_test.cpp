@@ -39,7 +39,7 @@ TEST_F(ToursTest, EveryStopShowsWhatItSays) {
       EXPECT_EQ(prompt(core), *stop.prompt);
       EXPECT_EQ(core.state().view, stop.view);
       EXPECT_THAT(core.state().message.text,
-                  AnyOf("", StartsWith("The tour has its own prompt; yours comes back")));
+                  AnyOf("", StartsWith("The tour shows its own prompt")));
       const Selection selection = clamped(core.state().selection, *core.snapshot().run);
       const auto label = [&](int position) { return core.snapshot().run->tokens.labels[position]; };
       if (stop.token && *stop.token != "last") {
@@ -198,7 +198,7 @@ TEST_F(ToursTest, EditsThatAStopReplacesAreSpokenOf) {
   EXPECT_THAT(core.state().message.text, HasSubstr("come back when it is closed"));
   apply_and_show(core, ToggleEdit{edit}, GoToStop{1});
   EXPECT_TRUE(core.state().edits.edits.empty());
-  EXPECT_THAT(core.state().message.text, HasSubstr("replaced your edits"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("replaced your changes"));
   apply_and_show(core, Undo{});
   EXPECT_EQ(core.state().edits.edits.size(), 1U);
 }
