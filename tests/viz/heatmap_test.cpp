@@ -3,7 +3,6 @@
 #include "tests/support/matchers.h"
 #include "tests/viz/grids.h"
 #include "tests/viz/text_boxes.h"
-#include "viz/charts/small_multiples.h"
 
 namespace headscope::viz::heatmap_test {
 namespace {
@@ -115,19 +114,6 @@ TEST(Labels, AreThinnedToNiceSteps) {
   EXPECT_THAT(labelled_cells(0, 10, 10, 4, 15, -1), ::testing::ElementsAre(0, 5));
   EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, 12), ::testing::ElementsAre(0, 5, 12, 20, 25));
   EXPECT_THAT(labelled_cells(2.6, 4, 10, 40, 15, -1), ::testing::ElementsAre(3, 4, 5, 6));
-}
-
-TEST(SmallMultiples, FitZoomAndScroll) {
-  for (const auto& [rows, cols] : {std::pair{4, 4}, {12, 12}, {48, 25}}) {
-    const TileGrid fitted = fit_tiles({10, 10, 400, 500}, rows, cols, 1, 7, 7, style_of());
-    EXPECT_EQ(fitted.first_row, 0);
-    EXPECT_LE(fitted.tile_rect(rows - 1, cols - 1).right(), 410.5F);
-    EXPECT_LE(fitted.tile_rect(rows - 1, cols - 1).bottom(), 510.5F);
-    const TileGrid zoomed = fit_tiles({10, 10, 400, 500}, rows, cols, 3, 1e9, 1e9, style_of());
-    EXPECT_NEAR(zoomed.tile_rect(rows - 1, cols - 1).bottom(), 510, 1);
-    EXPECT_NEAR(zoomed.tile_rect(rows - 1, cols - 1).right(), 410, 1);
-    EXPECT_FALSE(zoomed.is_visible(0, 0));
-  }
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "viz/charts/links.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -12,18 +11,7 @@
 namespace headscope::viz {
 namespace {
 
-constexpr int kStrokes =
-    16;  // number of line widths that weights are rounded to, which limits the number of items
-
-float part_of_stroke(int stroke) {
-  return static_cast<float>(stroke) / (kStrokes - 1);
-}
-float stroke_width(int stroke, const Style& style) {
-  return style.unit() / 4 * (0.7F + 2.6F * part_of_stroke(stroke));
-}
-Color stroke_color(Color color, int stroke) {
-  return color.with_alpha(static_cast<std::uint8_t>(std::lround(64 + 181 * part_of_stroke(stroke))));
-}
+constexpr float kFullWidth = 0.825F, kLeastWidth = 0.175F;  // of lines, in units
 
 float loop_radius(float pitch, const Style& style) {
   return std::clamp(0.3F * pitch, 1.5F, 2.5F * style.unit());
@@ -66,16 +54,19 @@ struct Links {
            (static_cast<float>(series) - (all - 1) / 2) * apart;
   }
 
-  /// What all widths are multiplied by: in narrow rows lines of neighbours stay apart.
-  float width_scale() const {
+  /// In narrow rows lines are thinner, so that those of neighbours stay apart.
+  LinkStroke stroke(double weight, Color color) const {
+    const auto part = static_cast<float>(chart.full > 0 ? std::clamp(weight / chart.full, 0.0, 1.0) : 0);
     const float narrowest = is_row() ? pitch() : std::min(pitch(), pitch(End::to));
-    return std::min(1.F, std::max(1.F, 0.3F * narrowest) / stroke_width(kStrokes - 1, style));
+    const float scale = std::min(style.unit(), std::max(1.F, 0.3F * narrowest) / kFullWidth);
+    return {scale * (kLeastWidth + (kFullWidth - kLeastWidth) * part),
+            color.with_alpha(static_cast<std::uint8_t>(std::lround(64 + 181 * part)))};
   }
-
-  /// The index of a weight's line width, in [0, kStrokes).
-  int stroke(float weight) const {
-    const double part = chart.full > 0 ? static_cast<double>(weight) / chart.full : 0;
-    return static_cast<int>(std::lround(std::clamp(part, 0.0, 1.0) * (kStrokes - 1)));
+  LinkStroke stroke(const Link& link) const {
+    return stroke(static_cast<double>(link.weight), chart.series[link.series].color);
+  }
+  std::vector<float> dashes(const Link& link) const {
+    return dashes_of(chart.series[link.series].dashes, style.unit());
   }
 
   /// Height of an arc divided by half its width: a half circle, or flatter without enough room.
@@ -107,53 +98,32 @@ struct Links {
     return line;
   }
 
-  void paint_arcs(Scene& scene, std::span<const Link> links) const {
-    const float base = layout.drawing.bottom(), scale = width_scale();
-    for (const Link& link : links) {
-      Polyline line = arc(link);
-      line.width = scale * stroke_width(stroke(link.weight), style);
-      line.color = stroke_color(chart.series[link.series].color, stroke(link.weight));
-      const float arrow = arrow_size(pitch(), line.width, style);
-      line.dashes = dashes_of(chart.series[link.series].dashes, style.unit());
-      if (link.from == link.to || arrow < 2) {
-        scene.add(std::move(line));
-        continue;
-      }
-      // The line ends in the middle of an arrow down to the target.
-      const Point end = line.points.back();
-      for (std::size_t i = line.points.size() / 2; i < line.points.size(); ++i)
-        line.points[i].y = std::min(line.points[i].y, base - arrow / 2);
-      const Color color = line.color;
+  void paint_arc(Scene& scene, const Link& link) const {
+    const float base = layout.drawing.bottom();
+    const auto [width, color] = stroke(link);
+    Polyline line = arc(link);
+    line.width = width, line.color = color, line.dashes = dashes(link);
+    const float arrow = arrow_size(pitch(), width, style);
+    if (link.from == link.to || arrow < 2) {
       scene.add(std::move(line));
-      scene.add(FillPolygon{
-          {{end.x - arrow / 2, end.y - arrow}, {end.x + arrow / 2, end.y - arrow}, {end.x, end.y}}, color});
+      return;
     }
+    // The line ends in the middle of an arrow down to the target.
+    const Point end = line.points.back();
+    for (std::size_t i = line.points.size() / 2; i < line.points.size(); ++i)
+      line.points[i].y = std::min(line.points[i].y, base - arrow / 2);
+    scene.add(std::move(line));
+    scene.add(FillPolygon{
+        {{end.x - arrow / 2, end.y - arrow}, {end.x + arrow / 2, end.y - arrow}, {end.x, end.y}}, color});
   }
 
-  /// Links are sorted by weight: those of one stroke and series are consecutive, except for the series.
-  void paint_straight(Scene& scene, std::span<const Link> links) const {
-    const float scale = width_scale();
-    std::vector<Segments> by_series(chart.series.size());
-    int current = 0;
-    const auto flush = [&] {
-      for (std::size_t s = 0; s < by_series.size(); ++s) {
-        if (by_series[s].points.empty()) continue;
-        by_series[s].color = stroke_color(chart.series[s].color, current);
-        by_series[s].width = scale * stroke_width(current, style);
-        by_series[s].dashes = dashes_of(chart.series[s].dashes, style.unit());
-        scene.add(std::exchange(by_series[s], {}));
-      }
-    };
-    for (const Link& link : links) {
-      if (const int next = stroke(link.weight); next != current) {
-        flush();
-        current = next;
-      }
-      auto& points = by_series[link.series].points;
-      points.push_back({layout.drawing.x, place(link.from, link.series)});
-      points.push_back({layout.drawing.right(), place(link.to, link.series, End::to)});
-    }
-    flush();
+  void paint_straight(Scene& scene, const Link& link) const {
+    const auto [width, color] = stroke(link);
+    scene.add(Segments{{{layout.drawing.x, place(link.from, link.series)},
+                        {layout.drawing.right(), place(link.to, link.series, End::to)}},
+                       color,
+                       width,
+                       dashes(link)});
   }
 
   void paint_marks(Scene& scene) const {
@@ -171,84 +141,6 @@ struct Links {
     mark(chart.marked_to, chart.to.color, End::to);
   }
 };
-
-// ---- around the drawing ----
-
-float entry_width(const LinkSeries& series, const Style& style) {
-  return (kDashSample + 1) * style.unit() + style.width(series.name, style.small()) + 4 * style.unit();
-}
-
-/// Left ends of the legend's entries, line by line, with as few lines as possible.
-std::vector<Point> legend_places(const LinkChart& chart, float width, const Style& style) {
-  std::vector<Point> places;
-  float x = 0, y = 0;
-  for (const LinkSeries& series : chart.series) {
-    const float w = entry_width(series, style);
-    if (x > 0 && x + w - 4 * style.unit() > width) x = 0, y += style.line(style.small());
-    places.push_back({x, y});
-    x += w;
-  }
-  return places;
-}
-float legend_height(const LinkChart& chart, float width, const Style& style) {
-  const std::vector<Point> places = legend_places(chart, width, style);
-  return places.empty() ? 0 : places.back().y + style.line(style.small()) + 1.5F * style.unit();
-}
-
-bool paint_legend(Scene& scene, const LinkChart& chart, Rect area, const Style& style) {
-  const std::vector<Point> places = legend_places(chart, area.w, style);
-  const float u = style.unit(), line = style.line(style.small());
-  bool whole = true;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const Point at{area.x + places[i].x, area.y + places[i].y + line / 2};
-    const LinkSeries& series = chart.series[i];
-    whole &= entry_width(series, style) - 4 * u <= area.w;
-    scene.add(
-        Segments{{at, {at.x + kDashSample * u, at.y}}, series.color, 0.6F * u, dashes_of(series.dashes, u)});
-    add_label(scene, style, series.name, {at.x + (kDashSample + 1) * u, at.y}, style.small(),
-              style.theme.text, FontStyle::regular, Align::left, area.w - (kDashSample + 1) * u);
-  }
-  return whole;
-}
-
-/// Paints "weight — 0.25 — 0.5 — 1" with the chart's title, right-aligned. Where all lines are about equally
-/// thin, their shades alone tell the weights, and swatches show these. Without the title if there is no room
-/// for it. Returns its width; paints nothing if it does not fit.
-float paint_widths(Scene& scene, const Links& links, Point right_middle, float room) {
-  const Style& style = links.style;
-  const float u = style.unit();
-  const bool by_shade = links.width_scale() * stroke_width(kStrokes - 1, style) < u / 2;
-  std::string title = links.chart.width_title + (by_shade ? " (shade)" : "");
-  const Color color = links.chart.series.size() == 1 ? links.chart.series[0].color : style.theme.text;
-  float width = 0;
-  std::array<std::string, 3> texts;
-  const std::array<double, 3> parts{0.25, 0.5, 1};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    texts[i] = number(parts[i] * links.chart.full, 2);
-    width += 3 * u + 4 * u + u + style.width(texts[i], style.small());
-  }
-  if (width + style.width(title, style.small()) > room) title.clear();
-  width += style.width(title, style.small());
-  if (width > room) return 0;
-  float x = right_middle.x - width;
-  const float y = right_middle.y;
-  add_muted(scene, style, title, {x, y});
-  x += style.width(title, style.small());
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const int stroke = links.stroke(static_cast<float>(parts[i] * links.chart.full));
-    x += 3 * u;
-    if (by_shade) {
-      scene.add(FillRect{{x, y - u, 4 * u, 2 * u}, stroke_color(color, stroke)});
-    } else {
-      scene.add_line({x, y}, {x + 4 * u, y}, stroke_color(color, stroke),
-                     links.width_scale() * stroke_width(stroke, style));
-    }
-    x += 5 * u;
-    add_muted(scene, style, texts[i], {x, y});
-    x += style.width(texts[i], style.small());
-  }
-  return width;
-}
 
 void place_columns(LinkLayout& layout, const LinkChart& chart, Rect inner, const Style& style) {
   const Links links{chart, layout, style};
@@ -298,18 +190,11 @@ void place_row(LinkLayout& layout, const LinkChart& chart, Rect inner, const Sty
 
 LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style) {
   LinkLayout layout;
-  layout.area = area;
+  layout.left = area.x;
   const Links links{chart, layout, style};
   layout.fits = links.count() > 0 && links.count(End::to) > 0;
   if (!layout.fits) return layout;
-  const float legend = legend_height(chart, area.w, style),
-              note = style.line(style.small()) + 2 * style.unit();
-  layout.legend = area.h >= legend + note + 9 * style.font_size;
-  layout.note = area.h >= note + 9 * style.font_size;
-  Rect inner = area;
-  if (layout.legend) inner.y += legend, inner.h -= legend;
-  if (layout.note) inner.h -= note;
-  (links.is_row() ? place_row : place_columns)(layout, chart, inner, style);
+  (links.is_row() ? place_row : place_columns)(layout, chart, area, style);
   layout.from.role = chart.from_role;
   layout.to.role = chart.to_role;
   return layout;
@@ -318,17 +203,11 @@ LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style) 
 void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& layout, const Style& style) {
   Scene& scene = picture.scene;
   const Links links{chart, layout, style};
-  const Rect& area = layout.area;
-  picture.whole &= layout.legend && layout.note;
-  if (layout.legend)
-    picture.whole &= paint_legend(scene, chart, {area.x, area.y, area.w, layout.drawing.y - area.y}, style);
   paint_link_lines(scene, chart, chart.links, layout, style);
   const Region grid = links.grid();
-  float bottom = layout.drawing.bottom();
   if (links.is_row()) {
     picture.whole &=
-        paint_axis_labels(scene, chart.from, layout.from_room, grid, LabelSide::below, style, area.x);
-    bottom += layout.from_room.size;
+        paint_axis_labels(scene, chart.from, layout.from_room, grid, LabelSide::below, style, layout.left);
     const float y = layout.drawing.bottom();
     scene.add_line({layout.drawing.x, y}, {layout.drawing.right(), y}, style.theme.line);
     picture.regions.push_back(layout.from);
@@ -340,21 +219,17 @@ void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& lay
     picture.regions.push_back(layout.to);
   }
   links.paint_marks(scene);
-  if (!layout.note) return;
-  const float y = bottom + 2 * style.unit() + style.line(style.small()) / 2, gap = 4 * style.unit();
-  const float words = style.width(chart.note, style.small());
-  // Under the drawing, if that leaves room for the note.
-  const float used = layout.drawing.right() + (links.is_row() ? 0 : layout.to_room.size) - area.x;
-  const float room = std::min(area.w, std::max(used, words + gap + 22 * style.font_size));
-  const float widths = paint_widths(scene, links, {area.x + room, y}, room - words - gap);
-  picture.whole &= widths > 0 && words <= area.w;
-  add_muted(scene, style, chart.note, {area.x, y}, Align::left, area.w);
 }
 
 void paint_link_lines(Scene& scene, const LinkChart& chart, std::span<const Link> links,
                       const LinkLayout& layout, const Style& style) {
   const Links all{chart, layout, style};
-  all.is_row() ? all.paint_arcs(scene, links) : all.paint_straight(scene, links);
+  for (const Link& link : links) all.is_row() ? all.paint_arc(scene, link) : all.paint_straight(scene, link);
+}
+
+LinkStroke stroke_of(const LinkChart& chart, const LinkLayout& layout, double weight, Color color,
+                     const Style& style) {
+  return Links{chart, layout, style}.stroke(weight, color);
 }
 
 }  // namespace headscope::viz

@@ -1,6 +1,5 @@
 #pragma once
 #include <span>
-#include <string>
 #include <vector>
 
 #include "viz/charts/axis.h"
@@ -19,7 +18,6 @@ struct Link {
 
 /// Lines of one colour and one pattern of dashes.
 struct LinkSeries {
-  std::string name;
   Color color;
   int dashes = 0;  ///< see dashes_of()
 };
@@ -30,12 +28,10 @@ struct LinkChart {
   Arrangement arrangement = Arrangement::columns;
   AxisLabels from, to;  ///< labels of the columns' items; arcs use only `from`
   std::vector<LinkSeries> series;
-  std::vector<Link> links;             ///< lightest first: the heaviest are drawn last
-  double full = 1;                     ///< the weight that gets the widest line
-  std::string width_title = "weight";  ///< what the widths of lines show, in the legend of widths
-  int marked_from = -1;                ///< chosen items: a dot in their axis' colour
+  std::vector<Link> links;  ///< lightest first: the heaviest are drawn last
+  double full = 1;          ///< the weight that gets the widest line
+  int marked_from = -1;     ///< chosen items: a dot in their axis' colour
   int marked_to = -1;
-  std::string note;      ///< under the drawing: which lines are shown
   bool centered = true;  ///< in its area; else at its left
   int from_role = 0;     ///< role of the regions: a row (for arcs a column) for each item
   int to_role = 0;
@@ -43,23 +39,28 @@ struct LinkChart {
 
 /// The layout.
 struct LinkLayout {
-  Rect area;
+  float left = 0;   ///< of the area
   Rect drawing;     ///< between the items: the lines' area
   Region from, to;  ///< regions of the items and their labels; arcs use only `from`
   LabelRoom from_room, to_room;
-  bool legend = false;
-  bool note = false;
   bool fits = true;  ///< false: there is no room to draw in
 };
 
 LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style);
 
-/// Draws names of series, items, lines, and the legend of widths. The picture is not whole if any of these
-/// does not fit.
+/// Draws items and lines. The picture is not whole if a label does not fit.
 void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& layout, const Style& style);
 
 /// Draws only some lines, as in `paint_links`; the chart's own links are ignored.
 void paint_link_lines(Scene& scene, const LinkChart& chart, std::span<const Link> links,
                       const LinkLayout& layout, const Style& style);
+
+/// The line of a weight, in one of the series' colours.
+struct LinkStroke {
+  float width = 1;
+  Color color;
+};
+LinkStroke stroke_of(const LinkChart& chart, const LinkLayout& layout, double weight, Color color,
+                     const Style& style);
 
 }  // namespace headscope::viz

@@ -343,12 +343,14 @@ class ViewCommand {
 
   // ---- tables ----
 
-  /// The options of the view that are not as they are by default, as the command line takes them.
+  /// The options of the view's numbers that are not as they are by default, as the command line takes them.
   Json options_json(const Options& options, const Selection& selection) const {
     Json json = Json::object();
     const View* const shown[] = {&view_};
     for (const OptionSpec* option : chosen_options(shown, options))
-      json[std::string(option->flag_name())] = utf8_or_replacement(to_text(*option, options.value(*option)));
+      if (!option->of_drawing)
+        json[std::string(option->flag_name())] =
+            utf8_or_replacement(to_text(*option, options.value(*option)));
     if (a_.session.side != Side::run) json["show"] = name_of(kSideNames, a_.session.side);
     if (selection.query >= 0) json["query"] = selection.query;
     if (selection.key >= 0) json["key"] = selection.key;

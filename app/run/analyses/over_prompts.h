@@ -32,6 +32,8 @@ template <class Answer, class Add>
 Answer over_prompts(const OverPrompts& over, const PromptRun& of, const Computation<Answer>& computation,
                     const Add& add, const ListOptions<Answer>& options = {}) {
   constexpr std::chrono::milliseconds kPause{100};  // between two parts that are shown
+  if (of.model->patterns)
+    throw model::RunError("a list of prompts needs a model that runs them; an attention file holds one run");
   const std::size_t count = std::min(options.most, over.list->prompts.size());
   Answer answer = computation.partial != nullptr ? *computation.partial : Answer{};
   auto shown = std::chrono::steady_clock::now();

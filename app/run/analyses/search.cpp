@@ -1,6 +1,7 @@
 #include "app/run/analyses/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -12,9 +13,7 @@
 #include "app/run/analyses/over_prompts.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/run_prompt.h"
-#include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 
@@ -30,13 +29,11 @@ namespace {
 
 using BestWeights = BestFound<FoundWeight>;
 /// The excerpt around a position of a run. `value`: the number of each position; empty: none.
-Excerpt excerpt_of(const PromptRun& run, int position, ExcerptSize size,
+Excerpt excerpt_of(const PromptRun& run, int position, int before, int after,
                    const std::function<float(int position)>& value = {}) {
-  const int last = run.run->length() - 1;
+  const int last = run.run->length() - 1, end = std::min(position + after, last);
   Excerpt excerpt;
-  // Not `position + after`: an excerpt may be asked to be as long as any number.
-  const int end = position + std::min(size.after, last - position);
-  excerpt.first = position - std::min(size.before, position);
+  excerpt.first = std::max(0, position - before);
   excerpt.continues = end < last;
   for (int i = excerpt.first; i <= end; ++i) {
     excerpt.labels.push_back(run.tokens.labels[i]);
@@ -162,31 +159,19 @@ void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, 
   }
 }
 
-/// Whether a selector means a token of a run; those of attention files have labels, but no bytes.
-bool is_token_of(const TokenSelector& selector, const PromptRun& run, const PromptTokens& tokens,
-                 int position, int query) {
-  if (!run.model->patterns)
-    return selector.matches(run.model->tokenizer->text(run.run->tokens[position]), position,
-                            run.run->length(), query);
-  if (selector.kind != TokenSelector::Kind::text)
-    return selector.matches("", position, run.run->length(), query);
-  const std::string& label = tokens.labels[position];
-  return label == viz::visible(selector.text) || label == viz::visible(" " + selector.text);
-}
-
 void search_tokens(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
                    BestWeights& best, std::stop_token stop) {
   const std::vector<model::HeadIndex> heads = heads_of(search, run);
   const std::vector<int>& ids = run.run->tokens;
-  const PromptTokens& key_side = key_tokens(run);
+  const std::vector<std::string>& key_labels = key_tokens(run).labels;
   const int length = run.run->length(), key_length = key_count(run);
   // The matching keys of each query; the patterns come later, one query after the other.
   std::vector<std::vector<int>> keys(ids.size());
   const bool later = std::ranges::any_of(heads, [&](model::HeadIndex head) { return sees_later(run, head); });
   for (int query = 0; query < length; ++query) {
-    if (!is_token_of(search.from, run, run.tokens, query, query)) continue;
+    if (!search.from.matches(run.tokens.labels[query], query, length, query)) continue;
     for (int key = 0; key < (later ? key_length : std::min(query + 1, key_length)); ++key) {
-      if (is_token_of(search.to, run, key_side, key, query)) keys[query].push_back(key);
+      if (search.to.matches(key_labels[key], key, length, query)) keys[query].push_back(key);
     }
   }
   // Query 0's weight on itself is 1 in every head that shows it no other key.
@@ -217,17 +202,13 @@ void search_tokens(const PromptRun& run, const WeightSearch& search, int prompt,
 /// Adds the matches in a run to those that are kept.
 void add_weights(const PromptRun& run, const WeightSearch& search, int prompt,
                  const Computation<FoundWeights>& computation, FoundWeights& all) {
-  constexpr ExcerptSize kUpToQuery{13, 0};
   BestWeights found(WeightsOfRun::kMax);
   const auto look = search.shape.empty() ? search_tokens : search_shape;
   look(run, search, prompt, computation.workspace, found, computation.stop);
   join_found(all, found, prompt, WeightsOfRun::kMax, [&](const FoundWeight& one) {
-    if (run.model->patterns) return excerpt_of(run, one.query, kUpToQuery);
-    const std::vector<float> weights =
-        run.model->transformer->attention_row(*run.run, one.layer, one.head, one.query).weights;
-    return excerpt_of(run, one.query, kUpToQuery, [&](int key) {
-      return static_cast<std::size_t>(key) < weights.size() ? weights[key] : 0.F;
-    });
+    Excerpt excerpt = excerpt_of(run, one.query, 13, 0);
+    excerpt.key = key_tokens(run).labels[one.key];
+    return excerpt;
   });
 }
 
@@ -253,22 +234,19 @@ class WatchedNeurons {
   const model::Hooks& hooks() const { return hooks_; }
 
   /// Adds the largest activations in a run to those that are kept.
-  void add(const PromptRun& run, const ActivationSearch& search, int prompt, FoundActivations& found) const {
+  void add(const PromptRun& run, int prompt, FoundActivations& found) const {
     const std::vector<int>& ids = run.run->tokens;
     BestFound<FoundActivation> best(ActivationsOfRun::kMax);
     for (int position = 0; position < run.run->length(); ++position) {
-      const std::string token = run.model->tokenizer->text(ids[position]);
-      if (!search.at.matches(token, position, run.run->length(), position)) continue;
       for (std::size_t i = 0; i < neurons_.size(); ++i) {
         const float activation = values_[i][position];
-        if (static_cast<double>(activation) > search.above)  // not NaN
+        if (!std::isnan(activation))
           best.add({prompt, neurons_[i].layer, neurons_[i].neuron, position, ids[position], activation});
       }
     }
     join_found(found, best, prompt, ActivationsOfRun::kMax, [&](const FoundActivation& one) {
       const auto index = std::ranges::find(neurons_, NeuronIndex{one.layer, one.neuron}) - neurons_.begin();
-      return excerpt_of(run, one.position, search.excerpt,
-                        [&](int position) { return values_[index][position]; });
+      return excerpt_of(run, one.position, 16, 8, [&](int position) { return values_[index][position]; });
     });
   }
 
@@ -287,13 +265,15 @@ std::string Excerpt::text() const {
 }
 
 std::size_t Excerpt::bytes() const {
-  std::size_t sum = sizeof *this + values.size() * sizeof(float);
+  std::size_t sum = sizeof *this + values.size() * sizeof(float) + key.size();
   for (const std::string& label : labels) sum += sizeof label + label.size();
   return sum;
 }
 
-bool TokenSelector::matches(std::string_view bytes, int position, int length, int query) const {
-  if (kind == Kind::text) return bytes == text || (bytes.starts_with(' ') && bytes.substr(1) == text);
+bool TokenSelector::matches(std::string_view label, int position, int length, int query) const {
+  constexpr std::string_view kSpace = "·";
+  if (kind == Kind::text)
+    return label == text || (label.starts_with(kSpace) && label.substr(kSpace.size()) == text);
   if (kind == Kind::position) return position == number;
   if (kind == Kind::from_position) return position >= number;
   if (kind == Kind::from_end) return position == length - number;
@@ -316,19 +296,19 @@ FoundWeights WeightsOverList::compute(const PromptRun& run,
 
 FoundActivations ActivationsOfRun::compute(const PromptRun& run,
                                            const Computation<FoundActivations>& computation) const {
-  const WatchedNeurons watched(search.neurons, *run.model);
+  const WatchedNeurons watched(neurons, *run.model);
   recompute(run, 0, run.run->length(), watched.hooks(), computation.workspace, computation.stop);
   FoundActivations found;
-  watched.add(run, search, 1, found);
+  watched.add(run, 1, found);
   return found;
 }
 
 FoundActivations ActivationsOverList::compute(const PromptRun& run,
                                               const Computation<FoundActivations>& computation) const {
-  const WatchedNeurons watched(search.neurons, *run.model);
+  const WatchedNeurons watched(neurons, *run.model);
   return over_prompts(over, run, computation,
                       [&](const PromptRun& one, std::size_t index, FoundActivations& found) {
-                        watched.add(one, search, static_cast<int>(index) + 1, found);
+                        watched.add(one, static_cast<int>(index) + 1, found);
                       },
                       {.hooks = &watched.hooks()});
 }

@@ -19,19 +19,13 @@ namespace headscope::app {
 struct TokenSelector {
   enum class Kind { any, text, position, from_position, from_end, before_query };
   Kind kind = Kind::any;
-  std::string text;  ///< Kind::text: the token's bytes, with or without a leading space
+  std::string text;  ///< Kind::text: the token's label, with or without a leading space
   int number = 0;  ///< position: from 0; from_position: that one and all later ones; from_end: 1 is the last;
                    ///< before_query: 1 is the token before it (for keys only)
 
-  bool matches(std::string_view bytes, int position, int length, int query) const;
+  bool matches(std::string_view label, int position, int length, int query) const;
   bool operator==(const TokenSelector&) const = default;
   std::size_t hash() const { return hash_of(kind, std::hash<std::string>{}(text), number); }
-};
-
-/// How many tokens around a place belong to its excerpt.
-struct ExcerptSize {
-  int before = 0, after = 0;
-  bool operator==(const ExcerptSize&) const = default;
 };
 
 /// The tokens of a prompt around a place, with a number for each.
@@ -40,6 +34,7 @@ struct Excerpt {
   bool continues = false;           ///< tokens of the run follow the last
   std::vector<std::string> labels;  ///< of the tokens
   std::vector<float> values;        ///< a number for each token; empty: there is none
+  std::string key;                  ///< of a weight: label of its key's token
 
   std::string text() const;  ///< "…·gave·a·drink": up to the last token
   std::size_t bytes() const;
@@ -60,7 +55,7 @@ struct Found {
   }
 };
 
-/// Its excerpt has the tokens up to the query, with the query's weight on each; of an attention file without.
+/// Its excerpt has the tokens up to the query.
 struct FoundWeight {
   int prompt = 1;  ///< from 1
   int layer = 0, head = 0, query = 0, key = 0;
@@ -122,23 +117,14 @@ struct FoundActivation {
 };
 using FoundActivations = Found<FoundActivation>;
 
-struct ActivationSearch {
-  std::vector<NeuronIndex> neurons;
-  TokenSelector at;                                         ///< positions
-  double above = -std::numeric_limits<double>::infinity();  ///< activations larger than this
-  ExcerptSize excerpt = {16, 8};
-  bool operator==(const ActivationSearch&) const = default;
-  std::size_t hash() const { return hash_of(neurons.size(), at.hash()); }
-};
-
 /// The largest activations (mlp.hook_post, after edits), ties by prompt, layer, neuron and position.
 struct ActivationsOfRun {
   static constexpr std::string_view kName = "activations of neurons";
   static constexpr Capability kNeeds = Capability::weights | Capability::mlp;
   static constexpr std::size_t kMax = 200;  ///< how many are kept
-  ActivationSearch search;
+  std::vector<NeuronIndex> neurons;
   bool operator==(const ActivationsOfRun&) const = default;
-  std::size_t hash() const { return search.hash(); }
+  std::size_t hash() const { return hash_of(neurons.size()); }
   FoundActivations compute(const PromptRun& run, const Computation<FoundActivations>& computation) const;
 };
 
@@ -147,9 +133,9 @@ struct ActivationsOverList {
   static constexpr Capability kNeeds = ActivationsOfRun::kNeeds;
   static constexpr bool kModelOnly = true;
   OverPrompts over;
-  ActivationSearch search;
+  std::vector<NeuronIndex> neurons;
   bool operator==(const ActivationsOverList&) const = default;
-  std::size_t hash() const { return hash_of(over.hash(), search.hash()); }
+  std::size_t hash() const { return hash_of(over.hash(), neurons.size()); }
   /// Parts cover the first prompts.
   FoundActivations compute(const PromptRun& run, const Computation<FoundActivations>& computation) const;
 };

@@ -1,6 +1,5 @@
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/small_multiples.h"
 
 namespace headscope::app::heads {
 
@@ -42,7 +41,7 @@ viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails)
 /// remaining keys; if it is not pooled, it is key 0 itself, and outside the scale.
 struct Map {
   std::vector<float> values;
-  std::vector<float> row_factors;
+  PatternScale colors;
   viz::HeatmapCells cells;
 };
 
@@ -52,28 +51,61 @@ Map make_map(const Thumbnail& t, const ViewContext& c, const viz::ColorScale& sc
   const bool without_key0 = c.options[kWithoutKey0], pooled = !t.first_column_without_key0.empty();
   for (int row = 0; row < t.rows && without_key0 && pooled; ++row)
     map.values[row * t.cols] = t.first_column_without_key0[row];
-  map.cells.matrix = viz::Matrix::row_major(map.values, t.rows, t.cols);
-  map.row_factors = pattern_scale(c, map.cells.matrix, "", t.masked.empty()).row_factors;
-  map.cells.scale = scale;
+  const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.rows, t.cols);
+  map.colors = pattern_scale(c, matrix, "", t.masked.empty());
+  map.colors.scale = scale;
+  if (pooled) map.colors.outside_column = -1;
+  map.cells = colored_cells(matrix, map.colors, {});
   map.cells.masked_above_diagonal = t.masked.empty();
   map.cells.masked = t.masked;
-  map.cells.outside_column = without_key0 && !pooled && t.cols > 1 ? 0 : -1;
-  map.cells.row_factors = map.row_factors;
   return map;
 }
 
-struct Layout {
-  viz::Rect area;
-  viz::TileGrid tiles;
-  float note = 0;  ///< the middle of the line under the maps that says how cells are pooled; 0: none does
+/// The maps as a grid, whose cells also have the gap after each.
+struct Tiles {
+  viz::Region grid;
+  float side = 0, gap = 0;
+
+  viz::Rect rect_of(int layer, int head) const {
+    const viz::Rect cell = grid.cell_rect(layer, head);
+    return {cell.x, cell.y, side, side};
+  }
+  /// What is seen of the maps.
+  viz::Rect shown() const { return {grid.rect.x, grid.rect.y, grid.rect.w - gap, grid.rect.h - gap}; }
 };
 
-viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int rows, int cols) {
-  const viz::Rect whole = tiles.tile_rect(layer, head), &area = tiles.area;
-  viz::Region region = viz::Region::grid(kHead, layer * tiles.cols + head, whole, rows, cols);
-  const float left = std::max(whole.x, area.x), top = std::max(whole.y, area.y);
-  region.rect = {left, top, std::min(whole.right(), area.right()) - left,
-                 std::min(whole.bottom(), area.bottom()) - top};
+/// Square maps that fit an area, enlarged; scrolled as the options say, but not past the ends.
+Tiles tiles_in(const ViewContext& c, const viz::Rect& area) {
+  const viz::Style style = style_of(c);
+  const int layers = c.run->run->config.n_layer, heads = c.run->run->config.n_head;
+  const double fitting = std::min(area.w / static_cast<float>(heads), area.h / static_cast<float>(layers));
+  const auto wanted = std::max(3.F, static_cast<float>(fitting * c.options[kHeadsZoom]));
+  Tiles tiles{viz::Region::grid(kHead, 0, {}, layers, heads)};
+  tiles.gap = wanted >= 40 ? style.unit() : wanted >= 14 ? style.unit() / 2 : 1;
+  // The last one has no gap after it: that is distributed over all of them.
+  const float all = wanted + tiles.gap / static_cast<float>(std::max(layers, heads));
+  const float pitch = std::max(tiles.gap + 2, std::floor(all * style.device_scale) / style.device_scale);
+  tiles.side = pitch - tiles.gap;
+  const auto fit = [&](const Option<double>& option, float room, int count, double& first, double& shown) {
+    constexpr double kRounding = 1e-3;
+    const double some = std::max(0.F, (room + tiles.gap) / pitch);
+    shown = some + kRounding >= count ? count : some;
+    first = std::clamp(c.options[option], 0.0, count - shown);
+    return static_cast<float>(shown) * pitch;
+  };
+  viz::Region& grid = tiles.grid;
+  grid.rect = {area.x, area.y, fit(kFirstHead, area.w, heads, grid.first_col, grid.cols),
+               fit(kFirstLayer, area.h, layers, grid.first_row, grid.rows)};
+  return tiles;
+}
+
+/// The part of a head's map that is in sight.
+viz::Region map_region(const Tiles& tiles, int layer, int head, int rows, int cols) {
+  const viz::Rect whole = tiles.rect_of(layer, head), shown = tiles.shown();
+  viz::Region region = viz::Region::grid(kHead, layer * tiles.grid.col_count + head, whole, rows, cols);
+  const float left = std::max(whole.x, shown.x), top = std::max(whole.y, shown.y);
+  region.rect = {left, top, std::min(whole.right(), shown.right()) - left,
+                 std::min(whole.bottom(), shown.bottom()) - top};
   region.first_row = static_cast<double>(top - whole.y) / whole.h * rows;
   region.first_col = static_cast<double>(left - whole.x) / whole.w * cols;
   region.rows = static_cast<double>(region.rect.h) / whole.h * rows;
@@ -81,27 +113,25 @@ viz::Region tile_region(const viz::TileGrid& tiles, int layer, int head, int row
   return region;
 }
 
-void paint_names(viz::Scene& scene, const ViewContext& c, const Layout& layout) {
+void paint_names(viz::Scene& scene, const ViewContext& c, const Tiles& tiles) {
   const viz::Style style = style_of(c);
-  const viz::TileGrid& tiles = layout.tiles;
-  const float u = style.unit(), pitch = tiles.pitch();
-  auto name = [&](const std::string& text, viz::Point at, bool chosen, viz::Align align) {
+  const viz::Region& grid = tiles.grid;
+  const float u = style.unit(), pitch = tiles.side + tiles.gap;
+  const auto name = [&](const std::string& text, viz::Point at, bool chosen, viz::Align align) {
     viz::add_label(scene, style, text, at, style.small(), chosen ? c.theme->accent : c.theme->text_muted,
                    chosen ? viz::FontStyle::medium : viz::FontStyle::regular, align);
   };
-  for (const int layer : viz::labelled_cells(tiles.first_row, tiles.rows_shown(), tiles.rows, pitch,
-                                             1.25F * style.small(), c.selection.layer)) {
-    name("L" + std::to_string(layer), {tiles.area.x - 1.5F * u, tiles.tile_rect(layer, 0).center().y},
+  for (const int layer : viz::labelled_cells(grid.first_row, grid.rows, grid.row_count, pitch,
+                                             1.25F * style.small(), c.selection.layer))
+    name("L" + std::to_string(layer), {grid.rect.x - 1.5F * u, tiles.rect_of(layer, 0).center().y},
          layer == c.selection.layer, viz::Align::right);
-  }
   const float widest =
-      style.width("H" + std::to_string(tiles.cols - 1), style.small(), viz::FontStyle::medium) + 1.5F * u;
-  for (const int head : viz::labelled_cells(tiles.first_col, tiles.cols_shown(), tiles.cols, pitch, widest,
-                                            c.selection.head)) {
+      style.width("H" + std::to_string(grid.col_count - 1), style.small(), viz::FontStyle::medium) + 1.5F * u;
+  for (const int head :
+       viz::labelled_cells(grid.first_col, grid.cols, grid.col_count, pitch, widest, c.selection.head))
     name("H" + std::to_string(head),
-         {tiles.tile_rect(0, head).center().x, tiles.area.y - 1.25F * u - style.line(style.small()) / 2},
+         {tiles.rect_of(0, head).center().x, grid.rect.y - 1.25F * u - style.line(style.small()) / 2},
          head == c.selection.head, viz::Align::center);
-  }
 }
 
 /// Room for the names of layers, and of heads.
@@ -112,30 +142,6 @@ float names_left(const ViewContext& c) {
 }
 float names_above(const ViewContext& c) {
   return style_of(c).line(style_of(c).small()) + style_of(c).unit();
-}
-
-Layout lay_out(const ViewContext& c, viz::Rect area) {
-  const viz::Style style = style_of(c);
-  const float u = style.unit(), line = style.line(style.small());
-  const model::Config& config = c.run->run->config;
-  Layout layout;
-  layout.area = area;
-  const bool has_note = area.h >= 9 * line;
-  float bar_room = 0;
-  const auto fit = [&] {
-    const viz::Rect inner{area.x + names_left(c), area.y + names_above(c), area.w - names_left(c) - bar_room,
-                          area.h - names_above(c) - (has_note ? line + u : 0) - bar_room};
-    layout.tiles = viz::fit_tiles(inner, config.n_layer, config.n_head, c.options[kHeadsZoom],
-                                  c.options[kFirstLayer], c.options[kFirstHead], style);
-  };
-  fit();
-  if (c.in_pane &&
-      (layout.tiles.rows_shown() < config.n_layer || layout.tiles.cols_shown() < config.n_head)) {
-    bar_room = kScrollBar * c.font_size + u;
-    fit();
-  }
-  if (has_note) layout.note = layout.tiles.area.y + layout.tiles.height() + bar_room + u + line / 2;
-  return layout;
 }
 
 /// The range of queries or keys pooled into a cell of a thumbnail with `size` cells for `length`.
@@ -191,17 +197,17 @@ SetOption set(const Option<double>& option, double to) {
 }
 
 /// Scrolls so that a head's map is visible.
-void follow(ViewActions& actions, const Layout& layout, int layer, int head) {
+void follow(ViewActions& actions, const viz::Region& grid, int layer, int head) {
   const auto bring = [&](const Option<double>& option, double first, double shown, int cell) {
-    const double to = std::clamp(first, std::min<double>(cell, cell + 1 - shown), static_cast<double>(cell));
-    if (to != first) actions.emplace_back(set(option, to));
+    if (const double to = first_showing(cell, first, shown); to != first)
+      actions.emplace_back(set(option, to));
   };
-  bring(kFirstLayer, layout.tiles.first_row, layout.tiles.rows_shown(), layer);
-  bring(kFirstHead, layout.tiles.first_col, layout.tiles.cols_shown(), head);
+  bring(kFirstLayer, grid.first_row, grid.rows, layer);
+  bring(kFirstHead, grid.first_col, grid.cols, head);
 }
 
-ViewActions on_key(const ViewContext& c, const Layout& layout, Key key) {
-  const int last_layer = c.run->run->config.n_layer - 1, last_head = c.run->run->config.n_head - 1;
+ViewActions on_key(const ViewContext& c, const viz::Region& grid, Key key) {
+  const int last_layer = grid.row_count - 1, last_head = grid.col_count - 1;
   int layer = c.selection.layer, head = c.selection.head;
   if (key == Key::up) --layer;
   if (key == Key::down) ++layer;
@@ -214,16 +220,16 @@ ViewActions on_key(const ViewContext& c, const Layout& layout, Key key) {
   layer = std::clamp(layer, 0, last_layer), head = std::clamp(head, 0, last_head);
   if (layer == c.selection.layer && head == c.selection.head) return {};
   ViewActions actions{MoveHead{layer - c.selection.layer, head - c.selection.head}};
-  follow(actions, layout, layer, head);
+  follow(actions, grid, layer, head);
   return actions;
 }
 
-ViewActions on_wheel(const ViewContext& c, const viz::TileGrid& tiles, const Gesture& gesture) {
+ViewActions on_wheel(const ViewContext& c, const viz::Region& grid, const Gesture& gesture) {
   constexpr double kRows = 0.5;  // rows per step of the wheel
   const double up = static_cast<double>(gesture.by.y), left = static_cast<double>(gesture.by.x);
   if (gesture.modifiers.ctrl) return {set(kHeadsZoom, c.options[kHeadsZoom] * std::pow(1.15, up))};
-  if (gesture.modifiers.shift) return {set(kFirstHead, tiles.first_col - kRows * up)};
-  return {set(kFirstLayer, tiles.first_row - kRows * up), set(kFirstHead, tiles.first_col - kRows * left)};
+  if (gesture.modifiers.shift) return {set(kFirstHead, grid.first_col - kRows * up)};
+  return {set(kFirstLayer, grid.first_row - kRows * up), set(kFirstHead, grid.first_col - kRows * left)};
 }
 
 /// `which` is 0: enlarges, about the chosen head.
@@ -292,22 +298,53 @@ class Maps final : public Box {
     return {c.font_size, all, all};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
-    layout_ = lay_out(c, area);
-    return layout_.tiles.area.w >= 8 && layout_.tiles.area.h >= 8;
+    area_ = {area.x + names_left(c), area.y + names_above(c), area.w - names_left(c),
+             area.h - names_above(c)};
+    tiles_ = tiles_in(c, area_);
+    if (c.in_pane && (tiles_.grid.rows < tiles_.grid.row_count || tiles_.grid.cols < tiles_.grid.col_count)) {
+      const float bar = kScrollBar * c.font_size + style_of(c).unit();
+      area_.w -= bar, area_.h -= bar;
+      tiles_ = tiles_in(c, area_);
+    }
+    return area_.w >= 8 && area_.h >= 8;
   }
   void paint(Picture& picture, const ViewContext& c) const override {
-    paint_names(picture.scene, c, layout_);
-    paint_tiles(picture, c);
-    paint_pooling(picture, c);
+    paint_names(picture.scene, c, tiles_);
+    viz::Scene& scene = picture.scene;
+    const bool clips = c.options[kHeadsZoom] > 1;
+    if (clips) scene.add(viz::PushClip{tiles_.shown().inset(-2)});
+    for (int index = 0; index < tiles_.grid.row_count * heads(); ++index) {
+      const int layer = index / heads(), head = index % heads();
+      const viz::Rect rect = tiles_.rect_of(layer, head);
+      if (!rect.overlaps(tiles_.shown())) continue;
+      const Thumbnail* own = thumbnail_of(thumbnails_, index);
+      const Thumbnail* t = own ? own : previous_of(c, thumbnails_, index);
+      const int rows = t ? t->rows : 1, cols = t ? t->cols : 1;
+      picture.regions.push_back(map_region(tiles_, layer, head, rows, cols));
+      if (!t) {
+        scene.add(viz::FillRect{rect, c.theme->raised});
+        continue;
+      }
+      Map map = make_map(*t, c, scale_);
+      map.cells.hatched = tiles_.side >= kSmallestHatched;
+      viz::paint_cells(scene, map.cells, viz::Region::grid(kHead, 0, rect, rows, cols), style_of(c));
+      if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
+      paint_edited_head(scene, c, rect, layer, head);
+    }
+    const viz::Rect chosen = tiles_.rect_of(c.selection.layer, c.selection.head);
+    // A line of the ground between it and the map keeps the first column, often the strongest, in sight.
+    scene.add(viz::StrokeRect{chosen.inset(-0.5F), c.theme->surface, 1});
+    scene.add(viz::StrokeRect{chosen.inset(-2), c.theme->accent, 2, 2});
+    if (clips) scene.add(viz::PopClip{});
   }
   std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
     const viz::Region& region = region_of(picture, hit);
     if (region.role != kHead) return std::nullopt;
-    return Ref{.layer = region.id / layout_.tiles.cols, .head = region.id % layout_.tiles.cols};
+    return Ref{.layer = region.id / heads(), .head = region.id % heads()};
   }
   void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
     for (const viz::Region& region : picture.regions)
-      if (region.role == kHead && region.id == ref.layer * layout_.tiles.cols + ref.head)
+      if (region.role == kHead && region.id == ref.layer * heads() + ref.head)
         scene.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
   }
   void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
@@ -317,73 +354,40 @@ class Maps final : public Box {
   }
   std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::Hit*,
                                 const Gesture& gesture) const override {
-    if (gesture.kind == Gesture::Kind::wheel) return on_wheel(c, layout_.tiles, gesture);
-    if (gesture.kind == Gesture::Kind::key) return on_key(c, layout_, gesture.key);
+    if (gesture.kind == Gesture::Kind::wheel) return on_wheel(c, tiles_.grid, gesture);
+    if (gesture.kind == Gesture::Kind::key) return on_key(c, tiles_.grid, gesture.key);
     return std::nullopt;
   }
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture&) const override {
-    const viz::TileGrid& tiles = layout_.tiles;
+    const viz::Region& grid = tiles_.grid;
     const float clear = style_of(c).unit() / 2;  // for the frame around the selected map
-    const viz::Rect maps{tiles.area.x, tiles.area.y, tiles.width(), tiles.height()};
     const auto add = [&](bool sideways, const Option<double>& option, double first, double shown, int all) {
       if (shown >= all) return;
-      const viz::Rect along{maps.x, maps.y, maps.w + (sideways ? 0 : clear), maps.h + (sideways ? clear : 0)};
+      viz::Rect along = tiles_.shown();
+      (sideways ? along.h : along.w) += clear;
       scrolls.push_back(
           {sideways, along, first, shown, 1.0 * all, [&option, most = all - shown](double to) -> ViewActions {
              return {set(option, std::clamp(to, 0.0, most))};
            }});
     };
-    add(false, kFirstLayer, tiles.first_row, tiles.rows_shown(), tiles.rows);
-    add(true, kFirstHead, tiles.first_col, tiles.cols_shown(), tiles.cols);
+    add(false, kFirstLayer, grid.first_row, grid.rows, grid.row_count);
+    add(true, kFirstHead, grid.first_col, grid.cols, grid.col_count);
   }
-
- private:
-  void paint_tiles(Picture& picture, const ViewContext& c) const {
-    viz::Scene& scene = picture.scene;
-    const viz::TileGrid& tiles = layout_.tiles;
-    const bool clips = c.options[kHeadsZoom] > 1;
-    if (clips) scene.add(viz::PushClip{tiles.area.inset(-2)});
-    for (int index = 0; index < tiles.rows * tiles.cols; ++index) {
-      const int layer = index / tiles.cols, head = index % tiles.cols;
-      if (!tiles.is_visible(layer, head)) continue;
-      const viz::Rect rect = tiles.tile_rect(layer, head);
-      const Thumbnail* own = thumbnail_of(thumbnails_, index);
-      const Thumbnail* t = own ? own : previous_of(c, thumbnails_, index);
-      const int rows = t ? t->rows : 1, cols = t ? t->cols : 1;
-      picture.regions.push_back(tile_region(tiles, layer, head, rows, cols));
-      if (!t) {
-        scene.add(viz::FillRect{rect, c.theme->raised});
-        continue;
-      }
-      Map map = make_map(*t, c, scale_);
-      map.cells.hatched = tiles.tile >= kSmallestHatched;
-      viz::paint_cells(scene, map.cells, viz::Region::grid(kHead, 0, rect, rows, cols), style_of(c));
-      if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
-      paint_edited_head(scene, c, rect, layer, head);
-    }
-    const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);
-    // A line of the ground between it and the map keeps the first column, often the strongest, in sight.
-    scene.add(viz::StrokeRect{chosen.inset(-0.5F), c.theme->surface, 1});
-    scene.add(viz::StrokeRect{chosen.inset(-2), c.theme->accent, 2, 2});
-    if (clips) scene.add(viz::PopClip{});
-  }
-
-  /// Says how many queries and keys a cell stands for.
-  void paint_pooling(Picture& picture, const ViewContext& c) const {
-    if (layout_.note <= 0) return;
-    viz::Region map;
-    map.rows = row_count(c), map.cols = col_count(c), map.rect = layout_.tiles.tile_rect(0, 0);
+  /// How many queries and keys a cell stands for.
+  std::string pooling(const ViewContext& c) const {
+    const viz::Region map = viz::Region::grid(kHead, 0, tiles_.rect_of(0, 0), row_count(c), col_count(c));
     const viz::PooledCells under = viz::pooled_cells(map, style_of(c));
     const double queries = c.run->run->length() / map.rows * under.rows,
                  keys = key_count(*c.run) / map.cols * under.cols;
-    paint_note(picture, c,
-               viz::pooling_words(viz::Pooling::strongest, {queries, keys}, layout_.area.w, style_of(c)),
-               {layout_.area.x, layout_.note});
+    return viz::pooling_words(viz::Pooling::strongest, {queries, keys}, names_left(c) + area_.w, style_of(c));
   }
+
+ private:
+  int heads() const { return tiles_.grid.col_count; }
 
   const Thumbnails& thumbnails_;
   viz::ColorScale scale_;
-  Layout layout_;
+  Tiles tiles_;
 };
 
 void declare(Content& it) {
@@ -401,8 +405,12 @@ void declare(Content& it) {
   if (c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMax)
     key0 = may_be_left_out(
         swatches(std::vector<Swatch>{{.words = "key 0", .fill = viz::outside_color(*c.theme)}}), "key 0");
+  auto maps = std::make_unique<Maps>(thumbnails, scale);
+  const auto pooling = [&box = *maps](const ViewContext& page) {
+    return std::vector<Swatch>{{.words = box.pooling(page)}};
+  };
   it.body = rows(boxes(
-      std::make_unique<Maps>(thumbnails, scale),
+      std::move(maps), may_be_left_out(swatches(pooling, 12), "how cells are pooled"),
       may_be_left_out(legend(scale, per_row ? "row max = 1" : std::string(difference_prefix(c)) + "weight"),
                       "the scale"),
       std::move(key0)));

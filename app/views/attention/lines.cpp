@@ -3,6 +3,7 @@
 #include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/links.h"
+#include "viz/scene/dashes.h"
 
 namespace headscope::app::lines {
 
@@ -35,6 +36,7 @@ const Option<bool> kAllQueries =
 /// A source of lines.
 struct Source {
   std::string heads;  ///< its name, or that of several together
+  std::string name;   ///< the same, on the difference side with the direction
   viz::Color color;
   int dashes = 0;
   std::shared_ptr<const Pattern> pattern;
@@ -93,8 +95,11 @@ std::vector<Source> sources_of(Content& it) {
     all &= pattern != nullptr;
     for (const float sign : {1.F, -1.F})
       if (all && (sign > 0 || c.differs()))
-        sources.push_back(
-            {name, color_of(c, sources.size()), static_cast<int>(sources.size()), pattern, sign});
+        sources.push_back({name,
+                           name + (!c.differs() ? ""
+                                   : sign > 0   ? " more"
+                                                : " less"),
+                           color_of(c, sources.size()), static_cast<int>(sources.size()), pattern, sign});
   }
   return all ? sources : std::vector<Source>();
 }
@@ -154,7 +159,8 @@ std::string note_of(const ViewContext& c, const StrongestLinks& drawn) {
          (threshold > 0 ? " of at least " + plain(threshold) : " above 0");
 }
 
-viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
+viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources,
+                        std::vector<viz::Link> links) {
   viz::LinkChart chart;
   const bool arcs = draws_arcs(c);
   chart.arrangement = c.options[kArrangement];
@@ -162,15 +168,8 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
   chart.to = key_axis(c);
   if (!c.options[kAllQueries] && c.selection.key < 0) chart.to.emphasised = strongest_key(c);
   chart.marked_from = c.selection.query, chart.marked_to = c.selection.key;
-  for (const Source& source : sources) {
-    const char* direction = !c.differs() ? "" : source.sign > 0 ? " more" : " less";
-    chart.series.push_back({source.heads + direction, source.color, source.dashes});
-  }
-  chart.width_title = difference_prefix(c) + std::string("weight");
-  const bool costly = arcs || sources.size() > 1;
-  StrongestLinks drawn = strongest_links(c, sources, shown_place(c), costly ? kMaxCostly : kMaxLines);
-  chart.note = note_of(c, drawn);
-  chart.links = std::move(drawn.links);
+  for (const Source& source : sources) chart.series.push_back({source.color, source.dashes});
+  chart.links = std::move(links);
   const float largest = chart.links.empty() ? 1 : chart.links.back().weight;
   chart.full =
       c.options[kValueMax] > 0 ? c.options[kValueMax] : viz::round_limit(static_cast<double>(largest));
@@ -192,16 +191,32 @@ ViewActions clicked(const ViewContext& c, int position, bool is_key) {
 /// The chart; the lines of the token under the mouse stand out.
 class Lines final : public Box {
  public:
-  Lines(const ViewContext& c, const std::vector<Source>& sources)
-      : c_(c), sources_(sources), chart_(chart_of(c, sources)) {}
+  Lines(const ViewContext& c, const std::vector<Source>& sources, std::vector<viz::Link> links)
+      : c_(c), sources_(sources), chart_(chart_of(c, sources, std::move(links))) {}
+
+  /// The note, and lines of some weights. Where all are about equally thin, their shades alone tell the
+  /// weights.
+  std::vector<Swatch> words(const ViewContext& c, const std::string& note) const {
+    const viz::Color color = sources_.size() == 1 ? sources_.front().color : c.theme->text;
+    const auto stroke = [&](double part) {
+      return viz::stroke_of(chart_, layout_, part * chart_.full, color, style_of(c));
+    };
+    const bool by_shade = stroke(1).width < style_of(c).unit() / 2;
+    std::vector<Swatch> all{{note},
+                            {difference_prefix(c) + std::string(by_shade ? "weight (shade)" : "weight")}};
+    for (const double part : {0.25, 0.5, 1.0})
+      all.push_back({.words = viz::number(part * chart_.full, 2),
+                     .fill = stroke(part).color,
+                     .line = by_shade ? 0 : stroke(part).width});
+    return all;
+  }
 
   Wish height(const ViewContext& c, float width) const override {
     const float em = c.font_size, line = 1.3F * style_of(c).small();
     const auto tokens = static_cast<float>(std::max(chart_.from.labels.size(), chart_.to.labels.size()));
     const float good =
-        is_row() ? std::min(width, tokens * 7 * em) / 2 + 10 * em : std::min(tokens * line + 7 * em, 3000.F);
-    return {9 * em, std::max(good, 16 * em),
-            is_row() ? std::max(good, 16 * em) : std::max(good, tokens * 2.6F * em + 7 * em)};
+        is_row() ? std::min(width, tokens * 7 * em) / 2 + 7 * em : std::min(tokens * line, 3000.F);
+    return {9 * em, std::max(good, 12 * em), std::max(good, is_row() ? 12 * em : tokens * 2.6F * em)};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
     chart_.centered = !c.trimmed;
@@ -237,7 +252,7 @@ class Lines final : public Box {
                                    : token_name(c.run->tokens, link->from)) +
                    " " + viz::number(static_cast<double>(link->weight), 3);
       if (named == 0) words = " nothing at or above " + plain(c_.options[kThreshold]);
-      facts.say(chart_.series[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
+      facts.say(sources_[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
     }
   }
   std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
@@ -317,7 +332,22 @@ void declare(Content& it) {
   it.same = std::ranges::all_of(sources, [](const Source& source) {
     return viz::value_range(source.pattern->matrix()).magnitude() == 0;
   });
-  it.body = std::make_unique<Lines>(c, sources);
+  const bool costly = draws_arcs(c) || sources.size() > 1;
+  StrongestLinks drawn = strongest_links(c, sources, shown_place(c), costly ? kMaxCostly : kMaxLines);
+  const std::string& note = it.keep(note_of(c, drawn));
+  auto lines = std::make_unique<Lines>(c, sources, std::move(drawn.links));
+  const auto names = [&sources](const ViewContext& page) {
+    std::vector<Swatch> all;
+    for (const Source& source : sources)
+      all.push_back({.words = source.name,
+                     .fill = source.color,
+                     .line = 2,
+                     .dashes = viz::dashes_of(source.dashes, style_of(page).unit())});
+    return all;
+  };
+  const auto words = [&note, &box = *lines](const ViewContext& page) { return box.words(page, note); };
+  it.body = rows(boxes(may_be_left_out(swatches(names), "the heads"), std::move(lines),
+                       may_be_left_out(swatches(words), "the scale", 2)));
 }
 
 /// Adds the selected head to those that are drawn, or removes it.

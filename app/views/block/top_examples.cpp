@@ -41,13 +41,12 @@ struct Examples {
 
 /// Nothing while there is no answer.
 std::optional<Examples> examples_of(Content& it) {
-  ActivationSearch search;
-  search.neurons = neurons_of(it);
-  if (search.neurons.empty()) return std::nullopt;
-  auto found = uses_list(it.c) ? it.need(ActivationsOverList{over_list(it.c), search})
-                               : it.need(ActivationsOfRun{search});
+  std::vector<NeuronIndex> neurons = neurons_of(it);
+  if (neurons.empty()) return std::nullopt;
+  auto found = uses_list(it.c) ? it.need(ActivationsOverList{over_list(it.c), neurons})
+                               : it.need(ActivationsOfRun{neurons});
   if (!found) return std::nullopt;
-  return Examples{std::move(found), std::move(search.neurons)};
+  return Examples{std::move(found), std::move(neurons)};
 }
 
 std::string title_of(const ViewContext& c, const Examples& examples) {
@@ -131,11 +130,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Examples& examples) {
       .draw = [&examples](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {
     paint_context(scene, now, examples, row, cell);
   };
-  const auto chosen = std::ranges::find_if(examples.found->best, [&](const FoundActivation& one) {
-    return one.position == c.selection.query && is_shown_prompt(c, one.prompt);
+  list.mark([&](int row) {
+    return examples.of(row).position == c.selection.query && is_shown_prompt(c, examples.of(row).prompt);
   });
-  if (chosen != examples.found->best.end())
-    list.table.marked = static_cast<int>(chosen - examples.found->best.begin());
   return made;
 }
 

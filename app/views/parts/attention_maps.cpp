@@ -106,11 +106,6 @@ ViewActions zoom_about_query(const ViewContext& c, int which) {
   return {zoomed(c).about(row, col, which < 2 ? kKeyStep : 1 / kKeyStep)};
 }
 
-/// The first of `shown` such that `cell` is among them.
-double first_showing(double cell, double first, double shown) {
-  return std::clamp(first, std::min(cell, cell + 1 - shown), cell);
-}
-
 /// Scrolls to a query or a key (-1: none) that is out of sight.
 void follow(ViewActions& actions, const ViewContext& c, int query, int key) {
   const Zoom now = zoomed(c).part();

@@ -97,6 +97,12 @@ viz::ColorScale List::own_scale(const viz::TableColumn& column, int index) const
   return viz::diverging_scale(largest);
 }
 
+void List::mark(std::function<bool(int row)> is_chosen) {
+  is_chosen_ = std::move(is_chosen);
+  for (int row = table.rows - 1; row >= 0; --row)
+    if (is_chosen_(row)) table.marked = row;
+}
+
 int List::last() const {
   return static_cast<int>(std::ranges::count(columns_, true, &ListColumn::pictured)) - 1;
 }
@@ -340,8 +346,9 @@ std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture
 ViewActions List::choose_next(const ViewContext& c, const TableRows& rows, int by) const {
   const std::vector<int> order = viz::table_rows(table);
   const auto marked = std::ranges::find(order, table.marked);
-  const auto at = marked == order.end() ? std::ptrdiff_t{rows.first + (by > 0 ? 0 : rows.shown - 1)}
-                                        : marked - order.begin() + by;
+  auto at = marked == order.end() ? std::ptrdiff_t{rows.first + (by > 0 ? 0 : rows.shown - 1)}
+                                  : marked - order.begin() + by;
+  while (is_chosen_ && at >= 0 && at < std::ssize(order) && is_chosen_(order[at])) at += by;
   if (at < 0 || at >= std::ssize(order)) return {};
   ViewActions actions = on_click ? on_click(c, order[at]) : choice_of(refers_to(order[at]), c);
   if (!rows.shows(static_cast<int>(at))) actions.emplace_back(rows.showing(static_cast<int>(at)));

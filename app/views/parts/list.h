@@ -199,6 +199,10 @@ class List final : public RoleBox {
   /// Adds a row below the others: words in the first column of texts, a number in the one declared last.
   void add_footer(std::string words, std::string value, std::optional<viz::Color> color = {});
 
+  /// Marks the first row that is chosen. Several may be, such as those of prompts that are the same: Shift
+  /// and an arrow go from all of them to the next one.
+  void mark(std::function<bool(int row)> is_chosen);
+
   // For pictures.
   viz::Table table;  ///< complete except for its columns, until it is laid out
   const viz::TableLayout& layout() const { return layout_; }
@@ -268,6 +272,7 @@ class List final : public RoleBox {
   const ListRows* rows_ = nullptr;  ///< null: all are shown
   std::deque<ListColumn> columns_;
   std::deque<std::vector<std::string>> texts_;  // texts of the table's columns
+  std::function<bool(int row)> is_chosen_;
   bool filled_ = false;
   std::vector<FixedStrip> fixed_;
   viz::TableLayout layout_;

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <utility>
 
 #include "app/views/view.h"
@@ -10,6 +11,10 @@ namespace headscope::app {
 /// gesture including the cell where it was pressed.
 std::vector<std::pair<int, int>> dragged_cells(const Picture& picture, const viz::Hit& pressed,
                                                const Gesture& gesture);
+/// The first of `shown` cells, near `first`, such that `cell` is among them.
+inline double first_showing(double cell, double first, double shown) {
+  return std::clamp(first, std::min(cell, cell + 1 - shown), cell);
+}
 /// The part of rows x cols that a zoom shows, as requested; all of it as the empty zoom.
 Zoom part_of(Zoom zoom, int rows, int cols);
 /// A zoom for gestures: at least 4 rows and columns, inside rows x cols; all of it as the empty zoom.

@@ -29,7 +29,7 @@ TEST(EveryQuestion, StopsWhenItIsTold) {
         Question(LensOf{0}), Question(ScoreSourcesOf{5, 0, 11, 3}), Question(CompositionOf{}),
         Question(CopyingOfHead{0, 0}), Question(PairsOfHead{0, 0, {}}), Question(RolloutOf{1}),
         Question(MetricsOnRepeated{{8, 4, 0}}), Question(MetricsOnList{list}),
-        Question(ActivationsOverList{list, {{{1, 1}}, {}, 0}})})
+        Question(ActivationsOverList{list, {{1, 1}}})})
     EXPECT_THROW(static_cast<void>(question.compute(*s.run, context)), model::Stopped) << question.name();
 }
 
@@ -43,7 +43,7 @@ TEST(EveryQuestion, RefusesPlacesThatAreNotThereInOneSentence) {
         Question(LogitFlowOf{logit_at(0, TokenRef::of(vocabulary))}), Question(ScoreSourcesOf{6, 0, 0, 0}),
         Question(ScoreSourcesOf{0, -1, 0, 0}), Question(ScoreSourcesOf{0, 0, 12, 0}),
         Question(ScoreSourcesOf{0, 0, 0, 12}), Question(CopyingOfHead{6, 0}),
-        Question(ActivationsOfRun{{{{6, 0}}, {}, 0}}), Question(ActivationsOfRun{{{{0, neurons}}, {}, 0}})}) {
+        Question(ActivationsOfRun{{{6, 0}}}), Question(ActivationsOfRun{{{0, neurons}}})}) {
     const Answer answer = question.compute(*s.run, {.workspace = workspace});
     EXPECT_EQ(answer.value, nullptr) << question.name();
     EXPECT_TRUE(testing::is_sentence(answer.failure)) << question.name() << ": " << answer.failure;

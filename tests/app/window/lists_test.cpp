@@ -74,12 +74,13 @@ TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
   const std::string before = numbers();
   const PlacedPicture found = picture(core.window(), "search");
   ASSERT_GT(found.picture->regions.size(), 6U);
-  std::set<std::string> seen;
+  std::set<std::tuple<std::vector<int>, int, int, int, int>> seen;
   click(core, cell(found, 0));
   for (int i = 0; i < 6; ++i) {
     shown(core);
     EXPECT_EQ(numbers(), before) << "the search is the same after step " << i;
-    EXPECT_EQ(value<int>(core, "chosen-found"), i);
+    const auto& [layer, head, query, key] = core.state().selection;
+    EXPECT_TRUE(seen.emplace(core.snapshot().run->run->tokens, layer, head, query, key).second) << i;
     const View* view = find_view("search");
     const PlacedPicture now = picture(core.window(), "search");
     for (const ViewAction& action : view->on(now.context, *now.picture, nullptr,
