@@ -22,14 +22,6 @@ const viz::Theme& theme_of(bool dark) {
   return dark ? kDark : kLight;
 }
 
-viz::Color mix(viz::Color a, viz::Color b, float t) {
-  const auto channel = [t](std::uint8_t x, std::uint8_t y) {
-    return static_cast<std::uint8_t>(
-        std::lround(static_cast<float>(x) * (1 - t) + static_cast<float>(y) * t));
-  };
-  return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), channel(a.a, b.a)};
-}
-
 void apply_look(bool dark, float font_size) {
   const viz::Theme& theme = theme_of(dark);
   const float u = font_size / kDefaultFontSize;

@@ -10,7 +10,4 @@ const viz::Theme& theme_of(bool dark);
 /// text is painted by Ui.
 void apply_look(bool dark, float font_size);
 
-/// The colour between `a` (t = 0) and `b` (t = 1).
-viz::Color mix(viz::Color a, viz::Color b, float t);
-
 }  // namespace headscope::app

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "viz/players/imgui_compat.h"
-#include "viz/scene/picture.h"
 
 namespace headscope::app {
 
@@ -328,8 +327,8 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   Color face = primary ? theme().accent : theme().raised, ink = primary ? theme().on_accent : theme().text;
   if (style.look == Look::plain) face.a = 0;
   if (style.on) face = selected();
-  if (!enabled) ink = mix(theme().surface, theme().text, 0.4F);
-  const Color lit = mix(face.a == 0 ? theme().raised : face, theme().text, 0.08F);
+  if (!enabled) ink = viz::blended(theme().surface, theme().text.with_alpha(102));
+  const Color lit = viz::blended(face.a == 0 ? theme().raised : face, theme().text.with_alpha(20));
   const std::string name = style.name.empty() ? std::string(label) : style.name;
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::PushStyleColor(ImGuiCol_Button, packed(face));
@@ -432,7 +431,7 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   fill({rect.x, y - u(2), rect.w, u(4)}, theme().field_line, u(2));
   fill({rect.x, y - u(2), x - rect.x, u(4)}, theme().accent, u(2));
   const Rect grip{x - knob, y - knob, 2 * knob, 2 * knob};
-  fill(grip, lit ? mix(theme().accent, theme().text, 0.15F) : theme().accent, knob);
+  fill(grip, lit ? viz::blended(theme().accent, theme().text.with_alpha(38)) : theme().accent, knob);
   fill(grip.inset(u(3)), theme().on_accent, knob - u(3));
   if (const int steps = steps_by_keys(); steps != 0)
     return std::clamp((std::round(value / range.step) + steps) * range.step, range.low, range.high);
@@ -470,7 +469,7 @@ bool Ui::row(const Row& row) {
   if (!ImGui::IsItemVisible()) return pressed;
   const bool lit = enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
   const Color ground = row.marked ? selected() : theme().surface;
-  if (lit || row.marked) under(rect, lit ? mix(ground, theme().text, 0.08F) : ground, u(6));
+  if (lit || row.marked) under(rect, lit ? viz::blended(ground, theme().text.with_alpha(20)) : ground, u(6));
   tip("", row.tip, row.unavailable);  // its label may be the user's own words
   const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
   const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);

@@ -12,6 +12,7 @@
 #include "app/window/look.h"
 #include "app/window/picture_cache.h"
 #include "app/window/window_picture.h"
+#include "viz/scene/picture.h"
 
 namespace headscope::app {
 
@@ -65,8 +66,8 @@ class Ui {
   // --- measures and paint ---
   float u(float n) const { return n * state.font_size / kDefaultFontSize; }
   const viz::Theme& theme() const { return theme_of(state.dark); }
-  /// The ground of what is selected: tabs, segments, rows and buttons.
-  viz::Color selected() const { return mix(theme().surface, theme().accent, 0.18F); }
+  /// The background of selected tabs, segments, rows and buttons.
+  viz::Color selected() const { return viz::blended(theme().surface, theme().accent.with_alpha(46)); }
   const viz::Fonts& fonts() const { return *input.fonts; }
   /// See make_context.
   ViewContext context(const View* view, float width = 1, float height = 1, float scale = 1) const {
@@ -144,21 +145,22 @@ class Ui {
   }
 
   // --- rows ---
-  /// A part of a row before it has its place.
+  /// One part of a row: how wide it is and how it is drawn.
   struct Part {
-    float width = 0;  ///< at least, if there is room
+    float width = 0;  ///< minimum width, if there is room
     std::function<void(const viz::Rect&)> draw = {};
     bool grows = false;          ///< takes the room that is left
     std::string_view area = {};  ///< that tours point at
   };
-  /// Side by side. The first part that grows takes what room is left, or has less if there is too little.
+  /// Draws parts side by side. The first one that grows takes the spare room, or shrinks if there is too
+  /// little.
   void place(const viz::Rect& rect, const std::vector<Part>& parts, float gap = 8);
-  /// In as many rows as needed, starting at `first`, which scroll if they are higher than `most`; returns
-  /// their bottom.
+  /// Draws parts in as many rows as needed, starting at `first`, which scroll if they are higher than `most`;
+  /// returns their bottom.
   float flow(const viz::Rect& first, const std::vector<Part>& parts, float most);
-  /// Parts that belong together.
+  /// One part made of several.
   Part joined(std::vector<Part> parts, float gap = 0);
-  /// Words as wide as they are, with a tooltip and, if the glossary has one, the definition of a term.
+  /// Muted text with a tooltip and, if the glossary has one, the definition of a term.
   Part label(std::string words, std::string tip = {}, std::string_view term = {});
   Part words(std::string words, viz::Color color, float factor = kSmall);
 
@@ -199,9 +201,9 @@ class Ui {
   };
   std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, const Range& range,
                                const std::string& tip);
-  /// Words that can be pressed, as wide as they are. `id` tells links of the same words apart.
+  /// Text that can be pressed. `id` tells links of the same words apart.
   bool link(const viz::Rect& rect, std::string_view words, float factor, int id = 0);
-  /// A label that is painted by itself: its tooltip, and its definition if the glossary has one.
+  /// The tooltip of a painted label, with its definition if the glossary has one.
   void explain(const viz::Rect& rect, std::string_view label, const std::string& tip);
 
   /// A one-line text.

@@ -11,7 +11,7 @@ void draw_window(Ui& ui);
 
 // Each of these draws one part of the window into a rectangle.
 void draw_top_bar(Ui& ui, const viz::Rect& rect);
-/// What is to be said about the whole prompt, and what can be done about it.
+/// The notice about the whole prompt, with a link that mends it.
 Ui::Part prompt_notice(Ui& ui);
 /// The prompt's text and tokens, at the top of `room`; returns their bottom. In a window that is not low it
 /// is always the same, so that the panes stay where they are while the text grows.

@@ -115,7 +115,7 @@ Bar card(Ui& ui, float width, std::vector<std::string> words, viz::Color color, 
           [=, &ui, words = std::move(words), action = std::move(action)](const Rect& rect) {
             const Rect card{rect.x, std::round(rect.y + ui.u(6)), rect.w, std::floor(rect.h - ui.u(6))};
             ui.begin_group();
-            ui.fill(card, mix(ui.theme().surface, color, 0.1F), ui.u(8));
+            ui.fill(card, viz::blended(ui.theme().surface, color.with_alpha(26)), ui.u(8));
             ui.stroke(card, color, 1, ui.u(8));
             Rect line{card.x + pad, card.y + ui.u(8), room, 0};
             for (const std::string& paragraph : words)
