@@ -306,7 +306,7 @@ Session figure_part(Session s, const View& view) {
   if (s.side == Side::difference && !view.shows_difference) s.side = Side::run;
   s.options = options_of(view, s.options);
   if (!view.reads_tries) s.tries.clear();
-  if (!needs_list(view, s.options)) s.prompts.reset();
+  if (!view.needs_list(s.options)) s.prompts.reset();
   return s;
 }
 

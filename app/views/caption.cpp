@@ -164,7 +164,7 @@ std::string caption(const View& view, const ViewContext& c) {
   const bool of_run = !(view.of_model && view.of_model(c));
   const std::string prompt = quoted_prompt(*c.run, c.printed);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
-  const bool over_list = is_over_list(view, c.options);
+  const bool over_list = view.over_list.is_in(c.options);
   if (over_list) text += (can_show_means(view) ? " · mean over " : " · ") + list_of_prompts(c);
   // What is of the weights alone is as it is without edits.
   const model::Edits edits = of_run && view.caption.prompt ? edits_within(*c.run) : model::Edits();
@@ -192,7 +192,7 @@ std::string caption(const View& view, const ViewContext& c) {
   for (const OptionSpec* option : view.options)
     if (is_in_caption(view, *option, c) && !(over_list && option == view.over_list.option))
       text += " · " + option_words(*option, c);
-  if (!over_list && sets_list_mean(view, c.options)) text += " · over " + list_of_prompts(c);
+  if (!over_list && view.list_mean.is_in(c.options)) text += " · over " + list_of_prompts(c);
   if (c.note_in_caption && !view.caption.note.empty()) text += " · " + view.caption.note;
   return text;
 }

@@ -160,14 +160,13 @@ Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& contex
 
 static std::shared_ptr<Content> content_in(const ViewContext& c, const View& view) {
   auto content = std::make_shared<Content>(c);
-  if (c.prompts == nullptr && needs_list(view, c.options))
+  if (c.prompts == nullptr && view.needs_list(c.options))
     content->message = no_list_words(c);
   else
     view.declare(*content);
   if (!c.run && content->message.empty()) content->message = c.no_run;
   if (c.run && c.side == Side::difference)
-    content->subtitle = difference_words(c, view) +
-                        (content->same ? ": " + no_difference_words(c, view) : "") +
+    content->subtitle = difference_words(c, view) + (content->same ? ": no difference" : "") +
                         (content->subtitle.empty() ? "" : "; ") + content->subtitle;
   content->c.answers = nullptr;
   return content;

@@ -338,6 +338,8 @@ struct View {
   OptionSetting for_means;
   /// With which an edit of the run sets means over `ViewContext::prompts`. Opening a list does not choose it.
   OptionSetting list_mean;
+  /// Whether the view needs a list of prompts for either.
+  bool needs_list(const Options& chosen) const { return over_list.is_in(chosen) || list_mean.is_in(chosen); }
   /// That a second prompt or model chooses on the command line, unless the option is given.
   OptionSetting with_second;
   /// The capabilities it needs of the model. If the model lacks one, the view gets no run: see `on_side`.
@@ -400,8 +402,6 @@ std::vector<const OptionSpec*> chosen_options(std::span<const View* const> shown
 /// The values of the options that a view has, without those that say how a pane shows it.
 Options options_of(const View& view, const Options& options);
 
-/// Whether, with these options, the view is about a list of prompts.
-bool is_over_list(const View& view, const Options& options);
 /// Which of the view's tokens an option is, from 0; -1: none.
 int token_place(const View& view, const OptionSpec& option);
 /// Another token chooses the difference, unless another metric than the default one is chosen; see
@@ -411,12 +411,6 @@ void choose_difference(const View& view, Options& options);
 /// for that token says. `prompts`: the open list; null: none.
 bool token_comes_from_list(const View& view, const OptionSpec& option, const Options& options,
                            const PromptList* prompts);
-/// Whether, with these options, an edit sets means over a list of prompts.
-bool sets_list_mean(const View& view, const Options& options);
-/// Whether the view needs a list of prompts for either.
-inline bool needs_list(const View& view, const Options& options) {
-  return is_over_list(view, options) || sets_list_mean(view, options);
-}
 
 /// The selection limited to the run: layer, head and query within their ranges, query -1 resolved to the last
 /// position; a key that this query does not see is cleared.

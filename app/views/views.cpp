@@ -168,21 +168,13 @@ void choose_difference(const View& view, Options& options) {
   options.set(*metric, static_cast<int>(difference - metric->choices.begin()));
 }
 
-bool is_over_list(const View& view, const Options& options) {
-  return view.over_list.is_in(options);
-}
-
 bool token_comes_from_list(const View& view, const OptionSpec& option, const Options& options,
                            const PromptList* prompts) {
   const int place = token_place(view, option);
-  if (prompts == nullptr || place < 0 || !is_over_list(view, options)) return false;
+  if (prompts == nullptr || place < 0 || !view.over_list.is_in(options)) return false;
   const auto token = place == 0 ? &ListedPrompt::token : &ListedPrompt::other_token;
   return std::ranges::none_of(prompts->prompts,
                               [&](const ListedPrompt& line) { return (line.*token).empty(); });
-}
-
-bool sets_list_mean(const View& view, const Options& options) {
-  return view.list_mean.is_in(options);
 }
 
 std::vector<MenuLine> menu_at(const View& view, const ViewContext& c, const Picture& picture,

@@ -165,7 +165,7 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   if (view != nullptr && form.target != Target::screen) s.font_size = spec_of(form.target).font_size;
   const auto is_of_list = [&](const std::string& id) {
     const View* shown = find_view(id);
-    return shown != nullptr && needs_list(*shown, s.options);
+    return shown != nullptr && shown->needs_list(s.options);
   };
   if (view == nullptr) {
     if (!is_of_list(s.view) && !is_of_list(s.second_view)) s.prompts.reset();
@@ -186,9 +186,9 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
         state.options.set(*view->over_list.option, view->over_list.value);
       continue;
     }
-    if (is_over_list(*view, state.options))
+    if (view->over_list.is_in(state.options))
       state.options.set(*view->over_list.option, view->over_list.option->default_value);
-    if (sets_list_mean(*view, state.options))
+    if (view->list_mean.is_in(state.options))
       state.options.set(*view->list_mean.option, view->list_mean.option->default_value);
   }
 }
@@ -201,7 +201,7 @@ void show_prompt_list_view(UiState& state) {
            });
   };
   const auto takes_prompt_list = [&](const View* view) {
-    return sets_list_mean(*view, state.options) || shows_means(view) ||
+    return view->list_mean.is_in(state.options) || shows_means(view) ||
            (view->over_list.option != nullptr && !can_show_means(*view));
   };
   if (std::ranges::none_of(shown_tabs(state), takes_prompt_list)) {

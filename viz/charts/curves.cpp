@@ -79,8 +79,8 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
   if (chart.shown > 0) region.first_col = chart.first, region.cols = chart.shown;
 
   PlotFrame frame{plot, {}, {chart.low, chart.high}};
-  frame.y.ticks =
-      labelled_ticks(chart.low, chart.high, upright_tick_count(plot.h, 6, style), frame.y.range());
+  frame.y.ticks = labelled_ticks(chart.low, chart.high, std::max(3, upright_tick_count(plot.h, 6, style)),
+                                 frame.y.range());
   const auto y_of = [&](const Curve& curve, int i) {
     return frame.y_of(static_cast<double>(curve.values.at(0, i)));
   };

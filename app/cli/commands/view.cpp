@@ -59,10 +59,10 @@ class ViewCommand {
     if (const std::string why = missing(*engine.model, view_.needs); !why.empty()) throw model::RunError(why);
     prompts_ = a_.over.empty() && a_.session.prompts ? std::make_shared<const PromptList>(*a_.session.prompts)
                                                      : list_of_prompts(a_.over);
-    if (engine.mean_over && sets_list_mean(view_, options())) prompts_ = engine.mean_over->over.list;
+    if (engine.mean_over && view_.list_mean.is_in(options())) prompts_ = engine.mean_over->over.list;
     if (prompts_) a_.session.prompts = *prompts_;
     patch_pairs();
-    if (needs_list(view_, options()) && !prompts_)
+    if (view_.needs_list(options()) && !prompts_)
       throw model::RunError("the view " + std::string(view_.id) +
                             " shows a list of prompts; give one with --over");
     const bool picture = is_picture(format_);
@@ -138,11 +138,12 @@ class ViewCommand {
                            "model, measured as its line says");
     choose_list();
     if (!a_.has_prompt() && !a_.model.patterns &&
-        (needs_no_prompt(options()) || is_over_list(view_, options())))
+        (needs_no_prompt(options()) || view_.over_list.is_in(options())))
       a_.prompt.from = PromptArguments::From::given;
-    refuse({{a_.mean && !is_mean_picture() && (needs_no_prompt(options()) || is_over_list(view_, options())),
-             "with these options, the view " + std::string(view_.id) +
-                 " is the same for every prompt; leave out --mean"}});
+    refuse(
+        {{a_.mean && !is_mean_picture() && (needs_no_prompt(options()) || view_.over_list.is_in(options())),
+          "with these options, the view " + std::string(view_.id) +
+              " is the same for every prompt; leave out --mean"}});
     require_prompt(a_, true);
     choose_defaults();
     for (const OptionSpec* option : view_.options)
@@ -195,7 +196,7 @@ class ViewCommand {
       a_.over = std::exchange(a_.prompt.file, {});
       a_.prompt.from = PromptArguments::From::nothing;
     }
-    if (a_.over.empty() || sets_list_mean(view_, options())) return;
+    if (a_.over.empty() || view_.list_mean.is_in(options())) return;
     if (view_.over_list.option == nullptr)
       throw UsageError("--over is for views of many prompts: " +
                        list_of_views([](const View& view) { return view.over_list.option != nullptr; }));
@@ -205,7 +206,7 @@ class ViewCommand {
   /// The pairs of a list that is shown are patched, unless an option says otherwise.
   void patch_pairs() {
     if (!prompts_ || !a_.recipe.empty() || view_.with_second.option == nullptr ||
-        given(view_.with_second.option) || !is_over_list(view_, options()))
+        given(view_.with_second.option) || !view_.over_list.is_in(options()))
       return;
     const auto has_second = [](const ListedPrompt& line) { return line.second.has_value(); };
     if (std::ranges::none_of(prompts_->prompts, has_second)) return;

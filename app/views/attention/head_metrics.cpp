@@ -94,7 +94,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->refers_to = [heads](int head) { return Ref{head / heads, head % heads}; };
   list->text("head", 9, [&c, heads](int head) {
     return ignores_prompt(c) ? head_name(head / heads, head % heads)
-                             : head_label(c, head / heads, head % heads);
+                             : head_title(c, head / heads, head % heads);
   });
   const HeadMetricKind& chosen = kind_of(c.options[kMetric]);
   add(chosen, 8, {.heading = c.theme->text, .digits = chosen.decimals, .most = 12 * c.font_size}).kind =

@@ -100,7 +100,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   List& list = *made;
   list.refers_to = [&](int row) { return row < n.heads ? Ref{c.selection.layer, row} : Ref(); };
   const auto label = [&](int row) {
-    return row < n.heads ? head_label(c, c.selection.layer, row) : n.names[row];
+    return row < n.heads ? head_title(c, c.selection.layer, row) : n.names[row];
   };
   list.text("part", 9, label, {.file = "part"}).file_cell = [&n](int row) { return n.names[row]; };
   const auto is_no_head = [&n](int row) { return row >= n.heads; };

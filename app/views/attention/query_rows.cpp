@@ -7,7 +7,7 @@ namespace headscope::app {
 void arrange_keys(List& list, const ViewContext& c, std::span<const float> weights) {
   list.rank_by(weights);
   list.table.marked = c.selection.key, list.table.mark = c.theme->key;
-  list.kept = wanted_key(c, c.selection.query, static_cast<int>(weights.size()));
+  list.kept = std::min(c.selection.key, static_cast<int>(weights.size()) - 1);
   list.table.first_number = c.options[kStrongestFirst] ? 1 : 0;
   if (!c.options[kStrongestFirst]) return;
   list.order_by([weights](int key) { return std::abs(weights[key]); });

@@ -107,7 +107,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const FoundWeights& found) {
   const char* quantity = is_for_shapes(c.options) ? "share" : "weight";
   auto made = std::make_unique<List>(c, kRows, static_cast<int>(found.best.size()));
   List& list = *made;
-  list.text("head", 8, [&](int row) { return head_label(c, found.best[row].layer, found.best[row].head); });
+  list.text("head", 8, [&](int row) { return head_title(c, found.best[row].layer, found.best[row].head); });
   list.bar(quantity, 9, of(&FoundWeight::weight),
            {.file = quantity, .digits = 4, .low = 0, .high = 1, .axis = true, .most = 9 * c.font_size});
   if (uses_list(c)) list.number("prompt", 6, of(&FoundWeight::prompt), place("prompt"));

@@ -9,9 +9,10 @@ using Numbers = double BlockPass::*;
 
 /// A number of each block's attention and of its MLP, as far as they are known.
 static BoxPtr chart_of(const ViewContext& c, const TokenPass& pass, std::string title, Numbers attention,
-                       Numbers mlp) {
+                       Numbers mlp, std::string x_title = {}) {
   const bool cosine = attention == &BlockPass::attn_cosine;
-  Curves curves{std::move(title), "layer", {{"attention", color_of(false), {}}, {"MLP", color_of(true), {}}}};
+  Curves curves{std::move(title), std::move(x_title)};
+  curves.curves = {{"attention", color_of(false), {}}, {"MLP", color_of(true), {}}};
   double low = 1, high = 0;
   for (const auto& block : pass.blocks) {
     for (const auto& [curve, number] : {std::pair(0, attention), std::pair(1, mlp)}) {
@@ -24,23 +25,21 @@ static BoxPtr chart_of(const ViewContext& c, const TokenPass& pass, std::string 
   curves.count = c.run->run->config.n_layer, curves.marked = c.selection.layer;
   curves.low = cosine ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
   curves.high = cosine ? 1 : viz::round_limit(high);
-  return curve_box(std::move(curves),
-                   [](float) {
-                     return Wish{6, 8, 16};
-                   },
+  const auto height = [](float) { return Wish{6, 8, 16}; };
+  return curve_box(std::move(curves), height,
                    {kRole, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
 }
 
 BoxPtr charts_of(const ViewContext& c, const TokenPass& pass) {
   const std::string of = c.side == Side::difference ? "the difference in " : "";
-  return rows(
-      boxes(may_be_left_out(chart_of(c, pass, "norm of " + of + "the stream after it", &BlockPass::mid_norm,
-                                     &BlockPass::post_norm),
-                            "the norms", 2),
-            chart_of(c, pass, "norm of " + of + "what is added", &BlockPass::attn_norm, &BlockPass::mlp_norm),
-            may_be_left_out(chart_of(c, pass, "cosine of " + of + "the stream before and after",
-                                     &BlockPass::attn_cosine, &BlockPass::mlp_cosine),
-                            "the cosines")));
+  return rows(boxes(may_be_left_out(chart_of(c, pass, "norm of " + of + "the stream after it",
+                                             &BlockPass::mid_norm, &BlockPass::post_norm),
+                                    "the norms", 2),
+                    may_be_left_out(chart_of(c, pass, "cosine of " + of + "the stream before and after",
+                                             &BlockPass::attn_cosine, &BlockPass::mlp_cosine),
+                                    "the cosines"),
+                    chart_of(c, pass, "norm of " + of + "what is added", &BlockPass::attn_norm,
+                             &BlockPass::mlp_norm, "layer")));
 }
 
 void add_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, int layer) {

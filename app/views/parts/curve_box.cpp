@@ -21,11 +21,13 @@ static void paint_curve_box(Picture& picture, const ViewContext& c, const Curves
   chart.role = role, chart.id = of.id;
   if (of.marked >= 0) chart.marked_x = of.marked + 0.5, chart.mark_color = c.theme->text_muted;
   const float left = style.width("000.00", style.small()) + 3 * u,
-              above = viz::paint_curve_names(picture.scene, chart, of.title, area, style) + u;
+              above = viz::paint_curve_names(picture.scene, chart, of.title, area, style) + u,
+              below = of.x_title.empty() ? 0 : viz::column_numbers_height(style);
   const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + above),
                        std::max(1.F, std::floor(area.w - left - 2 * u)),
-                       std::max(1.F, std::floor(area.h - above - viz::column_numbers_height(style)))};
-  viz::paint_column_numbers(picture.scene, viz::paint_curves(picture, chart, plot, style), of.x_title, style);
+                       std::max(1.F, std::floor(area.h - above - below))};
+  const viz::Region region = viz::paint_curves(picture, chart, plot, style);
+  if (below > 0) viz::paint_column_numbers(picture.scene, region, of.x_title, style);
 }
 
 BoxPtr curve_box(Curves curves, std::function<Wish(float)> height, DrawnPlaces places) {
@@ -33,7 +35,7 @@ BoxPtr curve_box(Curves curves, std::function<Wish(float)> height, DrawnPlaces p
                                                                   viz::Rect area) {
     paint_curve_box(picture, c, of, role, area);
   };
-  return custom({15, 60}, std::move(height), paint, std::move(places));
+  return custom({10, 40}, std::move(height), paint, std::move(places));
 }
 
 }  // namespace headscope::app

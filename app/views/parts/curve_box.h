@@ -15,7 +15,7 @@ struct NamedCurve {
 };
 
 struct Curves {
-  std::string title, x_title;
+  std::string title, x_title;  ///< x_title empty: x has no numbers
   std::vector<NamedCurve> curves = {};
   int count = 0;  ///< values of x
   double low = 0, high = 1;

@@ -23,11 +23,10 @@ std::optional<double> factor_after(const model::Edit& edit, std::optional<double
   return std::nullopt;
 }
 
-/// Whether an edit there cannot affect the attention pattern of a layer.
-bool acts_after_pattern(model::HookPoint point, int layer) {
-  if (!model::in_block(point.site)) return point.site > Site::resid_post;
-  if (point.layer != layer) return point.layer > layer;
-  return point.site == Site::v || point.site > Site::pattern;
+/// "off", "× 0.5"; empty for an unedited head.
+std::string factor_words(double factor) {
+  if (factor == 1) return "";
+  return factor == 0 ? "off" : "× " + exact(static_cast<float>(factor));
 }
 
 /// Marks a head that is off or scaled: "off" or "×0.5" in the corner that the mask leaves empty; an off one
@@ -91,20 +90,6 @@ std::string with_edits(const ViewContext& c, std::string words, std::initializer
   return words;
 }
 
-/// Whether an edit sets single scores or weights of a head there.
-static bool is_edited_cell(const ViewContext& c, int layer, int head, int query, int key) {
-  return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
-           return sets_cell(edit, {layer, head}, query, key);
-         });
-}
-
-int wanted_key(const ViewContext& c, int query, int keys) {
-  if (c.selection.key >= 0) return std::min(c.selection.key, keys - 1);
-  for (int key = 0; key < keys; ++key)
-    if (is_edited_cell(c, c.selection.layer, c.selection.head, query, key)) return key;
-  return -1;
-}
-
 bool is_edited_output(const ViewContext& c, int layer, int head) {
   return is_edited_at(c, Site::z, layer, head) || is_edited_at(c, Site::result, layer, head);
 }
@@ -116,20 +101,6 @@ std::optional<double> output_factor(const ViewContext& c, int layer, int head) {
     for (const model::Edit& edit : edits)
       if (model::point_of(edit).site == site) factor = factor_after(edit, factor);
   return factor;
-}
-
-std::string factor_words(double factor) {
-  if (factor == 1) return "";
-  if (factor == 0) return "off";
-  std::string digits = viz::number(factor, 3);
-  if (digits.find('.') != std::string::npos && digits.find('e') == std::string::npos)
-    digits.resize(digits.find_last_not_of(digits.find_last_not_of('0') == digits.find('.') ? "0." : "0") + 1);
-  return "× " + digits;
-}
-
-std::string head_label(const ViewContext& c, int layer, int head) {
-  const std::string words = factor_words(output_factor(c, layer, head).value_or(1));
-  return head_name(layer, head) + (words.empty() ? "" : " " + words);
 }
 
 std::string head_title(const ViewContext& c, int layer, int head) {
@@ -146,14 +117,6 @@ void paint_edited_head(viz::Scene& scene, const ViewContext& c, const viz::Rect&
   const viz::Rect dot{tile.right() - 1.5F * side, tile.y + 0.5F * side, side, side};
   scene.add(viz::FillRect{dot.inset(-1.5F), c.theme->surface, side / 2 + 1.5F});
   scene.add(viz::FillRect{dot, c.theme->text, side / 2});
-}
-
-std::string no_difference_words(const ViewContext& c, const View& view) {
-  const bool after = std::ranges::all_of(c.run->prompt.edits, [&](const model::Edit& edit) {
-    return acts_after_pattern(model::point_of(edit), c.selection.layer);
-  });
-  const bool by_edits = view.group == Group::attention && !compares_different_inputs(*c.run);
-  return by_edits && after ? "no difference, the edits act after this attention" : "no difference";
 }
 
 }  // namespace headscope::app

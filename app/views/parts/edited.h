@@ -19,30 +19,18 @@ bool is_edited_at(const ViewContext& context, model::HookPoint point, int positi
 std::string with_edits(const ViewContext& context, std::string words,
                        std::initializer_list<model::Site> sites);
 
-/// The key that a list of the chosen head must show even if it cannot show all `keys`: the chosen one, else
-/// one whose score or weight an edit sets; -1: none.
-int wanted_key(const ViewContext& context, int query, int keys);
-
 /// Whether an edit acts on what the head writes, so that its pattern and values do not tell that.
 bool is_edited_output(const ViewContext& context, int layer, int head);
 
 /// The factor by which the edits multiply what a head writes: 0: it is off, 1: unedited. Nothing if they do
 /// something else to it, e.g. replace it by its mean, or act on some queries only.
 std::optional<double> output_factor(const ViewContext& context, int layer, int head);
-/// "off", "× 0.5"; empty for an unedited head.
-std::string factor_words(double factor);
-
-/// The name for lists: "L5 H1", "L5 H1 off", "L5 H1 × 0.5".
-std::string head_label(const ViewContext& context, int layer, int head);
-/// The name for titles: "L5 H1", "L5 H1 (off)", "L5 H1 (× 0.5)", with other edits "L5 H1 (edited)".
+/// "L5 H1", "L5 H1 (off)", "L5 H1 (× 0.5)", with other edits "L5 H1 (edited)".
 std::string head_title(const ViewContext& context, int layer, int head);
 
 /// Marks a head's tile if it has edits: a head that is off is faded and struck through, a scaled one has its
 /// factor, another one a dot in the corner.
 void paint_edited_head(viz::Scene& scene, const ViewContext& context, const viz::Rect& tile, int layer,
                        int head);
-
-/// "no difference", of attention with the reason if edits have it.
-std::string no_difference_words(const ViewContext& context, const View& view);
 
 }  // namespace headscope::app

@@ -260,7 +260,7 @@ TEST_F(Lists, SkipPicturesThatDoNotFit) {
   std::string words = "one";
   for (int i = 0; i < 60; ++i) words += " and another";
   const Ran ran = run_command(
-      {"tokens", "--prompts", "-", "--skip-errors", "--size", "300x170", "--out", path("{n}.svg")},
+      {"tokens", "--prompts", "-", "--skip-errors", "--size", "300x200", "--out", path("{n}.svg")},
       "\"one\"\n\"" + words + "\"\n\"two\"\n");
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("standard input:2: "));

@@ -21,7 +21,7 @@ TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
   ASSERT_TRUE(core.state().prompts);
   EXPECT_EQ(core.state().prompts->prompts.size(), 2U);
   const View* view = find_view(core.state().view);
-  EXPECT_TRUE(is_over_list(*view, core.state().options)) << "a view of many is shown";
+  EXPECT_TRUE(view->over_list.is_in(core.state().options)) << "a view of many is shown";
   for (const char* option : {"text", "metrics-text"})
     EXPECT_NE(core.state().options.value(*find_option(option)), find_option(option)->default_value) << option;
   EXPECT_EQ(prompt(core), "A robot") << "the prompt stays";
