@@ -10,7 +10,7 @@
 #include "app/run/edits/edit_text.h"
 #include "model/kernels/workspace.h"
 #include "model/pass/plan.h"
-#include "model/pass/run_pages.h"
+#include "model/pass/run.h"
 #include "system/path_text.h"
 
 namespace headscope::app {

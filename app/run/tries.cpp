@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "model/pass/run_pages.h"
+#include "model/pass/run.h"
 
 namespace headscope::app {
 namespace {

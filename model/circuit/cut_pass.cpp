@@ -7,9 +7,9 @@
 
 #include "model/files/error.h"
 #include "model/kernels/eigen_maps.h"
-#include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
 #include "model/pass/attention.h"
+#include "model/pass/steps.h"
 #include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
@@ -22,20 +22,21 @@ void subtract(std::span<const float> other, std::span<float> row) {
   std::ranges::transform(row, other, row.begin(), std::minus<>());
 }
 
-/// Rows are [T, d_model]. What a reader sees is the cut run's stream, plus for
-/// each kept edge the difference between what its writer wrote here and what it wrote there. Parts without a
-/// kept edge from them are left out.
+/// Rows are [T, d_model]. What a reader sees is the cut run's stream, plus for each kept edge the difference
+/// between what its writer wrote here and what it wrote there. Parts without a kept edge from them are left
+/// out.
 class CutPass {
  public:
   CutPass(const Weights& weights, std::span<const int> tokens, const StreamWrites& cut, const KeptEdges& kept,
-          Workers& workers, const std::stop_token& stop)
+          Workspace::Impl& workspace, const std::stop_token& stop)
       : weights_(weights),
         config_(weights.config),
         graph_(config_),
         tokens_(tokens),
         cut_(cut),
         kept_(kept),
-        workers_(workers),
+        workspace_(workspace),
+        workers_(workspace.workers),
         stop_(stop),
         length_(static_cast<int>(tokens.size())),
         width_(config_.n_embd),
@@ -45,7 +46,6 @@ class CutPass {
         read_(floats(width_)),
         qkv_(floats(3 * width_)),
         z_(floats(width_)),
-        columns_(floats(kPanelCols + config_.d_head())),
         hidden_(floats(config_.n_inner)),
         out_(floats(width_)),
         used_(static_cast<std::size_t>(graph_.writer_count())) {
@@ -57,7 +57,7 @@ class CutPass {
     workers_.reserve_scratch(std::max(product_scratch(), attention_scratch(config_)));
   }
 
-  double go(std::span<const float> embedding, const Metric& metric, Buffer& logits) {
+  double go(std::span<const float> embedding, const Metric& metric) {
     std::ranges::copy(cut_.embedding, base_.begin());
     if (!leaves_out_next()) {
       std::ranges::copy(embedding, out_.begin());
@@ -68,7 +68,7 @@ class CutPass {
       attention(layer);
       mlp(layer);
     }
-    return measure(metric, logits);
+    return measure(metric);
   }
 
  private:
@@ -84,12 +84,11 @@ class CutPass {
   /// read_ = the layer norm of the stream that a reader sees.
   void read(StreamReader reader, const LayerNormWeights& norm) {
     const int index = graph_.index(reader);
-    workers_.for_rows(length_, [&](int i) {
-      const std::span<float> seen = rows(stream_).row(i), row = rows(read_).row(i);
-      sum_seen(i, kept_edges(kept_.rows == 1 ? 0 : i, index), seen);
-      divide(row, center(seen, config_.layer_norm_epsilon, row));
-      apply_gain_and_bias(norm.gain, norm.bias, row);
-    });
+    const auto seen = [&](int i) {
+      sum_seen(i, kept_edges(kept_.rows == 1 ? 0 : i, index), rows(stream_).row(i));
+      return rows(stream_).row(i);
+    };
+    layer_norm(norm, config_.layer_norm_epsilon, {}, {}, seen, Tap{}, workers_, rows(read_));
   }
 
   /// The edges to a reader.
@@ -141,14 +140,9 @@ class CutPass {
            {StreamReader::Kind::q, StreamReader::Kind::k, StreamReader::Kind::v}) {
         if (!is_used(head)) continue;
         read({kind, layer, head}, block.ln_1);
-        const int column = static_cast<int>(kind) * width_ + head * d_head,
-                  first = column / kPanelCols * kPanelCols;
-        const FloatRows found = rows(columns_, kPanelCols + d_head).middle_cols(0, column - first + d_head);
-        linear(rows(std::as_const(read_)), block.attn_c_attn, workers_, found, first);
-        workers_.for_rows(length_, [&](int i) {
-          std::ranges::copy(found.row(i).subspan(static_cast<std::size_t>(column - first)),
-                            rows(qkv_, 3 * width_).row_data(i) + column);
-        });
+        const int column = static_cast<int>(kind) * width_ + head * d_head;
+        linear_columns(rows(std::as_const(read_)), block.attn_c_attn, column, workspace_,
+                       rows(qkv_, 3 * width_).middle_cols(column, d_head));
       }
     workers_.parallel_for(config_.n_head, [&](int head, float*) {
       if (is_used(head)) attend(layer, head);
@@ -173,9 +167,7 @@ class CutPass {
     std::vector<float> memory(static_cast<std::size_t>(length_) * length_);
     const FloatRows scores{memory.data(), length_, length_, length_};
     map(scores).noalias() = part(0) * part(1).transpose();
-    scale_scores(config_.attention_scale(layer), scores);
-    mask_future(0, scores);
-    softmax_rows(workers_.kernels(), scores);
+    softmax_causal(workers_.kernels(), config_.attention_scale(layer), 0, scores);
     map(rows(z_).middle_cols(head * d_head, d_head)).noalias() = map(scores) * part(2);
   }
 
@@ -196,7 +188,7 @@ class CutPass {
     workers_.for_rows(length_, [&](int i) { add(rows(written).row(i), rows(base_).row(i)); });
   }
 
-  double measure(const Metric& metric, Buffer& memory) {
+  double measure(const Metric& metric) {
     read({}, weights_.ln_f);
     const Positions measured = positions_of(metric, length_);
     const MetricMeter meter(metric, tokens_);
@@ -204,7 +196,7 @@ class CutPass {
     for (int done = 0; done < measured.count; done += kLogitRows) {
       if (stop_.stop_requested()) throw Stopped();
       const int first = measured.first + done, count = std::min(kLogitRows, measured.count - done);
-      const FloatRows logits = memory.rows(count, config_.vocab_size);
+      const FloatRows logits = workspace_.logits.rows(count, config_.vocab_size);
       product_with_columns(rows(read_).middle_rows(first, count), weights_.lm_head, 0, workers_, logits);
       for (int i = 0; i < count; ++i)
         value += meter.differentiate(workers_.kernels().rows, first + i, logits.row(i));
@@ -218,13 +210,14 @@ class CutPass {
   std::span<const int> tokens_;
   const StreamWrites& cut_;
   const KeptEdges& kept_;
+  Workspace::Impl& workspace_;
   Workers& workers_;
   const std::stop_token& stop_;
   int length_, width_;
   std::vector<float> base_;                  // the cut run's stream
   std::vector<float> all_;                   // the sum of written_
   std::vector<std::vector<float>> written_;  // [writers]: minus what the cut run has in their place
-  std::vector<float> stream_, read_, qkv_, z_, columns_, hidden_, out_;
+  std::vector<float> stream_, read_, qkv_, z_, hidden_, out_;
   std::vector<std::uint8_t> used_;  // [writers]: whether an edge from it is kept
 };
 
@@ -234,8 +227,7 @@ double Transformer::cut_pass(const Run& run, std::span<const float> embedding, c
                              const KeptEdges& kept, const Metric& metric, Workspace& workspace,
                              std::stop_token stop) const {
   check(config(), run.length(), metric);
-  return CutPass(impl_->weights, run.tokens, cut, kept, workspace.impl().workers, stop)
-      .go(embedding, metric, workspace.impl().logits);
+  return CutPass(impl_->weights, run.tokens, cut, kept, workspace.impl(), stop).go(embedding, metric);
 }
 
 }  // namespace headscope::model

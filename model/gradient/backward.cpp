@@ -6,10 +6,10 @@
 #include "model/files/error.h"
 #include "model/gradient/steps.h"
 #include "model/gradient/transposed_product.h"
-#include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
 #include "model/pass/attention.h"
-#include "model/pass/end_of_pass.h"
+#include "model/pass/pass.h"
+#include "model/pass/steps.h"
 #include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
@@ -62,7 +62,7 @@ class CellBlock {
 
   void compute(const HeadGradients& gradients, const CellsVisitor& visit) {
     const ConstFloatRows z = gradients.z.middle_rows(first_, gradient_.rows),
-                         q = head_.q(first_ / kPage, gradient_.rows);
+                         q = head_.q(first_, gradient_.rows);
     find_pattern(q);
     for_pages([&](int page, int key, int count) {
       multiply(kernels_, z, transposed(kernels_, head_.v(page, count), turned_), false,
@@ -72,7 +72,9 @@ class CellBlock {
     before_edits(Site::pattern, visit);
     for (int i = 0; i < gradient_.rows; ++i) softmax_gradient(weights_.row(i), gradient_.row(i));
     before_edits(Site::attn_scores, visit);
-    scale_scores(run_.config.attention_scale(head_.layer), gradient_);
+    const float scale = run_.config.attention_scale(head_.layer);
+    for (int i = 0; i < gradient_.rows; ++i)
+      for (float& value : gradient_.row(i)) value *= scale;
     for_pages([&](int page, int key, int count) {
       multiply(kernels_, gradient_.middle_cols(key, count),
                transposed(kernels_, head_.k(page, count), turned_), key > 0,
@@ -84,16 +86,15 @@ class CellBlock {
  private:
   /// weights_: the softmax; pattern_: the same, as edits left it.
   void find_pattern(ConstFloatRows q) {
-    score(kernels_, head_, q, weights_);
-    const bool edited = is_edited();
-    if (edited) {
-      scale_scores(run_.config.attention_scale(head_.layer), weights_);
-      mask_scores(run_, head_, first_, weights_);
-      softmax_rows(kernels_, weights_);
+    scores(kernels_, head_, q, weights_);
+    const float scale = run_.config.attention_scale(head_.layer);
+    if (!is_edited()) {
+      softmax_causal(kernels_, scale, first_, weights_);
     } else {
-      pattern_in_run(kernels_, run_, head_, first_, weights_);
+      scale_and_mask(run_, head_, first_, weights_);
+      for (int i = 0; i < weights_.rows; ++i) kernels_.rows.softmax(1, weights_.row_data(i), weights_.cols);
     }
-    if (!edited || !run_.plan->edits({Site::pattern, head_.layer})) {
+    if (!is_edited() || !run_.plan->edits({Site::pattern, head_.layer})) {
       pattern_ = weights_;
       return;
     }
@@ -161,10 +162,10 @@ int first_wanted_layer(const Config& config, const Hooks* hooks) {
   return config.n_layer;
 }
 
-/// Layer by layer from the last: the stream after attention is recomputed from q, k and v, since a run does
-/// not keep it, then the MLP's input and hidden units, in float32 as in the pass and with its edits; each
-/// head's pattern is recomputed in blocks of 64 queries, of which a thread holds three. That is about half of
-/// a pass. The derivatives take one more: as many products, each with the weights transposed.
+/// Layer by layer from the last: the stream after attention and the MLP's hidden units, which a run does not
+/// keep, are recomputed by the pass, for up to 128 positions; each head's pattern is recomputed in blocks of
+/// 64 queries, of which a thread holds three. That is about half of a pass. The derivatives take one more: as
+/// many products, each with the weights transposed.
 ///
 /// Rows without a comment are [T, d_model]. `d_` begins the names of derivatives.
 class Backward {
@@ -178,7 +179,10 @@ class Backward {
         workspace_(workspace),
         workers_(workspace.workers),
         options_(options),
-        length_(run.length()) {
+        length_(run.length()),
+        lane_{std::make_shared<Run>(run)} {
+    again_.clean = &run;
+    again_.stop = options.stop;
     workers_.reserve_scratch(std::max({attention_scratch(config_), attention_gradient_scratch(config_),
                                        product_scratch(), transposed_product_scratch()}));
     lay_out();
@@ -201,8 +205,8 @@ class Backward {
   void lay_out() {
     const int d = config_.n_embd;
     mlp_rows_ = run_.plan && run_.plan->needs_whole_run() ? length_ : std::min(length_, kPositionsOfMlp);
-    const auto floats = static_cast<std::size_t>(length_) * (8 * static_cast<std::size_t>(d) + 3) +
-                        2 * static_cast<std::size_t>(mlp_rows_) * config_.n_inner;
+    const auto floats = static_cast<std::size_t>(length_) * (7 * static_cast<std::size_t>(d) + 3) +
+                        static_cast<std::size_t>(mlp_rows_) * config_.n_inner;
     float* next = workspace_.gradients.reserve(floats);
     const auto take = [&](int rows, int cols) {
       const FloatRows taken{next, rows, cols, cols};
@@ -213,10 +217,8 @@ class Backward {
     d_branch_ = take(length_, d);
     d_qkv_ = take(length_, 3 * d);
     z_ = take(length_, d);
-    resid_ = take(length_, d);
     centered_ = take(length_, d);
     d_mlp_ = take(mlp_rows_, config_.n_inner);
-    mlp_ = take(mlp_rows_, config_.n_inner);
     scale_ = take(length_, 1);
     used_scale_ = take(length_, 1);
     d_scale_ = take(length_, 1);
@@ -244,9 +246,9 @@ class Backward {
                                  measured);
       }
     }
-    layer_norm(weights_.ln_f, {Site::ln_final_scale}, {Site::ln_final_normalized}, range.first,
-               d_branch_.middle_rows(range.first, range.count),
-               [&](int position) { return run_.resid(config_.n_layer, position); });
+    before_layer_norm(weights_.ln_f, {Site::ln_final_scale}, {Site::ln_final_normalized}, range.first,
+                      d_branch_.middle_rows(range.first, range.count),
+                      [&](int position) { return run_.resid(config_.n_layer, position); });
     return value;
   }
 
@@ -255,13 +257,14 @@ class Backward {
     const FloatRows row = z_.middle_rows(0, 1);
     std::vector<float> memory(kPanelCols + static_cast<std::size_t>(config_.n_embd));
     const std::span<float> of_token = std::span(memory).subspan(kPanelCols);
-    final_layer_norm(weights_, run_, position, workers_, row);
+    const Tap tap{&run_, position};
+    final_layer_norm(weights_, tap, workers_, row);
     double value = 0;
     for (LogitWeight& of : weights) {
       const int first = of.token / kPanelCols * kPanelCols;
       const FloatRows logits{memory.data(), 1, std::min(kPanelCols, config_.vocab_size - first), kPanelCols};
       product_with_columns(row, weights_.lm_head, first, workers_, logits);
-      EndOfPass{&run_, position}.apply(Site::logits, logits, 0, first);
+      tap.edit({Site::logits}, logits, 0, first);
       value += static_cast<double>(of.weight) * logits.row(0)[of.token - first];
       before_edits({Site::logits}, position, {&of.weight, 1, 1, 1}, 0, of.token);
       weights_.lm_head.column(workers_.kernels(), of.token, of_token);
@@ -280,11 +283,8 @@ class Backward {
     for (int i = 0; i < count; ++i)
       if (first + i < begin || first + i >= end) std::ranges::fill(logits.row(i), 0.0F);
     if (begin < end) {
-      const FloatRows normalized = z_.middle_rows(begin, end - begin),
-                      part = logits.middle_rows(begin - first, end - begin);
-      final_layer_norm(weights_, run_, begin, workers_, normalized);
-      product_with_columns(normalized, weights_.lm_head, 0, workers_, part);
-      EndOfPass{&run_, begin}.apply(Site::logits, part);
+      const FloatRows part = logits.middle_rows(begin - first, end - begin);
+      find_logits(weights_, {&run_, begin}, workers_, z_.middle_rows(begin, end - begin), part);
       const MetricMeter meter(metric_, run_.tokens);
       std::vector<double> values(static_cast<std::size_t>(part.rows));
       workers_.for_rows(part.rows, [&](int i) {
@@ -303,7 +303,6 @@ class Backward {
 
   void mlp(int layer) {
     throw_if_stopped();
-    find_resid_mid(layer);
     before_edits({Site::resid_post, layer}, 0, d_resid_);
     for (int first = 0; first < length_; first += mlp_rows_) {
       throw_if_stopped();
@@ -314,13 +313,10 @@ class Backward {
 
   void mlp_of(int layer, int first, int count) {
     const BlockWeights& block = weights_.h[layer];
-    const HookPoint scale{Site::ln2_scale, layer}, normalized{Site::ln2_normalized, layer};
-    const auto resid_of = [&](int position) { return std::span<const float>(resid_.row(position)); };
-    const FloatRows pre = mlp_.middle_rows(0, count), d_mlp = d_mlp_.middle_rows(0, count),
-                    d_branch = d_branch_.middle_rows(first, count), input = z_.middle_rows(first, count);
-    find_normalized(block.ln_2, scale, normalized, first, resid_of, input);
-    linear(input, block.mlp_c_fc, workers_, pre);
-    edit({Site::mlp_pre, layer}, first, pre);
+    const FloatRows d_mlp = d_mlp_.middle_rows(0, count), d_branch = d_branch_.middle_rows(first, count);
+    lane_.first = first;
+    lane_.rows = count;
+    const auto [resid, pre] = recompute_block(weights_, lane_, layer, true, again_, workspace_);
     workers_.for_rows(count, [&](int i) {
       activation_slopes(workers_.kernels().rows, config_.activation, pre.row(i));
       std::ranges::copy(d_resid_.row(first + i), d_branch.row_data(i));
@@ -331,43 +327,11 @@ class Backward {
     workers_.for_rows(count, [&](int i) { multiply_terms(pre.row(i), d_mlp.row(i)); });
     before_edits({Site::mlp_pre, layer}, first, d_mlp);
     product_with_transposed(d_mlp, block.mlp_c_fc.weight, {}, workers_, workspace_.turned, d_branch);
-    layer_norm(block.ln_2, scale, normalized, first, d_branch, resid_of);
+    before_layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer}, first, d_branch,
+                      [&, &rows = resid](int position) { return rows.row(position - first); });
   }
 
   // --- attention ---
-
-  /// resid_ = the stream after the layer's attention, which a run does not keep.
-  void find_resid_mid(int layer) {
-    const int blocks = (length_ + kQueriesPerBlock - 1) / kQueriesPerBlock;
-    workers_.parallel_for(config_.n_head * blocks, [&](int task, float* scratch) {
-      const int block = blocks - 1 - task / config_.n_head, head = task % config_.n_head;
-      const int first = block * kQueriesPerBlock, rows = std::min(kQueriesPerBlock, length_ - first);
-      const HeadCache kept = head_of(config_, run_.pages, layer, head);
-      attend(workers_.kernels(), run_, kept, first, kept.q(block, rows), scratch,
-             columns_of(z_, head).middle_rows(first, rows));
-    });
-    edit({Site::z, layer}, 0, z_);
-    add_up_heads(layer, weights_.h[layer].attn_c_proj);
-    edit({Site::attn_out, layer}, 0, d_branch_);
-    workers_.for_rows(length_, [&](int i) {
-      std::ranges::copy(run_.resid(layer, i), resid_.row_data(i));
-      add(d_branch_.row(i), resid_.row(i));
-    });
-    edit({Site::resid_mid, layer}, 0, resid_);
-  }
-
-  /// d_branch_ = z_ times the projection, plus bias, summed as in the pass.
-  void add_up_heads(int layer, const LinearWeights& projection) {
-    const HookPoint point{Site::result, layer};
-    if (!edits(point)) return linear(z_, projection, workers_, d_branch_);
-    const FloatRows result = workspace_.result.rows(length_, config_.n_embd);
-    for (int i = 0; i < length_; ++i) std::ranges::copy(projection.bias, d_branch_.row_data(i));
-    for (int head = 0; head < config_.n_head; ++head) {
-      product_with_slice(columns_of(z_, head), projection.weight, head * config_.d_head(), workers_, result);
-      edit(point, 0, result, head);
-      for (int i = 0; i < length_; ++i) add(result.row(i), d_branch_.row(i));
-    }
-  }
 
   void attention(int layer) {
     throw_if_stopped();
@@ -384,8 +348,8 @@ class Backward {
     before_edits({Site::q, layer}, 0, d_qkv_.middle_cols(0, d));
     throw_if_stopped();
     product_with_transposed(d_qkv_, block.attn_c_attn.weight, {}, workers_, workspace_.turned, d_branch_);
-    layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer}, 0, d_branch_,
-               [&](int position) { return run_.resid(layer, position); });
+    before_layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer}, 0, d_branch_,
+                      [&](int position) { return run_.resid(layer, position); });
     before_edits({Site::resid_pre, layer}, 0, d_resid_);
   }
 
@@ -438,25 +402,11 @@ class Backward {
 
   // --- steps shared by several of the above ---
 
-  /// out = layer norm of rows from `first` on, with gain and bias, as in the pass.
-  template <class RowOf>
-  void find_normalized(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point,
-                       int first, const RowOf& row_of, FloatRows out) {
-    const FloatRows scale = scale_.middle_rows(first, out.rows);
-    workers_.for_rows(out.rows, [&](int i) {
-      *scale.row_data(i) = center(row_of(first + i), config_.layer_norm_epsilon, out.row(i));
-    });
-    edit(scale_point, first, scale);
-    workers_.for_rows(out.rows, [&](int i) { divide(out.row(i), *scale.row_data(i)); });
-    edit(normalized_point, first, out);
-    workers_.for_rows(out.rows, [&](int i) { apply_gain_and_bias(w.gain, w.bias, out.row(i)); });
-  }
-
   /// Adds to d_resid_, from `first` on, the derivatives with respect to a layer norm's input,
   /// row_of(position); d_out: those with respect to its output, which are overwritten.
   template <class RowOf>
-  void layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point, int first,
-                  FloatRows d_out, const RowOf& row_of) {
+  void before_layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point,
+                         int first, FloatRows d_out, const RowOf& row_of) {
     const int count = d_out.rows;
     const FloatRows centered = centered_.middle_rows(first, count),
                     computed = scale_.middle_rows(first, count), used = used_scale_.middle_rows(first, count),
@@ -466,7 +416,7 @@ class Backward {
           center(row_of(first + i), config_.layer_norm_epsilon, centered.row(i));
       multiply_terms(w.gain, d_out.row(i));
     });
-    edit(scale_point, first, used);
+    Tap{&run_, first}.edit(scale_point, used);
     before_edits(normalized_point, first, d_out);
     workers_.for_rows(count, [&](int i) {
       *d_scale.row_data(i) = scale_gradient(d_out.row(i), centered.row(i), *used.row_data(i));
@@ -477,11 +427,6 @@ class Backward {
                           d_out.row(i));
       add(d_out.row(i), d_resid_.row(first + i));
     });
-  }
-
-  /// Edits an activation that is computed again.
-  void edit(HookPoint point, int first, FloatRows rows, int head = 0) const {
-    if (edits(point)) run_.plan->apply(piece_of(point, rows, first, head), run_.means);
   }
 
   /// From derivatives after a site's edits, which the callbacks see, to those before them.
@@ -524,11 +469,13 @@ class Backward {
   const GradientOptions& options_;
   int length_;        // T
   int mlp_rows_ = 0;  // positions of the MLP at a time
+  Lane lane_;         // what is recomputed
+  ForwardOptions again_;
 
   FloatRows d_resid_, d_branch_;
   FloatRows d_qkv_;                         // [T, 3 d_model]
-  FloatRows z_, resid_, centered_;          // z_ also holds other rows while it is free
-  FloatRows d_mlp_, mlp_;                   // [mlp_rows_, n_inner]
+  FloatRows z_, centered_;                  // z_ also holds other rows while it is free
+  FloatRows d_mlp_;                         // [mlp_rows_, n_inner]
   FloatRows scale_, used_scale_, d_scale_;  // [T, 1]
 };
 

@@ -30,8 +30,8 @@ void for_pages_beside(int pages, const Body& body) {
 
 using Products = std::array<Multiplication, kPanelsTogether>;
 
-/// score() for one query in several heads: row i of q and scores belongs to head `head` + i.
-void score_heads(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows scores) {
+/// scores() for one query in several heads: row i of q and scores belongs to head `head` + i.
+void scores_of_heads(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows scores) {
   const int pages = scores.cols / Page::kPositions, done = pages * Page::kPositions;
   for_pages_beside(pages, [&](int first, int count) {
     for (int h = 0; h < q.rows; ++h) {
@@ -100,10 +100,10 @@ HeadCache head_of(const Config& config, std::span<const std::shared_ptr<const Pa
   return {pages, layer, head, config.d_head()};
 }
 
-void score(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows scores) {
-  for_pages(scores.cols, [&](int page, int first, int count) {
-    Multiplication m = multiplication(q, head.k(page, count), scores.middle_cols(first, count));
-    if (first + count < scores.cols) m.next = head.k(page + 1, 1).data;
+void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows out) {
+  for_pages(out.cols, [&](int page, int first, int count) {
+    Multiplication m = multiplication(q, head.k(page, count), out.middle_cols(first, count));
+    if (first + count < out.cols) m.next = head.k(page + 1, 1).data;
     kernels.multiply(m);
   });
 }
@@ -119,26 +119,7 @@ std::size_t attention_scratch(const Config& config) {
          (kPanelsTogether - 1) * static_cast<std::size_t>(config.d_head());
 }
 
-void scale_scores(float scale, FloatRows scores) {
-  for (int i = 0; i < scores.rows; ++i) {
-    for (float& cell : scores.row(i)) cell *= scale;
-  }
-}
-
-void mask_future(int first_query, FloatRows scores) {
-  for (int i = 0; i < scores.rows; ++i) {
-    const std::span<float> row = scores.row(i);
-    const auto seen = static_cast<std::size_t>(std::min(first_query + i + 1, scores.cols));
-    std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen), row.end(),
-              -std::numeric_limits<float>::infinity());
-  }
-}
-
-void softmax_rows(const PanelKernels& kernels, FloatRows scores) {
-  for (int i = 0; i < scores.rows; ++i) kernels.rows.softmax(1, scores.row_data(i), scores.cols);
-}
-
-void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores) {
+void softmax_causal(const PanelKernels& kernels, float scale, int first_query, FloatRows scores) {
   for (int i = 0; i < scores.rows; ++i) {
     const std::span<float> row = scores.row(i);
     const int seen = std::min(first_query + i + 1, scores.cols);
@@ -147,27 +128,34 @@ void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query
   }
 }
 
-void mask_scores(const Run& run, const HeadCache& head, int first_query, FloatRows scores) {
+void scale_and_mask(const Run& run, const HeadCache& head, int first_query, FloatRows scores) {
+  const float scale = run.config.attention_scale(head.layer);
   const Plan* plan = cell_plan(run, head);
-  if (plan == nullptr) return mask_future(first_query, scores);
+  for (int i = 0; i < scores.rows; ++i) {
+    for (float& cell : scores.row(i)) cell *= scale;
+    if (plan == nullptr) {
+      const int seen = std::min(first_query + i + 1, scores.cols);
+      std::ranges::fill(scores.row(i).subspan(seen), -std::numeric_limits<float>::infinity());
+    }
+  }
+  if (plan == nullptr) return;
   plan->hide(head.layer, head.head, first_query, scores);
   plan->apply(piece_of({Site::attn_scores, head.layer}, scores, first_query, head.head), run.means);
 }
 
-void pattern_of_masked(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
-                       FloatRows scores) {
-  softmax_rows(kernels, scores);
+void softmax_masked(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
+                    FloatRows scores) {
+  for (int i = 0; i < scores.rows; ++i) kernels.rows.softmax(1, scores.row_data(i), scores.cols);
   if (const Plan* plan = cell_plan(run, head))
     plan->apply(piece_of({Site::pattern, head.layer}, scores, first_query, head.head), run.means);
 }
 
-void pattern_in_run(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
-                    FloatRows scores) {
-  const float scale = run.config.attention_scale(head.layer);
-  if (cell_plan(run, head) == nullptr) return pattern_of_scores(kernels, scale, first_query, scores);
-  scale_scores(scale, scores);
-  mask_scores(run, head, first_query, scores);
-  pattern_of_masked(kernels, run, head, first_query, scores);
+void find_pattern(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
+                  FloatRows scores) {
+  if (cell_plan(run, head) == nullptr)
+    return softmax_causal(kernels, run.config.attention_scale(head.layer), first_query, scores);
+  scale_and_mask(run, head, first_query, scores);
+  softmax_masked(kernels, run, head, first_query, scores);
 }
 
 int keys_for(const Run& run, const HeadCache& head, int last_query) {
@@ -186,10 +174,10 @@ void weigh_values(const PanelKernels& kernels, const HeadCache& head, ConstFloat
 void attend(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
             ConstFloatRows q, float* scratch, FloatRows z) {
   const int keys = keys_for(run, head, first_query + q.rows - 1);
-  const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};
-  score(kernels, head, q, scores);
-  pattern_in_run(kernels, run, head, first_query, scores);
-  weigh_values(kernels, head, scores, z);
+  const FloatRows block{scratch, q.rows, keys, score_stride(keys)};
+  scores(kernels, head, q, block);
+  find_pattern(kernels, run, head, first_query, block);
+  weigh_values(kernels, head, block, z);
 }
 
 void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& page, int layer, int head,
@@ -201,10 +189,10 @@ void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& 
 
 void attend_one_query(const PanelKernels& kernels, const HeadCache& head, int keys, float scale,
                       ConstFloatRows q, float* scratch, FloatRows z) {
-  const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};
-  score_heads(kernels, head, q, scores);
-  for (int h = 0; h < q.rows; ++h) pattern_of_scores(kernels, scale, keys - 1, scores.middle_rows(h, 1));
-  weigh_values_of_heads(kernels, head, scores, scratch + scores.rows * scores.stride, z);
+  const FloatRows block{scratch, q.rows, keys, score_stride(keys)};
+  scores_of_heads(kernels, head, q, block);
+  for (int h = 0; h < q.rows; ++h) softmax_causal(kernels, scale, keys - 1, block.middle_rows(h, 1));
+  weigh_values_of_heads(kernels, head, block, scratch + block.rows * block.stride, z);
 }
 
 }  // namespace headscope::model

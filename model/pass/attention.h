@@ -23,15 +23,16 @@ struct HeadCache {
 
   HeadCache other(int other_head) const { return {pages, layer, other_head, d_head}; }
 
-  /// The first `rows` positions of a page: q, v [rows, d_head], k [d_head, rows].
-  ConstFloatRows q(int page, int rows) const { return {at(page)->q(layer, head), rows, d_head, d_head}; }
-  ConstFloatRows k(int page, int rows) const {
-    return {at(page)->k(layer, head), d_head, rows, Page::kPositions};
+  /// Queries [first, first + count), all in one page: [count, d_head].
+  ConstFloatRows q(int first, int count) const {
+    const float* page = pages[first / Page::kPositions]->q(layer, head);
+    return {page + std::ptrdiff_t{first % Page::kPositions} * d_head, count, d_head, d_head};
   }
-  ConstFloatRows v(int page, int rows) const { return {at(page)->v(layer, head), rows, d_head, d_head}; }
-
- private:
-  const Page* at(int page) const { return pages[page].get(); }
+  /// The first `rows` positions of a page: v [rows, d_head], k [d_head, rows].
+  ConstFloatRows k(int page, int rows) const {
+    return {pages[page]->k(layer, head), d_head, rows, Page::kPositions};
+  }
+  ConstFloatRows v(int page, int rows) const { return {pages[page]->v(layer, head), rows, d_head, d_head}; }
 };
 
 HeadCache head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
@@ -40,8 +41,8 @@ HeadCache head_of(const Config& config, std::span<const std::shared_ptr<const Pa
 /// y = x w.
 Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y);
 
-/// scores [queries, keys] = q [queries, d_head] * k^T, for keys [0, scores.cols) of the head.
-void score(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows scores);
+/// out [queries, keys] = q [queries, d_head] * k^T, for keys [0, out.cols) of the head.
+void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows out);
 
 /// Stride between rows of a block of scores in scratch memory. Not a power of two, since rows would then
 /// compete for the same cache sets.
@@ -51,31 +52,22 @@ std::ptrdiff_t score_stride(int keys);
 /// heads.
 std::size_t attention_scratch(const Config& config);
 
-/// scores *= scale.
-void scale_scores(float scale, FloatRows scores);
+/// Turns row i of scores, query first_query + i, into its weights: the softmax of scale * score over the keys
+/// up to the query; later keys have 0, and their scores are not read.
+void softmax_causal(const PanelKernels& kernels, float scale, int first_query, FloatRows scores);
 
-/// Sets keys after the query to -inf; row i belongs to query first_query + i.
-void mask_future(int first_query, FloatRows scores);
+/// Scales scores and sets those of keys that a query does not see in the run to -inf; then edits of scores
+/// apply. Row i belongs to query first_query + i.
+void scale_and_mask(const Run& run, const HeadCache& head, int first_query, FloatRows scores);
 
-/// Softmax of each row, in place.
-void softmax_rows(const PanelKernels& kernels, FloatRows scores);
-
-/// Turns row i of scores, query first_query + i, into its pattern: bit-identical to scale_scores, mask_future
-/// and softmax_rows, but in one step and without touching later keys. The cells after the query become 0.
-void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores);
-
-/// Applies a run's mask to scaled scores of `head`: keys that a query does not see become -inf, then edits of
-/// scores apply. Row i belongs to query first_query + i.
-void mask_scores(const Run& run, const HeadCache& head, int first_query, FloatRows scores);
-
-/// The pattern of masked scores: softmax of each row, then edits of patterns.
-void pattern_of_masked(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
-                       FloatRows scores);
-
-/// Turns row i of raw scores, query first_query + i, into its pattern in the run: bit-identical to
-/// scale_scores, mask_scores and pattern_of_masked, and in one step if no edit affects the head's cells.
-void pattern_in_run(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
+/// Softmax of each row of masked scores; then edits of patterns apply.
+void softmax_masked(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
                     FloatRows scores);
+
+/// Turns row i of scores, query first_query + i, into its pattern in the run: softmax_causal, unless edits
+/// affect the head's cells. Bit-identical to scale_and_mask and softmax_masked.
+void find_pattern(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
+                  FloatRows scores);
 
 /// The number of keys needed by a block of the head's queries that ends with `last_query`: up to that query,
 /// or all.
@@ -98,7 +90,7 @@ void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& 
 constexpr int kHeadsPerQuery = 32;
 
 /// For one query, the last of the run, in consecutive heads from `head` on, one per row of q: z [heads,
-/// d_head] from q [heads, d_head] and the run's first `keys` keys. Bit-identical to score, pattern_of_scores
+/// d_head] from q [heads, d_head] and the run's first `keys` keys. Bit-identical to scores, softmax_causal
 /// and weigh_values for each head. Reads several pages concurrently, since the time is spent on reading them;
 /// scratch [attention_scratch(config)].
 void attend_one_query(const PanelKernels& kernels, const HeadCache& head, int keys, float scale,

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "model/files/error.h"
-#include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
 #include "model/pass/attention.h"
+#include "model/pass/steps.h"
 
 namespace headscope::model {
 namespace {
@@ -54,11 +54,36 @@ class Pass {
     return resid_;
   }
 
+  /// See recompute_block.
+  RecomputedBlock recompute(int layer, bool with_mlp) {
+    active_ = 1;
+    take_resid(lanes_.front(), layer);
+    take_queries(lanes_.front(), layer);
+    attend(layer);
+    add_attention(layer);
+    if (with_mlp) mlp_pre(layer);
+    return {resid_, mlp_};
+  }
+
+  // --- the tap of all active lanes ---
+
+  bool wants(HookPoint point) const {
+    return std::ranges::any_of(active_lanes(), [&](Lane& lane) { return tap(lane).wants(point); });
+  }
+  void edit(HookPoint point, FloatRows rows) const {
+    for (Lane& lane : active_lanes()) tap(lane).edit(point, rows_of(lane, rows));
+  }
+
  private:
+  Tap tap(Lane& lane) const {
+    const bool is_whole = lane.rows == lane.run->length();
+    return {lane.run.get(), lane.first, 1, is_whole ? &lane.run->means : nullptr, options_.hooks};
+  }
+
   /// Allocates the activations in one block, so that they share huge pages.
   void lay_out(int rows) {
     const int d = config_.n_embd;
-    const auto floats = static_cast<std::size_t>(rows) * (7 * d + config_.n_inner + 1);
+    const auto floats = static_cast<std::size_t>(rows) * (7 * d + config_.n_inner);
     float* next = workspace_.activations.reserve(floats);
     const auto take = [&](int cols) {
       const FloatRows taken{next, rows, cols, cols};
@@ -74,7 +99,6 @@ class Pass {
     normalized_ = take(d);
     z_ = take(d);
     branch_ = take(d);
-    scale_ = take(1);
   }
 
   // --- where lanes begin ---
@@ -106,8 +130,8 @@ class Pass {
         std::ranges::copy(weights_.wpe.subspan(row * width, width), positions.row_data(i));
       }
     });
-    edit_lane(lane, {Site::embed}, tokens);
-    edit_lane(lane, {Site::pos_embed}, positions);
+    tap(lane).edit({Site::embed}, tokens);
+    tap(lane).edit({Site::pos_embed}, positions);
     const FloatRows resid = rows_of(lane, resid_);
     workers_.for_rows(lane.rows, [&](int i) {
       std::ranges::copy(tokens.row(i), resid.row_data(i));
@@ -133,25 +157,28 @@ class Pass {
 
   void attention(int layer) {
     throw_if_stopped();
-    const BlockWeights& block = weights_.h[layer];
     begin_lanes({0, layer, false});
     edit({Site::resid_pre, layer}, resid_);
     keep_resid(layer);
-    layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
-    const bool hooked = hooks_want({Site::attn_scores, layer}) || hooks_want({Site::pattern, layer});
-    const bool one_query = !hooked && is_one_query(layer);
+    normalize(weights_.h[layer].ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
+    const bool one_query = is_one_query(layer);
     project(layer, one_query);
     begin_lanes({0, layer, true});
     throw_if_stopped();
     if (one_query) {
       keep_and_attend_one_query(layer);
-    } else if (hooked) {
-      attend_with_hooks(layer);
     } else {
       attend(layer);
     }
+    add_attention(layer);
+  }
+
+  /// From z_ to the stream after attention.
+  void add_attention(int layer) {
     edit({Site::z, layer}, z_);
-    add_up_heads(layer, block.attn_c_proj);
+    linear(active(z_), weights_.h[layer].attn_c_proj, workers_, active(branch_));
+    for (Lane& lane : active_lanes())
+      tap_results(weights_, layer, tap(lane), rows_of(lane, z_), workspace_, rows_of(lane, branch_));
     edit({Site::attn_out, layer}, branch_);
     add_branch();
     edit({Site::resid_mid, layer}, resid_);
@@ -159,9 +186,14 @@ class Pass {
 
   /// Whether the active rows are a single one that is kept, without edits of scores or patterns.
   bool is_one_query(int layer) const {
-    if (asked_ != nullptr || active_rows() != 1) return false;
+    if (asked_ != nullptr || active_rows() != 1 || hooks_cells(layer)) return false;
     const Plan* plan = lanes_.front().plan();
     return plan == nullptr || !plan->edits_cells(layer);
+  }
+
+  /// Whether hooks want scores or patterns.
+  bool hooks_cells(int layer) const {
+    return hooks_want({Site::attn_scores, layer}) || hooks_want({Site::pattern, layer});
   }
 
   /// Computes q_, k_ and v_ from normalized_, and stores them in pages unless `keep_later`.
@@ -212,6 +244,7 @@ class Pass {
   /// Computes z of all heads, one block of queries and one head at a time, those with the most keys first.
   /// Reads only the keys that some query of the block may see.
   void attend(int layer) {
+    if (hooks_cells(layer)) return attend_with_hooks(layer);
     struct Block {
       const Lane* lane;
       int row, rows;  // within the lane
@@ -250,71 +283,51 @@ class Pass {
     });
   }
 
-  /// The same steps for every key of the only lane, one head at a time, calling hooks in between.
+  /// The same for the only lane, one head at a time, calling hooks in between.
   void attend_with_hooks(int layer) {
     const Lane& lane = lanes_.front();
     const Run& run = *lane.run;
-    const float scale = config_.attention_scale(layer);
     const auto for_queries = [&](const auto& body) {
       workers_.parallel_for_rows(lane.rows, kQueriesPerBlock, body);
     };
     for (int head = 0; head < config_.n_head; ++head) {
       const HeadCache kept = head_of(config_, run.pages, layer, head);
-      const FloatRows scores =
+      const FloatRows cells =
           workspace_.scores.rows(lane.rows, keys_for(run, kept, lane.first + lane.rows - 1));
       for_queries([&](int row, int rows) {
-        const FloatRows part = scores.middle_rows(row, rows);
-        score(workers_.kernels(), kept, columns_of(q_, head).middle_rows(row, rows), part);
-        scale_scores(scale, part);
-        mask_scores(run, kept, lane.first + row, part);
+        scores(workers_.kernels(), kept, columns_of(q_, head).middle_rows(row, rows),
+               cells.middle_rows(row, rows));
+        scale_and_mask(run, kept, lane.first + row, cells.middle_rows(row, rows));
       });
-      show(lane, {Site::attn_scores, layer}, scores, head);
+      options_.hooks->call(piece_of({Site::attn_scores, layer}, cells, lane.first, head));
       for_queries([&](int row, int rows) {
-        pattern_of_masked(workers_.kernels(), run, kept, lane.first + row, scores.middle_rows(row, rows));
+        softmax_masked(workers_.kernels(), run, kept, lane.first + row, cells.middle_rows(row, rows));
       });
-      show(lane, {Site::pattern, layer}, scores, head);
+      options_.hooks->call(piece_of({Site::pattern, layer}, cells, lane.first, head));
       for_queries([&](int row, int rows) {
-        weigh_values(workers_.kernels(), kept, scores.middle_rows(row, rows),
+        weigh_values(workers_.kernels(), kept, cells.middle_rows(row, rows),
                      columns_of(z_, head).middle_rows(row, rows));
       });
     }
   }
 
-  /// branch_ = z_ times the projection, plus bias. If heads' results are edited, it is the sum of the results
-  /// and the bias instead.
-  void add_up_heads(int layer, const LinearWeights& projection) {
-    const HookPoint point{Site::result, layer};
-    if (!std::ranges::all_of(active_lanes(), [&](const Lane& lane) { return edits(lane, point); }))
-      linear(active(z_), projection, workers_, active(branch_));
-    for (Lane& lane : active_lanes()) {
-      if (!wants(lane, point)) continue;
-      const FloatRows result = workspace_.result.rows(lane.rows, config_.n_embd),
-                      sum = rows_of(lane, edits(lane, point)
-                                              ? branch_
-                                              : normalized_);  // normalized_ is unused at this point
-      for (int i = 0; i < lane.rows; ++i) std::ranges::copy(projection.bias, sum.row_data(i));
-      for (int head = 0; head < config_.n_head; ++head) {
-        product_with_slice(columns_of(rows_of(lane, z_), head), projection.weight, head * config_.d_head(),
-                           workers_, result);
-        edit_lane(lane, point, result, head);
-        for (int i = 0; i < lane.rows; ++i) add(result.row(i), sum.row(i));
-      }
-    }
-  }
-
   // --- MLP ---
 
-  void mlp(int layer) {
+  /// From the stream after attention to the hidden units before their non-linearity.
+  void mlp_pre(int layer) {
     throw_if_stopped();
-    const BlockWeights& block = weights_.h[layer];
-    layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
-    linear(active(normalized_), block.mlp_c_fc, workers_, active(mlp_));
+    normalize(weights_.h[layer].ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
+    linear(active(normalized_), weights_.h[layer].mlp_c_fc, workers_, active(mlp_));
     edit({Site::mlp_pre, layer}, mlp_);
+  }
+
+  void mlp(int layer) {
+    mlp_pre(layer);
     workers_.for_rows(active_rows(),
                       [&](int i) { activate(workers_.kernels().rows, config_.activation, mlp_.row(i)); });
     edit({Site::mlp_post, layer}, mlp_);
     throw_if_stopped();
-    linear(active(mlp_), block.mlp_c_proj, workers_, active(branch_));
+    linear(active(mlp_), weights_.h[layer].mlp_c_proj, workers_, active(branch_));
     edit({Site::mlp_out, layer}, branch_);
     add_branch();
     edit({Site::resid_post, layer}, resid_);
@@ -329,14 +342,14 @@ class Pass {
           return lane.plan() != nullptr && lane.plan()->takes_final_means();
         }))
       return;
-    layer_norm(weights_.ln_f, scale, normalized);
+    normalize(weights_.ln_f, scale, normalized);
     if (!hooks_want(logits)) return;
     for (int col = 0; col < config_.vocab_size; col += kColumnsPerLogitsBlock) {
       throw_if_stopped();
       const FloatRows block =
           workspace_.logits.rows(active_rows(), std::min(kColumnsPerLogitsBlock, config_.vocab_size - col));
       product_with_columns(active(normalized_), weights_.lm_head, col, workers_, block);
-      edit_lane(lanes_.front(), logits, block, 0, col);
+      tap(lanes_.front()).edit(logits, block, 0, col);
     }
   }
 
@@ -433,26 +446,10 @@ class Pass {
   }
 
   /// normalized_ = layer norm of resid_.
-  void layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point) {
-    const auto center_row = [&](int i) {
-      *scale_.row_data(i) = center(resid_.row(i), config_.layer_norm_epsilon, normalized_.row(i));
-    };
-    const auto divide_row = [&](int i) { divide(normalized_.row(i), *scale_.row_data(i)); };
-    const auto finish_row = [&](int i) { apply_gain_and_bias(w.gain, w.bias, normalized_.row(i)); };
-    const int rows = active_rows();
-    if (std::ranges::none_of(active_lanes(), [&](const Lane& lane) {
-          return wants(lane, scale_point) || wants(lane, normalized_point);
-        }))
-      return workers_.for_rows(rows, [&](int i) {
-        center_row(i);
-        divide_row(i);
-        finish_row(i);
-      });
-    workers_.for_rows(rows, center_row);
-    edit(scale_point, scale_);
-    workers_.for_rows(rows, divide_row);
-    edit(normalized_point, normalized_);
-    workers_.for_rows(rows, finish_row);
+  void normalize(const LayerNormWeights& w, HookPoint scale, HookPoint normalized) {
+    layer_norm(
+        w, config_.layer_norm_epsilon, scale, normalized, [&](int i) { return resid_.row(i); }, *this,
+        workers_, active(normalized_));
   }
 
   void add_branch() {
@@ -460,29 +457,6 @@ class Pass {
   }
 
   bool hooks_want(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
-  bool edits(const Lane& lane, HookPoint point) const {
-    return lane.plan() != nullptr && lane.plan()->edits(point);
-  }
-  bool wants(const Lane& lane, HookPoint point) const { return hooks_want(point) || edits(lane, point); }
-
-  /// Applies the edits of all active lanes, then calls the hooks.
-  void edit(HookPoint point, FloatRows rows) {
-    for (Lane& lane : active_lanes()) edit_lane(lane, point, rows_of(lane, rows));
-  }
-  void edit_lane(Lane& lane, HookPoint point, FloatRows rows, int head = 0, int first_col = 0) {
-    if (edits(lane, point)) {
-      const Activation2d piece = piece_of(point, rows, lane.first, head, first_col);
-      if (lane.rows == lane.run->length()) {
-        lane.plan()->apply_to_all(piece, lane.run->means);
-      } else {
-        lane.plan()->apply(piece, lane.run->means);
-      }
-    }
-    show(lane, point, rows, head, first_col);
-  }
-  void show(const Lane& lane, HookPoint point, FloatRows rows, int head = 0, int first_col = 0) const {
-    if (options_.hooks != nullptr) options_.hooks->call(piece_of(point, rows, lane.first, head, first_col));
-  }
 
   void throw_if_stopped() const {
     if (options_.stop.stop_requested()) throw Stopped();
@@ -507,12 +481,16 @@ class Pass {
   std::size_t active_ = 0;  // number of lanes that have begun
 
   FloatRows resid_, normalized_, z_, branch_, q_, k_, v_;
-  FloatRows scale_;  // [rows, 1]
-  FloatRows qkv_;    // [rows, 3 d_model]
-  FloatRows mlp_;    // [rows, n_inner]
+  FloatRows qkv_;  // [rows, 3 d_model]
+  FloatRows mlp_;  // [rows, n_inner]
 };
 
 }  // namespace
+
+RecomputedBlock recompute_block(const Weights& weights, Lane& lane, int layer, bool with_mlp,
+                                const ForwardOptions& options, Workspace::Impl& workspace) {
+  return Pass(weights, {&lane, 1}, options, nullptr, workspace).recompute(layer, with_mlp);
+}
 
 FloatRows run_pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
                    const PositionRange* asked, Workspace::Impl& workspace) {

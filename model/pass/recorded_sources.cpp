@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "model/files/error.h"
-#include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
+#include "model/pass/steps.h"
 #include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
@@ -76,29 +76,27 @@ using RecordedActivations = std::function<std::span<const float>(HookPoint)>;
 class DirectPath {
  public:
   /// `senders`: edits of z and mlp_out, all before the receiver. `edits`: the run's; null: none.
-  DirectPath(const Weights& weights, const Plan& senders, const Plan* edits, HookPoint receiver,
-             const RecordedActivations& run, int length, Workers& workers)
-      : weights_(weights),
-        senders_(senders),
-        edits_(edits),
-        receiver_(receiver),
-        run_(run),
-        length_(length),
-        workers_(workers) {
-    if (edits != nullptr) means_ = edits->no_means();
-    sender_means_ = senders.no_means();
+  DirectPath(const Weights& weights, std::shared_ptr<const Plan> senders, std::shared_ptr<const Plan> edits,
+             HookPoint receiver, const RecordedActivations& run, int length, Workspace::Impl& workspace)
+      : weights_(weights), receiver_(receiver), run_(run), length_(length), workspace_(workspace) {
+    for (const auto& [plan, tap] :
+         {std::pair(std::move(edits), &edits_), std::pair(std::move(senders), &senders_)})
+      if (plan != nullptr) {
+        tap->plan = plan;
+        tap->means = plan->no_means();
+      }
   }
 
   /// The receiver's values, [T, d_model], if the senders are edited while all other heads and MLPs write what
   /// they write in the run.
   Values received() {
-    const int first = first_layer(senders_.edits()), end = layers_before(receiver_);
+    const int first = first_layer(senders_.plan->edits()), end = layers_before(receiver_);
     stream_ = recorded({Site::resid_pre, first});
     for (int layer = first; layer < end; ++layer) {
       write(attention(layer));
       edit({Site::resid_mid, layer}, stream_);
       Values mlp = recorded({Site::mlp_out, layer});
-      send({Site::mlp_out, layer}, mlp);
+      tap(senders_).edit({Site::mlp_out, layer}, rows_of(mlp));
       write(mlp);
       edit({Site::resid_post, layer}, stream_);
       if (layer + 1 < weights_.config.n_layer) edit({Site::resid_pre, layer + 1}, stream_);
@@ -119,15 +117,9 @@ class DirectPath {
 
   Values zeros(int cols) const { return Values(static_cast<std::size_t>(length_) * cols); }
 
-  /// The run's edits.
-  void edit(HookPoint point, Values& values, int head = 0) {
-    if (edits_ != nullptr && edits_->edits(point))
-      edits_->apply_to_all(piece_of(point, rows_of(values), 0, head), means_);
-  }
-
-  void send(HookPoint point, Values& values) {
-    if (senders_.edits(point)) senders_.apply_to_all(piece_of(point, rows_of(values), 0), sender_means_);
-  }
+  /// The edits of all of a run.
+  static Tap tap(Run& run) { return {&run, 0, 1, &run.means}; }
+  void edit(HookPoint point, Values& values) { tap(edits_).edit(point, rows_of(values)); }
 
   void write(const Values& branch) {
     for (std::size_t i = 0; i < branch.size(); ++i) stream_[i] += branch[i];
@@ -135,63 +127,39 @@ class DirectPath {
 
   /// What the heads of a layer write.
   Values attention(int layer) {
-    const HookPoint point{Site::z, layer}, result{Site::result, layer};
-    if (!senders_.edits(point)) return recorded({Site::attn_out, layer});
-    const LinearWeights& projection = weights_.h[layer].attn_c_proj;
-    const int d_head = weights_.config.d_head();
+    const HookPoint point{Site::z, layer};
+    if (!senders_.plan->edits(point)) return recorded({Site::attn_out, layer});
     Values z = recorded(point), out = zeros(weights_.config.n_embd);
-    send(point, z);
-    if (edits_ != nullptr && edits_->edits(result)) {  // added up as in the pass
-      for (int i = 0; i < length_; ++i) std::ranges::copy(projection.bias, rows_of(out).row_data(i));
-      for (int head = 0; head < weights_.config.n_head; ++head) {
-        Values of_head = zeros(weights_.config.n_embd);
-        product_with_slice(rows_of(z).middle_cols(head * d_head, d_head), projection.weight, head * d_head,
-                           workers_, rows_of(of_head));
-        edit(result, of_head, head);
-        for (std::size_t i = 0; i < out.size(); ++i) out[i] += of_head[i];
-      }
-    } else {
-      linear(rows_of(z), projection, workers_, rows_of(out));
-    }
+    tap(senders_).edit(point, rows_of(z));
+    linear(rows_of(z), weights_.h[layer].attn_c_proj, workspace_.workers, rows_of(out));
+    tap_results(weights_, layer, tap(edits_), rows_of(z), workspace_, rows_of(out));
     edit({Site::attn_out, layer}, out);
     return out;
   }
 
   /// The receiver's q, k or v of the stream.
   Values read() {
-    const HookPoint point = receiver_;
-    const BlockWeights& block = weights_.h[point.layer];
+    const auto [site, layer] = receiver_;
+    const BlockWeights& block = weights_.h[layer];
     const int d = weights_.config.n_embd;
-    Values normalized = zeros(d), scale = zeros(1);
-    const FloatRows rows = rows_of(normalized);
-    for (int i = 0; i < length_; ++i)
-      scale[i] = center(rows_of(stream_).row(i), weights_.config.layer_norm_epsilon, rows.row(i));
-    edit({Site::ln1_scale, point.layer}, scale);
-    for (int i = 0; i < length_; ++i) divide(rows.row(i), scale[i]);
-    edit({Site::ln1_normalized, point.layer}, normalized);
-    for (int i = 0; i < length_; ++i) apply_gain_and_bias(block.ln_1.gain, block.ln_1.bias, rows.row(i));
-
-    const int first = (static_cast<int>(point.site) - static_cast<int>(Site::q)) * d,
-              panel = first / kPanelCols * kPanelCols;  // c_attn has the columns of q, k and v side by side
-    Values columns = zeros(first + d - panel), received;
-    linear(rows, block.attn_c_attn, workers_, rows_of(columns), panel);
-    for (int i = 0; i < length_; ++i) {
-      const std::span<float> row = rows_of(columns).row(i).last(static_cast<std::size_t>(d));
-      received.insert(received.end(), row.begin(), row.end());
-    }
-    edit(point, received);
+    Values normalized = zeros(d), received = zeros(d);
+    layer_norm(
+        block.ln_1, weights_.config.layer_norm_epsilon, {Site::ln1_scale, layer},
+        {Site::ln1_normalized, layer}, [&](int i) { return rows_of(stream_).row(i); }, tap(edits_),
+        workspace_.workers, rows_of(normalized));
+    const int part = static_cast<int>(site) - static_cast<int>(Site::q);  // of c_attn's columns
+    linear_columns(rows_of(normalized), block.attn_c_attn, part * d, workspace_, rows_of(received));
+    edit(receiver_, received);
     return received;
   }
 
   const Weights& weights_;
-  const Plan& senders_;
-  const Plan* edits_;
   HookPoint receiver_;
   const RecordedActivations& run_;
   int length_;
-  Workers& workers_;
+  Workspace::Impl& workspace_;
   Values stream_;
-  Means means_, sender_means_;
+  Run edits_, senders_;  // their plans and means alone
 };
 
 /// The points of the run that a direct path reads.
@@ -239,7 +207,7 @@ class RecordedSources {
     const auto plans = transformer_.plans(std::move(senders), workspace, stop, {second_, own_});
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       if (stop.stop_requested()) throw Stopped();
-      follow(paths_[i], *plans[i], workspace);
+      follow(paths_[i], plans[i], workspace);
     }
   }
 
@@ -326,16 +294,16 @@ class RecordedSources {
     from.forward(run.tokens, workspace, options);
   }
 
-  void follow(const Path& path, const Plan& senders, Workspace& workspace) {
-    const Plan* edits = runs_[path.run].plan.get();
+  void follow(const Path& path, const std::shared_ptr<const Plan>& senders, Workspace& workspace) {
+    const auto& edits = runs_[path.run].plan;
     const auto recorded = [&](HookPoint point) -> std::span<const float> {
       return want_at(path.run, point)->parts.front();
     };
     path.source->parts.front() = DirectPath(weights_, senders, edits, path.receiver, recorded,
-                                            static_cast<int>(own_.size()), workspace.impl().workers)
+                                            static_cast<int>(own_.size()), workspace.impl())
                                      .received();
     path.source->depends_on_later =
-        senders.needs_whole_run() || (edits != nullptr && edits->needs_whole_run());
+        senders->needs_whole_run() || (edits != nullptr && edits->needs_whole_run());
   }
 
   static void put(const ConstActivation2d& piece, Plan::Source& into) {

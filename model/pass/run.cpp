@@ -108,6 +108,18 @@ std::size_t Run::most_bytes(const Config& config) {
   return static_cast<std::size_t>(Page::count_for(config.n_ctx)) * Page::bytes(config);
 }
 
+int common_tokens(std::span<const int> a, std::span<const int> b) {
+  return static_cast<int>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+std::shared_ptr<const Run> shortened(const Run& run, int length) {
+  auto result = std::make_shared<Run>(run);
+  result->tokens.resize(length);
+  result->pages.resize(Page::count_for(length));
+  result->computed_positions = std::max(0, run.computed_positions - (run.length() - length));
+  return result;
+}
+
 void check_positions(const Run& run, int first, int count) {
   if (first >= 0 && count >= 0 && first <= run.length() - count) return;
   const std::string one = "there is no position " + std::to_string(first),

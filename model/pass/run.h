@@ -124,6 +124,12 @@ struct Run {
   static std::size_t most_bytes(const Config& config);
 };
 
+/// The length of the common prefix.
+int common_tokens(std::span<const int> a, std::span<const int> b);
+
+/// The same run, truncated to `length` positions.
+std::shared_ptr<const Run> shortened(const Run& run, int length);
+
 /// Throws RunError if the run lacks one of the positions [first, first + count).
 void check_positions(const Run& run, int first, int count = 1);
 

@@ -1,4 +1,4 @@
-#include "model/pass/run_pages.h"
+#include "model/pass/pass.h"
 
 #include <algorithm>
 #include <utility>
@@ -60,10 +60,6 @@ PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memo
 
 }  // namespace
 
-int common_tokens(std::span<const int> a, std::span<const int> b) {
-  return static_cast<int>(std::ranges::mismatch(a, b).in1 - a.begin());
-}
-
 PassStart pass_start(const Plan& plan, const Config& config) {
   PassStart result;
   const HookPoint point = plan.first_point();
@@ -108,14 +104,6 @@ PassStart begin_run(Run& run, const ForwardOptions& options, int reusable,
                        same_edits(run.plan.get(), sources.from->plan.get());
     run.means = known ? sources.from->means : run.plan->no_means();
   }
-  return result;
-}
-
-std::shared_ptr<const Run> shortened(const Run& run, int length) {
-  auto result = std::make_shared<Run>(run);
-  result->tokens.resize(length);
-  result->pages.resize(Page::count_for(length));
-  result->computed_positions = std::max(0, run.computed_positions - (run.length() - length));
   return result;
 }
 

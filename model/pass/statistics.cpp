@@ -10,7 +10,7 @@
 #include "model/files/error.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
-#include "model/pass/end_of_pass.h"
+#include "model/pass/steps.h"
 #include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
@@ -107,15 +107,15 @@ struct PartialStatistics {
 /// The logits of some normalized rows, in one sweep over the vocabulary.
 class Sweep {
  public:
-  /// rows: [n, d_model]; targets: [n], ids, -1: none. `end.depth`: rows per group, of which the last is the
+  /// rows: [n, d_model]; targets: [n], ids, -1: none. `tap.depth`: rows per group, of which the last is the
   /// one that the others are compared with; 1: no comparison.
-  Sweep(const Weights& weights, FloatRows rows, std::vector<int> targets, const EndOfPass& end, int top,
+  Sweep(const Weights& weights, FloatRows rows, std::vector<int> targets, const Tap& tap, int top,
         Workspace::Impl& workspace)
       : head_(weights.lm_head),
         workers_(workspace.workers),
         count_(rows.rows),
-        depth_(end.depth),
-        end_(end),
+        depth_(tap.depth),
+        tap_(tap),
         normalized_(rows),
         next_ids_(std::move(targets)),
         next_logits_(static_cast<std::size_t>(count_), std::numeric_limits<float>::quiet_NaN()),
@@ -182,7 +182,9 @@ class Sweep {
     const int cols = std::min(kPanelCols, head_.cols - panel * kPanelCols);
     const FloatRows logits{scratch + product_scratch(), x.rows, cols, kPanelCols};
     product_with_panel(workers_.kernels(), x, head_, panel, scratch, logits);
-    end_.apply(Site::logits, logits, first, panel * kPanelCols);
+    Tap tap = tap_;
+    tap.first += first / depth_;
+    tap.edit({Site::logits}, logits, 0, panel * kPanelCols);
     return logits;
   }
 
@@ -236,22 +238,13 @@ class Sweep {
   const PanelMatrix& head_;
   Workers& workers_;
   int count_, depth_;
-  EndOfPass end_;
+  Tap tap_;
   FloatRows normalized_;
   std::vector<int> next_ids_;             // [count], -1: none
   std::vector<float> next_logits_;        // [count]
   std::vector<PartialStatistics> parts_;  // [parts, count]
   std::vector<BestGuesses> best_;         // [threads, count]
 };
-
-/// Computes the logits of positions [first, first + out.rows): out [rows, vocab].
-void logits_of_block(const Weights& weights, const Run& run, int first, Workspace::Impl& workspace,
-                     FloatRows out) {
-  const FloatRows normalized = workspace.activations.rows(out.rows, weights.config.n_embd);
-  final_layer_norm(weights, run, first, workspace.workers, normalized);
-  product_with_columns(normalized, weights.lm_head, 0, workspace.workers, out);
-  EndOfPass{&run, first}.apply(Site::logits, out);
-}
 
 }  // namespace
 
@@ -262,7 +255,8 @@ void Transformer::logits(const Run& run, int first, int count, Workspace& worksp
   const FloatRows rows{out.data(), count, vocabulary, vocabulary};
   for (int done = 0; done < count; done += kPositionsPerBlock) {
     const int n = std::min(kPositionsPerBlock, count - done);
-    logits_of_block(impl_->weights, run, first + done, workspace.impl(), rows.middle_rows(done, n));
+    find_logits(impl_->weights, {&run, first + done}, workspace.impl().workers,
+                workspace.impl().activations.rows(n, config().n_embd), rows.middle_rows(done, n));
   }
 }
 
@@ -282,11 +276,12 @@ std::vector<PositionStatistics> Transformer::statistics(const Run& run, int firs
     if (stop.stop_requested()) throw Stopped();
     const int n = std::min(kPositionsPerSweep, count - done);
     const FloatRows normalized = memory.activations.rows(n, weights.config.n_embd);
-    final_layer_norm(weights, run, first + done, memory.workers, normalized);
+    const Tap tap{&run, first + done};
+    final_layer_norm(weights, tap, memory.workers, normalized);
     std::vector<int> next(static_cast<std::size_t>(n), -1);
     for (int i = 0; i < n && first + done + i + 1 < run.length(); ++i)
       next[i] = run.tokens[first + done + i + 1];
-    Sweep sweep(weights, normalized, std::move(next), {&run, first + done}, top, memory);
+    Sweep sweep(weights, normalized, std::move(next), tap, top, memory);
     sweep.go();
     for (int i = 0; i < n; ++i) result[done + i] = sweep.of(i);
   }
@@ -308,11 +303,11 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
     const ConstFloatRows given{rows.data() + static_cast<std::ptrdiff_t>(done) * depth * d_model, n, d_model,
                                d_model};
     const FloatRows normalized = memory.activations.rows(n, d_model);
-    const EndOfPass end{of, first + done, depth};
-    final_layer_norm(weights, given, end, memory.workers, normalized);
+    const Tap tap{of, first + done, depth};
+    final_layer_norm(weights, given, tap, memory.workers, normalized);
     std::vector<int> wanted;
     for (int i = 0; i < n; ++i) wanted.push_back(targets[done + i / depth]);
-    Sweep sweep(weights, normalized, std::move(wanted), end, top, memory);
+    Sweep sweep(weights, normalized, std::move(wanted), tap, top, memory);
     sweep.go();
     for (int i = 0; i < n; ++i) result.push_back({sweep.of(i), sweep.divergence(i)});
   }

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "model/files/error.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/product.h"
 #include "model/pass/attention.h"
+#include "model/pass/pass.h"
+#include "model/pass/steps.h"
 #include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
@@ -28,10 +28,23 @@ void check_head(const Config& config, int layer, int head) {
                  std::to_string(config.n_head - 1));
 }
 
-/// q.k of one query with keys [0, scores.cols).
-void score_query(const PanelKernels& kernels, const HeadCache& head, int query, FloatRows scores) {
-  const int page = query / Page::kPositions, row = query % Page::kPositions;
-  score(kernels, head, head.q(page, row + 1).middle_rows(row, 1), scores);
+/// The stages of queries from `first` on, all in one page, each [queries, keys].
+struct StageRows {
+  FloatRows scores, scaled, masked, pattern;
+};
+
+void find_stages(const PanelKernels& kernels, const Run& run, const HeadCache& kept, int first,
+                 const StageRows& out) {
+  const int rows = out.scores.rows;
+  scores(kernels, kept, kept.q(first, rows), out.scores);
+  const float scale = run.config.attention_scale(kept.layer);
+  for (int i = 0; i < rows; ++i) {
+    std::ranges::transform(out.scores.row(i), out.scaled.row_data(i), [&](float v) { return v * scale; });
+    std::ranges::copy(out.scores.row(i), out.masked.row_data(i));
+  }
+  scale_and_mask(run, kept, first, out.masked);
+  for (int i = 0; i < rows; ++i) std::ranges::copy(out.masked.row(i), out.pattern.row_data(i));
+  softmax_masked(kernels, run, kept, first, out.pattern);
 }
 
 /// Added in the order of the softmax kernels: sixteen partial sums, then these from first to last.
@@ -40,12 +53,6 @@ float sum_of_powers(std::span<const float> powers) {
   std::array<float, kLanes> sums{};
   for (std::size_t i = 0; i < powers.size(); ++i) sums[i % kLanes] += powers[i];
   return std::accumulate(sums.begin(), sums.end(), 0.0F);
-}
-
-/// Applies edits to one position's row of a site.
-void apply_plan(const Run& run, HookPoint point, int pos, std::span<float> row, int head = 0) {
-  const int cols = static_cast<int>(row.size());
-  if (run.plan != nullptr) run.plan->apply({point, head, pos, 0, 1, cols, cols, row.data()}, run.means);
 }
 
 /// Calls body(kept, first query, rows) for the blocks of a head's queries.
@@ -61,8 +68,8 @@ void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
 void pattern_block(const PanelKernels& kernels, const Run& run, const HeadCache& kept, int first,
                    FloatRows out) {
   const FloatRows seen = out.middle_cols(0, keys_for(run, kept, first + out.rows - 1));
-  score(kernels, kept, kept.q(first / Page::kPositions, out.rows), seen);
-  pattern_in_run(kernels, run, kept, first, seen);
+  scores(kernels, kept, kept.q(first, out.rows), seen);
+  find_pattern(kernels, run, kept, first, seen);
   for (int i = 0; i < out.rows; ++i) std::ranges::fill(out.row(i).subspan(seen.row(i).size()), 0.0F);
 }
 
@@ -101,17 +108,14 @@ const std::vector<std::string>& Transformer::notes() const {
 const std::vector<std::string>& Transformer::warnings() const {
   return impl_->weights.warnings;
 }
-std::vector<float> Transformer::attention_input(const Run& run, int layer, int pos) const {
+std::vector<float> Transformer::attention_input(const Run& run, int layer, int pos,
+                                                Workspace& workspace) const {
   check_head(run.config, layer, 0);
-  check_positions(run, pos);
-  const LayerNormWeights& ln_1 = impl_->weights.h[layer].ln_1;
   const std::span<const float> resid = run.resid(layer, pos);
   std::vector<float> row(resid.size());
-  float scale = center(resid, run.config.layer_norm_epsilon, row);
-  apply_plan(run, {Site::ln1_scale, layer}, pos, {&scale, 1});
-  divide(row, scale);
-  apply_plan(run, {Site::ln1_normalized, layer}, pos, row);
-  apply_gain_and_bias(ln_1.gain, ln_1.bias, row);
+  layer_norm(impl_->weights.h[layer].ln_1, run.config.layer_norm_epsilon, {Site::ln1_scale, layer},
+             {Site::ln1_normalized, layer}, [&](int) { return resid; }, Tap{&run, pos},
+             workspace.impl().workers, {row.data(), 1, run.config.n_embd, run.config.n_embd});
   return row;
 }
 std::span<const float> Transformer::attention_bias(int layer) const {
@@ -124,38 +128,18 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
                                               Workspace& workspace) const {
   check_head(run.config, layer, 0);
   check_positions(run, pos);
-  const int n_head = run.config.n_head, d_head = run.config.d_head(), d_model = run.config.n_embd;
-  const LinearWeights& projection = impl_->weights.h[layer].attn_c_proj;
-  Workers& workers = workspace.impl().workers;
   AttentionOutput output;
-  output.z.resize(d_model);
-  output.results.resize(static_cast<std::size_t>(n_head) * d_model);
-  output.out.resize(d_model);
-  const FloatRows z{output.z.data(), 1, d_model, d_model},
-      results{output.results.data(), n_head, d_model, d_model};
-  std::vector<float> weights(run.length());
-  for (int head = 0; head < n_head; ++head) {
-    const HeadCache kept = head_of(run.config, run.pages, layer, head);
-    const int keys = keys_for(run, kept, pos);
-    const FloatRows scores{weights.data(), 1, keys, keys};
-    score_query(workers.kernels(), kept, pos, scores);
-    pattern_in_run(workers.kernels(), run, kept, pos, scores);
-    weigh_values(workers.kernels(), kept, scores, z.middle_cols(head * d_head, d_head));
-  }
-  apply_plan(run, {Site::z, layer}, pos, output.z);
-  for (int head = 0; head < n_head; ++head) {
-    const FloatRows result = results.middle_rows(head, 1);
-    product_with_slice(z.middle_cols(head * d_head, d_head), projection.weight, head * d_head, workers,
-                       result);
-    apply_plan(run, {Site::result, layer}, pos, result.row(0), head);
-  }
-  if (run.plan != nullptr && run.plan->edits({Site::result, layer})) {  // in the same order as the pass
-    std::ranges::copy(projection.bias, output.out.begin());
-    for (int head = 0; head < n_head; ++head) add(results.row(head), output.out);
-  } else {
-    linear(z, projection, workers, {output.out.data(), 1, d_model, d_model});
-  }
-  apply_plan(run, {Site::attn_out, layer}, pos, output.out);
+  Hooks hooks;
+  for (const auto& [site, into] : {std::pair(Site::z, &output.z), std::pair(Site::result, &output.results),
+                                   std::pair(Site::attn_out, &output.out)})
+    hooks.watch({site, layer}, [into = into](const ConstActivation2d& piece) {
+      into->insert(into->end(), piece.row(0).begin(), piece.row(0).end());
+    });
+  ForwardOptions options;
+  options.clean = &run;
+  options.hooks = &hooks;
+  Lane lane{std::make_shared<Run>(run), {}, pos, 1};
+  recompute_block(impl_->weights, lane, layer, false, options, workspace.impl());
   return output;
 }
 std::span<const float> Transformer::position_embedding() const {
@@ -168,20 +152,15 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   const auto cells = static_cast<std::size_t>(length) * length;
   AttentionStages stages;
   stages.length = length;
-  stages.scores.resize(cells);
-  const FloatRows scores{stages.scores.data(), length, length, length};
-  const HeadCache kept = head_of(run.config, run.pages, layer, head);
-  const PanelKernels kernels = fastest_kernels();
-  for (int first = 0; first < length; first += Page::kPositions) {
-    const int rows = std::min(Page::kPositions, length - first);
-    score(kernels, kept, kept.q(first / Page::kPositions, rows), scores.middle_rows(first, rows));
-  }
-  stages.scaled = stages.scores;
-  scale_scores(run.config.attention_scale(layer), {stages.scaled.data(), length, length, length});
-  stages.masked = stages.scaled;
-  mask_scores(run, kept, 0, {stages.masked.data(), length, length, length});
-  stages.pattern = stages.masked;
-  pattern_of_masked(kernels, run, kept, 0, {stages.pattern.data(), length, length, length});
+  for (std::vector<float>* stage : {&stages.scores, &stages.scaled, &stages.masked, &stages.pattern})
+    stage->resize(cells);
+  visit_blocks(run, {layer, head}, [&](const HeadCache& kept, int first, int rows) {
+    const auto block = [&](std::vector<float>& stage) {
+      return FloatRows{stage.data(), length, length, length}.middle_rows(first, rows);
+    };
+    find_stages(fastest_kernels(), run, kept, first,
+                {block(stages.scores), block(stages.scaled), block(stages.masked), block(stages.pattern)});
+  });
   return stages;
 }
 
@@ -190,25 +169,21 @@ AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int
   check_head(run.config, layer, head);
   check_positions(run, query);
   const PanelKernels kernels = fastest_kernels();
-  const float scale = run.config.attention_scale(layer);
   const HeadCache kept = head_of(run.config, run.pages, layer, head);
   const int keys = std::max(keys_for(run, kept, query), std::min(least_keys, run.length()));
-  const auto as_row = [&](std::vector<float>& values) { return FloatRows{values.data(), 1, keys, keys}; };
+  const auto row = [&](std::vector<float>& stage) {
+    stage.resize(keys);
+    return FloatRows{stage.data(), 1, keys, keys};
+  };
   AttentionRow result;
-  result.scores.resize(keys);
-  score_query(kernels, kept, query, as_row(result.scores));
-  result.scaled = result.scores;
-  scale_scores(scale, as_row(result.scaled));
-  result.masked = result.scaled;
-  mask_scores(run, kept, query, as_row(result.masked));
+  find_stages(kernels, run, kept, query,
+              {row(result.scores), row(result.scaled), row(result.masked), row(result.weights)});
   result.largest_key = static_cast<int>(std::ranges::max_element(result.masked) - result.masked.begin());
   result.largest = result.masked[result.largest_key];
   result.powers = result.masked;
   for (float& power : result.powers) power -= result.largest;
   kernels.rows.exp(result.powers.data(), keys);
   result.sum = sum_of_powers(result.powers);
-  result.weights = result.scores;
-  pattern_in_run(kernels, run, kept, query, as_row(result.weights));
   return result;
 }
 

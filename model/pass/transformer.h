@@ -287,7 +287,7 @@ class Transformer {
 
   /// The input of a block's c_attn at one position: ln_1 of the run's residual stream, [d_model],
   /// bit-identical to the pass.
-  std::vector<float> attention_input(const Run& run, int layer, int pos) const;
+  std::vector<float> attention_input(const Run& run, int layer, int pos, Workspace& workspace) const;
 
   /// `h.LAYER.attn.c_attn.bias`, [3 d_model]: for q, k and v.
   std::span<const float> attention_bias(int layer) const;

@@ -5,8 +5,8 @@
 
 #include "model/files/error.h"
 #include "model/kernels/product.h"
-#include "model/pass/end_of_pass.h"
 #include "model/pass/pass.h"
+#include "model/pass/steps.h"
 #include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
@@ -67,7 +67,7 @@ void visit_logits(const Weights& weights, std::span<const Lane> lanes, ConstFloa
   }
   product_with_columns(normalized, weights.lm_head, 0, workspace.workers, logits);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    EndOfPass{lanes[i].run.get(), asked.first}.apply(Site::logits, rows_of_lane(logits, i));
+    Tap{lanes[i].run.get(), asked.first}.edit({Site::logits}, rows_of_lane(logits, i));
     visit(lanes[i].index, rows_of_lane(logits, i));
   }
 }

@@ -58,16 +58,16 @@ TEST_F(Attention, ScoresAreThoseOfDoublesAcrossPages) {
     for (const auto& [first, queries] : kBlocks) {
       const int keys = first + queries;
       const NumberMatrix q(queries, kDHead, Precision::f32, generator_, 2);
-      Surrounded scores(queries, keys);
-      score(kernels, head(), q.view(), scores.view());
+      Surrounded found(queries, keys);
+      scores(kernels, head(), q.view(), found.view());
       for (int i = 0; i < queries; ++i) {
         for (int key = 0; key < keys; ++key) {
           testing::DoubleSum dot;
           for (int j = 0; j < kDHead; ++j) dot.add(static_cast<double>(q(i, j)) * of_page(false, key, j));
-          ASSERT_NEAR(scores(i, key), dot.sum, dot.tolerance(kDHead)) << i << ", " << key;
+          ASSERT_NEAR(found(i, key), dot.sum, dot.tolerance(kDHead)) << i << ", " << key;
         }
       }
-      EXPECT_TRUE(scores.surroundings_untouched());
+      EXPECT_TRUE(found.surroundings_untouched());
     }
   }
 }
@@ -83,18 +83,18 @@ Surrounded random_scores(int queries, int keys, std::mt19937& generator) {
 }
 
 TEST_F(Attention, ThePatternOfScoresIsThatOfTheStagesToTheBit) {
-  constexpr float kScale = 0.22F;
+  model::Run run;
+  run.config = config();
   for (const PanelKernels& kernels : runnable_kernels()) {
     for (const auto& [first, queries] : kBlocks) {
       const int keys = first + queries;
       const Surrounded scores = random_scores(queries, keys, generator_);
       Surrounded pattern = scores, stages = scores, z(queries, kDHead);
-      pattern_of_scores(kernels, kScale, first, pattern.view());
+      softmax_causal(kernels, config().attention_scale(kLayer), first, pattern.view());
       weigh_values(kernels, head(), pattern.view(), z.view());
 
-      scale_scores(kScale, stages.view());
-      mask_future(first, stages.view());
-      softmax_rows(kernels, stages.view());
+      scale_and_mask(run, head(), first, stages.view());
+      softmax_masked(kernels, run, head(), first, stages.view());
 
       for (int i = 0; i < queries; ++i) {
         for (int key = 0; key < keys; ++key) {
@@ -126,10 +126,10 @@ TEST_F(Attention, OneQueryInSeveralHeadsIsEachAloneToTheBit) {
                          scratch.data(), together.view());
         for (int h = 0; h < heads; ++h) {
           const HeadCache one = head_of(config(), pages_, kLayer, first + h);
-          Surrounded scores(1, keys), alone(1, kDHead);
-          score(kernels, one, q.view().middle_rows(h, 1), scores.view());
-          pattern_of_scores(kernels, kScale, keys - 1, scores.view());
-          weigh_values(kernels, one, scores.view(), alone.view());
+          Surrounded weights(1, keys), alone(1, kDHead);
+          scores(kernels, one, q.view().middle_rows(h, 1), weights.view());
+          softmax_causal(kernels, kScale, keys - 1, weights.view());
+          weigh_values(kernels, one, weights.view(), alone.view());
           for (int col = 0; col < kDHead; ++col) {
             ASSERT_EQ(together(h, col), alone(0, col)) << kernels.name << ' ' << keys << ' ' << h;
           }

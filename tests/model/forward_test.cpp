@@ -67,7 +67,7 @@ TEST_F(Forward, WhatIsAskedOfAPositionBehindTheRunIsRefused) {
   const auto three = run(tokens(3));
   for (const std::function<void()>& ask : std::vector<std::function<void()>>{
            [&] { transformer_->attention_row(*three, 0, 0, 3); },
-           [&] { transformer_->attention_input(*three, 0, 3); },
+           [&] { transformer_->attention_input(*three, 0, 3, workspace_); },
            [&] { transformer_->attention_output(*three, 0, 3, workspace_); }, [&] { three->resid(0, 3); },
            [&] { three->q(0, 0, 3); }, [&] { three->k(0, 0, 3); }, [&] { three->v(0, 0, 3); }})
     EXPECT_EQ(message_of<RunError>(ask), "there is no position 3; the run has positions 0 to 2");

@@ -142,7 +142,7 @@ std::vector<std::uint8_t> masked_cells(const PromptRun& run, model::HeadIndex he
   // Applies the edits to scores of 0: which scores are −∞ does not depend on the original values.
   std::vector<float> scores(std::ptrdiff_t{weights.rows} * keys);
   const model::FloatRows rows{scores.data(), weights.rows, keys, keys};
-  model::mask_scores(kept, of_head, first_query, rows);
+  model::scale_and_mask(kept, of_head, first_query, rows);
   for (int i = 0; i < weights.rows; ++i) {
     for (int key = 0; key < keys; ++key) {
       const bool hidden = rows.row_data(i)[key] == -INFINITY && weights.row_data(i)[key] == 0;

@@ -96,12 +96,13 @@ AttentionInput AttentionInput::minus(const AttentionInput& before, const PromptR
           difference_of(bias, before.bias), difference_of(output, before.output)};
 }
 
-AttentionInput AttentionInputOf::compute(const PromptRun& run, const Computation<AttentionInput>&) const {
+AttentionInput AttentionInputOf::compute(const PromptRun& run,
+                                         const Computation<AttentionInput>& computation) const {
   const model::Run& kept = *run.run;
   const model::Transformer& transformer = *run.model->transformer;
   AttentionInput input;
   input.residual = vector_of(kept.resid(layer, position));
-  input.normed = transformer.attention_input(kept, layer, position);
+  input.normed = transformer.attention_input(kept, layer, position, computation.workspace);
   input.bias = vector_of(transformer.attention_bias(layer));
   const auto append = [&](const auto& of_head) {
     for (int head = 0; head < kept.config.n_head; ++head) {

@@ -1,0 +1,76 @@
+#include "model/pass/steps.h"
+
+#include <algorithm>
+
+#include "model/kernels/product.h"
+
+namespace headscope::model {
+
+void Tap::edit(HookPoint point, FloatRows rows, int head, int first_col) const {
+  const Activation2d all = piece_of(point, rows, first, head, first_col);
+  if (edits(point)) {
+    if (means != nullptr) {
+      run->plan->apply_to_all(all, *means);
+    } else if (depth == 1) {
+      run->plan->apply(all, run->means);
+    } else {
+      for (int i = 0; i < rows.rows; ++i)
+        run->plan->apply(piece_of(point, rows.middle_rows(i, 1), first + i / depth, head, first_col),
+                         run->means);
+    }
+  }
+  if (hooks != nullptr) hooks->call(all);
+}
+
+template <class RowOf>
+static void final_layer_norm_of(const Weights& weights, const RowOf& row_of, const Tap& tap, Workers& workers,
+                                FloatRows out) {
+  layer_norm(weights.ln_f, weights.config.layer_norm_epsilon, {Site::ln_final_scale},
+             {Site::ln_final_normalized}, row_of, tap, workers, out);
+}
+
+void final_layer_norm(const Weights& weights, ConstFloatRows rows, const Tap& tap, Workers& workers,
+                      FloatRows out) {
+  final_layer_norm_of(
+      weights, [&](int i) { return rows.row(i); }, tap, workers, out);
+}
+
+void final_layer_norm(const Weights& weights, const Tap& tap, Workers& workers, FloatRows out) {
+  final_layer_norm_of(
+      weights, [&](int i) { return tap.run->resid(weights.config.n_layer, tap.first + i); }, tap, workers,
+      out);
+}
+
+void find_logits(const Weights& weights, const Tap& tap, Workers& workers, FloatRows normalized,
+                 FloatRows logits) {
+  final_layer_norm(weights, tap, workers, normalized);
+  product_with_columns(normalized, weights.lm_head, 0, workers, logits);
+  tap.edit({Site::logits}, logits);
+}
+
+void linear_columns(ConstFloatRows x, const LinearWeights& w, int first, Workspace::Impl& workspace,
+                    FloatRows out) {
+  const int panel = first / kPanelCols * kPanelCols;
+  const FloatRows from_panel = workspace.result.rows(out.rows, first - panel + out.cols);
+  linear(x, w, workspace.workers, from_panel, panel);
+  workspace.workers.for_rows(
+      out.rows, [&](int i) { std::ranges::copy(from_panel.row(i).subspan(first - panel), out.row_data(i)); });
+}
+
+void tap_results(const Weights& weights, int layer, const Tap& tap, FloatRows z, Workspace::Impl& workspace,
+                 FloatRows out) {
+  const HookPoint point{Site::result, layer};
+  if (!tap.wants(point)) return;
+  const LinearWeights& projection = weights.h[layer].attn_c_proj;
+  const int d_head = weights.config.d_head();
+  const FloatRows result = workspace.result.rows(out.rows, out.cols);
+  for (int i = 0; tap.edits(point) && i < out.rows; ++i) std::ranges::copy(projection.bias, out.row_data(i));
+  for (int head = 0; head < weights.config.n_head; ++head) {
+    const int first = head * d_head;
+    product_with_slice(z.middle_cols(first, d_head), projection.weight, first, workspace.workers, result);
+    tap.edit(point, result, head);
+    for (int i = 0; tap.edits(point) && i < out.rows; ++i) add(result.row(i), out.row(i));
+  }
+}
+
+}  // namespace headscope::model

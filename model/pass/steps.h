@@ -1,0 +1,64 @@
+#pragma once
+#include <vector>
+
+#include "model/files/weights.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/workspace.h"
+#include "model/pass/run.h"
+
+/// The steps that every pass takes: forward, backward, with cut edges, and along a direct path.
+namespace headscope::model {
+
+/// What acts on activations between the steps: a run's edits, then callbacks.
+struct Tap {
+  const Run* run = nullptr;      ///< null: no edits
+  int first = 0;                 ///< the position of row 0
+  int depth = 1;                 ///< consecutive rows of the same position
+  Means* means = nullptr;        ///< computed anew from rows of all positions; null: the run's are known
+  const Hooks* hooks = nullptr;  ///< null: none
+
+  bool edits(HookPoint point) const { return run != nullptr && run->plan && run->plan->edits(point); }
+  bool wants(HookPoint point) const { return edits(point) || (hooks != nullptr && hooks->wants(point)); }
+  void edit(HookPoint point, FloatRows rows, int head = 0, int first_col = 0) const;
+};
+
+/// out [n, d_model] = the layer norm (Ba et al. 2016) of rows row_of(0) .. row_of(n - 1), with gain and bias.
+/// tap: a Tap, or anything with its `wants` and `edit`.
+template <class RowOf, class AnyTap>
+void layer_norm(const LayerNormWeights& w, float epsilon, HookPoint scale, HookPoint normalized,
+                const RowOf& row_of, const AnyTap& tap, Workers& workers, FloatRows out) {
+  const auto finish_row = [&](int i) { apply_gain_and_bias(w.gain, w.bias, out.row(i)); };
+  if (!tap.wants(scale) && !tap.wants(normalized))
+    return workers.for_rows(out.rows, [&](int i) {
+      divide(out.row(i), center(row_of(i), epsilon, out.row(i)));
+      finish_row(i);
+    });
+  std::vector<float> scales(out.rows);
+  workers.for_rows(out.rows, [&](int i) { scales[i] = center(row_of(i), epsilon, out.row(i)); });
+  tap.edit(scale, {scales.data(), out.rows, 1, 1});
+  workers.for_rows(out.rows, [&](int i) { divide(out.row(i), scales[i]); });
+  tap.edit(normalized, out);
+  workers.for_rows(out.rows, finish_row);
+}
+
+/// The final layer norm: rows, out [n, d_model].
+void final_layer_norm(const Weights& weights, ConstFloatRows rows, const Tap& tap, Workers& workers,
+                      FloatRows out);
+
+/// The same for positions of tap.run from tap.first on.
+void final_layer_norm(const Weights& weights, const Tap& tap, Workers& workers, FloatRows out);
+
+/// The logits of these positions, [n, vocab_size]; normalized [n, d_model]: memory for their layer norm.
+void find_logits(const Weights& weights, const Tap& tap, Workers& workers, FloatRows normalized,
+                 FloatRows logits);
+
+/// out [n, m] = columns [first, first + m) of x [n, in] times the weight, plus bias.
+void linear_columns(ConstFloatRows x, const LinearWeights& w, int first, Workspace::Impl& workspace,
+                    FloatRows out);
+
+/// Shows the tap each head's result, z [n, d_model] by head times its rows of the projection. If edits act on
+/// these, out [n, d_model] becomes their sum and the bias.
+void tap_results(const Weights& weights, int layer, const Tap& tap, FloatRows z, Workspace::Impl& workspace,
+                 FloatRows out);
+
+}  // namespace headscope::model
