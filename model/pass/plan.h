@@ -26,6 +26,15 @@ class Plan {
     bool depends_on_later = false;  ///< whether values of the run's own tokens depend on later ones
   };
 
+  /// An edit with the data it needs.
+  struct Op {
+    std::size_t index = 0;  ///< in the list
+    const Edit* edit = nullptr;
+    std::vector<int> slots =
+        {};  ///< for each position its index in the place's list, -1: not in it; empty: all
+    std::shared_ptr<const Source> source = nullptr;
+  };
+
   /// sources: one for each edit, null except for PatchFrom. Throws RunError, see check.
   Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const Source>> sources);
   Plan(const Plan&) = delete;
@@ -76,46 +85,21 @@ class Plan {
   void apply_gradient(const Activation2d& gradient, const Means& means, ConstFloatRows before = {}) const;
 
  private:
-  struct Op {
-    std::vector<int> slots;  // for each position its index in the place's list, -1: not in it
-    std::shared_ptr<const Source> source;
-  };
-  std::size_t index(int layer, int head) const;
-  std::span<const std::size_t> ops_at(HookPoint point) const;
-  bool is_in(std::size_t op, int position) const;
-  /// The row that is copied to a position; empty: the source is shorter.
-  std::span<const float> source_row(std::size_t op, const PatchFrom& patch, HookPoint point, int head,
-                                    int position) const;
-  void put_patch(std::size_t op, const PatchFrom& patch, const Activation2d& piece) const;
-  /// Sets the cells of a head's rows, then rescales the rest of each row.
-  void set_cells(const SetCells& set, const Activation2d& piece) const;
-  void find_mean(std::size_t op, const Activation2d& piece, Means& means) const;
-  void apply_op(std::size_t op, const Activation2d& piece, const Means& means) const;
-  void op_gradient(std::size_t op, const Activation2d& gradient, const Means& means,
-                   ConstFloatRows before) const;
-  void patch_gradient(std::size_t op, const PatchFrom& patch, const Activation2d& gradient) const;
-  void mean_gradient(std::size_t op, const SetMean& mean, const Activation2d& gradient) const;
-  void cells_gradient(std::size_t op, const SetCells& set, const Activation2d& gradient, const Means& means,
-                      ConstFloatRows before) const;
-  /// Calls body(row, cell) for the set cells of a piece, in their order.
-  template <class Body>
-  void for_each_cell(const SetCells& set, const Activation2d& piece, const Body& body) const;
-  template <class Body>
-  void for_each_value(std::size_t op, const EditSite& at, const Activation2d& piece, const Body& body) const;
-  void add_op(std::size_t op);
-  int add_values(std::size_t op, const EditSite& at, bool future = false);
-  int add_cells(std::size_t op, const SetCells& set);
+  std::size_t index(int layer, int head) const { return std::size_t(layer) * config_.n_head + head; }
+  std::span<const Op* const> ops_at(HookPoint point) const;
+  void add(Op& op);
+  int add_values(Op& op, const EditSite& at, bool future = false);
+  int add_cells(Op& op, const SetCells& set);
   int add_mask(const SetMask& mask);
   int add_position_ids(const SetPositionIds& set);
   void mark_cells(HookPoint point, const std::optional<int>& head, bool future);
 
   Config config_;
   Edits edits_;
-  std::vector<Op> ops_;  // [edits]
-  // [layer][site]: indices of the ops that act there, in order.
-  std::vector<std::vector<std::size_t>> by_point_;
-  std::vector<const SetMask*> masks_;  // [layer][head], null: causal
-  std::vector<bool> cells_, future_;   // [layer][head]
+  std::vector<Op> ops_;                           // [edits]
+  std::vector<std::vector<const Op*>> by_point_;  // [layer][site]: those that act there, in order
+  std::vector<const SetMask*> masks_;             // [layer][head], null: causal
+  std::vector<bool> cells_, future_;              // [layer][head]
   const SetPositionIds* position_ids_ = nullptr;
   HookPoint first_point_{Site::logits, 0};
   int first_position_ = 0;
