@@ -12,10 +12,9 @@ class EndOfAWindow(ProgramCase):
         """Within three seconds, though nothing else happens; and at once if a signal asks the window to end."""
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             folder = self.folder / number.name
-            kept = folder / "headscope/window-1.headscope"
 
             def shown():
-                return json.loads(kept.read_text()).get("prompt", "") if kept.exists() else ""
+                return "".join(json.loads(kept.read_text()).get("prompt", "") for kept in folder.glob("headscope/window-*.headscope"))
 
             with Screen() as screen:
                 process = screen.start("--prompt", PROMPT, env={"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)})
