@@ -55,15 +55,7 @@ int natural_order(std::string_view a, std::string_view b) {
 }
 
 std::string why_not(const fs::path& folder, const std::error_code& error) {
-  const std::string name = system::text_of(folder);
-  if (error == std::errc::no_such_file_or_directory) return "There is no folder " + name + ".";
-  if (error == std::errc::not_a_directory) return name + " is a file, not a folder.";
-  if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted)
-    return "No permission to read the folder " + name + ".";
-  if (error == std::errc::too_many_symbolic_link_levels)
-    return name + " cannot be read: its symbolic links form a loop.";
-  if (error == std::errc::filename_too_long) return "The name of the folder is too long.";
-  return "The folder " + name + " cannot be read: " + error.message() + ".";
+  return "The folder " + system::text_of(folder) + " cannot be read: " + error.message() + ".";
 }
 
 /// What a path is; pictures by their name alone, so that they may still lack a recipe. Nothing: nothing that

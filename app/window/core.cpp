@@ -395,7 +395,8 @@ Recipe Core::session() const {
 }
 
 void Core::keep_soon() {
-  if (!keep_at_) keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
+  const bool keeps = !kept_session_.empty() || !options_.settings_file.empty();
+  if (keeps && !keep_at_) keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
 }
 
 void Core::keep() {

@@ -156,22 +156,15 @@ void Core::perform(const OpenFile& effect) {
       return read_or_message(
           [&] { return PromptsRead{std::make_shared<const PromptList>(read_prompt_list(file))}; });
     });
-  SearchPlaces places;  // open and recent models and files, which a search need not find
-  places.has_model = !snapshot_->model || !snapshot_->model->patterns;
-  const auto add = [&](const fs::path& path, const std::string& name) {
-    if (may_hold_patterns(path)) {
-      places.attention.push_back(path);
-    } else {
-      places.models.push_back({name, path});
-    }
-  };
+  std::vector<fs::path> known;  // open and recent models and files, which a search need not find
   for (const auto& open : {snapshot_->model, snapshot_->second_model})
-    if (open) add(open->folder, open->name);
-  if (state_.second.is_file) add(system::path_of(state_.second.text.edit.text), "");
-  for (const fs::path& path : state_.recent_models) add(path, model_name(path));
-  background_.run("session", [file, places, find = options_.find_models]() mutable -> Result {
-    if (find) std::ranges::move(find(), std::back_inserter(places.models));
-    return read_or_message([&] { return read_session(file, places); });
+    if (open) known.push_back(open->folder);
+  if (state_.second.is_file) known.push_back(system::path_of(state_.second.text.edit.text));
+  known.insert(known.end(), state_.recent_models.begin(), state_.recent_models.end());
+  const bool has_model = !snapshot_->model || !snapshot_->model->patterns;
+  background_.run("session", [=, find = options_.find_models]() -> Result {
+    return read_or_message(
+        [&] { return read_session(file, find ? find() : std::vector<DiscoveredModel>(), known, has_model); });
   });
 }
 

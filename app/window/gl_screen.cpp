@@ -13,10 +13,6 @@ Gl::Gl(GlFinder find) {
 #undef HEADSCOPE_FIND
 }
 
-GlTextures::~GlTextures() {
-  for (const GLuint name : live_) gl_.DeleteTextures(1, &name);
-}
-
 std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
   GLuint name = 0;
   gl_.GenTextures(1, &name);
@@ -29,24 +25,19 @@ std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
   gl_.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
   gl_.TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, bitmap.width, bitmap.height, 0, GL_RGBA, GL_UNSIGNED_BYTE,
                  bitmap.pixels.data());
-  live_.insert(name);
   return name;
 }
 
 void GlTextures::update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) {
-  const auto found = live_.find(static_cast<GLuint>(texture));
-  if (found == live_.end()) return;
-  gl_.BindTexture(GL_TEXTURE_2D, *found);
+  gl_.BindTexture(GL_TEXTURE_2D, static_cast<GLuint>(texture));
   gl_.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
   const auto* from = bitmap.pixels.data() + static_cast<std::ptrdiff_t>(first_row) * bitmap.width;
   gl_.TexSubImage2D(GL_TEXTURE_2D, 0, 0, first_row, bitmap.width, rows, GL_RGBA, GL_UNSIGNED_BYTE, from);
 }
 
 void GlTextures::destroy(std::uint64_t texture) {
-  const auto found = live_.find(static_cast<GLuint>(texture));
-  if (found == live_.end()) return;
-  gl_.DeleteTextures(1, &*found);
-  live_.erase(found);
+  const auto name = static_cast<GLuint>(texture);
+  gl_.DeleteTextures(1, &name);
 }
 
 std::string gl_description(const Gl& gl) {

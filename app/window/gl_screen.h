@@ -8,9 +8,8 @@
 #include <GL/glext.h>
 
 #include <string>
-#include <unordered_set>
 
-#include "app/window/screen.h"
+#include "app/window/gui.h"
 #include "viz/players/texture_backend.h"
 
 namespace headscope::app {
@@ -35,19 +34,16 @@ struct Gl {
 #undef HEADSCOPE_POINTER
 };
 
-/// Textures of the current OpenGL context, whose functions are `gl`. Destroy them while that context is still
-/// current.
+/// Textures of the current OpenGL context, whose functions are `gl`; they end with it.
 class GlTextures final : public viz::TextureBackend {
  public:
   explicit GlTextures(const Gl& gl) : gl_(gl) {}
-  ~GlTextures() override;
   std::uint64_t create(const viz::Bitmap& bitmap, bool nearest) override;
   void update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) override;
   void destroy(std::uint64_t texture) override;
 
  private:
   const Gl& gl_;
-  std::unordered_set<GLuint> live_;
 };
 
 /// Renderer and version of the current context.

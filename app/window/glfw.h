@@ -2,12 +2,15 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include "app/window/window.h"
+#include "system/shared_library.h"
+
 namespace headscope::app {
 
 /// The functions of GLFW that the window calls.
 // clang-format off
 #define HEADSCOPE_GLFW_FUNCTIONS(F) \
-  F(CreateStandardCursor) F(CreateWindow) F(DestroyCursor) F(DestroyWindow) F(GetClipboardString) \
+  F(CreateStandardCursor) F(CreateWindow) F(GetClipboardString) \
   F(GetCursorPos) F(GetError) F(GetFramebufferSize) F(GetKey) F(GetKeyName) F(GetMonitorContentScale) \
   F(GetMonitorWorkarea) F(GetPrimaryMonitor) F(GetProcAddress) F(GetTime) F(GetWindowAttrib) \
   F(GetWindowContentScale) F(GetWindowSize) F(GetWindowUserPointer) F(Init) F(InitHint) \
@@ -26,8 +29,31 @@ struct Glfw {
 #undef HEADSCOPE_POINTER
 };
 
+#ifdef HEADSCOPE_GLFW_LIBRARY
+inline Glfw find_glfw() {
+#define HEADSCOPE_FIND(name) \
+  reinterpret_cast<decltype(glfw##name)*>(system::library_function(HEADSCOPE_GLFW_LIBRARY, "glfw" #name)),
+  const Glfw found{HEADSCOPE_GLFW_FUNCTIONS(HEADSCOPE_FIND)};
+#undef HEADSCOPE_FIND
+#define HEADSCOPE_IS_FOUND(name) found.name&&
+  if (HEADSCOPE_GLFW_FUNCTIONS(HEADSCOPE_IS_FOUND) true) return found;
+#undef HEADSCOPE_IS_FOUND
+  throw NoWindow("GLFW 3.3 is not installed",
+                 "on Debian, install libglfw3 (headscope's commands work without it; see headscope --help)");
+}
+#else
+inline Glfw find_glfw() {
+#define HEADSCOPE_FIND(name) glfw##name,
+  return {HEADSCOPE_GLFW_FUNCTIONS(HEADSCOPE_FIND)};
+#undef HEADSCOPE_FIND
+}
+#endif
+
 /// GLFW. Where it is a shared library, the first call opens it, not the program's start: only a window needs
 /// it. Throws NoWindow if it is not installed.
-const Glfw& glfw();
+inline const Glfw& glfw() {
+  static const Glfw functions = find_glfw();
+  return functions;
+}
 
 }  // namespace headscope::app

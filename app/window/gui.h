@@ -4,10 +4,12 @@
 #include <optional>
 
 #include "app/event.h"
-#include "app/window/screen.h"
 #include "viz/players/imgui_player.h"
+#include "viz/players/imgui_raster.h"
+#include "viz/players/texture_backend.h"
 #include "viz/text/text.h"
 
+struct ImDrawData;
 struct ImGuiContext;
 
 namespace headscope::app {
@@ -21,6 +23,33 @@ struct WindowFrame {
   bool caret_on = true;                    ///< the visible half of the blink
   bool still = false;                      ///< for a file: without caret and timings
   bool defines = false;                    ///< the mouse has rested, so the term under it is defined
+};
+
+/// Shows Dear ImGui's frames: with OpenGL in the window, in memory otherwise. The Dear ImGui context that
+/// makes the frames, always the same one, is current in every call.
+class Screen {
+ public:
+  virtual ~Screen() = default;
+  /// Called before the context's first frame. May throw std::runtime_error (one sentence).
+  virtual void set_up() = 0;
+  virtual void tear_down() = 0;  ///< called before the context is destroyed, if set_up was called
+  virtual void begin_frame() = 0;
+  /// Called after each frame, shown or not; creates the textures that it needs.
+  virtual void end_frame(const ImDrawData& data) = 0;
+  virtual viz::TextureBackend& textures() = 0;
+};
+
+/// Frames in memory, to be read with viz::rasterize.
+class MemoryScreen final : public Screen {
+ public:
+  void set_up() override;
+  void tear_down() override {}
+  void begin_frame() override {}
+  void end_frame(const ImDrawData& data) override;
+  viz::SoftwareTextures& textures() override { return textures_; }
+
+ private:
+  viz::SoftwareTextures textures_;
 };
 
 /// A Dear ImGui context with a scene player. Lengths are logical pixels. Each frame gets at most one event,

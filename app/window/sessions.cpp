@@ -239,27 +239,34 @@ void show_session(UiState& state, const OpenSession& opened) {
   state.pending_session = s;
 }
 
-OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& places) {
+OpenSession read_session(const std::filesystem::path& file, const std::vector<DiscoveredModel>& found,
+                         const std::vector<std::filesystem::path>& known, bool has_model) {
   OpenSession open{.recipe = read_recipe(file), .file = file};
   const Session& s = open.recipe.session;
+  std::vector<std::filesystem::path> places{file.parent_path()};
+  std::vector<DiscoveredModel> models;
+  for (const std::filesystem::path& path : known)
+    if (may_hold_patterns(path))
+      places.push_back(path);
+    else
+      models.push_back({model_name(path), path});
+  models.insert(models.end(), found.begin(), found.end());
   if (s.attention.empty()) {
-    open.model = model_named(s.model, places.models);
-    if (!open.model && !places.has_model)
+    open.model = model_named(s.model, models);
+    if (!open.model && !has_model)
       throw model::LoadError(system::text_of(file) + ": it was made with the model " + model::quote(s.model) +
                              ", which was not found; open another model first to use in its place");
-    if (!s.second_model.empty()) open.second = model_named(s.second_model, places.models);
+    if (!s.second_model.empty()) open.second = model_named(s.second_model, models);
     return open;
   }
-  std::vector<std::filesystem::path> folders{file.parent_path()};
-  folders.insert(folders.end(), places.attention.begin(), places.attention.end());
-  open.model = attention_named(s.attention, s.weights, folders);
+  open.model = attention_named(s.attention, s.weights, places);
   if (!open.model)
     throw model::LoadError(system::text_of(file) + ": it was made from the attention patterns in " +
                            model::quote(s.attention) +
                            ", found neither next to it nor among the recent files; open that file first");
-  folders.insert(folders.begin(), open.model->parent_path());
+  places.insert(places.begin(), open.model->parent_path());
   if (!s.second_attention.empty())
-    open.second = attention_named(s.second_attention, s.second_weights, folders);
+    open.second = attention_named(s.second_attention, s.second_weights, places);
   return open;
 }
 

@@ -41,14 +41,11 @@ void show_prompt_list_view(UiState& state);
 /// alone.
 void show_session(UiState& state, const OpenSession& opened);
 
-/// Where to look for a session's models and attention files.
-struct SearchPlaces {
-  std::vector<DiscoveredModel> models;
-  std::vector<std::filesystem::path> attention;  ///< see attention_named
-  bool has_model = true;  ///< a model with weights is open and replaces one that is not found
-};
-/// Reads a session or a figure's recipe and finds its models and files. Throws std::exception, one sentence.
-OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& places);
+/// Reads a session or a figure's recipe and finds its models and files among `known`, which are folders of
+/// models and attention files, then `found`. `has_model`: a model with weights is open and replaces one that
+/// is not found. Throws std::exception, one sentence.
+OpenSession read_session(const std::filesystem::path& file, const std::vector<DiscoveredModel>& found,
+                         const std::vector<std::filesystem::path>& known, bool has_model);
 
 /// One sentence about what could not be restored of an opened session; empty: everything was.
 std::string warning_of(const OpenSession& opened);

@@ -48,7 +48,7 @@ void choose_platform() {
 #endif
 }
 
-/// Initializes GLFW and terminates it in the destructor.
+/// Initializes GLFW and terminates it in the destructor, which also destroys windows and cursors.
 class GlfwLibrary {
  public:
   GlfwLibrary() {
@@ -63,13 +63,6 @@ class GlfwLibrary {
   GlfwLibrary(const GlfwLibrary&) = delete;
   GlfwLibrary& operator=(const GlfwLibrary&) = delete;
 };
-
-struct Destroy {
-  void operator()(GLFWwindow* window) const { glfw().DestroyWindow(window); }
-  void operator()(GLFWcursor* cursor) const { glfw().DestroyCursor(cursor); }
-};
-using WindowHandle = std::unique_ptr<GLFWwindow, Destroy>;
-using CursorHandle = std::unique_ptr<GLFWcursor, Destroy>;
 
 /// A size limited to the screen.
 WindowSize on_screen(WindowSize size) {
@@ -87,19 +80,19 @@ WindowSize on_screen(WindowSize size) {
 }
 
 /// Creates the window. Its OpenGL context is current afterwards.
-WindowHandle create_window(int width, int height) {
+GLFWwindow* create_window(int width, int height) {
   glfw().WindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfw().WindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfw().WindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   glfw().WindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   glfw().WindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-  WindowHandle window(glfw().CreateWindow(width, height, "headscope", nullptr, nullptr));
+  GLFWwindow* const window = glfw().CreateWindow(width, height, "headscope", nullptr, nullptr);
   if (!window) {
     const std::string reason = glfw_error();
     throw NoWindow("OpenGL 3.3 is not available (" + reason + ")",
                    opengl_remedy(reason, process_environment()));
   }
-  glfw().MakeContextCurrent(window.get());
+  glfw().MakeContextCurrent(window);
   glfw().SwapInterval(1);
   return window;
 }
@@ -165,7 +158,7 @@ class Shell {
     glfw().SetWindowContentScaleCallback(window, mark_dirty);
     for (const int shape :
          {GLFW_ARROW_CURSOR, GLFW_HAND_CURSOR, GLFW_IBEAM_CURSOR, GLFW_HRESIZE_CURSOR, GLFW_CROSSHAIR_CURSOR})
-      cursors_.emplace_back(glfw().CreateStandardCursor(shape));
+      cursors_.push_back(glfw().CreateStandardCursor(shape));
   }
 
   /// Runs until the window is closed or a signal asks to end the program.
@@ -340,7 +333,7 @@ class Shell {
     };
     screen_.show(pixels(s.width), pixels(s.height), theme_of(core_.state().dark).window);
     glfw().SwapBuffers(window_);
-    glfw().SetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)].get());
+    glfw().SetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)]);
   }
 
   void wait() {
@@ -356,8 +349,8 @@ class Shell {
   GLFWwindow* window_;
   Core& core_;
   GlScreen& screen_;
-  std::exception_ptr thrown_;          // the first exception from a callback
-  std::vector<CursorHandle> cursors_;  // indexed by Cursor
+  std::exception_ptr thrown_;         // the first exception from a callback
+  std::vector<GLFWcursor*> cursors_;  // indexed by Cursor
   std::optional<viz::Point> pointer_;
   bool dragged_ = false;  // the pointer was moved with a button pressed
   bool dirty_ = true;
@@ -440,7 +433,7 @@ std::string opengl_remedy(std::string_view reason, const system::Environment& en
 std::string opengl_of_window() {
   const GlfwLibrary library;
   glfw().WindowHint(GLFW_VISIBLE, GLFW_FALSE);
-  const WindowHandle window = create_window(64, 64);
+  create_window(64, 64);
   return gl_description(Gl(glfw().GetProcAddress));
 }
 
@@ -452,32 +445,30 @@ int run_window(const WindowOptions& options) {
   CoreOptions settings = core_options(options, message);
   const int width = settings.settings.window_width;
   const int height = settings.settings.window_height;
-  GLFWwindow* clipboard_window = nullptr;
+  GLFWwindow* window = nullptr;
   settings.wake = [&window_ready] {
     if (window_ready) glfw().PostEmptyEvent();
   };
-  settings.get_clipboard = [&clipboard_window] {
-    const char* text = glfw().GetClipboardString(clipboard_window);
+  settings.get_clipboard = [&window] {
+    const char* text = glfw().GetClipboardString(window);
     return std::string(text ? text : "");
   };
-  settings.set_clipboard = [&clipboard_window](const std::string& text) {
-    glfw().SetClipboardString(clipboard_window, text.c_str());
+  settings.set_clipboard = [&window](const std::string& text) {
+    glfw().SetClipboardString(window, text.c_str());
   };
-  const GlfwLibrary library;
-  WindowHandle window;  // outlives the core, whose textures belong to its context
+  const GlfwLibrary library;  // outlives the core, whose textures belong to the window's context
   GlScreen screen(glfw().GetProcAddress);
   settings.screen = &screen;
   Core core(std::move(settings));
   if (options.prompts && options.tour.empty() && !options.session) core.apply(PromptsRead{options.prompts});
   const WindowSize size = on_screen({width, height});
   window = create_window(size.width, size.height);
-  clipboard_window = window.get();
   system::leave_own_console();
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
   const system::InterruptGuard signals;
   try {
-    Shell(window.get(), core, screen).run(signals);
+    Shell(window, core, screen).run(signals);
   } catch (const std::exception& error) {
     try {
       core.close();

@@ -1,5 +1,5 @@
 #pragma once
-#include "app/window/screen.h"
+#include "app/window/gui.h"
 #include "viz/players/imgui_compat.h"
 
 namespace headscope::testing {

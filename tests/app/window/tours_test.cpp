@@ -38,8 +38,7 @@ TEST_F(ToursTest, EveryStopShowsWhatItSays) {
       EXPECT_EQ(core.state().tour.stop, i);
       EXPECT_EQ(prompt(core), *stop.prompt);
       EXPECT_EQ(core.state().view, stop.view);
-      EXPECT_THAT(core.state().message.text,
-                  AnyOf("", StartsWith("The tour shows its own prompt")));
+      EXPECT_THAT(core.state().message.text, AnyOf("", StartsWith("The tour shows its own prompt")));
       const Selection selection = clamped(core.state().selection, *core.snapshot().run);
       const auto label = [&](int position) { return core.snapshot().run->tokens.labels[position]; };
       if (stop.token && *stop.token != "last") {
