@@ -78,19 +78,6 @@ TEST(HeatmapImage, ZoomedItCoversTheCellsInSight) {
   EXPECT_NEAR(image.dest.right(), grid.cell_rect(10, 17).right(), 1e-3);
 }
 
-TEST(HeatmapImage, OutsideColumnAndRowFactors) {
-  const std::vector<float> values{0.5F, 0.25F, 0.1F, 0.9F, 0.05F, 0.1F};
-  HeatmapCells cells = cells_of(values, 2, 3);
-  const std::vector<float> factors{4, 10};
-  cells.row_factors = factors;
-  cells.outside_column = 0;
-  const Image image = heatmap_image(cells, whole_grid({0, 0, 30, 20}, 2, 3), style_of());
-  EXPECT_EQ(image.bitmap->at(0, 0), outside_color(kLight));
-  EXPECT_EQ(image.bitmap->at(0, 1), outside_color(kLight));
-  EXPECT_EQ(image.bitmap->at(1, 0), sequential(kLight, 1));
-  EXPECT_EQ(image.bitmap->at(2, 1), sequential(kLight, 1));
-}
-
 TEST(FitGrid, SquareWholePixelsInsideTheArea) {
   for (const int n : {1, 7, 23, 100, 640, 1024}) {
     const Region grid = fit_grid({10, 10, 640, 480}, n, n, {}, 1, style_of());

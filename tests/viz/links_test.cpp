@@ -17,9 +17,8 @@ LinkChart chart(LinkChart::Arrangement arrangement) {
   c.arrangement = arrangement;
   c.from = {kWords, "query", kLight.query, 3};
   c.to = {kWords, "key", kLight.key, -1};
-  c.series = {{"first", {200, 0, 0, 255}}, {"second", {0, 0, 200, 255}}};
+  c.series = {{{200, 0, 0, 255}}, {{0, 0, 200, 255}}};
   c.links = {{3, 0, 0, 0.2F}, {2, 1, 1, 0.2F}, {1, 1, 0, 0.5F}, {3, 1, 1, 1.0F}};
-  c.note = "4 weights";
   c.marked_from = 3;
   return c;
 }
@@ -85,21 +84,6 @@ TEST(Links, ArcsRiseFromTheirItemsAndLoopsComeBack) {
     }
   }
   EXPECT_EQ(items_of<FillPolygon>(picture.scene).size(), 3U) << "a loop needs no head";
-}
-
-TEST(Links, AWeightAboveTheFullOneIsDrawnAsThatOne) {
-  const auto strokes = [](float weight) {
-    LinkChart c = chart(LinkChart::Arrangement::columns);
-    c.full = 0.25F;
-    c.links = {{2, 1, 0, weight}};
-    LinkLayout layout;
-    std::vector<std::pair<float, Color>> found;
-    for (const Segments& s : items_of<Segments>(painted(c, layout).scene))
-      found.emplace_back(s.width, s.color);
-    return found;
-  };
-  EXPECT_EQ(strokes(1), strokes(0.25F));
-  EXPECT_NE(strokes(0.1F), strokes(0.25F));
 }
 
 }  // namespace

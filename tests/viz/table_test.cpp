@@ -46,28 +46,6 @@ TEST(Table, BarsHaveTheAxisOfTheRowsThatAreShownWhereNothingScrolls) {
   EXPECT_EQ(axis_end(true, 5), 100) << "bars keep their length while the table scrolls";
 }
 
-TEST(Table, ColumnsOfOneGroupHaveOneRoundAxis) {
-  const Data data;
-  Table table = table_of(data);
-  table.columns.push_back(table.columns[kScore]);
-  const auto other = std::ssize(table.columns) - 1;
-  for (const auto column : {std::ptrdiff_t{kScore}, other}) {
-    table.columns[column].low = table.columns[column].high = 0;
-    table.columns[column].numbers.assign(kRows, column == other ? 0.37F : 0.11F);
-    table.columns[column].rounds = true;
-  }
-  const auto ends = [&] {
-    const TableLayout layout = paint(table, 1600, 900).layout;
-    return std::pair{layout.place_of(kScore)->high, layout.place_of(static_cast<int>(other))->high};
-  };
-  EXPECT_EQ(ends(), (std::pair{round_limit(double{0.11F}), round_limit(double{0.37F})}));
-  table.columns[kScore].axis_group = table.columns[other].axis_group = 1;
-  EXPECT_EQ(ends(), (std::pair{round_limit(double{0.37F}), round_limit(double{0.37F})}));
-  table.columns[other].is_signed = true;
-  EXPECT_EQ(paint(table, 1600, 900).layout.place_of(static_cast<int>(other))->low,
-            -round_limit(double{0.37F}));
-}
-
 TEST(TableColumns, WhatMattersLeastGivesWay) {
   const Data data;
   const Table table = table_of(data);

@@ -49,14 +49,10 @@ std::pair<double, double> range_with_zero(std::span<const float> numbers) {
 }
 
 /// The axis of a column's bars in these rows.
-std::pair<double, double> axis_of(const Table& table, const TableColumn& column, std::span<const int> rows) {
-  if (column.low < column.high) return {column.low, column.high};
+std::pair<double, double> axis_of(const TableColumn& column, std::span<const int> rows) {
+  if (column.low < column.high || !has_numbers(column)) return {column.low, column.high};
   std::vector<float> numbers;
-  for (const TableColumn& other : table.columns) {
-    const bool together = column.axis_group > 0 && other.axis_group == column.axis_group;
-    if (has_numbers(other) && (together || &other == &column))
-      for (const int row : rows) numbers.push_back(other.numbers[static_cast<std::size_t>(row)]);
-  }
+  for (const int row : rows) numbers.push_back(column.numbers[static_cast<std::size_t>(row)]);
   const auto [low, high] = range_with_zero(numbers);
   if (!column.rounds) return {low, high};
   const double limit = round_limit(std::max(-low, high));
@@ -536,7 +532,7 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
     std::iota(scaled.begin(), scaled.end(), 0);
   }
   for (Place& place : layout.places)
-    std::tie(place.low, place.high) = axis_of(table, table.columns[place.column], scaled);
+    std::tie(place.low, place.high) = axis_of(table.columns[place.column], scaled);
   const auto shown = std::ranges::count(table.columns, false, &TableColumn::hidden);
   layout.whole = count == most && std::ssize(layout.places) == shown;
   return layout;

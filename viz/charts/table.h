@@ -47,7 +47,6 @@ struct TableColumn {
   /// of the rows that are shown.
   double low = 0, high = 0;
   bool rounds = false;  ///< such limits are round numbers, for signed bars of both signs
-  int axis_group = 0;   ///< bars of the columns of one group have one axis; 0: none
   bool axis = false;    ///< its limits are written next to the heading, with a line at the upper one
 
   std::vector<std::span<const float>> vectors;  ///< for strip; must outlive the table

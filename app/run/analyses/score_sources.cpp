@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"

@@ -1,6 +1,6 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -48,22 +48,17 @@ struct ScoreSources {
   std::vector<ScoreSource> sources;
   std::vector<double> products;  ///< [sources, sources], row: part of q, column: part of k; scaled
 
+  static constexpr int kAll = -1;  ///< in place of a part's number
   int count() const { return static_cast<int>(sources.size()); }
+  /// The product of a part of q with a part of k, or of all parts of either.
   double product(int of_query, int of_key) const {
-    return products[std::ptrdiff_t{of_query} * count() + of_key];
-  }
-  /// A part of q times all of k.
-  double of_query(int source) const {
-    const auto row = products.begin() + std::ptrdiff_t{source} * count();
-    return std::accumulate(row, row + count(), 0.0);
-  }
-  /// A part of k times all of q.
-  double of_key(int source) const {
     double sum = 0;
-    for (int i = 0; i < count(); ++i) sum += product(i, source);
+    for (int q = std::max(0, of_query); q < (of_query == kAll ? count() : of_query + 1); ++q)
+      for (int k = std::max(0, of_key); k < (of_key == kAll ? count() : of_key + 1); ++k)
+        sum += products[std::ptrdiff_t{q} * count() + k];
     return sum;
   }
-  double sum() const { return std::accumulate(products.begin(), products.end(), 0.0); }
+  double sum() const { return product(kAll, kAll); }
   /// The score minus the sum, which is the error of float32 rounding.
   double rounding_error() const { return score - sum(); }
   bool edited() const { return !sources.empty() && sources.back().kind == ScoreSource::Kind::edits; }

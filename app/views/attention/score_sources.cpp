@@ -1,7 +1,6 @@
 #include "app/run/analyses/score_sources.h"
 
 #include <numeric>
-#include <tuple>
 
 #include "app/views/attention/score_breakdown.h"
 #include "app/views/parts/parts.h"
@@ -21,12 +20,11 @@ const Option<Listed> kList =
 const Option<int> kFirstRow = first_row_option("first-product", true);
 
 // In place of a part's number: all of them together, and those that the grid does not show.
-constexpr int kAll = -1, kOthers = -2;
+constexpr int kAll = ScoreSources::kAll, kOthers = -2;
 
 /// A product of a part of q with a part of k.
 struct Product {
-  int of_query = kAll;
-  int of_key = kAll;
+  int of_query = kAll, of_key = kAll;
   double value = 0;
 };
 
@@ -35,7 +33,6 @@ struct Numbers {
   score_breakdown::ScoreTerms terms;  ///< of the run, also on the difference side
   std::shared_ptr<const ScoreSources> of;
   std::vector<Product> listed;  ///< strongest first
-  double others = 0;            ///< sum of the pairs that are not listed
   std::vector<int> rows, cols;  ///< parts of q and k in the grid, in the order of the pass
   std::vector<float> grid;      ///< [rows, cols]
 
@@ -43,13 +40,9 @@ struct Numbers {
   Ref ref(int of_query, int of_key) const {
     return {.other = (of_query - kOthers) * (of->count() - kOthers) + of_key - kOthers};
   }
-  Product product(const Ref& ref) const {
-    const int parts = of->count() - kOthers, q = ref.other / parts + kOthers, k = ref.other % parts + kOthers;
-    return {q, k,
-            q >= 0 && k >= 0      ? of->product(q, k)
-            : q >= 0 && k == kAll ? of->of_query(q)
-            : q == kAll && k >= 0 ? of->of_key(k)
-                                  : std::numeric_limits<double>::quiet_NaN()};
+  std::pair<int, int> parts(const Ref& ref) const {
+    const int all = of->count() - kOthers;
+    return {ref.other / all + kOthers, ref.other % all + kOthers};
   }
 };
 
@@ -60,24 +53,18 @@ double size_of(double value) {
 
 std::vector<Product> products_in(const ScoreSources& of, Listed list) {
   std::vector<Product> products;
-  for (int i = 0; i < of.count(); ++i) {
-    if (list == Listed::query) products.push_back({i, kAll, of.of_query(i)});
-    if (list == Listed::key) products.push_back({kAll, i, of.of_key(i)});
-    for (int j = 0; list == Listed::pairs && j < of.count(); ++j)
-      products.push_back({i, j, of.product(i, j)});
-  }
+  for (int q = list == Listed::key ? kAll : 0; q < (list == Listed::key ? 0 : of.count()); ++q)
+    for (int k = list == Listed::query ? kAll : 0; k < (list == Listed::query ? 0 : of.count()); ++k)
+      products.push_back({q, k, of.product(q, k)});
   return products;
 }
 
-void set_list(Numbers& n, Listed list) {
+std::vector<Product> listed_products(const ScoreSources& of, Listed list) {
   constexpr std::size_t kMostPairs = 60;
-  n.listed = products_in(*n.of, list);
-  const auto key = [](const Product& p) { return std::tuple(-size_of(p.value), p.of_query, p.of_key); };
-  const std::size_t most = list == Listed::pairs ? std::min(kMostPairs, n.listed.size()) : n.listed.size();
-  std::ranges::partial_sort(n.listed, n.listed.begin() + static_cast<std::ptrdiff_t>(most), {}, key);
-  n.listed.resize(most);
-  n.others = n.of->sum();
-  for (const Product& p : n.listed) n.others -= p.value;
+  std::vector<Product> products = products_in(of, list);
+  std::ranges::stable_sort(products, std::greater<>(), [](const Product& p) { return size_of(p.value); });
+  if (list == Listed::pairs) products.resize(std::min(kMostPairs, products.size()));
+  return products;
 }
 
 /// The parts with the largest sums of magnitudes, and all others together if there is no room for all.
@@ -96,8 +83,8 @@ std::vector<int> strongest_parts(const ScoreSources& of, bool of_key) {
   return parts;
 }
 
-void set_grid(Numbers& n) {
-  n.rows = strongest_parts(*n.of, false), n.cols = strongest_parts(*n.of, true);
+/// The sums of the products in each cell.
+std::vector<float> grid_numbers(const Numbers& n) {
   const auto place = [](const std::vector<int>& shown, int part) {
     return std::min(std::ranges::find(shown, part) - shown.begin(), std::ssize(shown) - 1);
   };
@@ -106,7 +93,7 @@ void set_grid(Numbers& n) {
     const std::ptrdiff_t row = place(n.rows, i) * std::ssize(n.cols);
     for (int j = 0; j < n.of->count(); ++j) sums[row + place(n.cols, j)] += n.of->product(i, j);
   }
-  n.grid.assign(sums.begin(), sums.end());
+  return {sums.begin(), sums.end()};
 }
 
 /// Nothing while there is no answer.
@@ -117,24 +104,26 @@ std::optional<Numbers> numbers_of(Content& it) {
   n.terms = breakdown->now;
   n.of = it.need(ScoreSourcesOf{n.terms.layer, n.terms.head, n.terms.query, n.terms.key});
   if (!n.of) return std::nullopt;
-  set_list(n, it.c.options[kList]);
-  set_grid(n);
+  n.listed = listed_products(*n.of, it.c.options[kList]);
+  n.rows = strongest_parts(*n.of, false), n.cols = strongest_parts(*n.of, true);
+  n.grid = grid_numbers(n);
   return n;
 }
 
 /// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "ln_1 bias", "W_Q bias" (or of W_K),
 /// "edits".
 std::string name_of(const ScoreSource& source, bool of_key) {
-  const std::string layer = "L" + std::to_string(source.layer);
   if (source.kind == Kind::head) return head_name(source.layer, source.head);
-  if (source.kind == Kind::attention_bias) return layer + " bias";
-  if (source.kind == Kind::mlp) return layer + " MLP";
-  return source.kind == Kind::token_embedding      ? "token embedding"
-         : source.kind == Kind::position_embedding ? "position embedding"
-         : source.kind == Kind::norm_bias          ? "ln_1 bias"
-         : source.kind == Kind::edits              ? "edits"
-         : of_key                                  ? "W_K bias"
-                                                   : "W_Q bias";
+  const char* names[]{"token embedding",
+                      "position embedding",
+                      "",
+                      "bias",
+                      "MLP",
+                      "ln_1 bias",
+                      of_key ? "W_K bias" : "W_Q bias",
+                      "edits"};
+  return (source.layer < 0 ? "" : "L" + std::to_string(source.layer) + " ") +
+         names[static_cast<std::size_t>(source.kind)];
 }
 
 /// Short, for the grid and the list.
@@ -175,40 +164,40 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->bar("scaled score", 8, [&n](int row) { return n.listed[row].value; },
             {.digits = 4, .most = 16 * c.font_size, .is_signed = true, .differs = true});
   list->rank_by([&n](int row) { return n.listed[row].value; });
+  double others = n.of->sum();
+  for (const Product& p : n.listed) others -= p.value;
   const std::ptrdiff_t pairs = std::ptrdiff_t{n.of->count()} * n.of->count();
   if (listed == Listed::pairs && pairs > std::ssize(n.listed))
-    list->add_footer(grouped(pairs - std::ssize(n.listed)) + " not listed", viz::fixed_number(n.others, 4),
+    list->add_footer(grouped(pairs - std::ssize(n.listed)) + " not listed", viz::fixed_number(others, 4),
                      c.theme->text_muted);
   list->add_footer("sum", viz::fixed_number(n.of->sum(), 4));
   if (listed != Listed::pairs) list->table.row_names = "parts";
   return list;
 }
 
-/// "all products 3.2101, the model's scaled score 3.2101, rounding error 1.2e−7".
-std::string sum_words(const ViewContext& c, const ScoreSources& of) {
-  return "all products " + viz::fixed_number(of.sum(), 4) +
-         (c.differs() ? ", the difference in scaled score " : ", the model's scaled score ") +
-         viz::fixed_number(of.score, 4) + ", rounding error " + viz::number(of.rounding_error(), 2);
-}
-
-/// What became of the score; empty: it went into the softmax.
-std::string replaced_words(const ViewContext& c, const Numbers& n) {
-  if (c.differs() || !n.terms.edited()) return "";
-  if (std::isinf(n.terms.masked())) return "this key is masked: the score does not count";
-  return "an edit replaces this score by " + viz::fixed_number(static_cast<double>(n.terms.masked()), 4);
-}
-
-/// What parts are.
-std::string reading_words(const ViewContext& c, const ScoreSources& of) {
+/// How the products add up, what became of the score unless it went into the softmax, and what parts are.
+std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n) {
+  const ScoreSources& of = *n.of;
+  const bool differs = c.differs();
+  std::vector<std::string> words{
+      "all products " + viz::fixed_number(of.sum(), 4) +
+      (differs ? ", the difference in scaled score " : ", the model's scaled score ") +
+      viz::fixed_number(of.score, 4) + ", rounding error " + viz::number(of.rounding_error(), 2)};
+  if (!differs && n.terms.edited())
+    words.push_back(std::isinf(n.terms.masked())
+                        ? "this key is masked: the score does not count"
+                        : "an edit replaces this score by " + viz::fixed_number(double{n.terms.masked()}, 4));
   const std::string scales =
       " (" + viz::number(of.query_scale, 4) + " for q, " + viz::number(of.key_scale, 4) + " for k)";
-  return "a part is what was written, minus its mean, divided by ln_1's scale" + (c.differs() ? "" : scales) +
-         ", times ln_1's gain and W_Q or W_K; biases are parts of their own" +
-         (of.edited() ? "; edits: what they add outside the other parts" : "");
+  words.push_back("a part is what was written, minus its mean, divided by ln_1's scale" +
+                  (differs ? "" : scales) +
+                  ", times ln_1's gain and W_Q or W_K; biases are parts of their own" +
+                  (of.edited() ? "; edits: what they add outside the other parts" : ""));
+  return words;
 }
 
 /// Ways to the heads that wrote the parts: first that of k's part, at the key's position, then that of q's.
-std::vector<MenuLine> ways_of(const ViewContext& c, const Numbers& n, const Product& product) {
+std::vector<MenuLine> ways_of(const ViewContext& c, const Numbers& n, const Ref& ref) {
   std::vector<MenuLine> ways;
   const auto add = [&](int part, int position) {
     if (part < 0 || n.of->sources[part].head < 0) return;
@@ -217,26 +206,28 @@ std::vector<MenuLine> ways_of(const ViewContext& c, const Numbers& n, const Prod
                  {SelectHead{layer, head}, SelectQuery{position}}};
     if (ways.empty() || ways.front().label != way.label) ways.push_back(std::move(way));
   };
-  add(product.of_key, n.terms.key);
-  add(product.of_query, n.terms.query);
+  const auto [of_query, of_key] = n.parts(ref);
+  add(of_key, n.terms.key);
+  add(of_query, n.terms.query);
   return ways;
 }
 
-void add_product(Facts& facts, const ViewContext& c, const Numbers& n, const Product& product) {
+void add_product(Facts& facts, const ViewContext& c, const Numbers& n, const Ref& ref) {
   const ScoreSources& of = *n.of;
-  const auto name = [&](int part, bool of_key) {
-    const std::string vector = of_key ? "k" : "q";
-    return part == kAll      ? "all of " + vector
-           : part == kOthers ? "others in " + vector
-                             : name_of(of.sources[part], of_key) + " in " + vector;
+  const auto [of_query, of_key] = n.parts(ref);
+  const auto name = [&](int part, bool key) {
+    return (part == kAll      ? "all of"
+            : part == kOthers ? "others in"
+                              : name_of(of.sources[part], key) + " in") +
+           (key ? " k" : " q");
   };
-  facts.say(name(product.of_query, false) + " × " + name(product.of_key, true));
-  std::ranges::move(ways_of(c, n, product), std::back_inserter(facts.commands));
-  if (c.differs()) return;
-  if (of.sum() != 0 && !std::isnan(product.value))
-    facts.say(viz::fixed_number(100 * product.value / of.sum(), 1) + " % of the sum");
-  if (product.of_key < 0) return;
-  if (const Kind kind = of.sources[product.of_key].kind; kind == Kind::norm_bias || kind == Kind::own_bias)
+  facts.say(name(of_query, false) + " × " + name(of_key, true));
+  std::ranges::move(ways_of(c, n, ref), std::back_inserter(facts.commands));
+  if (c.differs() || of_query == kOthers || of_key == kOthers) return;
+  if (const double value = of.product(of_query, of_key); of.sum() != 0 && !std::isnan(value))
+    facts.say(viz::fixed_number(100 * value / of.sum(), 1) + " % of the sum");
+  if (of_key == kAll) return;
+  if (const Kind kind = of.sources[of_key].kind; kind == Kind::norm_bias || kind == Kind::own_bias)
     facts.say("the same for every key: no effect on the weight", Fact::Location::tooltip);
 }
 
@@ -252,9 +243,9 @@ Table table(const ViewContext& c, const Numbers& n) {
     TableRow row;
     for (const bool key : {false, true}) {
       const int part = key ? product.of_key : product.of_query;
-      const ScoreSource source = part < 0 ? ScoreSource() : of.sources[part];
-      const auto number = [](int i) { return i < 0 ? std::nullopt : std::optional(i); };
-      add_cells(row, part < 0 ? "all" : name_of(source, key), number(source.layer), number(source.head));
+      const ScoreSource source = part == kAll ? ScoreSource() : of.sources[part];
+      add_cells(row, part == kAll ? "all" : name_of(source, key), index_cell(source.layer),
+                index_cell(source.head));
     }
     add_cells(row, product.value);
     result.add(std::move(row));
@@ -286,15 +277,14 @@ void declare(Content& it) {
   it.keys = arrows({1, 0});
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
-    if (ref.other >= 0) add_product(facts, c, n, n.product(ref));
+    if (ref.other >= 0) add_product(facts, c, n, ref);
   };
   it.choose = [&](const ViewContext&, const Ref& ref) {
-    const auto ways = ref.other < 0 ? std::vector<MenuLine>() : ways_of(c, n, n.product(ref));
+    const auto ways = ref.other < 0 ? std::vector<MenuLine>() : ways_of(c, n, ref);
     return ways.empty() ? ViewActions() : ways.front().actions;
   };
-  it.body = beside(boxes(
-      rows(boxes(grid_of(c, n), notes({sum_words(c, *n.of), replaced_words(c, n), reading_words(c, *n.of)}))),
-      may_be_left_out(list_of(c, n), "the list")));
+  it.body = beside(
+      boxes(rows(boxes(grid_of(c, n), notes(notes_of(c, n)))), may_be_left_out(list_of(c, n), "the list")));
 }
 
 View view() {

@@ -117,10 +117,12 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
                   .digits = 4,
                   .scientific = 0.001,
                   .rounds = true,
-                  .axis_group = differs ? 0 : 1,
                   .axis = true,
                   .is_signed = differs,
                   .differs = true};
+  if (row && !differs)
+    weight.high =
+        viz::round_limit(double{std::max(std::ranges::max(n.weights), std::ranges::max(n.unscaled))});
   if (row) {
     list.refers_to = [](int key) { return Ref{.key = key}; };
     list.text("key", 9, n.names, {.heading = c.theme->key});

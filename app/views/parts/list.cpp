@@ -67,7 +67,7 @@ ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int impo
   column.importance = importance;
   column.decimals = look.digits, column.scientific_below = look.scientific;
   column.low = look.low, column.high = look.high, column.axis = look.axis;
-  column.rounds = look.rounds, column.axis_group = look.axis_group;
+  column.rounds = look.rounds;
   column.least = look.least, column.most = look.most, column.enough = look.enough;
   column.is_signed = look.is_signed.value_or(context_.side == Side::difference);
   column.hidden = look.hidden;

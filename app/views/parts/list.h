@@ -71,7 +71,6 @@ struct ListLook {
   double scientific = 0;                   ///< smaller numbers are written "2.1e−5"
   double low = 0, high = 0;                ///< ends of the axis of bars; equal: those of the numbers
   bool rounds = false;                     ///< equal ends are round numbers instead
-  int axis_group = 0;                      ///< columns of one group have one axis; 0: none
   bool axis = false;                       ///< the axis' ends are shown next to the heading
   float least = 0, most = 0;               ///< width in logical pixels; 0: as the cells need
   float enough = 0;                        ///< width that it has before columns of less importance

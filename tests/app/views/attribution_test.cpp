@@ -125,7 +125,7 @@ TEST(ScoreSourcesView, TheTableHasEveryPairAndAddsUp) {
     EXPECT_NEAR(fact_of(table, "sum") + fact_of(table, "rounding error"), a->score, 1e-9);
     EXPECT_EQ(fact_of(table, "weight"), decimal(s.ask(PatternOf{layer, 1})->matrix().at(6, 3)));
     const Table keys = ViewFixture("score_sources", s, 1000, 700, {{"score-list", "key"}}).table();
-    EXPECT_EQ(numbers_of(keys, "scaled score")[1], a->of_key(1));
+    EXPECT_EQ(numbers_of(keys, "scaled score")[1], a->product(ScoreSources::kAll, 1));
   }
 }
 

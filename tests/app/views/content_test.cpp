@@ -259,29 +259,18 @@ static_assert(ListCells<std::vector<float>&> && ListCells<const std::vector<floa
 static_assert(ListCells<std::span<const float>> && ListCells<int (*)(int)>);
 static_assert(!ListCells<std::vector<float>> && !ListCells<const std::vector<float>>);
 
-TEST(List, APictureAndAFileHaveItsColumns) {
+TEST(List, AFileHasItsColumns) {
   const ViewContext c = scenario(2).context(800, 300);
   const std::vector<std::string> names{"a", "b", "c"};
   const std::vector<double> thirds{1.0 / 3, std::nan(""), 2};
   const std::vector<std::vector<float>> vectors{{1, 2}, {3, 4}};
   List list(c, kLines, 2);
   list.strip("vector", 4, 7, vectors, {.file = "v"});
-  list.text("name", 3, names, {.file = "called", .color = light().accent});
+  list.text("name", 3, names, {.file = "called"});
   list.file(key_column("twice"), [](int row) { return 2 * row; });
   list.number("third", 2, thirds, {.file = "third", .digits = 2, .blank = [](int row) { return row == 1; }});
   list.bar("", 1, thirds, {.hidden = true});
   EXPECT_EQ(list.last(), 3) << "what only files have is no column of the table";
-
-  const viz::Table& table = list.filled();
-  ASSERT_EQ(table.columns.size(), 4U);
-  EXPECT_EQ(table.rows, 2);
-  EXPECT_THAT(table.columns[1].texts, ElementsAre("a", "b"));
-  EXPECT_EQ(table.columns[1].color, light().accent);
-  EXPECT_EQ(table.columns[2].decimals, 2);
-  EXPECT_THAT(table.columns[2].blank, ElementsAre(false, true));
-  EXPECT_EQ(table.columns[0].vectors[1][0], 3);
-  EXPECT_EQ(table.columns[0].vector_row, 7);
-  EXPECT_TRUE(table.columns[3].hidden);
 
   const Table file = list.exported(3);
   EXPECT_THAT(headings(file), ElementsAre("called", "twice", "third", "v[0]", "v[1]")) << "vectors come last";

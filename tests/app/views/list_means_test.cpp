@@ -248,13 +248,6 @@ TEST(ListMeans, AreListed) {
   }
 }
 
-TEST(ListMeans, SayOverWhatTheyAreTaken) {
-  const Scenario s = with_list();
-  const ViewFixture shown("lens", s, 1000, 700, {{"over-list", "yes"}});
-  EXPECT_THAT(shown.picture().subtitle, StartsWith("mean of 3 prompts of “pairs.jsonl”, ± standard error"));
-  EXPECT_THAT(caption(*find_view("lens"), shown.context()), HasSubstr("mean over"));
-}
-
 TEST(ListMeans, OfTheLensAreAfterTheQueryUnlessAllPositionsAreChosen) {
   const Scenario s = with_list();
   const auto has_positions = [&](const char* at) {
