@@ -121,7 +121,7 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   if (same && draws_same(view, slot->shown.context, wanted)) return show();
   RecordedAnswers recorded(answers);
   Slot made{&view, file};
-  auto& [picture, scrolls, context, answered_by, stale, problem, searched] = made.shown;
+  auto& [picture, scrolls, context, answered_by, stale, problem] = made.shown;
   context = wanted;
   context.answers = &recorded;
   const std::shared_ptr<void> content =

@@ -22,9 +22,7 @@ struct CachedPicture {
   ViewContext context;
   std::shared_ptr<Answers> answers;  ///< answers the context's questions
   bool stale = false;                ///< a previous picture: the new one is waiting for a quick answer
-  std::string problem = {};          ///< why there is no picture, a sentence; only of files
-  /// What a tour points at and was searched for by scrolling the picture, which takes long.
-  std::shared_ptr<std::set<const Landmark*>> searched = std::make_shared<std::set<const Landmark*>>();
+  std::string problem = {};          ///< why there is no picture, a sentence; only for files
 };
 
 /// The last picture of each view and of the file that is about to be made: moving the mouse rebuilds none,

@@ -22,45 +22,8 @@ std::optional<Rect> pane_of(const Ui& ui, const PlacedPicture& placed) {
   return std::nullopt;
 }
 
-std::optional<Rect> landmark_in(const Landmark& landmark, const ViewContext& context,
-                                const Picture& picture) {
-  const auto found = context.run ? landmark.find(context, picture) : std::nullopt;
-  return found && found->w > 0 && found->h > 0 ? found : std::nullopt;
-}
-
-/// The scroll position, page by page, at which the picture shows the landmark; nothing: none does.
-std::optional<ViewActions> scroll_to(const PlacedPicture& placed, const Landmark& landmark) {
-  constexpr int kMaxPages = 200;  // of at most n_ctx rows
-  // Of its own content, since drawing places its boxes, and the window works with those that it shows.
-  const Picture own = placed.view->build(placed.context);
-  for (const Scroll& scroll : *placed.scrolls) {
-    const double step = std::max(1.0, scroll.shown - 1);
-    double first = 0;
-    for (int i = 0; i < kMaxPages && first < scroll.total; ++i, first += step) {
-      ViewActions actions = scroll.to(first);
-      ViewContext context = placed.context;
-      for (const ViewAction& action : actions)
-        if (const auto* set = std::get_if<SetOption>(&action)) context.options.set(*set->option, set->value);
-      const Picture page = placed.view->drawn(context, own.content);
-      if (landmark_in(landmark, context, page)) return actions;
-    }
-  }
-  return std::nullopt;
-}
-
-/// Scrolls to a landmark that is out of sight, unless the user has left the stop. Returns whether it did.
-bool reveal(Ui& ui, const PlacedPicture& placed, const TourPoint& point) {
-  if (placed.scrolls->empty() || ui.out.stale || has_left_stop(ui.state)) return false;
-  if (!placed.searched->insert(point.landmark).second) return false;
-  auto actions = scroll_to(placed, *point.landmark);
-  if (!actions) return false;
-  ui.actions.emplace_back(RevealPoint{std::move(*actions)});
-  ui.out.settling = true;
-  return true;
-}
-
-/// Where a point is in the window: a landmark that no scrolling brings into view is the pane of its view.
-std::optional<Rect> place_of(Ui& ui, const TourPoint& point) {
+/// Where a point is in the window: a landmark that is scrolled out of sight is the pane of its view.
+std::optional<Rect> place_of(const Ui& ui, const TourPoint& point) {
   using Kind = TourPoint::Kind;
   if (point.kind == Kind::prompt) return area_of(ui, WindowArea::kPrompt);
   if (point.kind == Kind::edits) {
@@ -69,14 +32,14 @@ std::optional<Rect> place_of(Ui& ui, const TourPoint& point) {
   }
   const auto placed = std::ranges::find(ui.out.pictures, point.view, &PlacedPicture::view);
   if (placed == ui.out.pictures.end()) return std::nullopt;
-  if (point.kind == Kind::landmark) {
-    if (const auto found = landmark_in(*point.landmark, placed->context, *placed->picture)) {
+  if (point.kind == Kind::landmark && placed->context.run) {
+    const auto found = point.landmark->find(placed->context, *placed->picture);
+    if (found && found->w > 0 && found->h > 0) {
       // Beside the numbers at a row's end, but not over the rows above and below.
       const float beside = ui.u(4), above = ui.u(1);
       return Rect{placed->where.x + found->x - beside, placed->where.y + found->y - above,
                   found->w + 2 * beside, found->h + 2 * above};
     }
-    if (reveal(ui, *placed, point)) return std::nullopt;
   }
   const auto control = point.option ? area_of(ui, point.option->name) : std::nullopt;
   return control ? control->inset(-ui.u(3)) : pane_of(ui, *placed);

@@ -108,13 +108,6 @@ void reduce(UiState& s, const GoToStop& a, ReduceContext& w) {
                    : "The tour has replaced your changes; Ctrl+Z restores them."};
 }
 
-void reduce(UiState& s, const RevealPoint& a, ReduceContext&) {
-  if (!s.tour.entered) return;
-  for (const ViewAction& action : a.scroll)
-    if (const auto* set = std::get_if<SetOption>(&action)) s.options.set(*set->option, set->value);
-  s.tour.entered->options = s.options;
-}
-
 void apply_stop_to_model(UiState& s, const Snapshot& snapshot) {
   if (s.tour.entered && view_state(s) == s.tour.entered->view_state)
     enter(s, *resolved_tour_stop(s), snapshot);

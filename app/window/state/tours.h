@@ -38,15 +38,10 @@ struct GoToStop {  ///< goes to a stop of the open tour
   int stop = 0;
 };
 struct CloseTour {};
-/// Scrolls a picture to what the open stop points at.
-struct RevealPoint {
-  ViewActions scroll;
-};
 
 void reduce(UiState& s, const OpenTour& a, ReduceContext& w);
 void reduce(UiState& s, const GoToStop& a, ReduceContext& w);
 void reduce(UiState& s, const CloseTour& a, ReduceContext& w);
-void reduce(UiState& s, const RevealPoint& a, ReduceContext& w);
 
 /// Selects a stop's head and tokens, which are found by their words in the prompt: it may not have run yet.
 void select_stop(UiState& state, const TourStop& stop, const Snapshot& snapshot);

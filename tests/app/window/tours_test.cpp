@@ -4,7 +4,6 @@
 
 #include "app/run/analyses/predictions.h"
 #include "app/tour/tour.h"
-#include "app/views/content.h"
 #include "app/views/parts/menu_lines.h"
 #include "model/pass/edits.h"
 #include "model/pass/statistics.h"
@@ -465,7 +464,7 @@ About.
 W.
 )";
 
-TEST_F(TourPointsTest, WhatIsScrolledAwayIsBroughtIntoView) {
+TEST_F(TourPointsTest, AListShowsTheKeyOfTheStop) {
   CoreFixture core(with_tour(kFarKey));
   shown(core, 1024, 700);
   const WindowPicture& window = shown(core, 1024, 700);
@@ -480,16 +479,6 @@ TEST_F(TourPointsTest, WhatIsScrolledAwayIsBroughtIntoView) {
   EXPECT_FALSE(has_left_stop(core.state())) << "the user has done nothing";
   core.apply(CloseTour{});
   EXPECT_EQ(value<int>(core, "first-key"), -1) << "auto, as before the tour";
-}
-
-TEST_F(TourPointsTest, ASearchInVainLeavesThePictureAsItIs) {
-  std::string without_key(kFarKey);
-  const std::string_view line = "- key: One two\n";
-  without_key.erase(without_key.find(line), line.size());
-  CoreFixture core(with_tour(without_key));
-  shown(core, 1024, 700);
-  const PlacedPicture& query = picture(shown(core, 1024, 700), "query");
-  EXPECT_EQ(content_of(*query.picture)->c.options, query.context.options);
 }
 
 TEST_F(TourPointsTest, WhoScrollsAwayIsLeftAlone) {
