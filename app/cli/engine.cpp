@@ -181,7 +181,7 @@ Engine start_engine(Arguments& a, const Streams& streams, Capability needs) {
   Engine engine{loaded(a, model_folder(a.model), a.model.patterns), nullptr, model::Workspace(a.threads)};
   require(*engine.model, needs);
   if (engine.model->patterns) {
-    if (!a.second_attention.empty()) engine.second = load_patterns(a.second_attention);
+    if (!a.second_attention.empty()) engine.second = loaded(a, a.second_attention, true);
     return engine;
   }
   if (a.second_model) {

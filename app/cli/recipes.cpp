@@ -1,6 +1,5 @@
 #include "app/cli/recipes.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
@@ -120,16 +119,15 @@ Recipe recipe_of(const Arguments& a, const View& view, const Options& options, c
                  const WeightHashes& weights) {
   Session s = a.session;
   s.options = options;
-  s.model = run.model->name, s.weights = weights.model;
+  s.model = run.model->name, s.weights = weights.model, s.second_weights = weights.second;
   s.adds_start_token = has_start_token(*run.model, std::nullopt);
-  s.attention.clear(), s.second_attention.clear(), s.second_model.clear(), s.second_weights.clear();
+  s.attention.clear(), s.second_attention.clear(), s.second_model.clear();
   if (run.model->patterns) {
     s.second.reset();
     s.attention = system::text_of(run.model->patterns->path().filename());
     s.second_attention = system::text_of(a.second_attention.filename());
-    if (run.baseline) s.second_weights = weights_hash(*run.baseline->model);
   } else if (run.second_model) {
-    s.second_model = run.second_model->name, s.second_weights = weights.second;
+    s.second_model = run.second_model->name;
   }
   s.prompt = {run.prompt.text, run.prompt.ids, run.tokens.has_start_token};
   if (run.prompt.plain) {  // which a text in a recipe is not

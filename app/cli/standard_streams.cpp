@@ -2,7 +2,6 @@
 
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "model/files/error.h"
 #include "system/path_text.h"

@@ -41,7 +41,7 @@ std::size_t product_of(std::initializer_list<int> factors) {
 
 }  // namespace
 
-RunId id_of(const PromptRun& run) {
+static RunId id_of(const PromptRun& run) {
   const auto of_text = [](const std::string& text) { return std::hash<std::string>{}(text); };
   const auto of_model = [&](const LoadedModel& model) {
     return hash_of(of_text(system::text_of(model.folder)), of_text(model.weights_stamp));
@@ -172,6 +172,7 @@ void Memo::show(const PromptRun& run) {
   constexpr std::size_t kMostShown = 16;
   remember(run.run);
   ids_ = RunIds(run);
+  wanted_ = clock_ + 1;  // none of the runs before it
   shown_.insert(shown_.begin(), {ids_.own, ids_.baseline});
   shown_.resize(std::min(shown_.size(), kMostShown));
   for (const AnswerKey& key : std::exchange(failed_, {})) answers_->erase(key);
@@ -226,8 +227,9 @@ bool Memo::forget_one(const model::Run* base, std::uint64_t time) {
     if (kept != runs_.begin() && kept->run.get() != base &&
         (oldest == runs_.end() || kept->used < oldest->used))
       oldest = kept;
-  if (answers_->oldest_use() < (oldest != runs_.end() ? std::min(time, oldest->used) : time)) {
-    answers_->erase(AnswerKey(*answers_->oldest()));
+  if (oldest != runs_.end()) time = std::min(time, oldest->used);
+  if (const auto& answers = answers_->entries(); !answers.empty() && answers.front().used < time) {
+    answers_->erase(AnswerKey(answers.front().key));
     return true;
   }
   if (oldest == runs_.end()) return false;

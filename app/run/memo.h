@@ -20,7 +20,6 @@ struct RunId {
   std::size_t how = 0;    ///< the model and the edits, and if these make all positions depend on all, `run`
   std::size_t run = 0;    ///< the model, the edits and the tokens
 };
-RunId id_of(const PromptRun& run);
 
 /// Those of a run and of its baseline.
 struct RunIds {
@@ -52,24 +51,23 @@ class AnswerCache {
   std::shared_ptr<const Answer> use(const AnswerKey& key, std::uint64_t time);
   void keep(const AnswerKey& key, std::shared_ptr<const Answer> answer, std::uint64_t time);
   void erase(const AnswerKey& key);
-  /// The answer that was used longest ago; null: there is none.
-  const AnswerKey* oldest() const { return entries_.empty() ? nullptr : &entries_.front().key; }
-  std::uint64_t oldest_use() const { return entries_.empty() ? UINT64_MAX : entries_.front().used; }
-  std::size_t bytes() const { return bytes_; }
-
- private:
   struct Entry {
     AnswerKey key;
     std::shared_ptr<const Answer> answer;
     std::uint64_t used = 0;
   };
+  /// Used longest ago first.
+  const std::list<Entry>& entries() const { return entries_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
   struct KeyHash {
     std::size_t operator()(const AnswerKey& key) const {
       return hash_of(key.question.hash(), key.run, key.baseline);
     }
   };
   mutable system::Mutex mutex_;
-  std::list<Entry> entries_;  // used longest ago first; only the thread that keeps answers reads it unlocked
+  std::list<Entry> entries_;  // only the thread that keeps answers reads it without the mutex
   std::unordered_map<AnswerKey, std::list<Entry>::iterator, KeyHash> by_key_;
   std::size_t bytes_ = 0;
 };

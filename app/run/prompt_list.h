@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,7 +76,6 @@ struct OverPrompts {
   std::shared_ptr<const PromptList> list;
   bool start_token = false;  ///< added at the start of each
   bool operator==(const OverPrompts&) const = default;
-  std::size_t hash() const { return std::hash<const void*>{}(list.get()); }
 };
 
 }  // namespace headscope::app

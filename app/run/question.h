@@ -47,7 +47,7 @@ struct Computation {
   std::stop_token stop = {};
   /// The part of this answer that was shown before it was stopped; null: none.
   const Answer* partial = nullptr;
-  /// The previous run's answer, complete or not, if it was asked continuously; null: none.
+  /// The answer about an earlier run with the same edits, complete or not; null: none.
   const Answer* previous = nullptr;
   std::function<void(Answer part, double done)> shown = {};  ///< empty: parts are not shown
   std::function<std::shared_ptr<const void>(const Question& question)> asked = {};  ///< empty: see ask
@@ -118,9 +118,9 @@ struct Answer {
 ///     bool reads_baseline() const;
 ///     std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
 ///
-/// compute throws RunError or Stopped. The last three are optional: hash unless its bytes have no padding;
-/// reads_baseline if the answer never depends on `run.baseline`, which compute is not given then;
-/// reusable_part unless part of another run's answer is valid for this run without any work. Where that of
+/// compute throws RunError or Stopped. The last three are optional: hash for plain bytes with padding;
+/// reads_baseline if the answer may depend on `run.baseline`, which compute is not given otherwise;
+/// reusable_part if part of another run's answer is valid for this run without any work. Where that of
 /// `run.baseline` can be subtracted from the answer, either the answer or its question does so for every view
 /// and command:
 ///
@@ -219,11 +219,14 @@ class Question {
     const std::size_t type = typeid(Q).hash_code();
     if constexpr (requires { question.hash(); }) {
       return hash_of(type, question.hash());
-    } else if constexpr (!std::is_empty_v<Q>) {
-      static_assert(std::has_unique_object_representations_v<Q>, "the question needs a hash()");
+    } else if constexpr (std::has_unique_object_representations_v<Q>) {
       return hash_of(type, std::hash<std::string_view>{}(
                                {reinterpret_cast<const char*>(&question), sizeof(Q)}));  // NOLINT
     }
+    static_assert(
+        !std::is_trivially_copyable_v<Q> || std::is_empty_v<Q> ||
+            std::has_unique_object_representations_v<Q> || requires { question.hash(); },
+        "the question's bytes have padding, so it needs a hash()");
     return type;
   }
 

@@ -96,6 +96,10 @@ PromptRun run_prompt(const PromptToRun& what, const RunTools& with) {
   return run;
 }
 
+bool edits_at(const PromptRun& run, model::HookPoint point) {
+  return run.run->plan != nullptr && run.run->plan->edits(point);
+}
+
 void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
                model::Workspace& workspace, const std::stop_token& stop) {
   const model::Run& kept = *run.run;
@@ -136,11 +140,6 @@ std::span<const float> Recording::rows(model::HookPoint point) const {
 std::span<const float> Recording::row(model::HookPoint point, int position) const {
   const Rows& of = *std::ranges::find(points_, point, &Rows::point);
   return std::span(of.values).subspan((position - first_) * of.columns, of.columns);
-}
-
-std::span<const float> row_of(const model::ConstActivation2d& piece, int position) {
-  const int row = position - piece.first_pos;
-  return row >= 0 && row < piece.rows ? piece.row(row) : std::span<const float>();
 }
 
 }  // namespace headscope::app

@@ -67,6 +67,9 @@ PromptRun run_prompt(const PromptToRun& what, const RunTools& with);
 void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
                model::Workspace& workspace, const std::stop_token& stop);
 
+/// Whether edits of a run act at a point.
+bool edits_at(const PromptRun& run, model::HookPoint point);
+
 /// What passes with its hooks compute at some points, none of which has cells.
 class Recording {
  public:
@@ -93,8 +96,5 @@ class Recording {
   std::deque<Rows> points_;  // hooks refer to them
   model::Hooks hooks_;
 };
-
-/// The row of a position in part of an activation; empty if the part has other positions.
-std::span<const float> row_of(const model::ConstActivation2d& piece, int position);
 
 }  // namespace headscope::app

@@ -42,7 +42,6 @@ struct MeansOverList {
   OverPrompts over;
   std::vector<model::HookPoint> points;  ///< of sites without cells
   bool operator==(const MeansOverList&) const = default;
-  std::size_t hash() const { return hash_of(over.hash(), points.size()); }
   /// Prompts that cannot be run, those beyond the context, and those with activations that are not finite are
   /// skipped and counted. Throws RunError if none is left, or for points that the model does not have.
   ActivationMeans compute(const PromptRun& run, const Computation<ActivationMeans>& computation) const;

@@ -18,17 +18,14 @@ using model::Site;
 
 /// Whether edits act on the stream itself or after it, not on what one part writes.
 bool edits_outside_parts(const PromptRun& run) {
-  const model::Plan* plan = run.run->plan.get();
-  if (plan == nullptr) return false;
   for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
-    if (plan->edits({site, 0})) return true;
+    if (edits_at(run, {site})) return true;
   return edits_stream(run, run.run->config.n_layer);
 }
 
 /// Requests ln_f's scale if edits act there.
 void want_edited_scale(Recording& seen, const PromptRun& run) {
-  if (run.run->plan != nullptr && run.run->plan->edits({Site::ln_final_scale, 0}))
-    seen.add({Site::ln_final_scale, 0});
+  if (edits_at(run, {Site::ln_final_scale})) seen.add({Site::ln_final_scale});
 }
 
 /// What edits added outside the parts, except those of logits, which come after the unembedding.
@@ -36,7 +33,7 @@ double edits_before_logits(const PromptRun& run, int position, const StreamParts
                            const LogitDirection& direction, const Recording& seen) {
   double sum = 0;
   for (std::size_t i = 0; i < parts.edits.size(); ++i) sum += direction.along[i] * parts.edits[i];
-  if (run.run->plan->edits({Site::ln_final_normalized, 0}))
+  if (edits_at(run, {Site::ln_final_normalized}))
     sum += product(direction.read, seen.rows({Site::ln_final_normalized})) -
            product(direction.along, run.run->resid(parts.layers, position));
   return sum;
@@ -100,7 +97,6 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   result.layers = transformer.config().n_layer;
   result.logit = logit_of(result.measured.token);
   if (!result.measured.other.empty()) result.logit -= logit_of(result.measured.other);
-  const model::Plan* plan = run.run->plan.get();
   result.edited = edits_outside_parts(run);
   Recording seen(run.run->config, position, 1);
   want_stream(seen, run, result.layers);
@@ -123,7 +119,7 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   }
   if (!result.edited) return result;
   result.edits = edits_before_logits(run, position, parts, direction, seen);
-  if (plan->edits({Site::logits, 0}))
+  if (edits_at(run, {Site::logits}))
     result.edits +=
         result.logit - direction.bias - product(direction.read, seen.rows({Site::ln_final_normalized}));
   return result;
@@ -171,7 +167,7 @@ NeuronParts NeuronsOf::compute(const PromptRun& run, const Computation<NeuronPar
   constexpr int kRows = 256;  // in memory at a time
   const model::Transformer& transformer = *run.model->transformer;
   NeuronParts result;
-  result.edited = run.run->plan != nullptr && run.run->plan->edits({Site::mlp_out, layer});
+  result.edited = edits_at(run, {Site::mlp_out, layer});
   Recording seen(run.run->config, measured.position, 1);
   want_edited_scale(seen, run);
   seen.add({Site::mlp_post, layer});

@@ -42,7 +42,6 @@ struct AttributionOf {
   static constexpr std::string_view kName = "logit attribution";
   Measured measured = {};  ///< a logit, or the difference of two
   bool operator==(const AttributionOf&) const = default;
-  std::size_t hash() const { return measured.hash(); }
   /// Throws RunError for an id outside the vocabulary.
   Attribution compute(const PromptRun& run, const Computation<Attribution>& computation) const;
 };
@@ -68,7 +67,6 @@ struct SourcesOf {
   int head = 0;
   Measured measured = {};  ///< of the attribution: after the query, by ids
   bool operator==(const SourcesOf&) const = default;
-  std::size_t hash() const { return hash_of(layer, head, measured.hash()); }
   SourceParts compute(const PromptRun& run, const Computation<SourceParts>& computation) const;
 };
 
@@ -92,7 +90,6 @@ struct NeuronsOf {
   int layer = 0;
   Measured measured = {};  ///< of the attribution, by ids
   bool operator==(const NeuronsOf&) const = default;
-  std::size_t hash() const { return hash_of(layer, measured.hash()); }
   NeuronParts compute(const PromptRun& run, const Computation<NeuronParts>& computation) const;
 };
 

@@ -230,16 +230,6 @@ int CutOf::uncut_positions(const PromptRun& run) const {
   return cut == CircuitCut::second ? static_cast<int>(std::ranges::count(run.aligned, -1)) : 0;
 }
 
-std::size_t CutWrites::bytes() const {
-  std::size_t sum = 0;
-  for (const StreamWrites* writes : {&own, &cut}) {
-    sum += bytes_of(writes->embedding);
-    for (const auto* layers : {&writes->z, &writes->mlp})
-      for (const std::vector<float>& rows : *layers) sum += bytes_of(rows);
-  }
-  return sum;
-}
-
 CutWrites CutWritesOf::compute(const PromptRun& run, const Computation<CutWrites>& computation) const {
   if (const std::string words = cut.problem(run); !words.empty()) throw model::RunError(words);
   const auto writes_of = [&](const model::Run& one) {

@@ -86,7 +86,7 @@ struct CutOf {
 /// counterpart in the baseline keep what they have.
 struct CutWrites {
   model::StreamWrites own, cut;
-  std::size_t bytes() const;
+  std::size_t bytes() const { return 2 * (1 + own.z.size() + own.mlp.size()) * bytes_of(own.embedding); }
 };
 
 /// The same for all circuits with this cut, whichever edges they keep.
@@ -94,7 +94,6 @@ struct CutWritesOf {
   static constexpr std::string_view kName = "what edges carry";
   CutOf cut;
   bool operator==(const CutWritesOf&) const = default;
-  std::size_t hash() const { return hash_of(cut.cut); }
   bool reads_baseline() const { return cut.reads_baseline(); }
   /// Throws RunError with the cut's problem.
   CutWrites compute(const PromptRun& run, const Computation<CutWrites>& computation) const;
@@ -112,7 +111,6 @@ struct CircuitOf {
   int steps = kSteps;  ///< of `integrated`, at least 1
   bool by_position = false;
   bool operator==(const CircuitOf&) const = default;
-  std::size_t hash() const { return hash_of(measured.hash(), method, cut.cut, steps, by_position); }
   bool reads_baseline() const { return cut.reads_baseline(); }
 
   /// Throws RunError for a position, token or baseline that does not exist, for runs with edits, and for too
@@ -166,7 +164,6 @@ struct CutMetricOf {
   EdgeList edges;
   bool all_others = false;  ///< keeps all but these
   bool operator==(const CutMetricOf&) const = default;
-  std::size_t hash() const { return hash_of(measured.hash(), cut.cut, rows, hash_of(edges), all_others); }
   bool reads_baseline() const { return cut.reads_baseline(); }
   CutMetric compute(const PromptRun& run, const Computation<CutMetric>& computation) const;
 };

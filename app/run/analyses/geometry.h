@@ -127,7 +127,6 @@ struct QueryKeySpaceOverList {
   int layer = 0;
   int head = 0;
   bool operator==(const QueryKeySpaceOverList&) const = default;
-  std::size_t hash() const { return hash_of(over.hash(), layer, head); }
   /// Parts cover the first prompts.
   ListQueryKeySpace compute(const PromptRun& run, const Computation<ListQueryKeySpace>& computation) const;
 };

@@ -36,7 +36,6 @@ struct TokenReading {
   /// Apply ln_1 with this vector's own scale; else its gain alone, as if every token's scale were 1.
   bool normalized = true;
   bool operator==(const TokenReading&) const = default;
-  std::size_t hash() const { return hash_of(after_first_mlp, normalized); }
 };
 
 /// Rows of tokens as the heads of a layer read them, before ln_1's gain.
@@ -57,7 +56,7 @@ class TokenRows {
 };
 
 struct HeadTokens : TokenPushes {
-  TokenPush own;     ///< for the token itself
+  model::Guess own;  ///< for the token itself
   int own_rank = 0;  ///< 0: no token's logit is larger
 };
 
@@ -68,7 +67,7 @@ struct CircuitQuestion {
   int head = 0;
   TokenReading reading = {};
   bool operator==(const CircuitQuestion&) const = default;
-  std::size_t hash() const { return hash_of(layer, head, reading.hash()); }
+  std::size_t hash() const { return hash_of(layer, head, reading.after_first_mlp, reading.normalized); }
 };
 struct CircuitTokenQuestion {
   static constexpr bool kModelOnly = true;
@@ -77,7 +76,7 @@ struct CircuitTokenQuestion {
   int id = 0;
   TokenReading reading = {};
   bool operator==(const CircuitTokenQuestion&) const = default;
-  std::size_t hash() const { return hash_of(layer, head, id, reading.hash()); }
+  std::size_t hash() const { return hash_of(layer, head, id, reading.after_first_mlp, reading.normalized); }
 };
 
 /// The tokens whose logits a head raises and lowers when it attends to the token.

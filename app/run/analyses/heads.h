@@ -138,7 +138,6 @@ struct MetricsOnList {
   static constexpr std::string_view kName = "head metrics over many prompts";
   OverPrompts over;
   bool operator==(const MetricsOnList&) const = default;
-  std::size_t hash() const { return over.hash(); }
   /// Parts cover the first prompts.
   HeadMetricsOf compute(const PromptRun& run, const Computation<HeadMetricsOf>& computation) const;
 };

@@ -86,7 +86,6 @@ struct LogitFlowOf {
   static constexpr std::string_view kName = "logit flow";
   Measured measured = {};  ///< see LogitFlow
   bool operator==(const LogitFlowOf&) const = default;
-  std::size_t hash() const { return measured.hash(); }
   /// Throws RunError for an id outside the vocabulary.
   LogitFlow compute(const PromptRun& run, const Computation<LogitFlow>& computation) const;
 };
@@ -107,7 +106,6 @@ struct FlowLensOf {
   int token = 0;
   std::vector<int> positions;
   bool operator==(const FlowLensOf&) const = default;
-  std::size_t hash() const { return hash_of(token, hash_of(positions)); }
   FlowLens compute(const PromptRun& run, const Computation<FlowLens>& computation) const;
 };
 

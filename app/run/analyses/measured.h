@@ -1,5 +1,4 @@
 #pragma once
-#include <cstddef>
 #include <span>
 #include <string>
 #include <utility>
@@ -40,7 +39,6 @@ struct Measured {
   TokenRef other = TokenRef::other();   ///< whose logit is subtracted in a difference
   int position = model::kLastPosition;  ///< of the prediction; not of the loss
   bool operator==(const Measured&) const = default;
-  std::size_t hash() const { return hash_of(metric, token.number, other.number, position); }
 };
 
 inline Measured logit_at(int position, TokenRef token = TokenRef::best()) {

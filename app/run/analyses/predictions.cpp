@@ -44,14 +44,12 @@ std::vector<float> stream_of(const PromptRun& run, int first, int count,
   for (int position = first; position < first + count; ++position)
     for (int layer = 0; layer <= layers; ++layer) put(position, 2 * layer, kept.resid(layer, position));
 
-  model::Hooks hooks;
-  for (int layer = 0; layer < layers; ++layer) {
-    hooks.watch({model::Site::resid_mid, layer}, [&, layer](const model::ConstActivation2d& mid) {
-      for (int position = first; position < first + count; ++position)
-        if (const auto row = row_of(mid, position); !row.empty()) put(position, 2 * layer + 1, row);
-    });
-  }
-  recompute(run, first, first + count, hooks, computation.workspace, computation.stop);
+  Recording middle(kept.config, first, count);
+  for (int layer = 0; layer < layers; ++layer) middle.add({model::Site::resid_mid, layer});
+  middle.read(run, computation.workspace, computation.stop);
+  for (int position = first; position < first + count; ++position)
+    for (int layer = 0; layer < layers; ++layer)
+      put(position, 2 * layer + 1, middle.row({model::Site::resid_mid, layer}, position));
   return rows;
 }
 

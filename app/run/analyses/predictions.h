@@ -146,7 +146,6 @@ struct LensOf {
   /// The token whose probability and rank are read; ranks count at the end of the stream.
   TokenRef token = TokenRef::best();
   bool operator==(const LensOf&) const = default;
-  std::size_t hash() const { return hash_of(block, token.number); }
   /// Positions that the previous run had with the same tokens are taken from it.
   LogitLens compute(const PromptRun& run, const Computation<LogitLens>& computation) const;
   /// The first positions that the other run has with the same tokens; nothing: none.

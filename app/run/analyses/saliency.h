@@ -56,7 +56,6 @@ struct SaliencyOf {
   SaliencyMethod method = SaliencyMethod::gradient_input;
   SaliencyBaseline baseline = SaliencyBaseline::zero;  ///< of integrated gradients
   bool operator==(const SaliencyOf&) const = default;
-  std::size_t hash() const { return hash_of(measured.hash(), method, baseline); }
   bool reads_baseline() const { return true; }  // by the divergence, and for the unedited run's ranks
 
   /// Throws RunError for a position, a token or a baseline that does not exist, and for the loss of a single

@@ -97,9 +97,8 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool e
                const Computation<ScoreSources>& computation) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
-  const model::Plan* plan = run.run->plan.get();
   const int position = side == Site::q ? of.query : of.key;
-  const auto edits = [&](Site site) { return plan != nullptr && plan->edits({site, of.layer}); };
+  const auto edits = [&](Site site) { return edits_at(run, {site, of.layer}); };
   Recording seen(run.run->config, position, 1);
   want_stream(seen, run, of.layer);
   for (const Site site : {Site::ln1_scale, Site::ln1_normalized})

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +24,6 @@ struct TokenSelector {
 
   bool matches(std::string_view label, int position, int length, int query) const;
   bool operator==(const TokenSelector&) const = default;
-  std::size_t hash() const { return hash_of(kind, std::hash<std::string>{}(text), number); }
 };
 
 /// The tokens of a prompt around a place, with a number for each.
@@ -80,7 +78,6 @@ struct WeightSearch {
   bool moves = true;  ///< the shape may move along the diagonal to the best place for each head
 
   bool operator==(const WeightSearch&) const = default;
-  std::size_t hash() const { return hash_of(from.hash(), to.hash(), heads.size(), shape.size()); }
 };
 
 /// The largest weights, ties by prompt, layer, head, query and key. Query 0 is skipped where it can only look
@@ -92,7 +89,6 @@ struct WeightsOfRun {
   static constexpr Capability kNeeds = Capability::patterns;
   WeightSearch search;
   bool operator==(const WeightsOfRun&) const = default;
-  std::size_t hash() const { return search.hash(); }
   FoundWeights compute(const PromptRun& run, const Computation<FoundWeights>& computation) const;
 };
 
@@ -102,7 +98,6 @@ struct WeightsOverList {
   OverPrompts over;
   WeightSearch search;
   bool operator==(const WeightsOverList&) const = default;
-  std::size_t hash() const { return hash_of(over.hash(), search.hash()); }
   /// Parts cover the first prompts.
   FoundWeights compute(const PromptRun& run, const Computation<FoundWeights>& computation) const;
 };
@@ -124,7 +119,6 @@ struct ActivationsOfRun {
   static constexpr std::size_t kMax = 200;  ///< how many are kept
   std::vector<NeuronIndex> neurons;
   bool operator==(const ActivationsOfRun&) const = default;
-  std::size_t hash() const { return hash_of(neurons.size()); }
   FoundActivations compute(const PromptRun& run, const Computation<FoundActivations>& computation) const;
 };
 
@@ -135,7 +129,6 @@ struct ActivationsOverList {
   OverPrompts over;
   std::vector<NeuronIndex> neurons;
   bool operator==(const ActivationsOverList&) const = default;
-  std::size_t hash() const { return hash_of(over.hash(), neurons.size()); }
   /// Parts cover the first prompts.
   FoundActivations compute(const PromptRun& run, const Computation<FoundActivations>& computation) const;
 };

@@ -8,7 +8,6 @@
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
-#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -27,7 +26,6 @@ void for_each_point(const PromptRun& run, int layers, const Visit& visit) {
 /// What edits added outside the parts: at each point, the activation minus what arrived there.
 std::vector<double> edits_of(const PromptRun& run, const StreamParts& parts, const Recording& rows) {
   const std::size_t d_model = parts.token_embedding.size();
-  const model::Plan& plan = *run.run->plan;
   std::vector<double> edits(d_model), stream(d_model), arrived(d_model);
   const auto add = [](std::vector<double>& sum, std::span<const float> part) {
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(part[i]);
@@ -49,7 +47,7 @@ std::vector<double> edits_of(const PromptRun& run, const StreamParts& parts, con
     } else if (point.layer > 0) {
       arrived = stream;
     }
-    if (plan.edits(point))
+    if (edits_at(run, point))
       for (std::size_t i = 0; i < d_model; ++i) edits[i] += static_cast<double>(values[i]) - arrived[i];
     if (point.site != Site::attn_out) stream.assign(values.begin(), values.end());
   });
@@ -60,8 +58,7 @@ std::vector<double> edits_of(const PromptRun& run, const StreamParts& parts, con
 
 bool edits_stream(const PromptRun& run, int layers) {
   bool edited = false;
-  const model::Plan* plan = run.run->plan.get();
-  if (plan) for_each_point(run, layers, [&](model::HookPoint point) { edited |= plan->edits(point); });
+  for_each_point(run, layers, [&](model::HookPoint point) { edited |= edits_at(run, point); });
   return edited;
 }
 

@@ -165,10 +165,6 @@ struct SweepOf {
     return asked(*this) == asked(other) && edited_positions() == other.edited_positions() &&
            (over != SweepOver::neurons || measured.metric == other.measured.metric);
   }
-  std::size_t hash() const {
-    return hash_of(over, site, receiver.at.point.layer, edit, measured.token.number, measured.other.number,
-                   measured.position, edited_positions(), estimates);
-  }
   bool reads_baseline() const { return from.second_model; }
 
   /// The place of a cell, given by its layer and its column, of neurons their number. Column -1: all of a

@@ -6,7 +6,6 @@
 #include "app/run/analyses/vectors.h"
 #include "app/run/run_prompt.h"
 #include "model/pass/hooks.h"
-#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -69,8 +68,8 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass
   model::Hooks hooks;
   const auto keep = [&](Site site, int layer, std::vector<float>& where) {
     hooks.watch({site, layer}, [&where, at = pass.position](const model::ConstActivation2d& activation) {
-      const auto row = row_of(activation, at);
-      if (!row.empty()) where.assign(row.begin(), row.end());
+      const int row = at - activation.first_pos;
+      if (row >= 0 && row < activation.rows) where = vector_of(activation.row(row));
     });
   };
   keep(Site::resid_pre, 0, pass.embedded);
@@ -132,7 +131,7 @@ MergedHeads MergedHeadsOf::compute(const PromptRun& run, const Computation<Merge
   merged.of = transformer.attention_output(kept, layer, position, computation.workspace);
   merged.bias = vector_of(transformer.projection_bias(layer));
   merged.before = vector_of(kept.resid(layer, position));
-  if (kept.plan != nullptr && kept.plan->edits({model::Site::attn_out, layer})) {
+  if (edits_at(run, {model::Site::attn_out, layer})) {
     merged.edits = merged.of.out;
     for (std::size_t at = 0; at < merged.of.results.size(); ++at)
       merged.edits[at % merged.edits.size()] -= merged.of.results[at];

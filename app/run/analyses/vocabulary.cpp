@@ -40,11 +40,10 @@ NeuronTokens tokens_of(NeuronOutput output) {
 
 TokenPushes strongest_pushes(std::vector<float> logits) {
   TokenPushes result;
-  for (const model::Guess& guess : model::largest_logits(logits, TokenPushes::kMax))
-    result.up.push_back({guess.id, guess.logit});
+  result.up = model::largest_logits(logits, TokenPushes::kMax);
   for (float& logit : logits) logit = -logit;
-  for (const model::Guess& guess : model::largest_logits(logits, TokenPushes::kMax))
-    result.down.push_back({guess.id, -guess.logit});
+  result.down = model::largest_logits(logits, TokenPushes::kMax);
+  for (model::Guess& guess : result.down) guess.logit = -guess.logit;
   return result;
 }
 

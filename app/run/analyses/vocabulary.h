@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -13,18 +12,12 @@
 
 namespace headscope::app {
 
-/// A token of the vocabulary, and how much something moves its logit.
-struct TokenPush {
-  int id = 0;
-  float logit = 0;
-};
-
-/// The tokens whose logits something moves most.
+/// The tokens whose logits something moves most, and by how much.
 struct TokenPushes {
   static constexpr int kMax = 10;
-  std::vector<TokenPush> up;    ///< the largest logits, in descending order
-  std::vector<TokenPush> down;  ///< the smallest logits, in ascending order
-  std::size_t bytes() const { return (up.size() + down.size()) * sizeof(TokenPush); }
+  std::vector<model::Guess> up;    ///< the largest logits, in descending order
+  std::vector<model::Guess> down;  ///< the smallest logits, in ascending order
+  std::size_t bytes() const { return bytes_of(up, down); }
 };
 
 /// The extremes of logits over the whole vocabulary.

@@ -80,7 +80,7 @@ std::optional<Numbers> numbers_of(Content& it) {
                 : it.need(KeysOfToken{layer, head, id, reading_of(c)});
   if (!n.tokens) return std::nullopt;
   for (const bool down : {false, true})
-    for (const TokenPush& push : down ? n.tokens->down : n.tokens->up)
+    for (const model::Guess& push : down ? n.tokens->down : n.tokens->up)
       n.ids[down].push_back(push.id), n.values[down].push_back(push.logit);
   return n;
 }

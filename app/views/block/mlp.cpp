@@ -29,12 +29,12 @@ struct LogitEffect {
   std::string failure = "";  ///< why not
 
   /// The tokens whose logits it raises or lowers most, in descending order; none while pending.
-  std::span<const TokenPush> pushed(bool up) const {
+  std::span<const model::Guess> pushed(bool up) const {
     if (!tokens) return {};
     return (times >= 0) == up ? tokens->up : tokens->down;
   }
   /// The neuron's direct contribution to a token's logit, without the final layer norm.
-  double push(const TokenPush& token) const {
+  double push(const model::Guess& token) const {
     return static_cast<double>(times) * static_cast<double>(token.logit);
   }
 };
@@ -140,7 +140,7 @@ std::string signed_number(double value) {
 
 /// Adds the token whose logit a neuron raises or lowers most, or second, or third, and its push.
 void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std::size_t place) {
-  const auto pushed = [&n, up, place](int row) -> const TokenPush* {
+  const auto pushed = [&n, up, place](int row) -> const model::Guess* {
     const auto tokens = n.effects[row].pushed(up);
     return place < tokens.size() ? &tokens[place] : nullptr;
   };
@@ -213,7 +213,7 @@ void add_pushes(Facts& facts, const ViewContext& c, const LogitEffect& of) {
   std::string copied;
   for (const bool up : {true, false}) {
     std::string words;
-    for (const TokenPush& token : of.pushed(up)) {
+    for (const model::Guess& token : of.pushed(up)) {
       const std::string label = label_of(c, token.id);
       words += (words.empty() ? "“" : ", “") + label + "” " + signed_number(of.push(token));
       copied += label + "\t" + plain(static_cast<float>(of.push(token))) + "\n";

@@ -45,7 +45,6 @@ struct MeansOfView {
   Selection selection;  ///< layer and head, of views about one
   OverPrompts over;
   bool operator==(const MeansOfView&) const = default;
-  std::size_t hash() const { return hash_of(std::hash<const void*>{}(view), over.hash()); }
   /// Prompts that cannot be measured are skipped. Throws RunError if none is left, and std::runtime_error,
   /// one sentence, if their tables do not fit together.
   FoldOverPrompts compute(const PromptRun& run, const Computation<FoldOverPrompts>& computation) const;

@@ -1,5 +1,9 @@
 // A view as a command: its table in every format is the view's own, its picture is a file, and what it is
 // made from goes together.
+#include <sstream>
+
+#include "app/cli/program.h"
+#include "app/run/kept_models.h"
 #include "app/views/export.h"
 #include "app/views/parts/list_means.h"
 #include "tests/app/cli/command_runs.h"
@@ -245,6 +249,18 @@ TEST_F(AttentionFile, WrittenByTraceHasTheNumbersOfTheModel) {
     EXPECT_EQ(of_file["facts"], of_model["facts"]) << view[0];
     EXPECT_EQ(of_file["how"]["model"], "tales");
   }
+}
+
+TEST_F(AttentionFile, IsReadOnceAlsoIfItIsTheSecondOne) {
+  const auto kept = std::make_shared<KeptModels>(std::size_t{16} << 20);
+  std::istringstream in;
+  std::ostringstream out, err;
+  EXPECT_EQ(run_program({"heatmap", "--attention", file({1, 2, 4, 4}, causal_weight), "--second-attention",
+                         file({1, 2, 4, 4}, causal_weight, "second.safetensors")},
+                        {in, out, err}, kept),
+            0)
+      << err.str();
+  EXPECT_EQ(kept->count(), 2U);
 }
 
 TEST_F(AttentionFile, GoesWithNothingThatNeedsWeights) {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"

@@ -73,7 +73,6 @@ struct SayWord {
   std::string name;
   std::shared_ptr<Log> log;
   bool operator==(const SayWord& other) const { return name == other.name; }
-  std::size_t hash() const { return std::hash<std::string>{}(name); }
   Word compute(const PromptRun& run, const Computation<Word>& computation) const {
     const int tries = computation.partial != nullptr ? computation.partial->tries + 1 : 1;
     if (name == "waits") computation.show({"part", tries, false}, 0.5);

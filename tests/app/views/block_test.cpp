@@ -164,7 +164,7 @@ TEST(NeuronTokens, AreTheLargestAndSmallestProductsOfTheReference) {
     ASSERT_EQ(found->up.size(), static_cast<std::size_t>(NeuronTokens::kMax));
     ASSERT_EQ(found->down.size(), found->up.size());
     for (const auto& list : {found->up, found->down})
-      for (const TokenPush& token : list)
+      for (const model::Guess& token : list)
         EXPECT_NEAR(static_cast<double>(token.logit), expected[token.id], 1e-5);
     std::ranges::sort(expected);
     for (std::size_t i = 0; i < found->up.size(); ++i) {
@@ -190,7 +190,7 @@ TEST(NeuronTokens, GoThroughTheUnembeddingOfItsOwnWhereThereIsOne) {
       std::ranges::find(parameters, "h.1.mlp.c_proj.weight", &model::Parameter::name) - parameters.begin();
   std::vector<float> row(d), column(d);
   model->transformer->parameter_rows(static_cast<std::size_t>(out), 2, 1, row);
-  for (const TokenPush& token : tokens->up) {
+  for (const model::Guess& token : tokens->up) {
     model->transformer->parameter_rows(unembedding, token.id, 1, column);
     double sum = 0;
     for (std::size_t i = 0; i < d; ++i) sum += static_cast<double>(row[i]) * static_cast<double>(column[i]);
@@ -222,7 +222,7 @@ TEST(Mlp, ANeuronPushesItsTokensByItsOutput) {
       const double output = std::stod(row[3]);
       const auto tokens = s.ask(TokensOfNeuron{layer, std::stoi(row[1])});
       for (std::size_t i = 0; i < 3; ++i) {  // an id, a token and a push for each, up before down
-        const TokenPush &up = tokens->up[i], &down = tokens->down[i];
+        const model::Guess &up = tokens->up[i], &down = tokens->down[i];
         EXPECT_EQ(row[4 + 3 * i], std::to_string(output < 0 ? down.id : up.id));
         EXPECT_NEAR(std::stod(row[6 + 3 * i]),
                     output * static_cast<double>(output < 0 ? down.logit : up.logit), 1e-5);

@@ -148,7 +148,7 @@ TEST(SweepView, CellsThatAreEstimatedAreInTheTableBesideTheExactOnes) {
   const Scenario s(kRobot);
   Sweep part = *s.ask(with_estimates(of_heads(s)));
   for (std::size_t i = 12; i < part.known.size(); ++i) part.known[i] = false;
-  OneAnswer answers(of_heads(s), part, false);
+  OneAnswer answers(with_estimates(of_heads(s)), part, false);
   const ViewFixture shown("sweep", s.context(900, 600, answers));
   const Table table = shown.table();
   ASSERT_EQ(table.rows(), 48U);
