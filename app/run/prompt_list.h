@@ -71,7 +71,7 @@ inline std::string no_prompt_in(const std::string& name) {
   return "there is no prompt in " + name;
 }
 
-/// The list of prompts that a question is about, compared by identity.
+/// The list of prompts that a question is about, compared by its address.
 struct OverPrompts {
   std::shared_ptr<const PromptList> list;
   bool start_token = false;  ///< added at the start of each

@@ -35,7 +35,7 @@ struct ActivationMeans {
   std::size_t bytes() const;
 };
 
-/// The means of a model's activations without edits over a list.
+/// The means of an unedited model's activations over a list.
 struct MeansOverList {
   static constexpr std::string_view kName = "means over a list of prompts";
   static constexpr bool kModelOnly = true;

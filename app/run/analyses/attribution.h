@@ -33,7 +33,7 @@ struct Attribution {
   int n_head() const { return static_cast<int>(heads.size()) / layers; }
   double head(int layer, int head) const { return heads[layer * n_head() + head]; }
   double layer(int layer) const;  ///< sum of its heads, its bias and its MLP
-  /// Part by part, for the same tokens; each side with its own scale of ln_f.
+  /// Part by part, for the same tokens. Each side has its own scale of ln_f.
   Attribution minus(const Attribution& before, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(heads, attention_bias, mlps); }
 };

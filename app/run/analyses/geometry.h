@@ -33,7 +33,7 @@ struct PositionsQuestion {
   bool operator==(const PositionsQuestion&) const = default;
 };
 
-/// The cosine of every position with every other.
+/// The cosine of each position's vector with every other's.
 struct PositionCosines {
   int positions = 0;
   std::vector<float> learned;     ///< [positions, positions]; NaN for a vector of zeros

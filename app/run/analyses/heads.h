@@ -33,7 +33,7 @@ struct QueryWeights {
   double distance = 0;             ///< mean of |query - key| by weight
 };
 
-/// A row of the table. A new metric needs one, and a name in HeadMetric.
+/// A row of the table of metrics. A new metric needs one, and a name in HeadMetric.
 struct HeadMetricKind {
   HeadMetric id;
   std::string_view name;    ///< in files and on the command line: "induction"

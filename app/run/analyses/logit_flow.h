@@ -23,7 +23,7 @@
 // proximity instead; the weights here add up to the logit exactly, and have a sign.
 namespace headscope::app {
 
-/// What one query takes from one key.
+/// What one query of a head takes from one key.
 struct FlowEdge {
   int layer = 0;
   int head = 0;
