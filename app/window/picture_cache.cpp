@@ -99,16 +99,19 @@ bool draws_same(const View& view, const ViewContext& a, const ViewContext& b) {
 }  // namespace
 
 struct PictureCache::Slot {
-  const View* view = nullptr;
   std::optional<ExportOptions> file;
   std::vector<AnswerTo> replies = {};
   CachedPicture shown = {};
 };
 
-CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View& view,
-                                   const ViewContext& wanted, const std::optional<ExportOptions>& file,
-                                   const std::shared_ptr<SnapshotAnswers>& answers, const Build& build) {
-  const bool same_kind = slot && slot->view == &view && slot->file == file;
+CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
+                                const std::shared_ptr<SnapshotAnswers>& answers,
+                                const std::optional<ExportOptions>& file) {
+  const bool is_second = &view == &token_strip() && wanted.side == Side::baseline;
+  const Key key{&view, file ? Kind::file : is_second ? Kind::second_tokens : Kind::shown};
+  used_.insert(key);
+  std::shared_ptr<const Slot>& slot = slots_[key];
+  const bool same_kind = slot && slot->file == file;
   const bool same =
       same_kind && shows_same(view, slot->shown.context, wanted) && same_replies(slot->replies, *answers);
   const auto show = [&] {
@@ -120,14 +123,15 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   };
   if (same && draws_same(view, slot->shown.context, wanted)) return show();
   RecordedAnswers recorded(answers);
-  Slot made{&view, file};
+  Slot made{file};
   auto& [picture, scrolls, context, answered_by, stale, problem] = made.shown;
   context = wanted;
   context.answers = &recorded;
   const std::shared_ptr<void> content =
       same && !file && view.draws_again ? slot->shown.picture->content : nullptr;
   try {
-    picture = std::make_shared<const Picture>(build(context, content));
+    picture = std::make_shared<const Picture>(file ? export_picture_of(view, context, *file)
+                                                   : view.drawn(context, content));
   } catch (const std::runtime_error& e) {
     if (!file) throw;
     problem = e.what();
@@ -152,30 +156,9 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   return show();
 }
 
-CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
-                                const std::shared_ptr<SnapshotAnswers>& answers) {
-  // Two prompts that are compared have their tokens at the same time.
-  const Key key{&view, &view == &token_strip() && wanted.side == Side::baseline};
-  shown_.insert(key);
-  const auto built = [&](const ViewContext& context, const std::shared_ptr<void>& content) {
-    return view.drawn(context, content);
-  };
-  return update(slots_[key], view, wanted, std::nullopt, answers, built);
-}
-
-CachedPicture PictureCache::get_file(const View& view, const ViewContext& wanted,
-                                     const ExportOptions& options,
-                                     const std::shared_ptr<SnapshotAnswers>& answers) {
-  file_shown_ = true;
-  return update(file_, view, wanted, options, answers, [&](const ViewContext& context, const auto&) {
-    return export_picture_of(view, context, options);
-  });
-}
-
 void PictureCache::drop_unused() {
-  std::erase_if(slots_, [&](const auto& slot) { return !shown_.contains(slot.first); });
-  shown_.clear();
-  if (!std::exchange(file_shown_, false)) file_.reset();
+  std::erase_if(slots_, [&](const auto& slot) { return !used_.contains(slot.first); });
+  used_.clear();
 }
 
 }  // namespace headscope::app

@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,29 +28,24 @@ struct CachedPicture {
 /// and a picture stays until the next one has its answers. A cache, not state.
 class PictureCache {
  public:
-  /// The view's picture, rebuilt if anything it depends on has changed.
+  /// The view's picture, or the one on the page of a file, rebuilt if anything it depends on has changed.
   CachedPicture get(const View& view, const ViewContext& context,
-                    const std::shared_ptr<SnapshotAnswers>& answers);
-  /// The view's picture on the page of a file, likewise.
-  CachedPicture get_file(const View& view, const ViewContext& context, const ExportOptions& options,
-                         const std::shared_ptr<SnapshotAnswers>& answers);
+                    const std::shared_ptr<SnapshotAnswers>& answers,
+                    const std::optional<ExportOptions>& file = {});
   /// Drops pictures that were not requested since the last call, because they keep runs alive.
   void drop_unused();
   int built() const { return built_; }  ///< how many pictures have been built
 
  private:
   struct Slot;
-  /// From the content of the last picture, where that is the same.
-  using Build = std::function<Picture(const ViewContext&, const std::shared_ptr<void>& content)>;
-  CachedPicture update(std::shared_ptr<const Slot>& slot, const View& view, const ViewContext& wanted,
-                       const std::optional<ExportOptions>& file,
-                       const std::shared_ptr<SnapshotAnswers>& answers, const Build& build);
-
-  using Key = std::pair<const View*, bool>;  // and whether it is of the second prompt
+  enum class Kind {
+    shown,
+    second_tokens,
+    file
+  };  ///< two prompts that are compared have their tokens at once
+  using Key = std::pair<const View*, Kind>;
   std::map<Key, std::shared_ptr<const Slot>> slots_;
-  std::set<Key> shown_;
-  std::shared_ptr<const Slot> file_;
-  bool file_shown_ = false;
+  std::set<Key> used_;
   int built_ = 0;
 };
 

@@ -10,8 +10,8 @@
 #include "app/window/state/edits.h"
 #include "app/window/state/files.h"
 #include "app/window/state/prompt.h"
+#include "app/window/state/slice.h"
 #include "app/window/state/tours.h"
-#include "app/window/state/undo.h"
 #include "app/window/state/view.h"
 
 namespace headscope::app {

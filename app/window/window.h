@@ -10,7 +10,7 @@
 #include "app/recipe/recipe.h"
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
-#include "app/window/state/undo.h"
+#include "app/window/state/slice.h"
 #include "system/folders.h"
 #include "viz/scene/scene.h"
 

@@ -150,7 +150,7 @@ void draw_preview(Ui& ui, const Rect& rect) {
   try {
     const ExportSource source{ui.state, ui.snapshot, ui.input.fonts, ui.input.frame, ui.out.pictures};
     const auto [context, figure] = figure_plan(*view, form, form.kind, source, *ui.input.answers);
-    const CachedPicture file = ui.cache.get_file(*view, context, figure.how, ui.input.answers);
+    const CachedPicture file = ui.cache.get(*view, context, ui.input.answers, figure.how);
     if (!file.problem.empty()) return say(capitalized(file.problem));
     const viz::Scene& page = file.picture->scene;
     const Rect where = ui.page(page, room.inset(1));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/tour/tour.h"
-#include "app/window/state/undo.h"
+#include "app/window/state/slice.h"
 
 namespace headscope::app {
 

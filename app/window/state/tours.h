@@ -5,7 +5,6 @@
 
 #include "app/tour/tour.h"
 #include "app/window/state/slice.h"
-#include "app/window/state/undo.h"
 
 namespace headscope::app {
 

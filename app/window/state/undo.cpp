@@ -1,4 +1,4 @@
-#include "app/window/state/undo.h"
+#include "app/window/state/slice.h"
 
 #include <algorithm>
 #include <string_view>
