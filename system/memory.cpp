@@ -1,7 +1,5 @@
 #include "system/memory.h"
 
-#include <new>
-
 #include "system/calls.h"
 
 #ifdef _WIN32
@@ -31,25 +29,6 @@ const void* map(const File& file, [[maybe_unused]] std::size_t size) {
 }
 
 }  // namespace
-
-void* allocate_pages(std::size_t bytes) {
-#ifdef _WIN32
-  void* const memory = ::VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
-  if (!memory) throw std::bad_alloc();
-#else
-  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-#endif
-  return memory;
-}
-
-void free_pages(void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
-#ifdef _WIN32
-  ::VirtualFree(memory, 0, MEM_RELEASE);
-#else
-  ::munmap(memory, bytes);
-#endif
-}
 
 // Windows gives large pages only when memory is allocated, to users with a right of their own.
 void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept {

@@ -6,10 +6,6 @@
 
 namespace headscope::system {
 
-/// Zeroed memory of its own pages. Throws std::bad_alloc.
-void* allocate_pages(std::size_t bytes);
-void free_pages(void* memory, std::size_t bytes) noexcept;
-
 /// Asks for huge pages for memory that begins at a page, which is only for speed: nothing happens where there
 /// are none. A twentieth of a pass went into looking up addresses of small ones.
 void prefer_huge_pages(void* memory, std::size_t bytes) noexcept;

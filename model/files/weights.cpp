@@ -264,7 +264,10 @@ class Loader {
     visit_all();
     checked_tensors_ = weights_.parameters.size();
     try {
-      for (Memory* memory : {&body_, &head_}) memory->arena = std::make_shared<Arena>(memory->bytes);
+      for (Memory* memory : {&body_, &head_}) {
+        memory->floats = allocate_floats(memory->bytes / sizeof(float));
+        memory->bytes = 0;
+      }
     } catch (const std::bad_alloc&) {
       throw LoadError(source_.main_file + ": not enough memory for the weights, which need " +
                       std::to_string((body_.bytes + head_.bytes) >> 20) + " MiB");
@@ -272,7 +275,10 @@ class Loader {
     weights_.parameters.clear();
     visit_all();
     if (checkpoint_.may_be_tied) tie_equal_head();
-    weights_.memory = {body_.arena, head_.arena};
+    for (Memory* memory : {&body_, &head_}) {
+      weights_.bytes += memory->bytes;
+      weights_.memory.push_back(std::move(memory->floats));
+    }
     weights_.files = std::move(source_.files);
     weights_.notes = std::move(checkpoint_.notes);
     weights_.warnings = std::move(checkpoint_.warnings);
@@ -299,7 +305,7 @@ class Loader {
       weights_.config.tie_word_embeddings = true;
       weights_.lm_head = weights_.wte;
       weights_.parameters.pop_back();
-      head_.arena = std::make_shared<Arena>(0);
+      head_ = {};
       return;
     }
     const std::string file = checkpoint_.tensors.at(weights_.parameters.back().name)->file();
@@ -307,9 +313,16 @@ class Loader {
         file + ": \"lm_head.weight\" differs from wte.weight, so it is used, though config.json ties them");
   }
 
+  /// Counted in the first pass and handed out in the second.
   struct Memory {
     std::size_t bytes = 0;
-    std::shared_ptr<Arena> arena = nullptr;  ///< null in the first pass
+    FloatMemory floats = nullptr;  ///< null in the first pass
+
+    std::byte* take(std::size_t size) {
+      auto* const piece = reinterpret_cast<std::byte*>(floats.get()) + (floats ? bytes : 0);
+      bytes += (size + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+      return floats ? piece : nullptr;
+    }
   };
 
   /// `transposed`: a row of the parameter is a column of the panels.
@@ -319,35 +332,31 @@ class Loader {
     const Precision precision = weights_.precision;
     const bool linear = checkpoint_.linear_layout && !transposed;
     const Tensor tensor = checked(name, shape, linear, true);
-    const std::size_t bytes = panel_matrix_bytes(depth, cols, precision);
-    if (!memory.arena) {
-      memory.bytes += Arena::room_for(bytes);
-      return {};
-    }
-    MatrixSource from{nullptr, tensor.type.precision, (transposed != linear) != tensor.is_turned};
-    from.read = [&](std::size_t first, std::size_t count, int thread) {
-      const void* data = read(tensor, first, count, thread);
-      if (precision == Precision::f16 && exceeds_half(tensor.type.precision, data, count))
+    std::byte* const place = memory.take(panel_matrix_bytes(depth, cols, precision));
+    if (place == nullptr) return {};
+    const auto read_floats = [&](std::size_t first, std::size_t count, int thread) {
+      const float* data = read(tensor, first, count, thread);
+      if (precision == Precision::f16 && exceeds_half({data, count}))
         reject(where(*tensor.entry, name), "numbers that fit float16 (load it as bf16 or f32 instead)",
                "larger ones");
       return data;
     };
-    const PanelMatrix m = pack(from, depth, cols, precision, memory.arena->take(bytes), pool_);
+    const PanelMatrix m =
+        pack(read_floats, (transposed != linear) != tensor.is_turned, depth, cols, precision, place, pool_);
     tell_progress();
     return m;
   }
   std::span<const float> floats(const std::string& name, const ParameterShape& shape) {
     const Tensor tensor = checked(name, shape, false, false);
     const auto count = static_cast<std::size_t>(value_count(weights_.parameters.back()));
-    if (!body_.arena) {
-      body_.bytes += Arena::room_for(count * sizeof(float));
-      return {};
-    }
-    std::byte* memory = body_.arena->take(count * sizeof(float));  // zeros
+    auto* const place = reinterpret_cast<float*>(body_.take(count * sizeof(float)));
+    if (place == nullptr) return {};
     if (tensor.entry != nullptr)
-      convert(tensor.type.precision, read(tensor, 0, count, 0), count, Precision::f32, memory);
+      std::copy_n(read(tensor, 0, count, 0), count, place);
+    else
+      std::fill_n(place, count, 0.0F);
     tell_progress();
-    return {reinterpret_cast<const float*>(memory), count};
+    return {place, count};
   }
 
   struct Tensor {
@@ -381,7 +390,7 @@ class Loader {
     std::ranges::reverse(view.shape);
     std::ranges::reverse(view.strides);
     tensor.is_turned = may_turn && is_contiguous(view);
-    if (!tensor.is_turned && body_.arena) tensor.gathered = entry->source->read(*entry->view);
+    if (!tensor.is_turned && body_.floats) tensor.gathered = entry->source->read(*entry->view);
     return tensor;
   }
 
@@ -395,23 +404,24 @@ class Loader {
     options_.progress(done / static_cast<double>(checked_tensors_), "loading weights");
   }
 
-  /// Elements of a tensor as they are stored, valid until the same thread reads others.
-  const void* read(const Tensor& tensor, std::size_t first, std::size_t count, int thread) {
+  /// Elements of a tensor, valid until the same thread reads others.
+  const float* read(const Tensor& tensor, std::size_t first, std::size_t count, int thread) {
     const std::size_t element = tensor.type.bytes;
     Piece& piece = read_[thread];
-    if (!piece.memory || piece.memory->size() < count * element) {
-      piece.memory.emplace(count * element);
-      piece.at = piece.memory->take(0);
-    }
-    const std::byte* bytes = piece.at;
-    if (tensor.gathered.empty())
+    const std::byte* bytes = tensor.gathered.data() + first * element;
+    if (tensor.gathered.empty()) {
+      if (piece.bytes.size() < count * element) piece.bytes.resize(count * element);
+      bytes = piece.bytes.data();
       tensor.entry->source->file->read(tensor.entry->view->offset + first * element,
-                                       std::span(piece.at, count * element));
+                                       std::span(piece.bytes).first(count * element));
+    }
+    if (tensor.type.to_floats == nullptr && tensor.type.precision == Precision::f32)
+      return reinterpret_cast<const float*>(bytes);
+    if (piece.floats.size() < count) piece.floats.resize(count);
+    if (tensor.type.to_floats != nullptr)
+      tensor.type.to_floats(bytes, count, piece.floats.data());
     else
-      bytes = tensor.gathered.data() + first * element;
-    if (tensor.type.to_floats == nullptr) return bytes;
-    piece.floats.resize(count);
-    tensor.type.to_floats(bytes, count, piece.floats.data());
+      kernels_.widen(bytes, tensor.type.precision, static_cast<int>(count), piece.floats.data());
     return piece.floats.data();
   }
 
@@ -420,11 +430,10 @@ class Loader {
   Checkpoint checkpoint_;
   const LoadOptions& options_;
   ThreadPool pool_;
-  /// Mapped rather than allocated: malloc would keep a buffer of this size after it is freed.
+  const PanelKernels kernels_ = fastest_kernels();
   struct Piece {
-    std::optional<Arena> memory;
-    std::byte* at = nullptr;
-    std::vector<float> floats = {};  ///< of types that the kernels do not know
+    std::vector<std::byte> bytes;  ///< as they are stored
+    std::vector<float> floats;     ///< of other types
   };
   std::vector<Piece> read_;  // one per thread
   Memory body_, head_;       // the head's apart, since one that is equal to wte is dropped

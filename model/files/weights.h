@@ -1,13 +1,12 @@
 #pragma once
 #include <filesystem>
-#include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "model/files/config.h"
-#include "model/kernels/arena.h"
+#include "model/kernels/float_memory.h"
 #include "model/kernels/panel_matrix.h"
 #include "model/kernels/precision.h"
 #include "model/pass/transformer.h"
@@ -45,9 +44,10 @@ struct Weights {
   PanelMatrix lm_head;  // [d_model, vocab]; the same memory as wte when tied
 
   std::vector<Parameter> parameters;
-  std::set<std::string> files;                       // names of the files that were read
-  std::vector<std::string> notes, warnings;          // sentences: see Transformer
-  std::vector<std::shared_ptr<const Arena>> memory;  // what the pointers above point into
+  std::set<std::string> files;               // names of the files that were read
+  std::vector<std::string> notes, warnings;  // sentences: see Transformer
+  std::vector<FloatMemory> memory;           // what the pointers above point into
+  std::size_t bytes = 0;                     // of that memory
 };
 
 /// Loads a Hugging Face folder. All tensors are checked before any is read. Matrices are rearranged so that a

@@ -29,19 +29,13 @@ struct PanelMatrix {
 /// Size of such a matrix in bytes.
 std::size_t panel_matrix_bytes(int depth, int cols, Precision precision);
 
-/// The source of a matrix: elements of some precision, row-major without gaps.
-struct MatrixSource {
-  const void* data = nullptr;
-  Precision precision = Precision::f32;
-  bool transposed = false;  ///< stored as [cols, depth]
-  /// Instead of `data`: returns `count` elements starting at `first`, valid until the same thread calls it
-  /// next. May throw.
-  std::function<const void*(std::size_t first, std::size_t count, int thread)> read = {};
-};
+/// Returns `count` floats of a matrix from `first` on, row-major without gaps, valid until the same thread
+/// calls it next. May throw.
+using ReadFloats = std::function<const float*(std::size_t first, std::size_t count, int thread)>;
 
 /// Writes the matrix to `memory` (panel_matrix_bytes, aligned to cache lines) in the given precision, rounded
-/// to nearest, ties to even.
-PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision precision, std::byte* memory,
-                 ThreadPool& pool);
+/// to nearest, ties to even. `transposed`: it is read as [cols, depth].
+PanelMatrix pack(const ReadFloats& read, bool transposed, int depth, int cols, Precision precision,
+                 std::byte* memory, ThreadPool& pool);
 
 }  // namespace headscope::model

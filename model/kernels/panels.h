@@ -4,12 +4,12 @@
 
 #include "model/kernels/precision.h"
 
-/// The inner loops of all products and of the longer row operations, one implementation per kind of
-/// processor. Every cell of a product is summed in one fixed order, whatever the number of rows or columns
-/// and whichever thread computes it.
+/// The inner loops of all products and of the longer row operations, one source that is compiled for each
+/// kind of processor. Every cell of a product is summed in one fixed order, whatever the number of rows or
+/// columns and whichever thread computes it.
 ///
-/// The files with the loops are compiled for processors that this program may not be running on. They include
-/// only this header and the intrinsics', so that no inline function of a library is compiled for the wrong
+/// The loops are compiled for processors that this program may not be running on. They include only this
+/// header and the intrinsics', so that no inline function of a library is compiled for the wrong
 /// processor and then used everywhere.
 namespace headscope::model {
 
@@ -77,10 +77,6 @@ struct RowKernels {
   /// In place, see model::activate.
   void (*gelu_new)(float* row, int n) = nullptr;
   void (*silu)(float* row, int n) = nullptr;
-
-  /// The number of values above the bound, and the number of values not below it.
-  int (*count_above)(const float* x, int n, float bound) = nullptr;
-  int (*count_from)(const float* x, int n, float bound) = nullptr;
 };
 
 struct PanelKernels {

@@ -1,28 +1,54 @@
 #pragma once
 #include "model/kernels/panels.h"
 #include "model/kernels/rows_loops.h"
+#include "model/kernels/vectors.h"
 
-/// The loops of PanelKernels over an instruction set `S`, a type local to the file that includes this one:
-///   Vector, kLanes           a register of floats; Ints: as many ints
-///   kRows                    maximum rows of a tile of sums, which is kept in registers
-///   vectors(rows)            vectors across such a tile, so that the sums, one row of w and one element of x
-///                            fit the registers, and a panel holds a whole number of tiles
-///   kVectorsTogether           vectors of each panel when six are multiplied concurrently
-///   zero(), broadcast(x), add(a, b), fma(a, b, c), load(p), store(p, v)
-///                            load widens from float, Half or Brain;
-///                            fma rounds once if kFused, else it rounds the product and then the sum
-///   load_first(p, n), store_first(p, v, n)
-///                            the same for n <= kLanes lanes; the others are loaded as 0
-///   transpose(Vector (&rows)[kLanes])
+/// The loops of PanelKernels. A product is this, and every loop below computes its cells:
+///
+///   for (int i = 0; i < rows; ++i)
+///     for (int j = 0; j < cols; ++j) {
+///       float sum = 0;
+///       for (int k = 0; k < depth; ++k) sum += x[i][k] * w[k][j];
+///       y[i][j] = bias[j] + sum;
+///     }
+///
+/// It is a hundred times slower than the processor allows: it reads a number of w for each multiply-add, in
+/// steps of a whole row of w, and each addition waits for the last. Step by step:
+///
+/// 1. *Vectors.* The loop over k goes outside of that over j, whose neighbouring cells are computed at once,
+/// one
+///    in each lane of a register: a row of w is read in order, and an element of x goes to all lanes.
+/// 2. *Tiles* (`tile`). Several rows of x share each vector of w: a tile of 6 rows by some vectors of sums
+/// stays
+///    in registers over the whole loop over k. A load serves six multiply-adds, and 12 or 24 sums that do not
+///    wait for each other keep the units busy.
+/// 3. *Panels.* Weights are stored in panels of 64 columns, [depth, 64] without gaps, packed when a model is
+///    loaded: a tile reads one stream from memory, however wide the matrix is.
+/// 4. *Blocks* (`block_of_panel`). 128 rows of a panel are multiplied by all rows of x before the next ones
+///    come, so that they are read from memory once and stay in the L1 cache. Sums of a block start at zero
+///    and are then added to y, which also rounds less than one long chain.
+/// 5. *Prefetching* (`Fetch`). While a block is multiplied, the next one is brought from memory.
+/// 6. *Several panels at once* (`block_of_panels`). With one to three rows of x, memory is all that counts:
+///    reading several panels side by side uses more of it.
+/// 7. *Half precision* is widened as it is read; if a block has many tiles, once, into the L1 cache.
+///
+/// product.cpp divides a product among threads, in blocks of rows of x that stay in the L2 cache. For
+/// activations, which are not in panels, see `multiply_floats`: steps 1, 2 and 5.
 namespace headscope::model {
 namespace {
 
-struct Half {
-  unsigned short bits;
-};
-struct Brain {
-  unsigned short bits;
-};
+constexpr int kTileRows = 6;
+
+/// Vectors across a tile of so many rows: its sums, a row of w and an element of x fit the registers, and a
+/// panel holds a whole number of tiles.
+constexpr int vectors_across(int rows) {
+  constexpr int kInPanel = kPanelCols / kLanes;
+  const int fit = kRegisters / (rows > 3 ? 8 : rows > 1 ? 4 : 2);
+  return fit < kInPanel ? fit : kInPanel;
+}
+
+/// The same of each panel when six are multiplied at once.
+constexpr int kVectorsTogether = kRegisters / 8;
 
 constexpr int smaller(int a, int b) {
   return a < b ? a : b;
@@ -66,22 +92,21 @@ constexpr Fetch evenly(const char* next, int depth, int bytes, int calls) {
 /// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes]. The values at
 /// `start`, with `start_stride` between rows, are added last; null: none. kTail: there is one vector, of
 /// which only the first `tail` lanes are used. kLines: fetch.lines.
-template <class S, class T, int kRows, int kVectors, int kLines, bool kTail>
+template <class T, int kRows, int kVectors, int kLines, bool kTail>
 void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_stride, int depth, int tail,
           const float* start, std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride,
           const Fetch& fetch) {
-  using V = typename S::Vector;
   static_assert(!kTail || kVectors == 1);
-  const auto load = [&](const auto* p) INLINE {
+  const auto read = [&](const auto* p) INLINE {
     if constexpr (kTail) {
-      return S::load_first(p, tail);
+      return load_first(p, tail);
     } else {
-      return S::load(p);
+      return load(p);
     }
   };
 
-  V sums[kRows][kVectors];
-  unrolled<kRows, kVectors>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
+  Vector sums[kRows][kVectors];
+  unrolled<kRows, kVectors>([&](int i, int v) INLINE { sums[i][v] = Vector{}; });
   const char* next = fetch.next;
   for (int k = 0; k < depth; ++k) {
     if constexpr (kLines > 0) {
@@ -90,45 +115,44 @@ void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_
       if (k % kStreams == kStreams - 1) next += fetch.advance;
     }
     if constexpr (kRows < kVectors) {
-      V values[kRows];
-      unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = S::broadcast(x[i * x_stride]); });
+      Vector values[kRows];
+      unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = broadcast(x[i * x_stride]); });
       unrolled<kVectors, 1>([&](int v, int) INLINE {
-        const V weights = load(w + v * S::kLanes);
-        unrolled<kRows, 1>([&](int i, int) INLINE { sums[i][v] = S::fma(values[i], weights, sums[i][v]); });
+        const Vector weights = read(w + v * kLanes);
+        unrolled<kRows, 1>([&](int i, int) INLINE { sums[i][v] = fma(values[i], weights, sums[i][v]); });
       });
     } else {
-      V weights[kVectors];
-      unrolled<kVectors, 1>([&](int v, int) INLINE { weights[v] = load(w + v * S::kLanes); });
+      Vector weights[kVectors];
+      unrolled<kVectors, 1>([&](int v, int) INLINE { weights[v] = read(w + v * kLanes); });
       unrolled<kRows, 1>([&](int i, int) INLINE {
-        const V value = S::broadcast(x[i * x_stride]);
-        unrolled<kVectors, 1>([&](int v, int) INLINE { sums[i][v] = S::fma(value, weights[v], sums[i][v]); });
+        const Vector value = broadcast(x[i * x_stride]);
+        unrolled<kVectors, 1>([&](int v, int) INLINE { sums[i][v] = fma(value, weights[v], sums[i][v]); });
       });
     }
     ++x;
     w += w_stride;
   }
   if (start != nullptr) {
-    unrolled<kRows, kVectors>([&](int i, int v) INLINE {
-      sums[i][v] = S::add(sums[i][v], load(start + i * start_stride + v * S::kLanes));
-    });
+    unrolled<kRows, kVectors>(
+        [&](int i, int v) INLINE { sums[i][v] = sums[i][v] + read(start + i * start_stride + v * kLanes); });
   }
   unrolled<kRows, kVectors>([&](int i, int v) INLINE {
-    float* cell = y + i * y_stride + v * S::kLanes;
+    float* cell = y + i * y_stride + v * kLanes;
     if constexpr (kTail) {
-      S::store_first(cell, sums[i][v], tail);
+      store_first(cell, sums[i][v], tail);
     } else {
-      S::store(cell, sums[i][v]);
+      store(cell, sums[i][v]);
     }
   });
 }
 
-/// Calls body(first row, number of rows as a constant's type) for tiles of at most S::kRows rows that cover
+/// Calls body(first row, number of rows as a constant's type) for tiles of at most kTileRows rows that cover
 /// `rows`. Their heights differ by at most one.
-template <class S, class Body, int kRows = S::kRows>
+template <class Body, int kRows = kTileRows>
 void for_tiles(int rows, const Body& body) {
-  const int tiles = (rows + S::kRows - 1) / S::kRows;
+  const int tiles = (rows + kTileRows - 1) / kTileRows;
   if constexpr (kRows > 1) {
-    if ((rows + tiles - 1) / tiles < kRows) return for_tiles<S, Body, kRows - 1>(rows, body);
+    if ((rows + tiles - 1) / tiles < kRows) return for_tiles<Body, kRows - 1>(rows, body);
   }
   const int larger = rows - tiles * (kRows - 1);
   for (int i = 0; i < larger; ++i) body(i * kRows, Number<kRows>{});
@@ -141,16 +165,16 @@ void for_tiles(int rows, const Body& body) {
 // --- weights in panels ---
 
 /// Computes kRows rows of y from `depth` rows of a panel's block; `start` as in `tile`.
-template <class S, class T, int kRows>
+template <class T, int kRows>
 void rows_of_block(const float* x, std::ptrdiff_t x_stride, const T* w, int depth, const float* start,
                    std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride, Fetch& fetch) {
-  constexpr int kVectors = S::vectors(kRows), kCols = kVectors * S::kLanes;
+  constexpr int kVectors = vectors_across(kRows), kCols = kVectors * kLanes;
   static_assert(kPanelCols % kCols == 0);
   for (int col = 0; col < kPanelCols; col += kCols) {
     const auto run = [&]<int kLines>(Number<kLines>) {
-      tile<S, T, kRows, kVectors, kLines, false>(x, x_stride, w + col, kPanelCols, depth, 0,
-                                                 start != nullptr ? start + col : nullptr, start_stride,
-                                                 y + col, y_stride, fetch);
+      tile<T, kRows, kVectors, kLines, false>(x, x_stride, w + col, kPanelCols, depth, 0,
+                                              start != nullptr ? start + col : nullptr, start_stride, y + col,
+                                              y_stride, fetch);
       fetch.next += fetch.advance * (depth / kStreams);
     };
     switch (fetch.lines) {
@@ -179,29 +203,29 @@ inline void fetch_rows(const float* x, std::ptrdiff_t x_stride, int rows, int co
 
 /// Computes all rows of y from rows k .. k + depth of a panel, stored at w. Meanwhile prefetches as many rows
 /// of `row_bytes` from `next` on, unless it is null.
-template <class S, class T>
+template <class T>
 void block_of_panel(const PanelProduct& p, const T* w, int k, int depth, const char* next, int row_bytes) {
-  const int tiles = (p.rows + S::kRows - 1) / S::kRows;
-  const int calls = tiles * kPanelCols / (S::vectors((p.rows + tiles - 1) / tiles) * S::kLanes);
+  const int tiles = (p.rows + kTileRows - 1) / kTileRows;
+  const int calls = tiles * kPanelCols / (vectors_across((p.rows + tiles - 1) / tiles) * kLanes);
   Fetch fetch = evenly(next, depth, row_bytes, calls);
-  for_tiles<S>(p.rows, [&]<int kRows>(int row, Number<kRows>) {
+  for_tiles(p.rows, [&]<int kRows>(int row, Number<kRows>) {
     if (p.x_is_new) {  // prefetches the next tile while this one is multiplied
       const int next_row = row + kRows;
-      fetch_rows(p.x + next_row * p.x_stride + k, p.x_stride, smaller(S::kRows, p.rows - next_row), depth);
+      fetch_rows(p.x + next_row * p.x_stride + k, p.x_stride, smaller(kTileRows, p.rows - next_row), depth);
     }
     float* y = p.y + row * p.y_stride;
     const float* start = k > 0 ? y : p.bias;
-    rows_of_block<S, T, kRows>(p.x + row * p.x_stride + k, p.x_stride, w, depth, start,
-                               k > 0 ? p.y_stride : 0, y, p.y_stride, fetch);
+    rows_of_block<T, kRows>(p.x + row * p.x_stride + k, p.x_stride, w, depth, start, k > 0 ? p.y_stride : 0,
+                            y, p.y_stride, fetch);
   });
 }
 
 /// out [n] = w [n].
-template <class S, class T>
+template <class T>
 void widen_elements(const T* w, int n, float* out) {
   int i = 0;
-  for (; i + S::kLanes <= n; i += S::kLanes) S::store(out + i, S::load(w + i));
-  if (i < n) S::store_first(out + i, S::load_first(w + i, n - i), n - i);
+  for (; i + kLanes <= n; i += kLanes) store(out + i, load(w + i));
+  if (i < n) store_first(out + i, load_first(w + i, n - i), n - i);
 }
 
 /// Distance of prefetching, in each of several streams.
@@ -209,58 +233,57 @@ constexpr int kAheadBytes = 2048;
 
 /// Multiplies by rows k .. k + depth of several panels, streamed from memory concurrently. Cells equal those
 /// of `tile`.
-template <class S, class T, int kRows, int kPanels>
+template <class T, int kRows, int kPanels>
 void block_of_panels(const PanelProduct& p, int k, int depth) {
-  using V = typename S::Vector;
-  constexpr int kVectors = S::kVectorsTogether, kCols = kVectors * S::kLanes, kAcross = kPanels * kVectors;
+  constexpr int kVectors = kVectorsTogether, kCols = kVectors * kLanes, kAcross = kPanels * kVectors;
   const T* panels = static_cast<const T*>(p.w) + std::ptrdiff_t{k} * kPanelCols;
   for (int first = 0; first < kPanelCols; first += kCols) {
-    V sums[kRows][kAcross];
-    unrolled<kRows, kAcross>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
-    const auto column = [&](int v) INLINE { return first + v % kVectors * S::kLanes; };
+    Vector sums[kRows][kAcross];
+    unrolled<kRows, kAcross>([&](int i, int v) INLINE { sums[i][v] = Vector{}; });
+    const auto column = [&](int v) INLINE { return first + v % kVectors * kLanes; };
     for (int row = 0; row < depth; ++row) {
-      V values[kRows];
-      unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = S::broadcast(p.x[i * p.x_stride + k + row]); });
+      Vector values[kRows];
+      unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = broadcast(p.x[i * p.x_stride + k + row]); });
       unrolled<kAcross, 1>([&](int v, int) INLINE {
         const T* w = panels + v / kVectors * p.panel_stride + row * kPanelCols + column(v);
         __builtin_prefetch(reinterpret_cast<const char*>(w) + kAheadBytes, 0, 3);
-        const V weights = S::load(w);
-        unrolled<kRows, 1>([&](int i, int) INLINE { sums[i][v] = S::fma(values[i], weights, sums[i][v]); });
+        const Vector weights = load(w);
+        unrolled<kRows, 1>([&](int i, int) INLINE { sums[i][v] = fma(values[i], weights, sums[i][v]); });
       });
     }
     unrolled<kRows, kAcross>([&](int i, int v) INLINE {
       const int col = v / kVectors * kPanelCols + column(v);
       float* cell = p.y + i * p.y_stride + col;
       const float* start = k > 0 ? cell : p.bias != nullptr ? p.bias + col : nullptr;
-      S::store(cell, start != nullptr ? S::add(sums[i][v], S::load(start)) : sums[i][v]);
+      store(cell, start != nullptr ? sums[i][v] + load(start) : sums[i][v]);
     });
   }
 }
 
 /// Picks kRows and kPanels.
-template <class S, class T, int kRows = 1, int kPanels = 2>
+template <class T, int kRows = 1, int kPanels = 2>
 void panels_beside_each_other(const PanelProduct& p) {
   if constexpr (kPanels <= panels_beside(kRows)) {
     if (p.rows == kRows && p.panels == kPanels) {
       if (p.x_is_new) fetch_rows(p.x, p.x_stride, p.rows, p.depth);
       for (int k = 0; k < p.depth; k += kPanelDepth) {
-        block_of_panels<S, T, kRows, kPanels>(p, k, smaller(kPanelDepth, p.depth - k));
+        block_of_panels<T, kRows, kPanels>(p, k, smaller(kPanelDepth, p.depth - k));
       }
     } else {
-      panels_beside_each_other<S, T, kRows, kPanels + 1>(p);
+      panels_beside_each_other<T, kRows, kPanels + 1>(p);
     }
   } else if constexpr (panels_beside(kRows + 1) > 1) {
-    panels_beside_each_other<S, T, kRows + 1, 2>(p);
+    panels_beside_each_other<T, kRows + 1, 2>(p);
   }
 }
 
-template <class S, class T>
+template <class T>
 void panel_elements(const PanelProduct& p) {
-  if (p.panels > 1) return panels_beside_each_other<S, T>(p);
+  if (p.panels > 1) return panels_beside_each_other<T>(p);
   constexpr bool kWidens = sizeof(T) != sizeof(float);
   constexpr int kTilesThatWiden = 3;  // each widens on its own; with more of them a widened copy is faster
   constexpr int kRowBytes = kPanelCols * static_cast<int>(sizeof(T));
-  const int tiles = (p.rows + S::kRows - 1) / S::kRows;
+  const int tiles = (p.rows + kTileRows - 1) / kTileRows;
   for (int k = 0; k < p.depth; k += kPanelDepth) {
     const int depth = smaller(kPanelDepth, p.depth - k);
     const T* w = static_cast<const T*>(p.w) + k * kPanelCols;
@@ -269,32 +292,31 @@ void panel_elements(const PanelProduct& p) {
         last && !p.another_follows ? nullptr : reinterpret_cast<const char*>(w + depth * kPanelCols);
     if constexpr (kWidens) {
       if (tiles > kTilesThatWiden) {
-        widen_elements<S>(w, depth * kPanelCols, p.scratch);
-        block_of_panel<S, float>(p, p.scratch, k, depth, next, kRowBytes);
+        widen_elements(w, depth * kPanelCols, p.scratch);
+        block_of_panel(p, p.scratch, k, depth, next, kRowBytes);
         continue;
       }
     }
-    block_of_panel<S, T>(p, w, k, depth, next, kRowBytes);
+    block_of_panel(p, w, k, depth, next, kRowBytes);
   }
 }
 
 // --- activations ---
 
-template <class S>
 void multiply_floats(const Multiplication& m) {
-  const int tiles = (m.rows + S::kRows - 1) / S::kRows;
+  const int tiles = (m.rows + kTileRows - 1) / kTileRows;
   const int bytes = static_cast<int>(m.w_stride) * static_cast<int>(sizeof(float));
   Fetch fetch = evenly(reinterpret_cast<const char*>(m.next), m.depth, bytes, tiles);
-  for_tiles<S>(m.rows, [&]<int kRows>(int row, Number<kRows>) {
+  for_tiles(m.rows, [&]<int kRows>(int row, Number<kRows>) {
     const float* x = m.x + row * m.x_stride;
     float* y = m.y + row * m.y_stride;
     const auto run = [&]<int kVectors, int kLines, bool kTail>(int col, int tail, Number<kVectors>,
                                                                Number<kLines>, Number<kTail>) {
-      tile<S, float, kRows, kVectors, kLines, kTail>(x, m.x_stride, m.w + col, m.w_stride, m.depth, tail,
-                                                     m.accumulate ? y + col : nullptr, m.y_stride, y + col,
-                                                     m.y_stride, fetch);
+      tile<float, kRows, kVectors, kLines, kTail>(x, m.x_stride, m.w + col, m.w_stride, m.depth, tail,
+                                                  m.accumulate ? y + col : nullptr, m.y_stride, y + col,
+                                                  m.y_stride, fetch);
     };
-    constexpr int kVectors = S::vectors(kRows), kCols = kVectors * S::kLanes;
+    constexpr int kVectors = vectors_across(kRows), kCols = kVectors * kLanes;
     constexpr Number<true> kIsTail;
     constexpr Number<false> kNoTail;
     int col = 0;
@@ -305,78 +327,89 @@ void multiply_floats(const Multiplication& m) {
       col += kCols;
     }
     for (; col + kCols <= m.cols; col += kCols) run(col, 0, Number<kVectors>{}, Number<0>{}, kNoTail);
-    for (; col + 2 * S::kLanes <= m.cols; col += 2 * S::kLanes)
-      run(col, 0, Number<2>{}, Number<0>{}, kNoTail);
-    for (; col < m.cols; col += S::kLanes) {
-      run(col, smaller(S::kLanes, m.cols - col), Number<1>{}, Number<0>{}, kIsTail);
+    for (; col + 2 * kLanes <= m.cols; col += 2 * kLanes) run(col, 0, Number<2>{}, Number<0>{}, kNoTail);
+    for (; col < m.cols; col += kLanes) {
+      run(col, smaller(kLanes, m.cols - col), Number<1>{}, Number<0>{}, kIsTail);
     }
   });
 }
 
 /// Columns [col, col + kVectors * lanes) of products of one row each.
-template <class S, int kCount, int kVectors>
+template <int kCount, int kVectors>
 void columns_beside(const Multiplication* m, int col) {
-  using V = typename S::Vector;
-  V sums[kCount][kVectors];
-  unrolled<kCount, kVectors>([&](int i, int v) INLINE { sums[i][v] = S::zero(); });
+  Vector sums[kCount][kVectors];
+  unrolled<kCount, kVectors>([&](int i, int v) INLINE { sums[i][v] = Vector{}; });
   const std::ptrdiff_t stride = m[0].w_stride;
   for (int k = 0; k < m[0].depth; ++k) {
     unrolled<kCount, 1>([&](int i, int) INLINE {
-      const V value = S::broadcast(m[i].x[k]);
+      const Vector value = broadcast(m[i].x[k]);
       const float* w = m[i].w + k * stride + col;
       unrolled<kVectors, 1>([&](int v, int) INLINE {
-        __builtin_prefetch(reinterpret_cast<const char*>(w + v * S::kLanes) + kAheadBytes, 0, 3);
-        sums[i][v] = S::fma(value, S::load(w + v * S::kLanes), sums[i][v]);
+        __builtin_prefetch(reinterpret_cast<const char*>(w + v * kLanes) + kAheadBytes, 0, 3);
+        sums[i][v] = fma(value, load(w + v * kLanes), sums[i][v]);
       });
     });
   }
   unrolled<kCount, kVectors>([&](int i, int v) INLINE {
-    float* cell = m[i].y + col + v * S::kLanes;
-    S::store(cell, m[i].accumulate ? S::add(sums[i][v], S::load(cell)) : sums[i][v]);
+    float* cell = m[i].y + col + v * kLanes;
+    store(cell, m[i].accumulate ? sums[i][v] + load(cell) : sums[i][v]);
   });
 }
 
-template <class S, int kCount = kPanelsTogether>
+template <int kCount = kPanelsTogether>
 void multiply_together(const Multiplication* m, int count) {
   if constexpr (kCount > 1) {
-    if (count < kCount) return multiply_together<S, kCount - 1>(m, count);
-    constexpr int kCols = S::kVectorsTogether * S::kLanes;
+    if (count < kCount) return multiply_together<kCount - 1>(m, count);
+    constexpr int kCols = kVectorsTogether * kLanes;
     const int whole = m[0].cols / kCols * kCols;
-    for (int col = 0; col < whole; col += kCols) columns_beside<S, kCount, S::kVectorsTogether>(m, col);
+    for (int col = 0; col < whole; col += kCols) columns_beside<kCount, kVectorsTogether>(m, col);
     if (whole == m[0].cols) return;
     for (int i = 0; i < count; ++i) {
       Multiplication rest = m[i];
       rest.w += whole;
       rest.y += whole;
       rest.cols -= whole;
-      multiply_floats<S>(rest);
+      multiply_floats(rest);
     }
   } else {
-    multiply_floats<S>(*m);
+    multiply_floats(*m);
   }
 }
 
-template <class S>
+/// Zips the first half of the rows with the second, as often as it takes to bring a column together.
+inline void transpose_block(Vector (&rows)[kLanes]) {
+  constexpr int kHalf = kLanes / 2;
+  for (int gathered = 1; gathered < kLanes; gathered *= 2) {
+    Vector zipped[kLanes];
+    unrolled<kHalf, 1>([&](int i, int)
+                           INLINE { zip(rows[i], rows[i + kHalf], zipped[2 * i], zipped[2 * i + 1]); });
+    unrolled<kLanes, 1>([&](int i, int) INLINE { rows[i] = zipped[i]; });
+  }
+}
+
 void transpose_floats(const float* w, std::ptrdiff_t w_stride, int rows, int cols, float* out,
                       std::ptrdiff_t out_stride) {
-  typename S::Vector block[S::kLanes];
-  for (int row = 0; row < rows; row += S::kLanes) {
-    const int block_rows = smaller(S::kLanes, rows - row);
-    for (int col = 0; col < cols; col += S::kLanes) {
-      const int block_cols = smaller(S::kLanes, cols - col);
+  Vector block[kLanes];
+  for (int row = 0; row < rows; row += kLanes) {
+    const int block_rows = smaller(kLanes, rows - row);
+    for (int col = 0; col < cols; col += kLanes) {
+      const int block_cols = smaller(kLanes, cols - col);
       const float* from = w + row * w_stride + col;
       float* to = out + col * out_stride + row;
-      if (block_rows == S::kLanes && block_cols == S::kLanes) {
-        for (int i = 0; i < S::kLanes; ++i) block[i] = S::load(from + i * w_stride);
-        S::transpose(block);
-        for (int i = 0; i < S::kLanes; ++i) S::store(to + i * out_stride, block[i]);
-        continue;
+      const bool is_whole = block_rows == kLanes && block_cols == kLanes;
+      for (int i = 0; i < kLanes; ++i) {
+        if (i >= block_rows)
+          block[i] = Vector{};
+        else
+          block[i] = is_whole ? load(from + i * w_stride) : load_first(from + i * w_stride, block_cols);
       }
-      for (int i = 0; i < S::kLanes; ++i) {
-        block[i] = i < block_rows ? S::load_first(from + i * w_stride, block_cols) : S::zero();
+      transpose_block(block);
+      for (int i = 0; i < block_cols; ++i) {
+        if (is_whole)
+          store(to + i * out_stride, block[i]);
+        else
+          store_first(to + i * out_stride, block[i], block_rows);
       }
-      S::transpose(block);
-      for (int i = 0; i < block_cols; ++i) S::store_first(to + i * out_stride, block[i], block_rows);
     }
   }
 }
@@ -392,24 +425,6 @@ void with_elements(const void* data, Precision precision, const Body& body) {
     case Precision::bf16:
       return body(static_cast<const Brain*>(data));
   }
-}
-
-template <class S>
-PanelKernels kernels_of(const char* name) {
-  return {
-      name,
-      S::kFused,
-      row_kernels<S>(),
-      [](const PanelProduct& p) {
-        with_elements(p.w, p.precision, [&]<class T>(const T*) { panel_elements<S, T>(p); });
-      },
-      multiply_floats<S>,
-      [](const Multiplication* products, int count) { multiply_together<S>(products, count); },
-      transpose_floats<S>,
-      [](const void* w, Precision precision, int n, float* out) {
-        with_elements(w, precision, [&](const auto* elements) { widen_elements<S>(elements, n, out); });
-      },
-  };
 }
 
 }  // namespace

@@ -3,54 +3,35 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace headscope::model {
 namespace {
 
-/// Calls visit with a number of the type that a precision names.
-template <class Visit>
-auto with_type(Precision precision, const Visit& visit) {
-  switch (precision) {
-    case Precision::f16:
-      return visit(Eigen::half());
-    case Precision::bf16:
-      return visit(Eigen::bfloat16());
-    case Precision::f32:
-      break;
-  }
-  return visit(float());
-}
-
-template <class From, class To>
-void convert_elements(const void* from, std::size_t n, void* to) {
-  const auto count = static_cast<Eigen::Index>(n);
-  const Eigen::Map<const Eigen::Array<From, Eigen::Dynamic, 1>> source(static_cast<const From*>(from), count);
-  Eigen::Map<Eigen::Array<To, Eigen::Dynamic, 1>>(static_cast<To*>(to), count) =
-      source.template cast<float>().template cast<To>();
+template <class To>
+void convert_elements(std::span<const float> from, void* to) {
+  const auto count = static_cast<Eigen::Index>(from.size());
+  Eigen::Map<Eigen::ArrayX<To>>(static_cast<To*>(to), count) =
+      Eigen::Map<const Eigen::ArrayXf>(from.data(), count).cast<To>();
 }
 
 }  // namespace
 
-void convert(Precision from_precision, const void* from, std::size_t n, Precision to_precision, void* to) {
-  if (from_precision == to_precision) {
-    std::memcpy(to, from, n * element_bytes(to_precision));
-    return;
+void convert(std::span<const float> from, Precision precision, void* to) {
+  switch (precision) {
+    case Precision::f32:
+      std::ranges::copy(from, static_cast<float*>(to));
+      return;
+    case Precision::f16:
+      return convert_elements<Eigen::half>(from, to);
+    case Precision::bf16:
+      return convert_elements<Eigen::bfloat16>(from, to);
   }
-  with_type(from_precision, [&]<class From>(From) {
-    with_type(to_precision, [&]<class To>(To) { convert_elements<From, To>(from, n, to); });
-  });
 }
 
-bool exceeds_half(Precision precision, const void* values, std::size_t n) {
-  constexpr float kRoundsToInfinity = 65520.0F;  // half way from the largest float16 to 2^16
-  return with_type(precision, [&]<class From>(From) {
-    return std::any_of(static_cast<const From*>(values), static_cast<const From*>(values) + n,
-                       [](From value) {
-                         const float magnitude = std::abs(static_cast<float>(value));
-                         return magnitude >= kRoundsToInfinity && std::isfinite(magnitude);
-                       });
-  });
+bool exceeds_half(std::span<const float> values) {
+  constexpr float kRoundsToInfinity = 65520;  // half way from the largest float16 to 2^16
+  return std::ranges::any_of(
+      values, [](float value) { return std::abs(value) >= kRoundsToInfinity && std::isfinite(value); });
 }
 
 }  // namespace headscope::model

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <span>
 
 namespace headscope::model {
 
@@ -10,10 +11,10 @@ constexpr std::size_t element_bytes(Precision precision) {
   return precision == Precision::f32 ? 4 : 2;
 }
 
-/// to [n] = from [n], rounded to the nearest, ties to even. Both aligned for their elements.
-void convert(Precision from_precision, const void* from, std::size_t n, Precision to_precision, void* to);
+/// to [n] = from [n], rounded to the nearest, ties to even; `to` aligned for its elements.
+void convert(std::span<const float> from, Precision precision, void* to);
 
-/// Whether some finite number of `values` [n] rounds to infinity in float16.
-bool exceeds_half(Precision precision, const void* values, std::size_t n);
+/// Whether some finite number rounds to infinity in float16.
+bool exceeds_half(std::span<const float> values);
 
 }  // namespace headscope::model

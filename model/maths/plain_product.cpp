@@ -8,40 +8,26 @@
 #include "model/files/error.h"
 #include "model/kernels/eigen_maps.h"
 #include "model/kernels/workspace.h"
+#include "model/maths/best.h"
 
 namespace headscope::model {
+
+static auto order_of(const ProductEntry& entry) {
+  return std::tuple(-entry.value, entry.row, entry.col);
+}
+
 namespace {
 
 constexpr int kRows = 64;       // rows of a product that a thread computes at a time
 constexpr int kTileRows = 128;  // rows in a tile of entries
 constexpr int kTileCols = 1024;
 
-bool better(const ProductEntry& a, const ProductEntry& b) {
-  return std::tuple(-a.value, a.row, a.col) < std::tuple(-b.value, b.row, b.col);
+using LargestEntries = Best<ProductEntry>;
+
+/// Smaller entries are not among the largest.
+float floor_of(const LargestEntries& largest) {
+  return largest.worst() == nullptr ? -INFINITY : largest.worst()->value;
 }
-
-/// Keeps the largest of the added entries.
-class LargestEntries {
- public:
-  explicit LargestEntries(int most) : most_(static_cast<std::size_t>(most)) {}
-  /// A bound: smaller entries are not among the largest.
-  float floor() const { return heap_.size() < most_ ? -INFINITY : heap_.front().value; }
-  void add(const ProductEntry& entry) {
-    if (heap_.size() == most_) {
-      if (!better(entry, heap_.front())) return;
-      std::ranges::pop_heap(heap_, better);
-      heap_.back() = entry;
-    } else {
-      heap_.push_back(entry);
-    }
-    std::ranges::push_heap(heap_, better);
-  }
-  const std::vector<ProductEntry>& entries() const { return heap_; }
-
- private:
-  std::size_t most_;
-  std::vector<ProductEntry> heap_;  // the smallest in front
-};
 
 /// Rows by descending norm.
 struct SortedRows {
@@ -83,16 +69,16 @@ void add_entries(const SortedRows& left, int row, int rows, const SortedRows& ri
   RowMajor<float> tile;
   for (int col = 0; col < all; col += kTileCols) {
     const float bound = left.norms[row] * right.norms[col];
-    if (bound < largest.floor()) return;
+    if (bound < floor_of(largest)) return;
     const int cols = std::min(kTileCols, all - col);
     tile.noalias() = left.values.middleRows(row, rows) * right.values.middleRows(col, cols).transpose();
     for (int i = 0; i < rows; ++i) {
       const float* entries = tile.data() + std::ptrdiff_t{i} * cols;
       float best = -INFINITY;  // most rows have no entry above the bound
       for (int j = 0; j < cols; ++j) best = entries[j] > best ? entries[j] : best;
-      if (best < largest.floor()) continue;
+      if (best < floor_of(largest)) continue;
       for (int j = 0; j < cols; ++j) {
-        if (entries[j] >= largest.floor())
+        if (entries[j] >= floor_of(largest))
           largest.add({left.order[row + i], right.order[col + j], entries[j]});
       }
     }
@@ -119,18 +105,16 @@ std::vector<ProductEntry> largest_entries(ConstFloatRows a, ConstFloatRows b, in
   if (most <= 0) return {};
   const SortedRows left = sorted_rows(a), right = sorted_rows(b);
   Workers& workers = workspace.impl().workers;
-  std::vector<LargestEntries> per_thread(static_cast<std::size_t>(workers.threads()), LargestEntries(most));
+  std::vector<LargestEntries> per_thread(static_cast<std::size_t>(workers.threads()),
+                                         LargestEntries(static_cast<std::size_t>(most)));
   workers.parallel_for_threads((a.rows + kTileRows - 1) / kTileRows, [&](int block, int thread, float*) {
     if (stop.stop_requested()) throw Stopped();
     add_entries(left, block * kTileRows, std::min(kTileRows, a.rows - block * kTileRows), right,
                 per_thread[thread]);
   });
-  LargestEntries all(most);
-  for (const LargestEntries& entries_of_thread : per_thread)
-    for (const ProductEntry& entry : entries_of_thread.entries()) all.add(entry);
-  std::vector<ProductEntry> sorted = all.entries();
-  std::ranges::sort(sorted, better);
-  return sorted;
+  LargestEntries all(static_cast<std::size_t>(most));
+  for (const LargestEntries& entries_of_thread : per_thread) all.add(entries_of_thread);
+  return all.sorted();
 }
 
 }  // namespace headscope::model

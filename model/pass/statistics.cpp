@@ -5,16 +5,27 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "model/files/error.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
+#include "model/maths/best.h"
 #include "model/pass/steps.h"
 #include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
+
+/// NaN sorts last.
+static auto order_of(const Guess& guess) {
+  const bool is_nan = std::isnan(guess.logit);
+  return std::tuple(is_nan, is_nan ? 0 : -guess.logit, guess.id);
+}
+
 namespace {
+
+using BestGuesses = Best<Guess>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -26,55 +37,11 @@ constexpr int kPositionsPerBlock = 64;
 constexpr int kPositionsPerSweep = 128;
 constexpr int kPanelsPerPart = 16;
 
-/// NaN sorts last.
-bool more_probable(const Guess& a, const Guess& b) {
-  if (std::isnan(a.logit) != std::isnan(b.logit)) return std::isnan(b.logit);
-  return a.logit > b.logit || (!(a.logit < b.logit) && a.id < b.id);
-}
-
-/// The best of the added guesses, at most `wanted`.
-class BestGuesses {
- public:
-  explicit BestGuesses(int wanted) : wanted_(static_cast<std::size_t>(std::max(wanted, 0))) {
-    heap_.reserve(wanted_);
-  }
-
-  /// Whether a guess with that logit may be among the best.
-  bool may_take(float logit) const {
-    return heap_.size() < wanted_ || (wanted_ > 0 && !(logit < heap_.front().logit));
-  }
-
-  void offer(const Guess& guess) {
-    if (!may_take(guess.logit)) return;
-    if (heap_.size() == wanted_) {
-      if (!more_probable(guess, heap_.front())) return;
-      std::pop_heap(heap_.begin(), heap_.end(), more_probable);
-      heap_.pop_back();
-    }
-    heap_.push_back(guess);
-    std::push_heap(heap_.begin(), heap_.end(), more_probable);
-  }
-
-  /// Adds the guesses of another object.
-  void merge(const BestGuesses& other) {
-    for (const Guess& guess : other.heap_) offer(guess);
-  }
-
-  std::vector<Guess> sorted() && {
-    std::sort_heap(heap_.begin(), heap_.end(), more_probable);
-    return std::move(heap_);
-  }
-
- private:
-  std::size_t wanted_;
-  std::vector<Guess> heap_;  // the worst kept guess at the front
-};
-
 /// How many of `logits`, of ids first, first + 1 ..., rank before `id` with its logit.
-int count_before(const RowKernels& kernels, std::span<const float> logits, int first, int id, float logit) {
-  const int n = static_cast<int>(logits.size()), split = std::clamp(id - first, 0, n);
-  return kernels.count_from(logits.data(), split, logit) +
-         kernels.count_above(logits.data() + split, n - split, logit);
+int count_before(std::span<const float> logits, int first, int id, float logit) {
+  const auto split = logits.begin() + std::clamp(id - first, 0, static_cast<int>(logits.size()));
+  return static_cast<int>(std::count_if(logits.begin(), split, [&](float other) { return other >= logit; }) +
+                          std::count_if(split, logits.end(), [&](float other) { return other > logit; }));
 }
 
 /// A sum of e^logit that does not overflow: sum * e^largest. NaN if a term is NaN.
@@ -121,7 +88,7 @@ class Sweep {
         next_logits_(static_cast<std::size_t>(count_), std::numeric_limits<float>::quiet_NaN()),
         parts_(static_cast<std::size_t>(count_) * part_count()),
         best_(static_cast<std::size_t>(count_) * workers_.threads(),
-              BestGuesses(std::min(top, weights.config.vocab_size))) {
+              BestGuesses(static_cast<std::size_t>(std::clamp(top, 0, weights.config.vocab_size)))) {
     workers_.reserve_scratch(product_scratch() + static_cast<std::size_t>(count_) * kPanelCols);
   }
 
@@ -141,10 +108,10 @@ class Sweep {
       before += part_at(part, i).before;
     }
     BestGuesses best = best_at(0, i);
-    for (int thread = 1; thread < workers_.threads(); ++thread) best.merge(best_at(thread, i));
+    for (int thread = 1; thread < workers_.threads(); ++thread) best.add(best_at(thread, i));
 
     result.log_sum_exp = total.log();
-    result.top = std::move(best).sorted();
+    result.top = best.sorted();
     const auto probability = [&](float logit) { return std::exp(logit - result.log_sum_exp); };
     for (Guess& guess : result.top) guess.probability = probability(guess.logit);
     result.next_logit = next_logits_[i];
@@ -228,11 +195,9 @@ class Sweep {
     const RowKernels& kernels = workers_.kernels().rows;
     const ExpSum sum = exp_sum(kernels, logits);
     part.total.add(sum);
-    if (next_ids_[i] >= 0)
-      part.before += count_before(kernels, logits, first_id, next_ids_[i], next_logits_[i]);
-    if (!best.may_take(sum.largest)) return;
-    for (std::size_t j = 0; j < logits.size(); ++j)
-      best.offer({first_id + static_cast<int>(j), logits[j], 0});
+    if (next_ids_[i] >= 0) part.before += count_before(logits, first_id, next_ids_[i], next_logits_[i]);
+    if (const Guess* worst = best.worst(); worst != nullptr && sum.largest < worst->logit) return;
+    for (std::size_t j = 0; j < logits.size(); ++j) best.add({first_id + static_cast<int>(j), logits[j], 0});
   }
 
   const PanelMatrix& head_;
@@ -319,15 +284,15 @@ double log_sum_exp(std::span<const float> logits) {
 }
 
 std::vector<Guess> largest_logits(std::span<const float> logits, int count) {
-  BestGuesses best(std::min(static_cast<int>(logits.size()), count));
-  for (std::size_t i = 0; i < logits.size(); ++i) best.offer({static_cast<int>(i), logits[i], 0});
-  return std::move(best).sorted();
+  BestGuesses best(static_cast<std::size_t>(std::max(count, 0)));
+  for (std::size_t i = 0; i < logits.size(); ++i) best.add({static_cast<int>(i), logits[i], 0});
+  return best.sorted();
 }
 
 int rank_of(std::span<const float> logits, int id) {
   const RowKernels kernels = fastest_kernels().rows;
   if (std::isnan(kernels.largest(logits.data(), static_cast<int>(logits.size())))) return -1;
-  return count_before(kernels, logits, 0, id, logits[id]);
+  return count_before(logits, 0, id, logits[id]);
 }
 
 }  // namespace headscope::model

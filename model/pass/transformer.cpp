@@ -93,7 +93,7 @@ Precision Transformer::precision() const {
 }
 std::size_t Transformer::weight_bytes() const {
   std::size_t bytes = 0;
-  for (const auto& memory : impl_->weights.memory) bytes += memory->size();
+  bytes += impl_->weights.bytes;
   return bytes;
 }
 const std::vector<Parameter>& Transformer::parameters() const {

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <functional>
+#include <map>
 
 namespace headscope::model {
 namespace {
-
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 std::uint64_t pair_of(int left, int right) {
   return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
@@ -59,99 +56,58 @@ std::string name_of_byte(unsigned char byte) {
 }
 
 MergeTable::MergeTable(std::span<const Merge> merges) {
-  const std::size_t size = std::bit_ceil(std::max<std::size_t>(16, merges.size() * 2));
-  slots_.resize(size);
-  shift_ = 64 - std::countr_zero(size);
-  for (std::uint32_t rank = 0; rank < merges.size(); ++rank) {
-    const std::uint64_t pair = pair_of(merges[rank].left, merges[rank].right);
-    slots_[slot_of(pair)] = {pair, rank, merges[rank].merged};
-  }
+  merges_.reserve(merges.size());
+  for (int rank = 0; const Merge& merge : merges)
+    merges_[pair_of(merge.left, merge.right)] = {rank++, merge.merged};
 }
 
-// The slot of a pair, or the empty one where it would go.
-std::size_t MergeTable::slot_of(std::uint64_t pair) const {
-  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;  // Fibonacci hashing (Knuth, TAOCP 6.4)
-  std::size_t slot = (pair * kGolden) >> shift_;
-  while (slots_[slot].pair != pair && slots_[slot].rank != kNoRank) slot = (slot + 1) & (slots_.size() - 1);
-  return slot;
+MergeTable::Ranked MergeTable::find(int left, int right) const {
+  const auto found = merges_.find(pair_of(left, right));
+  return found == merges_.end() ? Ranked{} : found->second;
 }
 
-void MergeTable::apply(std::vector<int>& ids, Workspace& workspace) const {
-  auto& pieces = workspace.pieces_;
-  auto& heap = workspace.heap_;
-  auto& changed = workspace.changed_;
-  const auto look_up = [&](std::uint32_t at) {
-    auto& piece = pieces[at];
-    const Slot slot =
-        piece.next == kNone ? Slot{} : slots_[slot_of(pair_of(piece.id, pieces[piece.next].id))];
-    piece.rank = slot.rank;
-    piece.merged = slot.merged;
+void MergeTable::apply(std::vector<int>& ids, std::vector<MergeStep>* steps) const {
+  // A linked list of pieces, and the places of the possible merges by rank.
+  struct Piece {
+    int id;
+    std::size_t previous, next;
+    Ranked merge = {};  ///< of this piece and the next
   };
-  const auto candidate = [&](std::uint32_t at) { return std::uint64_t{pieces[at].rank} << 32 | at; };
-  const auto rank_of = [](std::uint64_t entry) { return static_cast<std::uint32_t>(entry >> 32); };
+  const std::size_t end = ids.size();
+  std::vector<Piece> pieces;
+  std::map<int, std::vector<std::size_t>> places;
+  const auto look_up = [&](std::size_t at) {
+    Piece& piece = pieces[at];
+    piece.merge = piece.next == end ? Ranked{} : find(piece.id, pieces[piece.next].id);
+    if (piece.merge.rank >= 0) places[piece.merge.rank].push_back(at);
+  };
+  pieces.reserve(end);
+  for (std::size_t i = 0; i < end; ++i) pieces.push_back({ids[i], i == 0 ? end : i - 1, i + 1});
+  for (std::size_t i = 0; i < end; ++i) look_up(i);
 
-  // A linked list of pieces, and a heap of the possible merges.
-  const auto count = static_cast<std::uint32_t>(ids.size());
-  pieces.clear();
-  heap.clear();
-  for (std::uint32_t i = 0; i < count; ++i) {
-    pieces.push_back({ids[i], -1, kNoRank, i == 0 ? kNone : i - 1, i + 1 < count ? i + 1 : kNone});
-  }
-  for (std::uint32_t i = 0; i < count; ++i) {
-    look_up(i);
-    if (pieces[i].rank != kNoRank) heap.push_back(candidate(i));
-  }
-  std::make_heap(heap.begin(), heap.end(), std::greater<>());
-
-  while (!heap.empty()) {
-    // Merges every occurrence of one pair. New pairs wait until then, even if their rank is lower.
-    const std::uint32_t rank = rank_of(heap.front());
-    changed.clear();
-    while (!heap.empty() && rank_of(heap.front()) == rank) {
-      const auto at = static_cast<std::uint32_t>(heap.front());
-      std::pop_heap(heap.begin(), heap.end(), std::greater<>());
-      heap.pop_back();
-      auto& left = pieces[at];
-      if (left.rank != rank) continue;  // one of the two has already been merged with another piece
-      auto& right = pieces[left.next];
-      left.id = left.merged;
-      left.next = right.next;
-      right.rank = kNoRank;
-      if (left.next != kNone) pieces[left.next].previous = at;
-      look_up(at);
-      changed.push_back(at);
-      if (left.previous != kNone) {
-        look_up(left.previous);
-        changed.push_back(left.previous);
+  while (!places.empty()) {
+    // Every occurrence of one pair. New pairs wait until then, even if their rank is lower.
+    auto lowest = places.extract(places.begin());
+    std::ranges::sort(lowest.mapped());
+    for (const std::size_t at : lowest.mapped()) {
+      Piece& left = pieces[at];
+      if (left.merge.rank != lowest.key()) continue;  // one of the two has been merged with another piece
+      Piece& right = pieces[left.next];
+      if (steps != nullptr) {
+        std::size_t before = 0;
+        for (std::size_t i = 0; i != at; i = pieces[i].next) ++before;
+        steps->push_back({left.merge.rank, left.id, right.id, left.merge.merged, before});
       }
-    }
-    for (const std::uint32_t at : changed) {
-      if (pieces[at].rank == kNoRank) continue;
-      heap.push_back(candidate(at));
-      std::push_heap(heap.begin(), heap.end(), std::greater<>());
+      left.id = left.merge.merged;
+      left.next = right.next;
+      right.merge = {};
+      if (left.next != end) pieces[left.next].previous = at;
+      look_up(at);
+      if (left.previous != end) look_up(left.previous);
     }
   }
-  if (ids.empty()) return;
   ids.clear();
-  for (std::uint32_t at = 0; at != kNone; at = pieces[at].next) ids.push_back(pieces[at].id);
-}
-
-std::vector<MergeStep> MergeTable::steps(std::vector<int> ids) const {
-  std::vector<MergeStep> steps;
-  while (true) {
-    Slot best;
-    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
-      const Slot& slot = slots_[slot_of(pair_of(ids[i], ids[i + 1]))];
-      if (slot.rank < best.rank) best = slot;
-    }
-    if (best.rank == kNoRank) return steps;
-    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
-      if (pair_of(ids[i], ids[i + 1]) != best.pair) continue;
-      steps.push_back({static_cast<int>(best.rank), ids[i], ids[i + 1], best.merged, i});
-      ids[i] = best.merged;
-      ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-    }
-  }
+  for (std::size_t at = 0; at != end; at = pieces[at].next) ids.push_back(pieces[at].id);
 }
 
 }  // namespace headscope::model

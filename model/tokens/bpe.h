@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace headscope::model {
@@ -42,42 +43,20 @@ class MergeTable {
   /// A merged token must be longer than its parts.
   explicit MergeTable(std::span<const Merge> merges);
 
-  /// Scratch memory that can be reused for many words.
-  class Workspace;
-
   /// Applies the merges to one word: `ids` are the tokens of its bytes before, and its tokens afterwards. As
   /// in the published code, all occurrences of the pair with the lowest rank are merged, from left to right,
-  /// before any pair that results from this is considered. Takes time n log n in the length of the word.
-  void apply(std::vector<int>& ids, Workspace& workspace) const;
-
-  /// The merges that `apply` makes in a word, in order. Takes time n^2, so use it only to show a word.
-  std::vector<MergeStep> steps(std::vector<int> ids) const;
+  /// before any pair that results from this is considered. Takes time n log n in the length of the word, but
+  /// n^2 if `steps` receives the merges, in order.
+  void apply(std::vector<int>& ids, std::vector<MergeStep>* steps = nullptr) const;
 
  private:
-  static constexpr std::uint32_t kNoRank = ~std::uint32_t{0};
-  struct Slot {
-    std::uint64_t pair = ~std::uint64_t{0};
-    std::uint32_t rank = kNoRank;
+  struct Ranked {
+    int rank = -1;  ///< -1: no merge
     int merged = -1;
   };
-  std::size_t slot_of(std::uint64_t pair) const;
+  Ranked find(int left, int right) const;
 
-  std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
-  int shift_ = 0;
-};
-
-class MergeTable::Workspace {
-  friend class MergeTable;
-  struct Piece {
-    int id;
-    int merged;          // the token that this piece and the next would become
-    std::uint32_t rank;  // rank of that merge
-    std::uint32_t previous, next;
-  };
-  std::vector<Piece> pieces_;
-  std::vector<std::uint64_t>
-      heap_;  // rank in the upper half, piece in the lower: lowest rank first, then leftmost
-  std::vector<std::uint32_t> changed_;
+  std::unordered_map<std::uint64_t, Ranked> merges_;  // by pair
 };
 
 }  // namespace headscope::model

@@ -41,7 +41,6 @@ Candidates::Candidates(std::span<const float> logits, const SamplingOptions& opt
   softmax(logits, options.temperature, probabilities_);
   if (std::isnan(probabilities_.front())) throw RunError("cannot sample a next token: some logits are NaN");
   std::iota(order_.begin(), order_.end(), 0);
-  std::ranges::make_heap(order_, less_likely());
   const int all = static_cast<int>(logits.size());
   top_k_ = options.top_k > 0 ? std::min(options.top_k, all) : all;
   kept_ = top_k_;
@@ -57,8 +56,16 @@ Candidates::Candidates(std::span<const float> logits, const SamplingOptions& opt
 }
 
 int Candidates::best(int rank) {
-  for (; taken_ <= rank; ++taken_) std::pop_heap(order_.begin(), order_.end() - taken_, less_likely());
-  return order_[order_.size() - 1 - static_cast<std::size_t>(rank)];
+  if (rank >= sorted_) {
+    constexpr int kFirst = 64;  // most draws need no more
+    const auto from = order_.begin() + sorted_;
+    sorted_ = std::min(std::max(2 * rank, kFirst), static_cast<int>(order_.size()));
+    std::partial_sort(from, order_.begin() + sorted_, order_.end(), [&](int a, int b) {
+      const double pa = probabilities_[a], pb = probabilities_[b];
+      return pa != pb ? pa > pb : a < b;
+    });
+  }
+  return order_[rank];
 }
 
 int Candidates::draw(double number) {

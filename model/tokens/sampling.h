@@ -40,16 +40,10 @@ class Candidates {
 
  private:
   double of_rank(int rank) { return probabilities_[best(rank)]; }
-  auto less_likely() const {
-    return [this](int a, int b) {
-      const double pa = probabilities_[a], pb = probabilities_[b];
-      return pa != pb ? pa < pb : a > b;
-    };
-  }
 
   std::vector<double> probabilities_;
-  std::vector<int> order_;  // a heap followed by the elements popped from it, the most probable last
-  int taken_ = 0;
+  std::vector<int> order_;  // ids, of which the first ones are sorted, the most probable first
+  int sorted_ = 0;
   int top_k_, kept_;
   double mass_ = 1;
 };

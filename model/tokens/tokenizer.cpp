@@ -155,16 +155,15 @@ std::vector<Token> tokens_of_numbers(std::string_view text, const std::string& p
 
 struct Tokenizer::Tables {
   /// Appends the tokens of a part of the text that begins at `start` and contains no special token.
-  void encode_plain(std::string_view plain, std::size_t start, MergeTable::Workspace& workspace,
-                    std::vector<int>& word, std::vector<Token>& out) const {
+  void encode_plain(std::string_view plain, std::size_t start, std::vector<Token>& out) const {
     const std::size_t space = add_prefix_space && !plain.starts_with(' ') ? 1 : 0;
     const std::string spaced = space > 0 ? " " + std::string(plain) : "";
     if (space > 0) plain = spaced;
     for (std::size_t begin = 0; begin < plain.size();) {
       const std::size_t after = word_end(plain, begin);
-      word.clear();
+      std::vector<int> word;
       for (const char c : plain.substr(begin, after - begin)) word.push_back(id_of_byte(c));
-      merges.apply(word, workspace);
+      merges.apply(word);
       for (const int id : word) {
         const std::size_t token_end = begin + bytes.at(id).size();
         out.push_back({id, start + std::max(begin, space) - space, start + token_end - space});
@@ -224,12 +223,9 @@ std::vector<Token> Tokenizer::encode(std::string_view text, bool specials) const
   if (!problem_.empty()) return tokens_of_numbers(text, problem_);
   std::vector<Token> out;
   out.reserve(text.size() / 3);
-  MergeTable::Workspace workspace;
-  std::vector<int> word;
   for (std::size_t at = 0; at < text.size();) {
     const Token special = specials ? tables_->specials.next(text, at) : Token{-1, text.size(), text.size()};
-    if (at < special.start)
-      tables_->encode_plain(text.substr(at, special.start - at), at, workspace, word, out);
+    if (at < special.start) tables_->encode_plain(text.substr(at, special.start - at), at, out);
     if (special.id >= 0) out.push_back(special);
     at = special.end;
   }
@@ -239,7 +235,9 @@ std::vector<Token> Tokenizer::encode(std::string_view text, bool specials) const
 std::vector<MergeStep> Tokenizer::merges(std::string_view word) const {
   std::vector<int> ids;
   for (const char c : word) ids.push_back(tables_->byte_ids[static_cast<unsigned char>(c)]);
-  return tables_->merges.steps(std::move(ids));
+  std::vector<MergeStep> steps;
+  tables_->merges.apply(ids, &steps);
+  return steps;
 }
 
 std::string Tokenizer::decode(std::span<const int> ids) const {

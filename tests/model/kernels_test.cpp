@@ -173,17 +173,6 @@ TEST_P(Rows, SoftmaxIsThatOfTheScaledRow) {
   }
 }
 
-TEST_P(Rows, CountsWhatIsAboveABoundAndWhatReachesIt) {
-  for (int n = 0; n <= static_cast<int>(kLongestRow); ++n) {
-    std::vector<float> row;
-    for (int i = 0; i < n; ++i) row.push_back(static_cast<float>(i % 5));
-    const auto above = std::ranges::count_if(row, [](float x) { return x > 2; });
-    const auto from = std::ranges::count_if(row, [](float x) { return x >= 2; });
-    EXPECT_EQ(kernels().count_above(row.data(), n, 2), above) << n;
-    EXPECT_EQ(kernels().count_from(row.data(), n, 2), from) << n;
-  }
-}
-
 TEST(Center, IsThatOfDoublesEvenBesideAnOutlier) {
   for (std::size_t n : {1U, 7U, 8U, 9U, 768U}) {
     std::vector<float> x = random_floats(n, 1);

@@ -96,21 +96,6 @@ TEST(ByteAlphabet, NamesEveryByteAndBack) {
   }
 }
 
-// --- Merging ---
-
-/// A table for a power of two of merges needs empty slots, or a lookup of a missing pair would not end.
-TEST(MergeTable, OfAPowerOfTwoMergesKnowsWhatItLacks) {
-  for (const int count : {16, 64, 256}) {
-    std::vector<Merge> merges;
-    for (int i = 0; i < count; ++i) merges.push_back({2 * i, 2 * i + 1, 10'000 + i});
-    const MergeTable table(merges);
-    MergeTable::Workspace workspace;
-    std::vector<int> word = {0, 1, 1, 0, 2, 3};
-    table.apply(word, workspace);
-    EXPECT_THAT(word, ElementsAre(10'000, 1, 0, 10'001)) << count;
-  }
-}
-
 // --- The tokenizer as a whole ---
 
 TEST(Tokenizer, KnowsItsTokens) {

@@ -3,8 +3,9 @@
 
 #include <functional>
 #include <random>
+#include <vector>
 
-#include "model/kernels/arena.h"
+#include "model/kernels/float_memory.h"
 #include "model/kernels/panel_matrix.h"
 #include "tests/support/number_matrix.h"
 
@@ -15,17 +16,20 @@ class PackedWeights {
  public:
   PackedWeights(int depth, int cols, model::Precision precision, std::mt19937& generator)
       : numbers_(depth, cols, precision, generator),
-        arena_(model::panel_matrix_bytes(depth, cols, precision)) {
+        memory_(model::allocate_floats(model::panel_matrix_bytes(depth, cols, precision) / sizeof(float))) {
     model::ThreadPool pool(1);
-    matrix_ = model::pack({numbers_.data(), precision, false}, depth, cols, precision,
-                          arena_.take(arena_.size()), pool);
+    std::vector<float> floats;
+    for (int row = 0; row < depth; ++row)
+      for (int col = 0; col < cols; ++col) floats.push_back(numbers_(row, col));
+    matrix_ = model::pack([&](std::size_t first, std::size_t, int) { return floats.data() + first; }, false,
+                          depth, cols, precision, reinterpret_cast<std::byte*>(memory_.get()), pool);
   }
   float operator()(int row, int col) const { return numbers_(row, col); }
   const model::PanelMatrix& matrix() const { return matrix_; }
 
  private:
   NumberMatrix numbers_;
-  model::Arena arena_;
+  model::FloatMemory memory_;
   model::PanelMatrix matrix_;
 };
 

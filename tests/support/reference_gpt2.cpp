@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "model/files/safetensors.h"
+#include "model/kernels/panels.h"
 #include "tests/support/number_matrix.h"
 #include "tests/support/reference_pass.h"
 
@@ -42,7 +43,7 @@ ReferenceGpt2::ReferenceGpt2(const std::filesystem::path& folder, model::Precisi
     const Precision stored = types.at(tensor.dtype);
     const std::vector<std::byte> bytes = weights.read(tensor);
     std::vector<float> values(bytes.size() / element_bytes(stored));
-    convert(stored, bytes.data(), values.size(), Precision::f32, values.data());
+    model::fastest_kernels().widen(bytes.data(), stored, static_cast<int>(values.size()), values.data());
     if (tensor.shape.size() == 2 && !name.ends_with("wpe.weight"))  // a matrix of products
       for (float& value : values) value = rounded(value, precision);
     const std::string prefix = "transformer.";

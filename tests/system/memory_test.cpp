@@ -6,16 +6,6 @@
 namespace headscope::system::memory_test {
 namespace {
 
-TEST(Pages, AreZeroedAndCanBeWritten) {
-  constexpr std::size_t kBytes = std::size_t{5} << 20;
-  auto* const memory = static_cast<unsigned char*>(allocate_pages(kBytes));
-  prefer_huge_pages(memory, kBytes);
-  EXPECT_TRUE(std::all_of(memory, memory + kBytes, [](unsigned char byte) { return byte == 0; }));
-  std::fill(memory, memory + kBytes, 1);
-  free_pages(memory, kBytes);
-  EXPECT_THROW(allocate_pages(std::size_t{1} << 62), std::bad_alloc);
-}
-
 TEST(MappedFile, HasTheBytesOfAFileOrNone) {
   const TemporaryFolder folder;
   const std::string bytes = "a\0b\r\n" + std::string(10'000, 'x');

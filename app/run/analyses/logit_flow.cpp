@@ -6,12 +6,12 @@
 #include <tuple>
 #include <utility>
 
-#include "app/run/analyses/best_found.h"
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/run_prompt.h"
 #include "model/files/error.h"
+#include "model/maths/best.h"
 #include "model/maths/double_product.h"
 #include "model/pass/plan.h"
 
@@ -79,7 +79,7 @@ AffineEdit edit_at(const model::Run& run, HookPoint point, int positions, int co
 
 /// What one head's edges come to.
 struct HeadFlow {
-  BestFound<FlowEdge> edges{LogitFlow::kMaxEdges};
+  model::Best<FlowEdge> edges{LogitFlow::kMaxEdges};
   double magnitude = 0;  ///< sum of the magnitudes of all edges
   std::vector<double> sent, arrived, key_biases, key_edits, query_edits;  ///< [positions]
 };
@@ -118,7 +118,7 @@ class BackwardPass {
       flow_.position_embedding.push_back(
           product(along_.row(position), recorded_.row({Site::pos_embed}, position)));
     }
-    flow_.edges = strongest_.best();
+    flow_.edges = strongest_.sorted();
     flow_.edge_count = strongest_.count();
     return std::move(flow_);
   }
@@ -340,7 +340,7 @@ class BackwardPass {
   DoubleMatrix along_;          ///< the direction on the stream at each position, at the place reached so far
   std::vector<double> direct_;  ///< the direction at the logit's position, at the end of the pass
   Recording recorded_;
-  BestFound<FlowEdge> strongest_{LogitFlow::kMaxEdges};
+  model::Best<FlowEdge> strongest_{LogitFlow::kMaxEdges};
   LogitFlow flow_;
 };
 

@@ -9,11 +9,11 @@
 #include <tuple>
 #include <utility>
 
-#include "app/run/analyses/best_found.h"
 #include "app/run/analyses/over_prompts.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/run_prompt.h"
 #include "model/files/error.h"
+#include "model/maths/best.h"
 
 namespace headscope::app {
 
@@ -27,7 +27,7 @@ static auto order_of(const FoundActivation& f) {
 
 namespace {
 
-using BestWeights = BestFound<FoundWeight>;
+using BestWeights = model::Best<FoundWeight>;
 /// The excerpt around a position of a run. `value`: the number of each position; empty: none.
 Excerpt excerpt_of(const PromptRun& run, int position, int before, int after,
                    const std::function<float(int position)>& value = {}) {
@@ -45,16 +45,16 @@ Excerpt excerpt_of(const PromptRun& run, int position, int before, int after,
 /// Adds what was found in one more prompt to at most `most`, and to the count of all. `excerpt(found)` makes
 /// that of a place in the prompt.
 template <class One, class MakeExcerpt>
-void join_found(Found<One>& all, const BestFound<One>& found, int prompt, std::size_t most,
+void join_found(Found<One>& all, const model::Best<One>& found, int prompt, std::size_t most,
                 const MakeExcerpt& excerpt) {
-  const std::vector<One> candidates = found.best();
+  const std::vector<One> candidates = found.sorted();
   const bool is_full = all.best.size() == most;
-  if (candidates.empty() || (is_full && !is_better(candidates.front(), all.best.back()))) {
+  if (candidates.empty() || (is_full && !model::is_better(candidates.front(), all.best.back()))) {
     all.count += found.count();
     return;
   }
   std::vector<One> kept;
-  std::ranges::merge(all.best, candidates, std::back_inserter(kept), is_better<One>);
+  std::ranges::merge(all.best, candidates, std::back_inserter(kept), model::is_better<One>);
   kept.resize(std::min(kept.size(), most));
   std::vector<Excerpt> excerpts(kept.size());
   for (std::size_t i = 0; i < kept.size(); ++i)
@@ -236,7 +236,7 @@ class WatchedNeurons {
   /// Adds the largest activations in a run to those that are kept.
   void add(const PromptRun& run, int prompt, FoundActivations& found) const {
     const std::vector<int>& ids = run.run->tokens;
-    BestFound<FoundActivation> best(ActivationsOfRun::kMax);
+    model::Best<FoundActivation> best(ActivationsOfRun::kMax);
     for (int position = 0; position < run.run->length(); ++position) {
       for (std::size_t i = 0; i < neurons_.size(); ++i) {
         const float activation = values_[i][position];

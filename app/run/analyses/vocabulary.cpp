@@ -4,9 +4,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "app/run/analyses/best_found.h"
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vectors.h"
+#include "model/maths/best.h"
 #include "model/pass/statistics.h"
 
 namespace headscope::app {
@@ -78,12 +78,12 @@ NearestTokens NearestTo::compute(const PromptRun& run, const Computation<Nearest
   run.model->transformer->parameter_rows(0, result.id, 1, row);
   run.model->transformer->compare_embeddings(row, computation.workspace, dots, norms);
   result.norm = norms[self];
-  BestFound<Neighbour> nearest(NearestTokens::kMax);
+  model::Best<Neighbour> nearest(NearestTokens::kMax);
   for (std::size_t id = 0; id < vocabulary; ++id) {
     const float cosine = dots[id] / (norms[id] * norms[self]);
     if (id != self && std::isfinite(cosine)) nearest.add({static_cast<int>(id), dots[id], norms[id], cosine});
   }
-  result.tokens = nearest.best();
+  result.tokens = nearest.sorted();
   return result;
 }
 

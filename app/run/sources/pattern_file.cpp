@@ -297,7 +297,7 @@ void PatternFile::read(int layer, int head, int first_query, std::span<float> ou
   for (std::size_t done = 0; done < out.size();) {
     const std::size_t count = std::min(out.size() - done, kWeightsAtOnce);
     file_->read(of.offset + (first + done) * size, std::span(piece).first(count * size));
-    model::convert(of.precision, piece.data(), count, model::Precision::f32, out.data() + done);
+    model::fastest_kernels().widen(piece.data(), of.precision, static_cast<int>(count), out.data() + done);
     done += count;
   }
 }
