@@ -303,70 +303,38 @@ TEST_F(PlayingTest, TheButtonRunsThroughTheStagesOnce) {
   EXPECT_EQ(stage(), 0);
 }
 
-TEST_F(PlayingTest, StopsWhenThePersonChoosesSomething) {
-  core_.apply(ShowView{"scores"});
-  const auto play = [&] {
-    core_.apply(PlayOption{&stage_option()});
-    shown(core_);
-    pass(0.3);
-    EXPECT_NE(core_.state().playing, nullptr);
-  };
-  play();
-  core_.apply(SetOption{&stage_option(), 2.5});
-  EXPECT_EQ(core_.state().playing, nullptr);
-  EXPECT_EQ(stage(), 2.5);
-  play();
-  core_.apply(ShowView{"heatmap"});
-  EXPECT_EQ(core_.state().playing, nullptr);
-  core_.apply(ShowView{"scores"});
-  play();
-  core_.apply(PlayOption{&stage_option()});
-  EXPECT_EQ(core_.state().playing, nullptr);
-}
-
-// Each of these sets the option without SetOption.
-TEST_F(PlayingTest, StopsWhenTheOptionIsRestored) {
-  const auto play = [&] {
+TEST_F(PlayingTest, StopsWhenTheOptionIsSetOrRestoredOrOutOfSight) {
+  const std::map<std::string, std::function<void()>> stops{
+      {"a choice",
+       [&] {
+         core_.apply(SetOption{&stage_option(), 2.5});
+       }},
+      {"the button", [&] { core_.apply(PlayOption{&stage_option()}); }},
+      {"another view", [&] { core_.apply(ShowView{"heatmap"}); }},
+      {"the view before", [&] { core_.apply(Revisit{}); }},
+      {"undo", [&] { core_.apply(UndoClick{}); }},
+      {"a session", [&] {
+         Recipe recipe{session_of(core_.state(), core_.snapshot()), {}};
+         core_.apply(OpenSession{.recipe = recipe, .model = bundled_folder()});
+       }}};
+  for (const auto& [what, stop] : stops) {
+    SCOPED_TRACE(what);
+    core_.apply(SetOption{&stage_option(), 0.0});
+    apply_and_show(core_, ShowView{"heatmap"});
     core_.apply(ShowView{"scores"});
     core_.apply(BeginClick{});
     core_.apply(PlayOption{&stage_option()});
     shown(core_);
-    pass(2);
+    pass(1.2);
     ASSERT_NE(core_.state().playing, nullptr);
     ASSERT_GT(stage(), 1);
-  };
-  play();
-  core_.apply(UndoClick{});
-  ASSERT_EQ(stage(), 0);
-  pass(1);
-  EXPECT_EQ(stage(), 0);
-  EXPECT_EQ(core_.state().playing, nullptr);
-
-  play();
-  Recipe recipe{session_of(core_.state(), core_.snapshot()), {}};
-  const double of_session = stage();  // opened at that very moment
-  core_.apply(OpenSession{.recipe = recipe, .model = bundled_folder()});
-  shown(core_);
-  pass(5);
-  EXPECT_EQ(stage(), of_session);
-  EXPECT_EQ(core_.state().playing, nullptr);
-}
-
-TEST_F(PlayingTest, StopsWhereNobodySeesIt) {
-  apply_and_show(core_, ShowView{"heatmap"});
-  core_.apply(ShowView{"scores"});
-  core_.apply(PlayOption{&stage_option()});
-  shown(core_);
-  pass(1.2);
-  const double before = stage();
-  core_.apply(Revisit{});
-  ASSERT_EQ(core_.state().view, "heatmap");
-  pass(1);
-  EXPECT_EQ(stage(), before);
-  EXPECT_EQ(core_.state().playing, nullptr);
-  shown(core_);
-  EXPECT_FALSE(core_.take_results());
-  EXPECT_FALSE(core_.seconds_until_update());
+    stop();
+    const double before = stage();
+    shown(core_);
+    pass(1);
+    EXPECT_EQ(stage(), before);
+    EXPECT_EQ(core_.state().playing, nullptr);
+  }
 }
 
 }  // namespace

@@ -260,30 +260,15 @@ TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
             "show heatmap");
 }
 
-/// Part of a pass: only some blocks are known.
-class PartOfPass final : public Answers {
- public:
-  PartOfPass(const Scenario& s, std::size_t blocks) {
-    TokenPass part = *s.ask(PassOfToken{kPosition});
-    part.blocks.resize(blocks);
-    part.ln_f.clear();
-    answer_ = std::make_shared<const Answer>(
-        Answer{std::make_shared<const TokenPass>(std::move(part)), 1, false, {}});
-  }
-  std::shared_ptr<const Answer> ask(const Question& question) override {
-    return question == Question(PassOfToken{kPosition}) ? answer_ : nullptr;
-  }
-
- private:
-  std::shared_ptr<const Answer> answer_;
-};
-
 TEST(PassView, ShowsWhatThereIsWhileTheRestIsComputed) {
   const Scenario s = robot_of_pass();
   for (const std::size_t blocks : {0U, 1U, 2U, 3U}) {
     SCOPED_TRACE(blocks);
-    PartOfPass part(s, blocks);
-    const ViewFixture shown("pass", s.context(1200, 800, part));
+    TokenPass part = *s.ask(PassOfToken{kPosition});
+    part.blocks.resize(blocks);
+    part.ln_f.clear();
+    OneAnswer answers(PassOfToken{kPosition}, part, false);
+    const ViewFixture shown("pass", s.context(1200, 800, answers));
     EXPECT_THAT(shown.picture().subtitle, HasSubstr("computing…"));
     EXPECT_EQ(senseless_item(shown.scene()), -1);
     EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");

@@ -135,17 +135,6 @@ TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
     EXPECT_EQ(may_see(*s.run, {kLayer, kHead}, 1, key), key <= 3) << key;
 }
 
-TEST(EditedAttention, LinesLeadToLaterKeysToo) {
-  for_each_edited([](const Scenario& s, const EditedCase&, const auto& weights) {
-    const ViewFixture shown("lines", s, 900, 800, {{"threshold", "0.05"}, {"all-queries", "yes"}});
-    std::set<std::pair<int, int>> listed;
-    for (const auto& row : text_rows(shown.table())) listed.emplace(std::stoi(row[1]), std::stoi(row[3]));
-    for (int query = 0; query < s.length(); ++query)
-      for (int key = 0; key < s.length(); ++key)
-        EXPECT_EQ(listed.contains({query, key}), weights[query][key] >= 0.05) << query << " " << key;
-  });
-}
-
 TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
   const Scenario s = scenario_of("L2H1.pattern[2,6]=0.5; L3H0.mask=none", {0, 0, 2, -1});
   const auto key = [&](int layer, int head, int query, int wanted) {
