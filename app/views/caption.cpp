@@ -14,25 +14,18 @@
 #include "app/views/parts/list_means.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::app {
 
 namespace {
 
-/// Truncates a longer text between characters. Returns whether it did.
-bool shorten(std::string& text, std::size_t most) {
-  if (text.size() <= most) return false;
-  const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
-  std::size_t end = most;
-  while (end > 0 && end + 4 > most && is_continuation(text[end])) --end;
-  text.resize(end);
-  return true;
-}
-
 /// A prompt in quotes: truncated between characters, spaces kept, line ends and the like made visible.
 std::string quoted(std::string text, bool printed) {
   constexpr std::size_t kOnScreen = 60, kPrinted = 480;  // bytes
-  const bool cut = shorten(text, printed ? kPrinted : kOnScreen);
+  const std::size_t most = printed ? kPrinted : kOnScreen;
+  const bool cut = text.size() > most;
+  if (cut) text.resize(most), text.resize(most - viz::incomplete_tail(text));
   if (const std::size_t space = text.rfind(' '); cut && printed && space != text.npos && space > kOnScreen)
     text.resize(space);
   std::string shown;

@@ -144,28 +144,22 @@ void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std
     const auto tokens = n.effects[row].pushed(up);
     return place < tokens.size() ? &tokens[place] : nullptr;
   };
-  const auto push = [&n, pushed](int row) { return static_cast<float>(n.effects[row].push(*pushed(row))); };
-  const auto waits = [&n](int row) { return n.effects[row].tokens == nullptr; };
-  const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
   const auto unless_missing = [pushed](auto cell) {
     return [pushed, cell](int row) { return pushed(row) ? std::optional(cell(row)) : std::nullopt; };
   };
-  list.file(note_column(file + "id"), unless_missing([pushed](int row) { return pushed(row)->id; }));
+  const auto push =
+      unless_missing([&n, pushed](int row) { return static_cast<float>(n.effects[row].push(*pushed(row))); });
+  const auto label = [&c, pushed](int row) { return pushed(row) ? label_of(c, pushed(row)->id) : ""; };
+  const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
   const float width = 6 * c.font_size;  // fixed, because the texts arrive one after the other
-  const auto label = [&c, &n, pushed, waits, first = up && place == 0](int row) {
-    if (pushed(row)) return label_of(c, pushed(row)->id);
-    const bool says = first && waits(row) && (row == 0 || !waits(row - 1));
-    return !says ? "" : n.effects[row].failure.empty() ? kComputing : n.effects[row].failure;
-  };
-  ListColumn& column = list.text(place > 0 ? ""
-                                 : up      ? "pushes up"
-                                           : "pushes down",
-                                 (up ? 8 : 7) - 3 * static_cast<int>(place), label,
-                                 {.file = note_column(file + "token"), .least = width, .most = width});
-  column.detail = [pushed, push](int row) { return pushed(row) ? signed_number(push(row)) : ""; };
-  column.file_cell = [named = unless_missing([&c, pushed](int row) { return label_of(c, pushed(row)->id); })](
-                         int row) { return cell_of(named(row)); };
-  list.file(note_column(file + "push"), unless_missing(push));
+  list.file(note_column(file + "id"), unless_missing([pushed](int row) { return pushed(row)->id; }));
+  list.text(place > 0 ? ""
+            : up      ? "pushes up"
+                      : "pushes down",
+            (up ? 8 : 7) - 3 * static_cast<int>(place), label,
+            {.file = note_column(file + "token"), .least = width, .most = width})
+      .detail = [push](int row) { return push(row) ? signed_number(double{*push(row)}) : ""; };
+  list.file(note_column(file + "push"), push);
 }
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
@@ -322,10 +316,14 @@ void declare(Content& it) {
       if (region_of(picture, hit).role == kCurve) rows.say_row(facts, nearest_row(n, plot, hit.col));
     };
   }
+  std::string pushes =
+      "a neuron's direct contribution to a token's logit, without ln_f: " + std::string(delta(c)) +
+      "(after × W_out[neuron] · W_U[token])" +
+      (is_between_models(c) ? ", each with its own model's weights" : "");
+  const auto missing = std::ranges::find(n.effects, nullptr, &LogitEffect::tokens);
+  if (missing != n.effects.end()) pushes = missing->failure.empty() ? kComputing : missing->failure;
   it.body = rows(boxes(BoxPtr(strips_of(c, n)), beside(boxes(std::move(curve), BoxPtr(std::move(list)))),
-                       notes({"pushes: a neuron's direct contribution to a token's logit, without ln_f: " +
-                              std::string(delta(c)) + "(after × W_out[neuron] · W_U[token])" +
-                              (is_between_models(c) ? ", each with its own model's weights" : "")})));
+                       notes({"pushes: " + pushes})));
 }
 
 View view() {

@@ -276,12 +276,7 @@ Table table(const PositionShift& shift) {
 
 void add_facts(Facts& facts, const PositionShift& shift, int k) {
   facts.say(counted(k, "position") + " ahead");
-  for (const Method& method : kMethods) {
-    const float error = (shift.*method.errors)[k];
-    facts.number(std::string(method.words) + ":", error, Fact::Location::tooltip);
-    facts.said.back().copied.clear();
-    facts.number(std::string(method.name), error, Fact::Location::status);
-  }
+  for (const Method& method : kMethods) facts.number(method.name, (shift.*method.errors)[k]);
 }
 
 void declare_shift(Content& it) {

@@ -64,19 +64,10 @@ std::string plain(double value) {
 
 std::string percent(double fraction) {
   const double p = 100 * fraction;
-  std::array<char, 32> text{};
-  if (p >= 99.95 && p < 100) {
-    std::snprintf(text.data(), text.size(), "%.2f %%", std::min(p, 99.99));
-  } else if (p >= 10 || p == 0) {
-    std::snprintf(text.data(), text.size(), "%.1f %%", p);
-  } else if (p >= 0.1) {
-    std::snprintf(text.data(), text.size(), "%.2f %%", p);
-  } else if (p >= 0.001) {
-    std::snprintf(text.data(), text.size(), "%.4f %%", p);
-  } else {
-    return viz::number(p, 2) + " %";
-  }
-  return text.data();
+  if (p != 0 && !(p >= 0.001)) return viz::number(p, 2) + " %";
+  const bool is_nearly_all = p >= 99.95 && p < 100;
+  const int decimals = is_nearly_all ? 2 : p >= 10 || p == 0 ? 1 : p >= 0.1 ? 2 : 4;
+  return viz::fixed_number(is_nearly_all ? std::min(p, 99.99) : p, decimals) + " %";
 }
 
 std::string bytes_as_hex(std::string_view bytes) {
