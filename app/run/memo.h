@@ -26,8 +26,8 @@ struct RunIds {
   RunIds() = default;
   explicit RunIds(const PromptRun& run);
   RunId own, baseline;  ///< the same for a run without a baseline
-  std::size_t compared =
-      0;  ///< the baseline, and which of its positions stand for the run's; 0: there is none
+  /// The baseline, and which of its positions stand for the run's; 0: there is none.
+  std::size_t compared = 0;
 };
 
 /// What an answer depends on, and nothing else: what is stale cannot be reached. A question about a baseline
@@ -51,6 +51,7 @@ class AnswerCache {
   std::shared_ptr<const Answer> use(const AnswerKey& key, std::uint64_t time);
   void keep(const AnswerKey& key, std::shared_ptr<const Answer> answer, std::uint64_t time);
   void erase(const AnswerKey& key);
+
   struct Entry {
     AnswerKey key;
     std::shared_ptr<const Answer> answer;
