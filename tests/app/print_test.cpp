@@ -4,7 +4,6 @@
 
 #include "app/views/content.h"
 #include "app/views/export.h"
-#include "app/views/print_target.h"
 #include "tests/app/view_fixture.h"
 #include "tests/app/views/view_suite.h"
 #include "tests/support/matchers.h"

@@ -1,13 +1,19 @@
+#include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
-#include "app/views/block/pass_charts.h"
+#include "app/views/parts/curve_box.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
 #include "viz/charts/curves.h"
 
 namespace headscope::app::pass {
 
-/// Roles of regions, besides that of the charts. id: index of the line, col: dimension.
-enum Role { kStep, kStrip };
+/// Roles of regions. step, strip: id: index of the line, col: dimension. chart: col: layer.
+enum Role { kStep, kStrip, kChart };
+
+constexpr int color_of(bool mlp) {  // see viz::categorical
+  return mlp ? 3 : 2;
+}
+
 /// In the order of the pass; kBefore and kAfter stand for all blocks before and after the one shown in full.
 enum Step {
   kEmbedding,
@@ -151,7 +157,7 @@ void paint_box(viz::Scene& scene, const ViewContext& c, const Line& line, const 
   const viz::Style style = style_of(c);
   const bool colored = line.step == kAttention || line.step == kMlp;
   const viz::Color color =
-      colored ? viz::categorical(*c.theme, pass_charts::color_of(line.step == kMlp)) : c.theme->text_muted;
+      colored ? viz::categorical(*c.theme, color_of(line.step == kMlp)) : c.theme->text_muted;
   if (line.name.empty()) {
     const float arm = 0.55F * box.w / 2;
     const viz::Point at = box.center();
@@ -242,6 +248,60 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   return list;
 }
 
+// ---- charts of all layers ----
+
+using BlockNumber = double BlockPass::*;
+
+/// A number of each block's attention and of its MLP, as far as they are known.
+BoxPtr chart_of(const ViewContext& c, const TokenPass& pass, std::string title, BlockNumber attention,
+                BlockNumber mlp, std::string x_title = {}) {
+  const bool cosine = attention == &BlockPass::attn_cosine;
+  Curves curves{std::move(title), std::move(x_title)};
+  curves.curves = {{"attention", color_of(false), {}}, {"MLP", color_of(true), {}}};
+  double low = 1, high = 0;
+  for (const auto& block : pass.blocks) {
+    for (const auto& [curve, number] : {std::pair(0, attention), std::pair(1, mlp)}) {
+      const double value = (*block).*number;
+      curves.curves[curve].values.push_back(static_cast<float>(value));
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
+  curves.count = c.run->run->config.n_layer, curves.marked = c.selection.layer;
+  curves.low = cosine ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
+  curves.high = cosine ? 1 : viz::round_limit(high);
+  const auto height = [](float) { return Wish{6, 8, 16}; };
+  return curve_box(std::move(curves), height,
+                   {kChart, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
+}
+
+BoxPtr charts_of(const ViewContext& c, const TokenPass& pass) {
+  const std::string of = c.side == Side::difference ? "the difference in " : "";
+  return rows(boxes(may_be_left_out(chart_of(c, pass, "norm of " + of + "the stream after it",
+                                             &BlockPass::mid_norm, &BlockPass::post_norm),
+                                    "the norms", 2),
+                    may_be_left_out(chart_of(c, pass, "cosine of " + of + "the stream before and after",
+                                             &BlockPass::attn_cosine, &BlockPass::mlp_cosine),
+                                    "the cosines"),
+                    chart_of(c, pass, "norm of " + of + "what is added", &BlockPass::attn_norm,
+                             &BlockPass::mlp_norm, "layer")));
+}
+
+/// Says what a layer adds.
+void add_layer(Facts& facts, const ViewContext& c, const TokenPass& pass, int layer) {
+  if (layer >= std::ssize(pass.blocks)) return facts.say(kComputing);
+  const BlockPass& block = *pass.blocks[layer];
+  const std::string of = difference_prefix(c);
+  const auto say = [&](const std::string& part, double before, double added, double after, double cosine) {
+    facts.number(part + " adds a vector of norm", added);
+    facts.say(of + "stream's norm " + viz::number(before, 5) + " → " + viz::number(after, 5));
+    if (!std::isnan(cosine)) facts.number("cosine of " + of + "the stream before and after", cosine);
+  };
+  say("attention", pass.resid_norm(layer), block.attn_norm, block.mid_norm, block.attn_cosine);
+  say("MLP", block.mid_norm, block.mlp_norm, block.post_norm, block.mlp_cosine);
+  for (const bool mlp : {false, true}) add_part_edits(facts.commands, c, layer, mlp);
+}
+
 // ---- what is said ----
 
 /// The summands of an addition's component.
@@ -322,21 +382,21 @@ void declare(Content& it) {
   list->row_facts = [&](Facts& facts, int row) { add_step_facts(facts, c, n.lines[row]); };
   it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
     const viz::Region& region = region_of(picture, hit);
-    if (region.role == pass_charts::kRole) pass_charts::add_facts(facts, c, pass, hit.col);
+    if (region.role == kChart) add_layer(facts, c, pass, hit.col);
     if (region.role == kStrip) add_summands(facts, n, n.lines[region.id], hit.col);
   };
   it.keys = arrows({1, 0});
   const std::string value = c.side == Side::difference ? "difference" : "value";
   BoxPtr steps = rows(
       boxes(std::move(list), beside(boxes(legend(n.stream, value), legend(n.normalized, "normalized")))));
-  it.body = beside(boxes(std::move(steps), may_be_left_out(pass_charts::charts_of(c, pass), "the charts")));
+  it.body = beside(boxes(std::move(steps), may_be_left_out(charts_of(c, pass), "the charts")));
 }
 
 View view() {
   View view = make_view("pass", "Forward pass", declare,
                         "the forward pass of one token: what each step computes, and how far each layer "
                         "moves the residual stream");
-  view.landmarks = {landmark("charts", pass_charts::kRole)};
+  view.landmarks = {landmark("charts", kChart)};
   return view;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/views/print_target.h"
+#include "app/views/export.h"
 #include "viz/scene/contrast.h"
 
 namespace headscope::app {
