@@ -243,12 +243,10 @@ View with_means(View view) {
     view.menu = [prompt = std::move(view.menu)](const ViewContext& c) {
       return mean_is_shown(c) ? std::vector<MenuLine>() : prompt(c);
     };
-  if (!view.has_list())
-    view.refuse = [prompt = std::move(view.refuse)](const ViewContext& c) {
-      return c.max_rows > 0 ? "--rows applies only to means, --over-list yes" : prompt ? prompt(c) : "";
-    };
-  view.refuse = [prompt = std::move(view.refuse)](const ViewContext& c) {
-    return !prompt || mean_is_shown(c) ? "" : prompt(c);  // prompts that cannot be measured are skipped
+  view.refuse = [prompt = std::move(view.refuse), has_list = view.has_list()](const ViewContext& c) {
+    if (mean_is_shown(c)) return std::string();  // prompts that cannot be measured are skipped
+    if (!has_list && c.max_rows > 0) return std::string("--rows applies only to means, --over-list yes");
+    return prompt ? prompt(c) : "";
   };
   view.options.insert(view.options.begin(), &kMeanOverList);
   view.options.push_back(&kFirstMean);

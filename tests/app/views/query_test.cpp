@@ -104,6 +104,12 @@ TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
   }
 }
 
+ViewContext breakdown(Side side, const Scenario& scenario) {
+  ViewContext c = on(side, "query", scenario, 1400, 900);
+  set(c, "strips", "breakdown");
+  return c;
+}
+
 ViewFixture breakdown_at(int key) {
   return {"query", Scenario(kRobot, {1, 2, kQuery, key}), 1400, 900, {{"strips", "breakdown"}}};
 }
@@ -133,6 +139,12 @@ TEST(ScoreBreakdown, NumbersAreTheReferences) {
   EXPECT_NEAR(number("weight"), head.weights[kQuery][3], kTolerance);
 }
 
+TEST(ScoreBreakdown, LeavesRoomForKeysInALowPane) {
+  ViewContext c = breakdown(Side::run, Scenario(kRobot, {1, 2, kQuery, 3}));
+  c.width = 690, c.height = 450, c.in_pane = true;
+  EXPECT_THAT(find_view("query")->build(c).subtitle, Not(HasSubstr("no room for")));
+}
+
 TEST(ScoreBreakdown, TakesTheStrongestKeyWhereNoneIsChosen) {
   const auto& weights = reference_head(Scenario(kRobot, {1, 2})).weights[kQuery];
   EXPECT_EQ(fact_of(breakdown_at(-1).table(), "key"), std::ranges::max_element(weights) - weights.begin());
@@ -142,12 +154,6 @@ constexpr int kLayer = 2, kHead = 1;
 
 Scenario edited(const char* edits, Selection selection = {kLayer, kHead, 8, -1}) {
   return testing::edited(edits, selection);
-}
-
-ViewContext breakdown(Side side, const Scenario& scenario) {
-  ViewContext c = on(side, "query", scenario, 1400, 900);
-  set(c, "strips", "breakdown");
-  return c;
 }
 
 Table breakdown_of(Side side, const Scenario& scenario) {
