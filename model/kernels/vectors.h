@@ -82,10 +82,11 @@ INLINE inline Bits load_bits(const void* p) {
   return __builtin_bit_cast(Bits, _mm512_cvtepu16_epi32(load_halves(p)));
 #elif defined(HEADSCOPE_AVX2)
   return __builtin_bit_cast(Bits, _mm256_cvtepu16_epi32(load_halves(p)));
+#elif defined(HEADSCOPE_NEON)
+  return vmovl_u16(vld1_u16(static_cast<const unsigned short*>(p)));
 #else
-  unsigned short __attribute__((vector_size(2 * kLanes))) bits;
-  __builtin_memcpy(&bits, p, sizeof bits);
-  return __builtin_convertvector(bits, Bits);
+  const auto* const bits = static_cast<const unsigned short*>(p);
+  return Bits{bits[0], bits[1], bits[2], bits[3]};
 #endif
 }
 INLINE inline Vector load(const Brain* p) {

@@ -262,6 +262,10 @@ void* mmap(void* address, size_t size, int protection, int flags, int file, off_
   return reinterpret_cast<void*>(system_call(SYS_mmap, address, size, protection, flags, file, at));
 }
 void* mmap64(void*, size_t, int, int, int, off64_t) noexcept __attribute__((alias("mmap")));
+/// Operator new takes memory with it that begins at a cache line.
+void* aligned_alloc(size_t alignment, size_t size) noexcept {
+  return fails("map", "memory") ? nullptr : next<void* (*)(size_t, size_t)>("aligned_alloc")(alignment, size);
+}
 
 int stat(const char* path, struct stat* to) noexcept {
   return fails("stat", path) ? -1 : static_cast<int>(system_call(SYS_newfstatat, AT_FDCWD, path, to, 0));
