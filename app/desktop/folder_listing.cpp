@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -58,8 +57,8 @@ std::string why_not(const fs::path& folder, const std::error_code& error) {
   return "The folder " + system::text_of(folder) + " cannot be read: " + error.message() + ".";
 }
 
-/// What a path is; pictures by their name alone, so that they may still lack a recipe. Nothing: nothing that
-/// can be opened.
+/// What a path is; pictures and lists by their names alone, so that they may still lack a recipe. Nothing:
+/// nothing that can be opened.
 std::optional<FolderEntry::Kind> kind_of(const fs::path& path) {
   using Kind = FolderEntry::Kind;
   const std::string name = system::text_of(path.filename());
@@ -67,11 +66,9 @@ std::optional<FolderEntry::Kind> kind_of(const fs::path& path) {
   const auto kind = system::kind_at(path);
   if (kind == system::FileKind::folder) return is_gpt2(path) ? Kind::model : Kind::folder;
   if (kind != system::FileKind::regular) return std::nullopt;
-  if (name.ends_with(".headscope")) return Kind::session;
-  if (const auto format = format_of(path); format && format != FileFormat::csv) return Kind::figure;
-  if (name.ends_with(".safetensors"))
-    return PatternFile::is_one(path) ? std::optional(Kind::patterns) : std::nullopt;
-  return name != "merges.txt" && may_hold_prompts(path) ? std::optional(Kind::prompts) : std::nullopt;
+  const auto named = kind_by_name(path);
+  if (name == "merges.txt" || (named == Kind::patterns && !PatternFile::is_one(path))) return std::nullopt;
+  return named;
 }
 
 /// The command that makes a figure; nothing if the file is no picture with a recipe.
@@ -139,6 +136,15 @@ FolderListing list_folder(const fs::path& folder) noexcept {
     listing.problem = "The folder has too many entries to list.";
   }
   return listing;
+}
+
+std::optional<FolderEntry::Kind> kind_by_name(const fs::path& file) {
+  using Kind = FolderEntry::Kind;
+  const std::string extension = lowered(system::text_of(file.extension()));
+  if (extension == kSessionExtension) return Kind::session;
+  if (extension == ".safetensors") return Kind::patterns;
+  if (const auto format = format_of(file); format && format != FileFormat::csv) return Kind::figure;
+  return may_hold_prompts(file) ? std::optional(Kind::prompts) : std::nullopt;
 }
 
 bool natural_less(std::string_view a, std::string_view b) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ struct FolderListing {
 /// long on a slow or dead disk, so do not call it on the window's thread (see Background). Never throws.
 /// Entries that cannot be read (a broken link, another user's folder) are skipped or do not count as models.
 FolderListing list_folder(const std::filesystem::path& folder) noexcept;
+
+/// What a file may be, judging by its name; nothing: nothing that can be opened.
+std::optional<FolderEntry::Kind> kind_by_name(const std::filesystem::path& file);
 
 /// Natural order: ignores case and compares numbers by value; ties are ordered by bytes.
 bool natural_less(std::string_view a, std::string_view b);

@@ -24,10 +24,6 @@
 namespace headscope::app {
 namespace {
 
-std::string lower_extension(const std::filesystem::path& file) {
-  return lowered(system::text_of(file.extension()));
-}
-
 /// `patches`: include those from the second model.
 std::vector<std::string> written_edits(const EditList& list, bool patches) {
   std::vector<std::string> words;
@@ -347,13 +343,9 @@ std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
   return suggested(state, snapshot, rest.append(extension_of(state.export_form.kind)));
 }
 
-bool may_hold_recipe(const std::filesystem::path& file) {
-  const auto format = format_of(file);
-  return lower_extension(file) == kSessionExtension || (format && format != FileFormat::csv);
-}
-
 bool is_for_open_file(const std::filesystem::path& file) {
-  return may_hold_recipe(file) || may_hold_prompts(file);
+  const auto kind = kind_by_name(file);
+  return kind && kind != FolderEntry::Kind::patterns;
 }
 
 bool is_open(const std::filesystem::path& model, const Snapshot& snapshot) {
@@ -361,11 +353,11 @@ bool is_open(const std::filesystem::path& model, const Snapshot& snapshot) {
 }
 
 bool may_hold_patterns(const std::filesystem::path& file) {
-  return lower_extension(file) == ".safetensors";
+  return kind_by_name(file) == FolderEntry::Kind::patterns;
 }
 
 bool may_hold_tensors(const std::filesystem::path& file) {
-  return may_hold_patterns(file) || lower_extension(file) == ".bin";
+  return may_hold_patterns(file) || lowered(system::text_of(file.extension())) == ".bin";
 }
 
 }  // namespace headscope::app

@@ -62,8 +62,6 @@ std::string suggested_session(const UiState& state, const Snapshot& snapshot);
 /// "tales-L1H2-heatmap.png" in the folder of the last export, or where the program was started.
 std::string suggested_figure(const UiState& state, const Snapshot& snapshot);
 
-/// Whether a file may hold a session or a figure's recipe, judging by its name.
-bool may_hold_recipe(const std::filesystem::path& file);
 /// Whether OpenFile handles a file, judging by its name: one that may hold a recipe, or a list of prompts.
 bool is_for_open_file(const std::filesystem::path& file);
 /// Whether a model is the open one; the path of its weights file counts as its folder.

@@ -467,16 +467,7 @@ int run_window(const WindowOptions& options) {
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
   const system::InterruptGuard signals;
-  try {
-    Shell(window, core, screen).run(signals);
-  } catch (const std::exception& error) {
-    try {
-      core.close();
-    } catch (const std::exception& also) {
-      throw std::runtime_error(std::string(error.what()) + " Also: " + also.what());
-    }
-    throw;
-  }
+  Shell(window, core, screen).run(signals);
   window_ready = false;
   core.close();
   signals.check();
