@@ -39,13 +39,6 @@ TEST_F(CoreTest, ATextLongerThanAnyModelReadsIsRefusedWhereItEnters) {
   EXPECT_EQ(prompt(core), full);
 }
 
-TEST_F(CoreTest, AnEmptyClipboardLeavesTheSelectionAlone) {
-  CoreFixture core(options("chosen"));
-  press(core, Key::a, {.ctrl = true});
-  press(core, Key::v, {.ctrl = true});
-  EXPECT_EQ(prompt(core), "chosen");
-}
-
 TEST_F(CoreTest, MovingTheMouseBuildsNoPicture) {
   CoreFixture core(options());
   const int built = core.cache().built();
@@ -179,31 +172,6 @@ TEST_F(CoreTest, TheWheelZoomsAboutTheMouseAndADoubleClickShowsAll) {
   click(core, at, 2);
   EXPECT_EQ(core.state().options[kZoom], Zoom{});
   EXPECT_EQ(core.state().selection.query, -1) << "as it was before the first of the two clicks";
-}
-
-TEST_F(CoreTest, DialogsTakeTheMouseFromWhatLiesUnderThem) {
-  Core core(options());
-  const viz::Point chip = cell(picture(shown(core), "tokens"), 1);
-  handle_and_show(core, KeyDown{Key::f1, {}});
-  click(core, chip);
-  EXPECT_EQ(core.state().selection.query, -1);
-  click_item(core, "Close");
-  EXPECT_EQ(core.state().dialog, Dialog::none);
-  shown(core);
-  click(core, chip);
-  EXPECT_EQ(core.state().selection.query, 1);
-}
-
-TEST_F(CoreTest, AnActionThatThrowsLosesNothing) {
-  CoreFixture core(options("The old king"));
-  const std::string view = core.state().view;
-  EXPECT_THROW(core.apply(SetVisibility{0, 0, -1, 0, false}),
-               std::out_of_range);  // no view asks for such a cell
-  EXPECT_EQ(prompt(core), "The old king");
-  EXPECT_EQ(core.state().model, bundled_folder());
-  EXPECT_EQ(core.state().view, view);
-  apply_and_show(core, TypeInField{Field::prompt, Insert{" had", false}});
-  EXPECT_EQ(core.snapshot().run->prompt.text, "The old king had");
 }
 
 TEST_F(CoreTest, AFetchEndsBeforeTheCoreDoes) {

@@ -273,18 +273,6 @@ TEST(State, ScrollPositionsAreResetWithAnotherQueryOrPrompt) {
   EXPECT_GT(following, 0);
 }
 
-TEST(State, OpeningAModelAsksForItOnceMore) {
-  UiState state;
-  state.load_request = 1;
-  state = after(state, {OpenModel{"/models/a"}});
-  EXPECT_EQ(wanted(state, {}).load_request, 2U);
-  EXPECT_EQ(wanted(state, {}).model, "/models/a");
-  state = after(state, {OpenModel{"/models/a"}});
-  EXPECT_EQ(wanted(state, {}).load_request, 3U) << "the same folder may hold something else by now";
-  state = after(state, {change(&UiState::load_cancel, state.load_request)});
-  EXPECT_EQ(wanted(state, {}).load_cancel, 3U);
-}
-
 TEST(State, AViewOfTheOtherPaneChangesPlacesWithThisOne) {
   UiState state = after({}, {ShowView{"heatmap"}, ShowView{"query", true}});
   EXPECT_EQ(state.view, "heatmap");
@@ -324,13 +312,6 @@ TEST(State, AMessageGoesWhenWhatItIsAboutChanges) {
       after({}, {CompareModel{"/a"}, CompareModel{"/b"}, SetSide{Side::baseline}, Undo{}, Undo{}});
   EXPECT_EQ(undone.side, Side::run);
   EXPECT_EQ(undone.message.text, "Undone: second model.") << "said twice, of two steps";
-}
-
-TEST(State, ChoosingASecondModelIsAStepOfUndo) {
-  UiState state = after({}, {CompareModel{"/other"}, Undo{}});
-  EXPECT_TRUE(state.second.model.empty());
-  EXPECT_EQ(state.message.text, "Undone: second model.");
-  EXPECT_EQ(after(state, {Undo{true}}).second.model, "/other");
 }
 
 }  // namespace

@@ -48,17 +48,6 @@ void wait_for_all_tasks() {
   while (running_tasks > 0) std::this_thread::yield();
 }
 
-TEST(Background, BringsResultsAndWakes) {
-  Bell bell;
-  Background<int> background([&] { bell.ring(); });
-  EXPECT_THAT(background.take(), IsEmpty());
-  background.run("a", [] { return 1; });
-  background.run("b", [] { return 2; });
-  ASSERT_TRUE(bell.wait_for(2));
-  EXPECT_THAT(background.take(), UnorderedElementsAre(1, 2));
-  EXPECT_THAT(background.take(), IsEmpty());
-}
-
 TEST(Background, AWorkMayTellThingsBeforeItEnds) {
   Bell bell;
   Background<int> background([&] { bell.ring(); });

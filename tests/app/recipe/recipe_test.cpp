@@ -112,10 +112,6 @@ TEST(Recipe, IsReadOutOfPicturesInWhichItIsALineOfAscii) {
   EXPECT_EQ(recipe_of(viz::to_svg({10, 10, {}, {}}, *fonts, {.notes = notes}), "a").session, recipe.session);
 }
 
-TEST(Recipe, MayBeginWithBlanks) {
-  EXPECT_EQ(recipe_of("\r\n \t" + to_json({everything(), {}}), "a").session, everything());
-}
-
 TEST(Recipe, OfAFileThatHasNoneOrAnotherFormatIsASentence) {
   for (const std::string& text : {std::string(), std::string("GIF89a"), std::string("\0\0\0", 3),
                                   std::string("{}"), std::string(R"({"program": "0.2.0"})")})
@@ -405,11 +401,6 @@ TEST(Settings, BrokenTextGivesDefaultsAndAMessage) {
 
 TEST(Settings, AMissingFileIsNoError) {
   EXPECT_EQ(load_settings(TemporaryFolder().path() / "a/b/settings.json").problem, "");
-}
-
-TEST(Settings, AFolderInTheirPlaceIsAMessage) {
-  const TemporaryFolder folder;
-  EXPECT_THAT(load_settings(folder.path()).problem, HasSubstr(folder.path().string()));
 }
 
 }  // namespace
