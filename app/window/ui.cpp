@@ -238,14 +238,14 @@ bool Ui::begin_menu(Menu menu, float width) {
 
 bool Ui::begin_popup(const std::string& name, Menu menu, Point at, float width) {
   if (!ImGui::IsPopupOpen(name.c_str())) return false;
-  const float edge = u(8), most = input.frame.height - 2 * edge;
+  const float edge = u(8), max_height = input.frame.height - 2 * edge;
   const auto inside = [&](float from, float size, float side) {
     return std::clamp(from, edge, std::max(edge, side - edge - size));
   };
   width = std::min(width, input.frame.width - 2 * edge);
   ImGui::SetNextWindowPos({inside(at.x, width, input.frame.width),
-                           inside(at.y, std::min(widgets.menu_height, most), input.frame.height)});
-  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, std::max(1.F, most)});
+                           inside(at.y, std::min(widgets.menu_height, max_height), input.frame.height)});
+  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, std::max(1.F, max_height)});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(u(6), u(6)));
   const bool open = ImGui::BeginPopup(name.c_str(), kFixed);
   ImGui::PopStyleVar();
@@ -314,10 +314,10 @@ void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool rin
     widgets.focus = 0;
   }
   if (!ring && compat::keyboard_item() == id) stroke(rect, theme().accent.with_alpha(150), u(1.5F), u(6));
-  const ImVec2 least = ImGui::GetWindowDrawList()->GetClipRectMin();
-  const ImVec2 most = ImGui::GetWindowDrawList()->GetClipRectMax();
-  const float x = std::max(rect.x, least.x), y = std::max(rect.y, least.y);
-  const Rect part{x, y, std::min(rect.right(), most.x) - x, std::min(rect.bottom(), most.y) - y};
+  const ImVec2 clip_min = ImGui::GetWindowDrawList()->GetClipRectMin();
+  const ImVec2 clip_max = ImGui::GetWindowDrawList()->GetClipRectMax();
+  const float x = std::max(rect.x, clip_min.x), y = std::max(rect.y, clip_min.y);
+  const Rect part{x, y, std::min(rect.right(), clip_max.x) - x, std::min(rect.bottom(), clip_max.y) - y};
   const bool hidden = part.w < 1 || part.h < 1;
   out.items.push_back({std::move(label), hidden ? rect : part, id, layer_, enabled, hidden, group_});
 }

@@ -155,9 +155,9 @@ class Ui {
   /// Draws parts side by side. The first one that grows takes the spare room, or shrinks if there is too
   /// little.
   void place(const viz::Rect& rect, const std::vector<Part>& parts, float gap = 8);
-  /// Draws parts in as many rows as needed, starting at `first`, which scroll if they are higher than `most`;
-  /// returns their bottom.
-  float flow(const viz::Rect& first, const std::vector<Part>& parts, float most);
+  /// Draws parts in as many rows as needed, starting at `first`, which scroll if they are higher than
+  /// `max_height`; returns their bottom.
+  float flow(const viz::Rect& first, const std::vector<Part>& parts, float max_height);
   /// One part made of several.
   Part joined(std::vector<Part> parts, float gap = 0);
   /// Muted text with a tooltip and, if the glossary has one, the definition of a term.

@@ -343,7 +343,7 @@ void Ui::finish() {
     Color color;
   };
   constexpr float kSize = 0.93F;
-  const float most = input.frame.width * 0.57F;  // of a line; a heading's letters are somewhat wider
+  const float max_width = input.frame.width * 0.57F;  // of a line; a heading's letters are somewhat wider
   std::vector<Line> lines;
   const auto add = [&](const std::string& text, float width, FontStyle style, Color color) {
     for (std::string& words : wrapped(text, width, kSize)) lines.push_back({std::move(words), style, color});
@@ -351,13 +351,13 @@ void Ui::finish() {
   std::erase(tip_lines_, "");
   for (const std::string& text : tip_lines_) {
     const bool first = &text == tip_lines_.data();
-    add(text, most, first ? FontStyle::medium : FontStyle::regular,
+    add(text, max_width, first ? FontStyle::medium : FontStyle::regular,
         first ? theme().text : theme().text_muted);
   }
   if (tip_term_ != nullptr && input.frame.defines) {
     if (!lines.empty()) lines.push_back({});
     lines.push_back({tip_term_->term, FontStyle::medium, theme().text});
-    add(tip_term_->text, std::min(54 * width("0"), most), FontStyle::regular, theme().text_muted);
+    add(tip_term_->text, std::min(54 * width("0"), max_width), FontStyle::regular, theme().text_muted);
     if (!tip_term_->formula.empty())
       lines.push_back({tip_term_->formula, FontStyle::mono, theme().text_muted});
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/window/ui.h"
+#include "viz/players/imgui_compat.h"
 
 namespace headscope::app {
 
@@ -47,7 +48,7 @@ void Ui::place(const Rect& rect, const std::vector<Part>& parts, float gap) {
   }
 }
 
-float Ui::flow(const Rect& first, const std::vector<Part>& parts, float most) {
+float Ui::flow(const Rect& first, const std::vector<Part>& parts, float max_height) {
   const float gap = u(6);
   const auto rows = [&](Rect row, bool draws) {
     float x = row.x;
@@ -60,15 +61,16 @@ float Ui::flow(const Rect& first, const std::vector<Part>& parts, float most) {
     }
     return row.bottom();
   };
-  if (rows(first, false) - first.y <= most) return rows(first, true);
+  if (rows(first, false) - first.y <= max_height) return rows(first, true);
   const float row = first.h + gap / 2;
-  most = row * (std::max(2.F, std::floor(most / row)) - 0.5F);  // a half row shows that there are more
-  begin_list("parts", {first.x, first.y, first.w, most});
+  max_height =
+      row * (std::max(2.F, std::floor(max_height / row)) - 0.5F);  // a half row shows that there are more
+  begin_list("parts", {first.x, first.y, first.w, max_height});
   const Rect& rest = layers_.back().rest;
   const Rect all = next(rows({0, 0, rest.w, first.h}, false));
   rows({all.x, all.y, all.w, first.h}, true);
   end_list();
-  return first.y + most;
+  return first.y + max_height;
 }
 
 Ui::Part Ui::joined(std::vector<Part> parts, float gap) {

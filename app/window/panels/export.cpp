@@ -183,9 +183,9 @@ void draw_export_lines(Ui& ui, const Rect& place) {
 }  // namespace
 
 void draw_export(Ui& ui) {
-  constexpr float kForm = 600, kGap = 24, kLeastPreview = 240, kMostPreview = 480, kAround = 64;
+  constexpr float kForm = 600, kGap = 24, kMinPreview = 240, kMaxPreview = 480, kAround = 64;
   const float beside = ui.input.frame.width / ui.u(1) - kAround - kForm - kGap;
-  const float preview = beside < kLeastPreview ? 0 : kGap + std::min(beside, kMostPreview);
+  const float preview = beside < kMinPreview ? 0 : kGap + std::min(beside, kMaxPreview);
   auto body = ui.begin_dialog(Dialog::export_, "Export", 40 + kForm + preview, 512);
   if (!body) return;
   if (preview > 0) {

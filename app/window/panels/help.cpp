@@ -182,13 +182,13 @@ class HelpColumn {
     std::size_t columns = 1;
     for (const auto& row : table.rows) columns = std::max(columns, row.size());
     const float space = ui_.u(14), high = ui_.u(21) * Ui::kSmall;
-    const float most = width_ * 0.68F / static_cast<float>(columns);
+    const float max_width = width_ * 0.68F / static_cast<float>(columns);
     std::vector<float> widths(columns);
     for (const auto& row : table.rows) {
       for (std::size_t i = 0; i < row.size(); ++i) {
         float cell = 0;
         for (const GuideSpan& span : row[i]) cell += ui_.width(span.text, face_of(span, false), Ui::kSmall);
-        widths[i] = std::max(widths[i], std::min(most, std::ceil(cell) + 1));
+        widths[i] = std::max(widths[i], std::min(max_width, std::ceil(cell) + 1));
       }
     }
     widths.back() = width_;

@@ -161,15 +161,16 @@ Bar error_bar(Ui& ui, float width) {
 }
 
 Bar warnings_bar(Ui& ui, float width) {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMaxWarnings = 3;
   std::vector<std::string> closed = ui.state.closed_warnings;
   std::vector<std::string> words;
   const std::vector<Warning> warnings = open_warnings(ui);
-  for (std::size_t i = 0; i < std::min(warnings.size(), kMost); ++i) {
+  for (std::size_t i = 0; i < std::min(warnings.size(), kMaxWarnings); ++i) {
     closed.push_back(warnings[i].text);  // only what was shown: the next ones follow
     words.push_back(warnings[i].brief);
   }
-  if (warnings.size() > kMost) words.push_back("and " + std::to_string(warnings.size() - kMost) + " more");
+  if (warnings.size() > kMaxWarnings)
+    words.push_back("and " + std::to_string(warnings.size() - kMaxWarnings) + " more");
   if (words.empty()) return {};
   return card(ui, width, std::move(words), ui.theme().text_muted, "Close the warnings", "Close",
               change(&UiState::closed_warnings, std::move(closed)));

@@ -146,8 +146,8 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   std::vector<Ui::Part> parts = controls(ui, shown, head.w);
   if (!beside) parts.insert(parts.begin(), std::move(views));
   if (!parts.empty()) {  // the picture keeps at least half of the room
-    const float most = std::max(control, (rect.bottom() - top) / 2);
-    top = ui.flow({head.x, top, head.w, control}, parts, most) + gap;
+    const float max_height = std::max(control, (rect.bottom() - top) / 2);
+    top = ui.flow({head.x, top, head.w, control}, parts, max_height) + gap;
   }
   if (const std::string why = no_difference(ui, shown); !why.empty()) {
     ui.text(why, {head.x, top, head.w, ui.u(22)}, ui.theme().text_muted);

@@ -14,13 +14,13 @@ namespace {
 /// the next token.
 PaneSizes columns(const Ui& ui, float width, float height, bool right) {
   const PaneSizes& set = ui.state.panes;
-  const float least = ui.u(200), least_view = std::max(ui.u(320), width * 0.3F);
+  const float min_width = ui.u(200), min_view = std::max(ui.u(320), width * 0.3F);
   PaneSizes c;
   c.heads =
       set.heads > 0 ? set.heads : std::clamp(std::min(width * 0.27F, height * 0.8F), ui.u(232), ui.u(900));
   c.next = set.next > 0 ? set.next : std::clamp(width * 0.2F, ui.u(216), ui.u(400));
-  c.heads = std::clamp(c.heads, least, std::max(least, width - least_view - least));
-  c.next = right ? std::clamp(c.next, least, std::max(least, width - least_view - c.heads)) : 0;
+  c.heads = std::clamp(c.heads, min_width, std::max(min_width, width - min_view - min_width));
+  c.next = right ? std::clamp(c.next, min_width, std::max(min_width, width - min_view - c.heads)) : 0;
   const float middle = width - c.heads - c.next;
   c.second_view = set.second_view > 0
                       ? std::clamp(set.second_view, ui.u(200), std::max(ui.u(200), middle - ui.u(200)))
