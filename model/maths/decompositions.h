@@ -1,19 +1,54 @@
 #pragma once
-#include <Eigen/Core>
+#include <complex>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <vector>
 
-/// Eigen's decompositions, in one file because they take longest to compile.
+#include "model/kernels/view.h"
+#include "model/pass/transformer.h"
+
+/// The geometry of a matrix's rows as vectors, and eigenvalues. Eigen's decompositions are in one file
+/// because they take longest to compile.
 namespace headscope::model {
 
-struct SymmetricEigen {
-  Eigen::VectorXd values;   ///< [n], ascending
-  Eigen::MatrixXd vectors;  ///< [n, n], one per column
+/// [n, n]: the cosine between rows i and j of x [n, d], clamped to [-1, 1]; NaN for a row of zeros.
+std::vector<float> cosines(ConstFloatRows x, Workspace& workspace);
+
+/// The directions of largest variance of rows (principal components), in descending order.
+struct PrincipalDirections {
+  int count = 0;                   ///< the requested count, limited by the number of rows and columns
+  std::vector<float> directions;   ///< [count, d], of length 1; the component of largest magnitude positive
+  std::vector<float> coordinates;  ///< [n, count], of the rows without their mean
+  std::vector<double> shares;      ///< [count], of the total variance; 0 if that is 0
 };
-SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric);
+/// Throws Stopped.
+PrincipalDirections principal_directions(ConstFloatRows x, int count, const std::stop_token& stop);
 
-Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square);  ///< [n], in no order
+/// The map T [d, d], row-major, that minimizes the sum of squared distances between from[i] T and to[i]. If
+/// there are fewer rows than columns, so that many maps do, the one of smallest norm. In double precision:
+/// applied again and again, a map amplifies what its rounding misses. Throws Stopped.
+std::vector<double> best_linear_map(ConstFloatRows from, ConstFloatRows to, const std::stop_token& stop);
 
-/// The x that minimizes |a x - right|^2 + ridge |x|^2, by an orthogonal decomposition: its rounding errors
-/// are those of a, not of a's square.
-Eigen::MatrixXd least_squares(const Eigen::MatrixXd& a, const Eigen::MatrixXd& right, double ridge);
+/// mapped [n, d] = rows [n, d] times map [d, d].
+void map_rows(std::span<const double> rows, std::span<const double> map, int d, std::span<double> mapped);
+
+/// The eigenvalues of a matrix [n, n] of rank k < n: A B^T with A = X left and B = Y right, both [n, k],
+/// where rows of X and Y are added a few at a time. They are those of B^T A, [k, k]; the other n - k are 0.
+class LowRankProduct {
+ public:
+  LowRankProduct(ConstFloatRows left, ConstFloatRows right);  ///< [d, k] each
+  ~LowRankProduct();
+  LowRankProduct(const LowRankProduct&) = delete;
+  LowRankProduct& operator=(const LowRankProduct&) = delete;
+
+  void add(ConstFloatRows x, ConstFloatRows y);  ///< corresponding rows of X and Y, [m, d] each
+  /// [k], in descending order of magnitude; NaN if the product is not finite.
+  std::vector<std::complex<double>> eigenvalues() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace headscope::model

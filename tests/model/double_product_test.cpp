@@ -1,5 +1,5 @@
 // Products in double precision of doubles with float32.
-#include "model/maths/double_product.h"
+#include "model/maths/products.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::model::double_product_test {

@@ -1,6 +1,6 @@
 // Cosines, principal directions and linear maps compared with numbers computed by hand, and with Eigen's own
 // methods.
-#include "model/maths/row_geometry.h"
+#include "model/maths/decompositions.h"
 
 #include "model/files/error.h"
 #include "tests/support/matchers.h"

@@ -8,7 +8,7 @@
 
 #include "app/run/analyses/over_prompts.h"
 #include "model/files/error.h"
-#include "model/maths/row_geometry.h"
+#include "model/maths/decompositions.h"
 
 namespace headscope::app {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
 #include "model/kernels/kernels.h"
-#include "model/maths/low_rank.h"
+#include "model/maths/decompositions.h"
 
 namespace headscope::app {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/run/analyses/vocabulary.h"
 #include "app/run/question.h"
 #include "model/files/config.h"
-#include "model/maths/plain_product.h"
+#include "model/maths/products.h"
 #include "model/pass/transformer.h"
 
 namespace headscope::app {

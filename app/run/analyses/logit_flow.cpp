@@ -12,7 +12,7 @@
 #include "app/run/run_prompt.h"
 #include "model/files/error.h"
 #include "model/maths/best.h"
-#include "model/maths/double_product.h"
+#include "model/maths/products.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {

@@ -12,7 +12,7 @@
 #include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
 #include "model/kernels/panels.h"
-#include "model/maths/plain_product.h"
+#include "model/maths/products.h"
 #include "model/pass/attention.h"
 #include "model/pass/plan.h"
 

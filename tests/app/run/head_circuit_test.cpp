@@ -5,7 +5,7 @@
 #include <Eigen/Core>
 
 #include "model/files/error.h"
-#include "model/maths/low_rank.h"
+#include "model/maths/decompositions.h"
 #include "tests/app/run/run_of_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"

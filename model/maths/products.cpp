@@ -1,4 +1,4 @@
-#include "model/maths/plain_product.h"
+#include "model/maths/products.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +27,16 @@ using LargestEntries = Best<ProductEntry>;
 /// Smaller entries are not among the largest.
 float floor_of(const LargestEntries& largest) {
   return largest.worst() == nullptr ? -INFINITY : largest.worst()->value;
+}
+
+using Doubles = RowMajor<double>;
+using Stride = Eigen::OuterStride<>;
+
+auto map_doubles(DoubleRows x) {
+  return Eigen::Map<Doubles, Eigen::Unaligned, Stride>(x.data, x.rows, x.cols, Stride(x.stride));
+}
+auto map_doubles(ConstDoubleRows x) {
+  return Eigen::Map<const Doubles, Eigen::Unaligned, Stride>(x.data, x.rows, x.cols, Stride(x.stride));
 }
 
 /// Rows by descending norm.
@@ -92,6 +102,16 @@ void multiply(ConstFloatRows a, ConstFloatRows b, Workspace& workspace, FloatRow
     const int first = block * kRows, count = std::min(kRows, a.rows - first);
     map(out.middle_rows(first, count)).noalias() = map(a.middle_rows(first, count)) * map(b);
   });
+}
+
+void multiply_by_transposed(ConstDoubleRows a, ConstFloatRows b, DoubleRows out) {
+  const Doubles wide = map(b).cast<double>();
+  map_doubles(out).noalias() = map_doubles(a) * wide.transpose();
+}
+
+void add_transposed_product(ConstFloatRows a, ConstDoubleRows b, DoubleRows out) {
+  const Doubles wide = map(a).cast<double>();
+  map_doubles(out).noalias() += wide.transpose() * map_doubles(b);
 }
 
 std::vector<double> gram(ConstFloatRows a) {

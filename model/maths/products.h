@@ -11,6 +11,15 @@ namespace headscope::model {
 /// out [n, m] = a [n, k] b [k, m]. A row's result does not depend on the number of rows or threads.
 void multiply(ConstFloatRows a, ConstFloatRows b, Workspace& workspace, FloatRows out);
 
+using DoubleRows = Rows<double>;
+using ConstDoubleRows = Rows<const double>;
+
+/// out [n, m] = a [n, k] times the transpose of b [m, k], on the calling thread.
+void multiply_by_transposed(ConstDoubleRows a, ConstFloatRows b, DoubleRows out);
+
+/// out [k, m] += the transpose of a [n, k] times b [n, m], on the calling thread.
+void add_transposed_product(ConstFloatRows a, ConstDoubleRows b, DoubleRows out);
+
 /// out [d, d] = a [d, n] times its transpose; summed in double.
 std::vector<double> gram(ConstFloatRows a);
 
