@@ -277,7 +277,7 @@ BoxPtr chart_of(const ViewContext& c, const TokenPass& pass, std::string title, 
 
 BoxPtr charts_of(const ViewContext& c, const TokenPass& pass) {
   const std::string of = c.side == Side::difference ? "the difference in " : "";
-  return rows(boxes(may_be_left_out(chart_of(c, pass, "norm of " + of + "the stream after it",
+  return rows(boxes(may_be_left_out(chart_of(c, pass, "norm of " + of + "the stream after",
                                              &BlockPass::mid_norm, &BlockPass::post_norm),
                                     "the norms", 2),
                     may_be_left_out(chart_of(c, pass, "cosine of " + of + "the stream before and after",

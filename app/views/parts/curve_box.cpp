@@ -20,8 +20,9 @@ static void paint_curve_box(Picture& picture, const ViewContext& c, const Curves
   chart.low = of.low, chart.high = of.high, chart.count = of.count;
   chart.role = role, chart.id = of.id;
   if (of.marked >= 0) chart.marked_x = of.marked + 0.5, chart.mark_color = c.theme->text_muted;
+  const float half_line = style.line(style.small()) / 2;  // of the y axis' last number
   const float left = style.width("000.00", style.small()) + 3 * u,
-              above = viz::paint_curve_names(picture.scene, chart, of.title, area, style) + u,
+              above = viz::paint_curve_names(picture.scene, chart, of.title, area, style) + half_line,
               below = of.x_title.empty() ? 0 : viz::column_numbers_height(style);
   const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + above),
                        std::max(1.F, std::floor(area.w - left - 2 * u)),
