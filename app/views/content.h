@@ -143,7 +143,7 @@ struct Swatch {
   std::vector<float> dashes = {};
   std::optional<viz::ColorScale> scale = {};
 };
-/// Such looks next to each other, in as many lines as they need.
+/// Such looks next to each other, in as many lines as they need. Null: there are none.
 BoxPtr swatches(std::vector<Swatch> looks);
 /// The same of looks that depend on how other boxes were placed, on a page at least so high, in ems.
 BoxPtr swatches(std::function<std::vector<Swatch>(const ViewContext&)> looks, float least_height = 0);

@@ -69,14 +69,12 @@ inline Table table_of(const Data& data) {
   TableColumn& vector = table.columns[kVector] = column_of(Kind::strip, "vector v", 2);
   vector.vectors.assign(data.vectors.begin(), data.vectors.end());
   vector.scale = diverging_scale(1);
-  vector.scale_title = "v";
   vector.vector_row = kVector;
   TableColumn& product = table.columns[kProduct] = vector;
   product.heading = "score × v";
   product.importance = 1;
   product.factors = data.scores;
   product.scale = diverging_scale(12);
-  product.scale_title = "score × v, sum";
   product.vector_row = kProduct;
   FixedCell own_word = cell_of(kWord, "·own"), own_vector = cell_of(kVector), sum = cell_of(kProduct);
   own_vector.vector = sum.vector = data.sum;
@@ -87,7 +85,6 @@ inline Table table_of(const Data& data) {
   sum.beside = "z";
   table.header = {{own_word, own_vector}};
   table.footer = {{cell_of(kWord, "sum"), cell_of(kScore, "12.345"), sum}};
-  table.legend = true;
   table.row_names = "rows";
   table.row_role = kRowRole;
   table.vector_role = kVectorRole;

@@ -216,44 +216,11 @@ float head_height(const Table& table, const Style& style) {
 float note_height(const Style& style) {
   return style.line(style.small()) + style.unit();
 }
-/// Height of the rows below and the legend.
-float foot_height(const Table& table, int legend, const Style& style) {
-  float height = 0;
-  if (!table.footer.empty())
-    height += 2 * style.unit() + static_cast<float>(table.footer.size()) * table_row_height(style);
-  if (legend > 0) height += 2 * style.unit() + static_cast<float>(legend) * style.line(style.small());
-  return height;
-}
-
-/// A strip's scale in the legend.
-struct LegendEntry {
-  const ColorScale* scale;
-  const std::string* title;
-  int line = 0;
-  float x = 0;
-};
-
-/// The scales of the strips that are visible, as many on a line as fit.
-std::vector<LegendEntry> legend_of(const Table& table, const TableLayout& layout, const Style& style) {
-  std::vector<LegendEntry> entries;
-  float x = layout.left();
-  int line = 0;
-  const auto add = [&](const ColorScale& scale, const std::string& title) {
-    if (title.empty()) return;
-    Scene measured;
-    const float width = paint_color_scale_line(measured, scale, title, {0, 0}, style);
-    if (x > layout.left() && x + width > layout.right()) x = layout.left(), ++line;
-    entries.push_back({&scale, &title, line, x});
-    x += width + 6 * style.unit();
-  };
-  for (const Place& place : layout.places)
-    if (const TableColumn& column = table.columns[place.column]; column.kind == Kind::strip)
-      add(column.scale, column.scale_title);
-  for (const std::vector<FixedRow>* rows : {&table.header, &table.footer})
-    for (const FixedRow& row : *rows)
-      for (const FixedCell& cell : row)
-        if (cell.scale && layout.place_of(cell.column)) add(*cell.scale, cell.scale_title);
-  return entries;
+/// Height of the rows below.
+float foot_height(const Table& table, const Style& style) {
+  return table.footer.empty()
+             ? 0
+             : 2 * style.unit() + static_cast<float>(table.footer.size()) * table_row_height(style);
 }
 
 struct Painter {
@@ -454,19 +421,6 @@ struct Painter {
     }
   }
 
-  void legend(float middle) {
-    for (const LegendEntry& entry : legend_of(table, layout, style)) {
-      Scene line;
-      const float y = middle + static_cast<float>(entry.line) * style.line(style.small());
-      const float width = paint_color_scale_line(line, *entry.scale, *entry.title, {entry.x, y}, style);
-      if (entry.x + width > layout.right()) {
-        picture.whole = false;
-        continue;
-      }
-      append(picture.scene, line, {0, 0});
-    }
-  }
-
   void hairline(float y, Color color) {
     picture.scene.add_line({layout.left(), y}, {layout.right(), y}, color);
   }
@@ -490,7 +444,7 @@ float table_row_height(const Style& style) {
 float table_height(const Table& table, const Style& style) {
   const bool limited = table.max_rows > 0 && table.max_rows < table.rows;
   const int lines = limited ? table.max_rows : table.rows;
-  return head_height(table, style) + foot_height(table, table.legend ? 1 : 0, style) +
+  return head_height(table, style) + foot_height(table, style) +
          static_cast<float>(lines) * table_row_height(style) +
          (limited && table.note_below ? note_height(style) : 0);
 }
@@ -502,14 +456,7 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   layout.rows_top = area.y + head_height(table, style);
   const std::vector<int> rows = table_rows(table);
   const float h = table_row_height(style);
-  const bool strips = table.legend && std::ranges::any_of(layout.places, [&](const Place& place) {
-                        return table.columns[place.column].kind == Kind::strip;
-                      });
-  if (strips) {
-    const std::vector<LegendEntry> entries = legend_of(table, layout, style);
-    layout.legend = entries.empty() ? 1 : entries.back().line + 1;
-  }
-  const float room = area.h - head_height(table, style) - foot_height(table, layout.legend, style);
+  const float room = area.h - head_height(table, style) - foot_height(table, style);
   const int all = static_cast<int>(rows.size());
   const int most = table.max_rows > 0 ? std::min(all, table.max_rows) : all;
   const auto fit_in = [&](float height) {
@@ -566,7 +513,6 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
       y += h;
     }
   }
-  if (layout.legend > 0) paint.legend(y + 2 * u + line / 2);
 }
 
 }  // namespace headscope::viz

@@ -53,7 +53,7 @@ struct TableColumn {
   std::vector<float> factors;                   ///< a row's vector is multiplied by; empty: none
   ColorScale scale;
   std::vector<ColorScale> scales;  ///< of each row instead; empty: none
-  std::string scale_title;         ///< in the legend; empty: not in it
+  std::string scale_title;         ///< what it is called in a legend; empty: in none
   int vector_row = 0;              ///< row of the strips' regions, to tell columns apart
 };
 
@@ -65,9 +65,8 @@ struct FixedCell {
   std::span<const float> vector;  ///< for a strip; must outlive the table
   int vector_id = 0;              ///< id of the strip's region
   int vector_row = 0;
-  std::optional<ColorScale> scale;  ///< the strip's own, in the legend as `scale_title`; none: the column's
-  std::string scale_title;
-  std::string beside;  ///< next to a strip: right of it, or without room there left of it
+  std::optional<ColorScale> scale;  ///< the strip's own; none: the column's
+  std::string beside;               ///< next to a strip: right of it, or without room there left of it
 };
 using FixedRow = std::vector<FixedCell>;
 
@@ -77,8 +76,7 @@ struct Table {
   std::vector<TableColumn> columns;  ///< from left to right
   std::vector<FixedRow> header;
   std::vector<FixedRow> footer;
-  bool legend = false;  ///< the strips' scales under the table, in as many lines as they need
-  int first = 0;        ///< index in the order of the first visible row
+  int first = 0;  ///< index in the order of the first visible row
   /// For pictures that cannot scroll: if not all rows fit, a line under them says which are shown.
   bool note_below = false;
   std::vector<float> strengths = {};  ///< of the rows; empty: none is stronger than another
@@ -114,7 +112,6 @@ struct TableLayout {
   int first = 0, all = 0;     ///< the first of them, and how many there are, in the table's order
   float rows_top = 0;
   bool note_below = false;  ///< the note has a line under the rows
-  int legend = 0;           ///< lines of the legend: 0 without a visible strip
   std::string note;         ///< which rows show, "keys 3 to 17 of 42"; empty: all of them
   bool whole = true;        ///< all columns and rows fit
 

@@ -127,11 +127,10 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
               return row > n.count;
             }});
   viz::FixedCell sum = list.strip_cell(vectors, kSum, "sum", n.sum());
-  sum.scale = strip_scale(n.sum()), sum.scale_title = "sum";
+  sum.scale = strip_scale(n.sum());
   // Its norm stands under the components, which add up to it, and not under the norms, which do not.
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
   list.table.footer = {{list.sum_cell(0, n.z.size()), sum, list.cell(norms + 1, norm)}};
-  list.table.legend = true;
   list.rank_by(n.norms);
   if (c.options[kLargestFirst]) list.order_by(n.norms);
   list.table.marked = list.kept = c.selection.head;
@@ -154,6 +153,8 @@ void declare(Content& it) {
     return strip.id == kZ ? Ref{c.selection.layer, component / c.run->run->config.d_head()} : Ref();
   };
   auto list = list_of(c, n);
+  std::vector<Swatch> scales = list->scales();
+  scales.push_back({.words = "sum", .scale = strip_scale(n.sum())});
   it.keys = arrows({0, 1});
   it.table = [&c, &n, &list = *list] {
     Table result = list.exported(static_cast<int>(n.names.size()));
@@ -162,7 +163,7 @@ void declare(Content& it) {
     return result;
   };
   it.body = rows(
-      boxes(may_be_left_out(std::move(strips), "the vectors"), std::move(list),
+      boxes(may_be_left_out(std::move(strips), "the vectors"), std::move(list), swatches(std::move(scales)),
             notes({"The components along the sum add up to its norm; norms do not, as parts may cancel."})));
 }
 

@@ -135,9 +135,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   strip("value v", 4, Vector::value, theme.value, "v", n.v, values, "v");
   strip("weight × v", 5, Vector::weighted_value, theme.value, "weight × v, z", n.v, values, "weight*v")
       .factors.assign(weights.begin(), weights.end());
-  const bool has_vectors = !differs && shown != Shown::breakdown;
-  if (has_vectors) add_fixed_rows(list, c, n);
-  list.table.legend = has_vectors;
+  if (!differs && shown != Shown::breakdown) add_fixed_rows(list, c, n);
   arrange_keys(list, c, weights);
   if (shown != Shown::breakdown) list.least_rows = 5;
   list.table.vector_role = kComponent;
@@ -177,7 +175,9 @@ void declare(Content& it) {
   if (!asked && steps) steps = may_be_left_out(std::move(steps), "the score breakdown");
   const int later = c.differs() ? 0 : c.run->run->length() - n.keys;
   const std::string masked = counted(later, "later key") + ": masked (score −∞, weight 0)";
-  it.body = rows(boxes(std::move(list), notes({later > 0 ? masked : ""}), std::move(steps)));
+  BoxPtr scales = swatches(list->scales());
+  it.body =
+      rows(boxes(std::move(list), std::move(scales), notes({later > 0 ? masked : ""}), std::move(steps)));
 }
 
 View view() {

@@ -157,6 +157,7 @@ BoxPtr swatches(std::function<std::vector<Swatch>(const ViewContext&)> looks, fl
   return std::make_unique<Swatches>(std::move(looks), least_height);
 }
 BoxPtr swatches(std::vector<Swatch> looks) {
+  if (looks.empty()) return nullptr;
   return swatches([looks = std::move(looks)](const ViewContext&) { return looks; });
 }
 BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, DrawnPlaces places) {

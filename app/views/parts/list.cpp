@@ -174,6 +174,14 @@ const viz::Table& List::filled() {
   return table;
 }
 
+std::vector<Swatch> List::scales() {
+  std::vector<Swatch> all;
+  for (const viz::TableColumn& column : filled().columns)
+    if (!column.hidden && !column.scale_title.empty())
+      all.push_back({.words = column.scale_title, .scale = column.scale});
+  return all;
+}
+
 bool List::lay_out(const ViewContext& c) {
   layout_ = viz::lay_out_table(filled(), area_, style_of(c));
   return layout_.places.size() >= 2 && (table.rows == 0 || !layout_.rows.empty());
@@ -233,17 +241,9 @@ Wish List::width(const ViewContext& c) const {
   return {least_width * c.font_size, good_width * c.font_size, most_width * c.font_size};
 }
 
-Wish List::height(const ViewContext& c, float width) const {
-  constexpr float kScale = 15;  // ems of a strip's scale in the legend
+Wish List::height(const ViewContext& c, float) const {
   const viz::Style style = style_of(c);
-  auto scales = std::ranges::count_if(columns_, [](const ListColumn& column) {
-    return column.pictured && !column.hidden && !column.scale_title.empty();
-  });
-  for (const viz::FixedRow& row : table.footer)
-    scales += std::ranges::count_if(row, [](const viz::FixedCell& one) { return one.scale.has_value(); });
-  const float lines = std::ceil(static_cast<float>(scales) * kScale * c.font_size / width);
-  const float legend = table.legend && lines > 1 ? (lines - 1) * style.line(style.small()) : 0;
-  const float all = viz::table_height(table, style) + legend + 1;
+  const float all = viz::table_height(table, style) + 1;
   if (rows_ == nullptr && !may_be_cut) return {all, all, all};
   const float row = viz::table_row_height(style);
   const int more = (table.max_rows > 0 ? std::min(table.rows, table.max_rows) : table.rows) - least_rows;

@@ -205,6 +205,8 @@ class List final : public RoleBox {
   // For pictures.
   viz::Table table;  ///< complete except for its columns, until it is laid out
   const viz::TableLayout& layout() const { return layout_; }
+  /// The scales of its strips that have titles, for a legend; its columns are complete.
+  std::vector<Swatch> scales();
   /// The table with its columns' cells.
   const viz::Table& filled();
   // As a box.
