@@ -11,7 +11,6 @@
 #include "app/run/named.h"
 #include "app/views/figure.h"
 #include "model/files/error.h"
-#include "model/files/quote.h"
 #include "system/path_text.h"
 
 namespace headscope::app {

@@ -4,7 +4,7 @@
 
 #include "app/cli/recipes.h"
 #include "app/run/sources/paths.h"
-#include "model/files/quote.h"
+#include "model/files/error.h"
 #include "system/path_text.h"
 
 namespace headscope::app {

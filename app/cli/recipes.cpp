@@ -11,7 +11,7 @@
 #include "app/run/sources/weights_hash.h"
 #include "app/text/output_text.h"
 #include "app/views/view.h"
-#include "model/files/quote.h"
+#include "model/files/error.h"
 #include "system/path_text.h"
 #include "viz/text/text.h"
 

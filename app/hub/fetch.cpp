@@ -15,7 +15,6 @@
 #include "model/files/config.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
-#include "model/files/quote.h"
 #include "model/files/tensor_source.h"
 #include "model/tokens/tokenizer_files.h"
 #include "system/atomic_file.h"

@@ -12,8 +12,8 @@
 #include "app/ascii.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
+#include "model/files/error.h"
 #include "model/files/file_io.h"
-#include "model/files/quote.h"
 #include "system/file.h"
 #include "system/path_text.h"
 

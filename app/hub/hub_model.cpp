@@ -7,8 +7,8 @@
 
 #include "app/ascii.h"
 #include "app/run/sources/model_discovery.h"
+#include "model/files/error.h"
 #include "model/files/json.h"
-#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {

@@ -17,7 +17,6 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
-#include "model/files/quote.h"
 
 namespace headscope::app {
 

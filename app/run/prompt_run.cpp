@@ -12,7 +12,6 @@
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
-#include "model/files/quote.h"
 #include "model/pass/not_finite.h"
 #include "system/file.h"
 #include "system/path_text.h"

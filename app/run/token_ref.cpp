@@ -8,7 +8,6 @@
 #include "app/counted.h"
 #include "app/run/prompt_run.h"
 #include "model/files/error.h"
-#include "model/files/quote.h"
 #include "model/pass/statistics.h"
 
 namespace headscope::app {

@@ -11,7 +11,6 @@
 #include "app/tour/tour.h"
 #include "app/views/parts/selected.h"
 #include "model/files/error.h"
-#include "model/files/quote.h"
 #include "model/pass/run.h"
 
 namespace headscope::app {

@@ -11,7 +11,6 @@
 #include "app/run/sources/paths.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
-#include "model/files/quote.h"
 #include "system/file.h"
 #include "system/path_text.h"
 

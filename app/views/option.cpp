@@ -10,7 +10,7 @@
 #include "app/ascii.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
-#include "model/files/quote.h"
+#include "model/files/error.h"
 #include "model/pass/each_kind.h"
 
 namespace headscope::app {

@@ -13,7 +13,7 @@
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
-#include "model/files/quote.h"
+#include "model/files/error.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"

@@ -10,7 +10,7 @@
 #include "app/views/view.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
-#include "model/files/quote.h"
+#include "model/files/error.h"
 #include "viz/players/imgui_compat.h"
 #include "viz/players/players.h"
 

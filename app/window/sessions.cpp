@@ -15,7 +15,6 @@
 #include "app/window/state/edits.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
-#include "model/files/quote.h"
 #include "model/kernels/workspace.h"
 #include "system/atomic_file.h"
 #include "system/file.h"

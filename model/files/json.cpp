@@ -10,7 +10,6 @@
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
-#include "model/files/quote.h"
 
 namespace headscope::model {
 namespace {

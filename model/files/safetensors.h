@@ -32,12 +32,13 @@ struct TensorSpec {
 /// that were not written are 0.
 class SafetensorsWriter {
  public:
-  /// Throws std::runtime_error (one sentence) if the file cannot be created or the disk is full.
+  /// Tensors have different names. Throws std::runtime_error (one sentence) if the file cannot be created or
+  /// the disk is full.
   SafetensorsWriter(const std::filesystem::path& file, const std::vector<TensorSpec>& tensors,
                     const std::map<std::string, std::string>& metadata);
 
   /// Writes `values` at element `offset` of tensor `name`, which must have been declared with their type and
-  /// be large enough (std::logic_error otherwise). Throws std::runtime_error if the disk is full.
+  /// be large enough. Throws std::runtime_error if the disk is full.
   void write(const std::string& name, std::int64_t offset, std::span<const float> values) {
     write(TensorSpec::Type::f32, name, offset, std::as_bytes(values));
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -36,9 +37,7 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
         __builtin_add_overflow(end, *count * element_bytes(tensor.type), &end))
       throw std::runtime_error("cannot write " + system::text_of(file) + ": up to tensor " + tensor.name +
                                " its data are too large for any file");
-    if (tensor.name == "__metadata__" ||
-        !places_.try_emplace(tensor.name, Place{tensor.type, begin, *count}).second)
-      throw std::logic_error("tensor " + tensor.name + " is announced twice, or has the metadata's name");
+    places_[tensor.name] = {tensor.type, begin, *count};
     header[tensor.name] = {{"dtype", tensor.type == TensorSpec::Type::i64 ? "I64" : "F32"},
                            {"shape", tensor.shape},
                            {"data_offsets", {begin, end}}};
@@ -60,13 +59,9 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
 
 void SafetensorsWriter::write(TensorSpec::Type type, const std::string& name, std::int64_t offset,
                               std::span<const std::byte> values) {
-  const auto found = places_.find(name);
-  if (found == places_.end()) throw std::logic_error("no tensor of the name " + name + " was announced");
-  const Place& place = found->second;
-  if (place.type != type) throw std::logic_error("tensor " + name + " was announced with another type");
+  const Place& place = places_.at(name);
   const auto first = static_cast<std::uint64_t>(offset), size = element_bytes(type);
-  if (offset < 0 || first > place.elements || values.size() / size > place.elements - first)
-    throw std::logic_error("tensor " + name + " is smaller than what is written to it");
+  assert(place.type == type && first + values.size() / size <= place.elements);
   file_->write_at(place.begin + first * size, values);
 }
 

@@ -8,7 +8,6 @@
 
 #include "model/files/error.h"
 #include "model/files/pickle.h"
-#include "model/files/quote.h"
 #include "system/path_text.h"
 
 namespace headscope::model {

@@ -14,7 +14,6 @@
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
-#include "model/files/quote.h"
 #include "model/files/tensor_source.h"
 #include "model/kernels/thread_pool.h"
 #include "model/kernels/workspace.h"

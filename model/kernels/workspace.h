@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "model/kernels/float_memory.h"
-#include "model/kernels/page_memory.h"
 #include "model/kernels/panels.h"
 #include "model/kernels/thread_pool.h"
 #include "model/kernels/view.h"

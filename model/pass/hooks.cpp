@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "model/files/error.h"
-#include "model/files/quote.h"
 
 namespace headscope::model {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/files/config.h"
-#include "model/kernels/page_memory.h"
+#include "model/kernels/float_memory.h"
 #include "model/pass/plan.h"
 
 namespace headscope::model {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "model/files/error.h"
-#include "model/files/quote.h"
 #include "model/tokens/pretokenizer.h"
 #include "model/tokens/tokenizer_files.h"
 

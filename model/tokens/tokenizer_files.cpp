@@ -8,7 +8,6 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
-#include "model/files/quote.h"
 #include "system/file.h"
 #include "system/path_text.h"
 

@@ -23,7 +23,6 @@
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "model/files/error.h"
-#include "model/files/quote.h"
 #include "system/path_text.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/gpt2_folder.h"

@@ -7,7 +7,6 @@
 
 #include "model/files/file_io.h"
 #include "model/files/json.h"
-#include "model/files/quote.h"
 #include "model/files/safetensors.h"
 #include "model/pass/transformer.h"
 #include "model/tokens/tokenizer.h"

@@ -6,7 +6,6 @@
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/wine.h"
 
 namespace headscope::model::safetensors_test {
 namespace {
@@ -65,20 +64,6 @@ TEST(Safetensors, OpensHeadersOfEveryPermittedForm) {
                                "Baa");
   EXPECT_EQ(text_of(file, "a"), "aa");
   EXPECT_EQ(text_of(file, "b"), "B");
-}
-
-TEST(Safetensors, KeepsTheFileThatWasOpened) {
-  if (system::is_wine()) GTEST_SKIP() << "Wine 8 has no renames over open files";
-  const TemporaryFolder folder;
-  const fs::path path =
-      folder.write("a", safetensors_bytes({{"x", "U8", {3}, "xyz"}, {"y", "U8", {1}, "!"}}));
-  TensorFile first = open_safetensors(path);
-  const TensorFile file = std::move(first);
-  system::rename_over(folder.write("b", "another"), path);
-  EXPECT_EQ(text_of(file, "x"), "xyz");
-  std::byte one{};
-  file.file->read(file.tensors.at("x").offset + 1, {&one, 1});
-  EXPECT_EQ(one, std::byte{'y'});
 }
 
 TEST(Safetensors, SaysThatAFileWasCutShort) {

@@ -124,21 +124,6 @@ TEST(Tokenizer, LongWordsAndTextsTakeNoQuadraticTime) {
   }
 }
 
-TEST(Tokenizer, CanBeSharedBetweenThreads) {
-  const Tokenizer tokenizer = Tokenizer::load(kTiny);
-  const std::string text = read_file(headscope::testing::source_dir() / "README.md");
-  const std::vector<Token> expected = tokenizer.encode(text);
-  std::vector<std::vector<Token>> results(4);
-  std::vector<std::jthread> threads;
-  for (auto& result : results) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 20; ++i) result = tokenizer.encode(text);
-    });
-  }
-  threads.clear();
-  for (const auto& result : results) EXPECT_EQ(result, expected);
-}
-
 // --- Merges, step by step ---
 
 std::string name_of(std::string_view bytes) {

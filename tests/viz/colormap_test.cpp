@@ -81,12 +81,6 @@ TEST_P(Themes, StepsAreEven) {
   EXPECT_LT(unevenness(theme_, diverging, -1), 1.5);
 }
 
-TEST_P(Themes, DivergingArmsMirrorEachOthersLightness) {
-  for (double t = 0; t <= 1; t += 1.0 / 32) {
-    EXPECT_NEAR(lightness(linear(diverging(theme_, t))), lightness(linear(diverging(theme_, -t))), 4) << t;
-  }
-}
-
 TEST_P(Themes, DivergingSignsAreToldApartByColourBlindReaders) {
   for (const auto& matrix : kColourBlindness) {
     for (const double t : {0.4, 0.7, 1.0}) {
@@ -158,16 +152,6 @@ TEST(NiceTicks, AreRoundNumbersWithinTheRange) {
   EXPECT_THAT(nice_ticks(0, 1, 0), IsEmpty());
   EXPECT_LE(nice_ticks(-1e308, 1e308, 5).size(), 9U);
   EXPECT_LE(nice_ticks(0, 5e-324, 5).size(), 9U);
-}
-
-TEST(NiceTicks, CountsAreAboutWhatWasAskedFor) {
-  for (double range = 1e-7; range < 1e7; range *= 1.37) {
-    for (const int count : {2, 4, 6, 10}) {
-      const int ticks = static_cast<int>(nice_ticks(-0.3 * range, 0.7 * range, count).size());
-      EXPECT_GE(ticks, count / 2) << range;
-      EXPECT_LE(ticks, 2 * count) << range;
-    }
-  }
 }
 
 TEST(LogTicks, ArePowersOfTenWithStepsBetweenWhereThereIsRoom) {

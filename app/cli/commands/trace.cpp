@@ -15,7 +15,7 @@
 #include "app/run/token_ref.h"
 #include "app/text/output_text.h"
 #include "app/views/parts/selected.h"
-#include "model/files/quote.h"
+#include "model/files/error.h"
 #include "model/files/safetensors.h"
 #include "model/pass/hooks.h"
 #include "system/interrupt.h"

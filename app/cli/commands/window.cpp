@@ -10,7 +10,7 @@
 #include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/window/sessions.h"
-#include "model/files/quote.h"
+#include "model/files/error.h"
 #include "system/file.h"
 #include "system/path_text.h"
 

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "model/files/error.h"
-#include "model/files/quote.h"
 
 namespace headscope::app {
 

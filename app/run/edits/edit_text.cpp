@@ -7,7 +7,6 @@
 #include "app/ascii.h"
 #include "app/run/edits/edit_kinds.h"
 #include "model/files/error.h"
-#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {

@@ -17,7 +17,6 @@
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
 #include "model/files/json.h"
-#include "model/files/quote.h"
 #include "model/files/safetensors.h"
 #include "system/path_text.h"
 #include "viz/text/text.h"

@@ -3,7 +3,6 @@
 #include "app/run/answers.h"
 #include "app/views/parts/parts.h"
 #include "model/files/error.h"
-#include "model/files/quote.h"
 #include "viz/scene/theme.h"
 
 namespace headscope::app {

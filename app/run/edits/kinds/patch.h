@@ -1,7 +1,7 @@
 #pragma once
 #include "app/run/edits/edit_kind.h"
 #include "app/run/edits/edit_text.h"
-#include "model/files/quote.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 

@@ -1,4 +1,4 @@
-#include "model/files/quote.h"
+#include "model/files/error.h"
 
 #include <algorithm>
 
