@@ -266,7 +266,7 @@ void Core::apply(const Action& action) {
   if (state_.prompt.edit.text != text) edited_.insert(Field::prompt);
   request_answers();
   if (action.get_if<Generate>()) generate_step();  // the answer may be known already
-  if (action.get_if<PlayOption>()) rest_at_value();
+  if (action.get_if<PlayOption>()) schedule_next_value();
 }
 
 void Core::follow_carets() {
@@ -278,20 +278,20 @@ void Core::follow_carets() {
   }
 }
 
-bool Core::play_on() {
-  if (state_.playing == nullptr || (options_.clock && options_.clock() < plays_at_)) return false;
+bool Core::play_next() {
+  if (state_.playing == nullptr || (options_.clock && options_.clock() < next_value_at_)) return false;
   apply(PlayNext{});
-  rest_at_value();
+  schedule_next_value();
   return true;
 }
 
-void Core::rest_at_value() {
+void Core::schedule_next_value() {
   constexpr double kRest = 1.6;  // seconds
-  if (options_.clock) plays_at_ = options_.clock() + kRest;
+  if (options_.clock) next_value_at_ = options_.clock() + kRest;
 }
 
 bool Core::take_results() {
-  bool changed = play_on();
+  bool changed = play_next();
   if (keep_at_ && std::chrono::steady_clock::now() >= *keep_at_) keep();
   for (const std::optional<Action>& action : background_.take())
     if (action) apply(*action), changed = true;
@@ -347,7 +347,7 @@ void Core::apply_given_edits() {
 std::optional<double> Core::seconds_until_update() const {
   std::optional<double> seconds;
   const auto at_most = [&](double other) { seconds = std::min(seconds.value_or(other), other); };
-  if (state_.playing != nullptr && options_.clock) at_most(plays_at_ - options_.clock());
+  if (state_.playing != nullptr && options_.clock) at_most(next_value_at_ - options_.clock());
   for (const auto& until : {message_until_, define_at_, keep_at_})
     if (until) at_most(std::chrono::duration<double>(*until - std::chrono::steady_clock::now()).count());
   return seconds;

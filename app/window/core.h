@@ -102,8 +102,8 @@ class Core {
 
  private:
   void run_frame(const Event* event);
-  bool play_on();  ///< returns whether something changed
-  void rest_at_value();
+  bool play_next();  ///< returns whether something changed
+  void schedule_next_value();
   void carry_out(const Effect& effect);
   void perform(const ExportEffect& effect);
   void perform(const CopyNumbers& effect);
@@ -151,7 +151,7 @@ class Core {
   std::optional<std::chrono::steady_clock::time_point>
       define_at_;  // when the label under the mouse is defined
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
-  double plays_at_ = 0;  // when an option that plays shows its next value
+  double next_value_at_ = 0;  // when an option that plays shows its next value
   int window_width_ = 0, window_height_ = 0;
   std::filesystem::path kept_session_;                 // the file of this window's session; empty: none
   std::map<std::filesystem::path, std::string> kept_;  // what each file was last written with, without hashes

@@ -96,7 +96,7 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
     if (state.second.is_file && system::is_file_name(other)) s.second_attention = other;
   } else {
     s.adds_start_token = snapshot.model && has_start_token(*snapshot.model, std::nullopt);
-    s.prompt = typed_prompt(state);
+    s.prompt = prompt_without_edits(state);
     s.edits = written_edits(state.edits, true);
     if (!state.second.is_file && (state.second.on || !second.empty())) s.second = second;
     const std::filesystem::path& other = state.second.model;
@@ -309,7 +309,8 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
     }
   }
   state.edits = std::move(list);
-  if (typed_prompt(state) == Prompt{s.prompt.text, {}, s.prompt.start_token}) state.ids = s.prompt.ids;
+  if (prompt_without_edits(state) == Prompt{s.prompt.text, {}, s.prompt.start_token})
+    state.ids = s.prompt.ids;
   Tries tries = s.tries;
   const int vocabulary = snapshot.model->config().vocab_size;
   std::erase_if(tries, [&](const TriedText& tried) { return !tried.fits(vocabulary); });

@@ -30,7 +30,7 @@ std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapsho
   state.message.is_former = true;
   const Side side = state.side;
   const auto shown_option = [&] {
-    const OptionSpec* option = typed_option(state);
+    const OptionSpec* option = option_in_field(state);
     return std::pair(option, option ? state.options.value(*option) : OptionValue());
   };
   const auto option = shown_option();
@@ -40,7 +40,7 @@ std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapsho
   if (shown_option() != option && state.option_text.edit.text == option_text) show_option_text(state);
   const bool is_edited_text = !context.is_other_text && !action.get_if<Undo>();
   if (is_edited_text && has_positions(before.edits) && state.edits == before.edits)
-    move_with_tokens(state, typed_prompt(before), snapshot);
+    move_with_tokens(state, prompt_without_edits(before), snapshot);
   const bool is_new_step = remember_change(state, std::move(before), context);
   const bool shows_other = remember_visit(state, std::move(seen), context);
   if (shows_other) state.edits_bar.problem.clear();  // it was about another view state
@@ -65,7 +65,7 @@ constexpr FieldRow kFieldRows[] = {
     {"file", Dialog::export_, [](UiState& s) -> TextField& { return s.export_form.path; }},
     {"size of the picture", Dialog::none, [](UiState& s) -> TextField& { return s.export_form.size; }},
     {"folder", Dialog::open, [](UiState& s) -> TextField& { return s.open_form.path; }},
-    {"edit", Dialog::none, [](UiState& s) -> TextField& { return s.edits_bar.typed; }},
+    {"edit", Dialog::none, [](UiState& s) -> TextField& { return s.edits_bar.text; }},
     {"second prompt", Dialog::none, [](UiState& s) -> TextField& { return s.second.text; }},
     {"session", Dialog::save, [](UiState& s) -> TextField& { return s.save_form.path; }},
     {"search the help", Dialog::help, [](UiState& s) -> TextField& { return s.help_form.search; }},
@@ -93,7 +93,7 @@ const TextField& field_of(const UiState& state, Field field) {
 }
 
 Prompt prompt_of(const UiState& state) {
-  Prompt prompt = typed_prompt(state);
+  Prompt prompt = prompt_without_edits(state);
   prompt.edits = state.edits.active();
   if (state.second.model.empty())
     std::erase_if(prompt.edits, [](const auto& edit) { return model::patches_from_second(edit); });
@@ -111,7 +111,7 @@ WorkerRequest wanted(const UiState& state, std::vector<Question> questions) {
   if (state.second.on) {
     wanted.second = Prompt{state.second.text.edit.text, {}, state.start_token};
   } else if (!state.second.model.empty()) {
-    wanted.second = typed_prompt(state);
+    wanted.second = prompt_without_edits(state);
   }
   wanted.alignment = state.second.alignment;
   return wanted;

@@ -117,7 +117,7 @@ class Ui {
   bool begin_menu(Menu menu, float width);
   void end_menu() { end_sheet(); }
   /// A menu without a button opens where another one does.
-  void opens_like(Menu menu, Menu other) { menu_buttons_[menu] = menu_buttons_[other]; }
+  void open_in_place_of(Menu menu, Menu other) { menu_buttons_[menu] = menu_buttons_[other]; }
   /// A centred dialog with a title; returns the rectangle below the title, nothing if the dialog is not open.
   std::optional<viz::Rect> begin_dialog(Dialog dialog, std::string_view title, float width, float height);
   void end_dialog();

@@ -200,7 +200,7 @@ TEST(State, ARefusedBrushIsNoPartOfTheNextStep) {
 TEST(State, AFieldUndoesItsOwnTypingFirst) {
   UiState state = after(UiState(), {replace_by("mine"), TypeInField{Field::edits, Insert{"L1", true}},
                                     Undo{false, Field::edits}});
-  EXPECT_EQ(state.edits_bar.typed.edit.text, "");
+  EXPECT_EQ(state.edits_bar.text.edit.text, "");
   EXPECT_EQ(state.prompt.edit.text, "mine");
   EXPECT_EQ(after(state, {Undo{false, Field::edits}}).prompt.edit.text, "");
   state.dialog = Dialog::help;
@@ -240,7 +240,7 @@ TEST(State, AComparisonStartsAtTheFirst) {
 TEST(State, WhatAnOptionDoesNotTakeIsRefusedWhereItIsTyped) {
   const auto type = [](const char* text) { return TypeInField{Field::option, Replace{text}}; };
   UiState state = after(UiState(), {ShowView{"lines"}, type("banana")});
-  EXPECT_EQ(state.option_problem, expected(*typed_option(state)));
+  EXPECT_EQ(state.option_problem, expected(*option_in_field(state)));
   EXPECT_EQ(after(state, {type("5.1,")}).option_problem, "");
   EXPECT_EQ(after(state, {ShowView{"heatmap"}}).option_problem, "");
 }

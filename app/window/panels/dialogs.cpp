@@ -99,7 +99,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
   const FolderListing& listing = form.listing;
   ui.stroke(frame, ui.theme().line, 1, ui.u(6));
   ui.begin_list("folders", frame.inset(ui.u(3)));
-  if (typed_model(ui.state)) {
+  if (named_model(ui.state)) {
     ui.heading("The name of a model on the Hugging Face hub.");
   } else if (!listing.problem.empty()) {
     ui.paragraph(listing.problem, ui.theme().error);
@@ -152,7 +152,7 @@ void draw_open(Ui& ui) {
     });
   draw_entries(ui, {body->x + places, top, body->w - places, high}, entries);
 
-  const auto distant = typed_model(ui.state);
+  const auto distant = named_model(ui.state);
   const auto action = opening(ui.state);
   Ui::Part state = ui.words(form.loading               ? "reading…"
                             : !listing.problem.empty() ? ""

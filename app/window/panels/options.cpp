@@ -47,7 +47,7 @@ Ui::Part stepper(Ui& ui, const OptionSpec& option) {
 /// The label and the field of a list or a token, with steps around a token's.
 Ui::Part typed(Ui& ui, const OptionSpec& option) {
   const auto field = [&ui, &option](const Rect& rect) {
-    if (typed_option(ui.state) == &option) {
+    if (option_in_field(ui.state) == &option) {
       ui.field(Field::option, rect, to_text(option, option.default_value));
       if (!ui.state.option_problem.empty()) ui.complain(rect, "Expected " + ui.state.option_problem);
     } else if (ui.button(rect, to_text(option, ui.state.options.value(option)),
@@ -120,7 +120,7 @@ Ui::Part control(Ui& ui, const OptionSpec& option, float room) {
                      SetOption{&option, !*on});
   if (!option.choices.empty()) return choices(ui, option, room);
   if (std::holds_alternative<double>(option.default_value) && option.steps.empty()) return slider(ui, option);
-  return is_typed(option) ? typed(ui, option) : stepper(ui, option);
+  return takes_text(option) ? typed(ui, option) : stepper(ui, option);
 }
 
 Ui::Part control(Ui& ui, const View& view, const KeyCommand& command) {

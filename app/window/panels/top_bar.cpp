@@ -70,7 +70,7 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
                                     command("Start token"))},
                   SetStartToken{!s.start_token}));
   ui.place(rect, line);
-  ui.opens_like(Menu::second_model, Menu::models);
+  ui.open_in_place_of(Menu::second_model, Menu::models);
 }
 
 }  // namespace headscope::app

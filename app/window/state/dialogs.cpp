@@ -130,14 +130,14 @@ std::optional<Action> opening(const UiState& state) {
   const OpenForm& form = state.open_form;
   const std::filesystem::path typed = system::path_of(form.path.edit.text);
   if (typed.empty()) return std::nullopt;  // nothing is listed yet
-  if (const auto model = typed_model(state)) return FetchModel{*model};
+  if (const auto model = named_model(state)) return FetchModel{*model};
   if (form.path.edit.text == system::text_of(form.listing.folder))
     return form.listing.is_model ? std::optional<Action>(OpenModel{typed}) : std::nullopt;
   if (is_for_open_file(typed)) return OpenFile{typed};
   return may_hold_tensors(typed) ? Action(OpenModel{typed}) : Action(BrowseFolder{typed});
 }
 
-std::optional<HubModel> typed_model(const UiState& state) {
+std::optional<HubModel> named_model(const UiState& state) {
   const std::string& text = state.open_form.path.edit.text;
   const std::filesystem::path path = system::path_of(text);
   const bool is_file = is_for_open_file(path) || may_hold_tensors(path);

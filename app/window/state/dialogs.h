@@ -124,6 +124,6 @@ bool can_write(const FileForm& form);
 std::optional<Action> opening(const UiState& state);
 /// The hub model whose name was typed instead of a path; nothing if there is none or models cannot be
 /// fetched.
-std::optional<HubModel> typed_model(const UiState& state);
+std::optional<HubModel> named_model(const UiState& state);
 
 }  // namespace headscope::app

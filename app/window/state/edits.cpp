@@ -76,11 +76,11 @@ void reduce(UiState& s, const ListEdits& a, ReduceContext& w) {
 }
 
 void reduce(UiState& s, const TypeEdits&, ReduceContext& w) {
-  const std::string& text = s.edits_bar.typed.edit.text;
+  const std::string& text = s.edits_bar.text.edit.text;
   if (!w.snapshot.model || text.empty()) return;
   try {
     reduce(s, AddEdits{parse_edits(text, *w.snapshot.model)}, w);
-    if (s.edits_bar.problem.empty()) s.edits_bar.typed = {};
+    if (s.edits_bar.problem.empty()) s.edits_bar.text = {};
   } catch (const model::RunError& e) {
     s.edits_bar.problem = e.what();
   }
@@ -104,7 +104,7 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
     for (const model::Token& token : tokens.tokens) ids.push_back(token.id);
     return ids;
   };
-  const Prompt now = typed_prompt(s);
+  const Prompt now = prompt_without_edits(s);
   if (now == before) return;
   try {
     const auto starts = [](const Prompt& prompt) { return prompt.start_token.value_or(false); };

@@ -12,7 +12,7 @@ struct EditsSlice {
   struct {
     bool dragging = false;  ///< the last step is by a slider or a brush that is still dragged
     bool open = false;      ///< the bar is shown even without edits
-    TextField typed;        ///< the next edit, in the notation of parse_edits
+    TextField text;         ///< the next edit, in the notation of parse_edits
     std::string problem;    ///< why it cannot be added: one sentence
   } edits_bar;
 };

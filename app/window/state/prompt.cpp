@@ -62,7 +62,7 @@ void continue_second(UiState& s, const AppendToken& a) {
 std::optional<std::vector<model::Token>> all_tokens(const UiState& s, const Snapshot& snapshot) {
   if (!snapshot.model || snapshot.model->patterns) return std::nullopt;
   try {
-    return tokenize(*snapshot.model, typed_prompt(s)).tokens;
+    return tokenize(*snapshot.model, prompt_without_edits(s)).tokens;
   } catch (const model::RunError&) {  // the worker reports the error
     return std::nullopt;
   }
@@ -127,7 +127,7 @@ void prompt_changed(UiState& s) {
   s.ids.clear();
 }
 
-Prompt typed_prompt(const Document& document) {
+Prompt prompt_without_edits(const Document& document) {
   return {document.prompt.edit.text, document.ids, document.start_token};
 }
 

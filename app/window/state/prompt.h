@@ -68,7 +68,7 @@ const TourStop* shown_example(const UiState& state);
 /// no tour is open.
 void select_waiting_example(UiState& s, const Snapshot& snapshot);
 /// The prompt as typed, without edits.
-Prompt typed_prompt(const Document& document);
+Prompt prompt_without_edits(const Document& document);
 /// Call after a field's text has changed.
 void field_changed(UiState& s, Field field);
 /// Call after the prompt has changed: ends generating, and drops what belongs to the previous one.

@@ -48,7 +48,7 @@ void select_stop(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   scroll_to_start(s);
   if (!snapshot.model || !(stop.token || stop.key)) return;
   try {
-    const PromptTokens tokens = tokenize(*snapshot.model, typed_prompt(s));
+    const PromptTokens tokens = tokenize(*snapshot.model, prompt_without_edits(s));
     const std::string& text = s.prompt.edit.text;
     if (stop.token) s.selection.query = position_of(*stop.token, text, tokens);
     if (stop.key) s.selection.key = position_of(*stop.key, text, tokens);

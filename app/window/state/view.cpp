@@ -80,7 +80,7 @@ void reduce(ViewSlice& s, const SelectKey& a, ReduceContext& w) {
 void reduce(ViewSlice& s, const SetOption& a, ReduceContext&) {
   s.options.set(*a.option, a.value);
   if (s.playing == a.option) s.playing = nullptr;
-  if (typed_option(s) == a.option) show_option_text(s);
+  if (option_in_field(s) == a.option) show_option_text(s);
 }
 
 /// A view that is already in the other pane swaps places with this pane's.
@@ -106,7 +106,7 @@ void reduce(ViewSlice& s, const StepView& a, ReduceContext& w) {
 }
 
 void reduce(ViewSlice& s, const TypeOption& a, ReduceContext&) {
-  s.typed_last = a.option;
+  s.last_in_field = a.option;
 }
 
 void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w) {
@@ -193,12 +193,12 @@ bool has_effect(const View& view, const OptionSpec& option, const UiState& state
          !token_comes_from_list(view, option, state.options, state.prompts.get());
 }
 
-const OptionSpec* typed_option(const ViewSlice& state) {
+const OptionSpec* option_in_field(const ViewSlice& state) {
   const OptionSpec* first = nullptr;
   for (const View* view : shown_tabs(state)) {
     for (const OptionSpec* option : view->options) {
-      if (!is_typed(*option)) continue;
-      if (option == state.typed_last) return option;
+      if (!takes_text(*option)) continue;
+      if (option == state.last_in_field) return option;
       if (!first) first = option;
     }
   }
@@ -206,7 +206,7 @@ const OptionSpec* typed_option(const ViewSlice& state) {
 }
 
 void show_option_text(ViewSlice& state) {
-  const OptionSpec* option = typed_option(state);
+  const OptionSpec* option = option_in_field(state);
   if (!option) return;
   const OptionValue& value = state.options.value(*option);
   state.option_problem = "";
@@ -214,7 +214,7 @@ void show_option_text(ViewSlice& state) {
 }
 
 void set_typed_option(ViewSlice& state) {
-  const OptionSpec* option = typed_option(state);
+  const OptionSpec* option = option_in_field(state);
   if (!option) return;
   std::string_view text = state.option_text.edit.text;
   // After a comma the next number of a list is about to be typed.

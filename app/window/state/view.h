@@ -24,10 +24,10 @@ struct ViewSlice : ViewState {
   Visits visits;
   Selection selection_before;  ///< before the last click, which a double click undoes
   Options options_before;
-  const OptionSpec* playing = nullptr;     ///< the option that runs through its values; null: none
-  TextField option_text;                   ///< the text of `typed_option`
-  std::string option_problem;              ///< what it takes instead of what is typed; empty: it takes that
-  const OptionSpec* typed_last = nullptr;  ///< the option being typed if several are shown that can be
+  const OptionSpec* playing = nullptr;  ///< the option that runs through its values; null: none
+  TextField option_text;                ///< the text of `option_in_field`
+  std::string option_problem;           ///< what it takes instead of what is typed; empty: it takes that
+  const OptionSpec* last_in_field = nullptr;  ///< the option being typed if several are shown that can be
 };
 
 /// Runs through an option's whole values from its lowest one on; with null, or if it does so already, stops.
@@ -89,15 +89,16 @@ Extent extent(const Snapshot& snapshot);
 void scroll_to_start(ViewSlice& state);
 
 /// Whether an option is typed: a list or a token.
-inline bool is_typed(const OptionSpec& option) {
+inline bool takes_text(const OptionSpec& option) {
   return std::holds_alternative<std::vector<int>>(option.default_value) ||
          std::holds_alternative<TokenRef>(option.default_value);
 }
 /// The one of these among the shown views' options that the text field edits; null: none.
-const OptionSpec* typed_option(const ViewSlice& state);
-/// Puts the value of `typed_option` into its field, as text.
+const OptionSpec* option_in_field(const ViewSlice& state);
+/// Puts the value of `option_in_field` into its field, as text.
 void show_option_text(ViewSlice& state);
-/// Sets `typed_option` to the typed text, or `option_problem` to what is expected if that cannot be parsed.
+/// Sets `option_in_field` to the typed text, or `option_problem` to what is expected if that cannot be
+/// parsed.
 void set_typed_option(ViewSlice& state);
 
 inline const ViewState& view_state(const ViewSlice& state) {

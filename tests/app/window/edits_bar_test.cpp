@@ -47,7 +47,7 @@ TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
   type(core, "L1H6.z=0");
   press_and_show(core, Key::enter);
   EXPECT_THAT(active(core), ElementsAre("L1H6.z=0"));
-  EXPECT_EQ(core.state().edits_bar.typed.edit.text, "");
+  EXPECT_EQ(core.state().edits_bar.text.edit.text, "");
   ASSERT_TRUE(run(core).run->plan);
   ASSERT_TRUE(run(core).baseline);
   EXPECT_TRUE(find_item(core, "L1 H6 off"));
@@ -63,7 +63,7 @@ TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
   type(core, "L9H6.z=0");
   press_and_draw(core, Key::enter);
   EXPECT_TRUE(says(core, "layers 0 to 5"));
-  EXPECT_EQ(core.state().edits_bar.typed.edit.text, "L9H6.z=0");
+  EXPECT_EQ(core.state().edits_bar.text.edit.text, "L9H6.z=0");
   EXPECT_TRUE(active(core).empty());
   press_and_draw(core, Key::backspace);
   EXPECT_FALSE(says(core, "layers 0 to 5"));
