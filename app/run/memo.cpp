@@ -227,7 +227,7 @@ bool Memo::forget_one(const model::Run* base, std::uint64_t time) {
     if (kept != runs_.begin() && kept->run.get() != base &&
         (oldest == runs_.end() || kept->used < oldest->used))
       oldest = kept;
-  if (oldest != runs_.end()) time = std::min(time, oldest->used);
+  if (oldest != runs_.end()) time = std::min(time, oldest->used + 1);  // a run goes after its answers
   if (const auto& answers = answers_->entries(); !answers.empty() && answers.front().used < time) {
     answers_->erase(AnswerKey(answers.front().key));
     return true;

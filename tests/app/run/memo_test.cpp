@@ -148,6 +148,17 @@ TEST(Memo, WhatIsWantedIsNotDroppedForOthers) {
   EXPECT_EQ(memo.find(BlobOf{2, 60}), nullptr);
 }
 
+TEST(Memo, WhatWasWantedOfTheRunBeforeGoesAndItsRunStays) {
+  Memo memo(2 * kPage + 2 * kEntry + 100);
+  memo.show(prompt_run({1, 2}));
+  memo.keep(BlobOf{1, 60}, blob(60));
+  memo.want({BlobOf{1, 60}});
+  memo.show(prompt_run({3}));
+  memo.keep(BlobOf{2, 60}, blob(60));
+  EXPECT_EQ(memo.bytes(), 2 * kPage + kEntry + 60);
+  EXPECT_NE(memo.best_base({1, 2}), nullptr);
+}
+
 TEST(Memo, AFailureIsForgottenWithTheNextRun) {
   Memo memo(100 * kPage);
   memo.show(prompt_run({1, 2}));
