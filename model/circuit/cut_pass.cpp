@@ -10,7 +10,6 @@
 #include "model/kernels/product.h"
 #include "model/pass/attention.h"
 #include "model/pass/steps.h"
-#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 namespace {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/files/weights.h"
 #include "model/kernels/kernels.h"
-#include "model/pass/transformer_impl.h"
+#include "model/kernels/workspace.h"
 
 namespace headscope::model {
 namespace {

@@ -50,6 +50,12 @@ struct Weights {
   std::size_t bytes = 0;                     // of that memory
 };
 
+/// For the files that define members of Transformer.
+struct Transformer::Impl {
+  Weights weights;
+  std::shared_ptr<const void> identity = std::make_shared<char>();  ///< marks the runs of these weights
+};
+
 /// Loads a Hugging Face folder. All tensors are checked before any is read. Matrices are rearranged so that a
 /// product reads each in one stream; the file's layout would be read in short pieces, measured to be half as
 /// fast at 8 to 64 positions. The files are closed when this returns. Throws LoadError or Stopped.

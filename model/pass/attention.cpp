@@ -95,8 +95,7 @@ Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y) {
   return {x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols};
 }
 
-HeadCache head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
-                  int head) {
+HeadCache head_of(const Config& config, std::span<const std::shared_ptr<Page>> pages, int layer, int head) {
   return {pages, layer, head, config.d_head()};
 }
 

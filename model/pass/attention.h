@@ -16,7 +16,7 @@ constexpr int kQueriesPerBlock = Page::kPositions;
 
 /// One head of one layer in a run's pages.
 struct HeadCache {
-  std::span<const std::shared_ptr<const Page>> pages;
+  std::span<const std::shared_ptr<Page>> pages;
   int layer = 0;
   int head = 0;
   int d_head = 0;
@@ -35,8 +35,7 @@ struct HeadCache {
   ConstFloatRows v(int page, int rows) const { return {pages[page]->v(layer, head), rows, d_head, d_head}; }
 };
 
-HeadCache head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
-                  int head);
+HeadCache head_of(const Config& config, std::span<const std::shared_ptr<Page>> pages, int layer, int head);
 
 /// y = x w.
 Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "model/pass/transformer_impl.h"
+#include "model/kernels/workspace.h"
 
 namespace headscope::model {
 namespace {

@@ -7,7 +7,6 @@
 #include "model/files/error.h"
 #include "model/kernels/product.h"
 #include "model/pass/steps.h"
-#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 namespace {

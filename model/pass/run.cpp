@@ -37,16 +37,18 @@ std::size_t Page::bytes(const Config& config) {
   return floats(config, 0) * sizeof(float);
 }
 
-float* Page::at(int layer, int what) const {
-  assert(layer >= 0 && (layer < n_layer_ || (layer == n_layer_ && what == 3)));
-  if (layer < first_layer_) return below_->at(layer, what);
-  // The last resid_post comes directly after the last layer's four arrays.
-  const auto own = static_cast<std::size_t>(layer - first_layer_);
-  return values_.get() +
-         (layer == n_layer_ ? 4 * own : 4 * own + static_cast<std::size_t>(what)) * array_size();
+const float* Page::at(int layer, int what) const {
+  return layer < first_layer_ ? below_->at(layer, what) : values_.get() + offset(layer, what);
 }
 
-std::optional<Page::ClaimedRows> Page::claim(int from, int to) const {
+std::size_t Page::offset(int layer, int what) const {
+  assert(layer >= first_layer_ && (layer < n_layer_ || (layer == n_layer_ && what == 3)));
+  // The last resid_post comes directly after the last layer's four arrays.
+  const auto own = static_cast<std::size_t>(layer - first_layer_);
+  return (4 * own + (layer == n_layer_ ? 0 : static_cast<std::size_t>(what))) * array_size();
+}
+
+std::optional<Page::ClaimedRows> Page::claim(int from, int to) {
   if (!claimed_.compare_exchange_strong(from, to)) return std::nullopt;
   return ClaimedRows(*this);
 }

@@ -51,7 +51,7 @@ class Page {
 
   /// Claims rows [from, to) for writing. Returns nothing if row `from` is already claimed, or an earlier row
   /// is not. Thread-safe: no row is claimed twice.
-  std::optional<ClaimedRows> claim(int from, int to) const;
+  std::optional<ClaimedRows> claim(int from, int to);
 
   /// Row 0 of a head's rows: q, v [kPositions, d_head], k [d_head, kPositions].
   const float* q(int layer, int head) const { return at(layer, 0) + head_offset(head); }
@@ -69,13 +69,14 @@ class Page {
   std::size_t head_offset(int head) const {
     return static_cast<std::size_t>(head) * kPositions * static_cast<std::size_t>(d_head_);
   }
-  float* at(int layer, int what) const;
+  std::size_t offset(int layer, int what) const;  // of an array in values_
+  const float* at(int layer, int what) const;
 
   static std::size_t floats(const Config& config, int first_layer);
 
   int first_, first_layer_, n_layer_, n_head_, d_head_, d_model_;
   std::shared_ptr<const Page> below_;
-  mutable std::atomic<int> claimed_ = 0;
+  std::atomic<int> claimed_ = 0;
   std::size_t size_;  // in floats
   std::shared_ptr<PageMemory> memory_;
   FloatMemory values_;  // [4 * layers + 1][kPositions * d_model]; q, k, v, resid_pre of the first layer first
@@ -84,10 +85,10 @@ class Page {
 /// Rows of a page that only the holder may write; the page must outlive it. Same layout as the page's own.
 class Page::ClaimedRows {
  public:
-  float* q(int layer, int head) const { return page_->at(layer, 0) + page_->head_offset(head); }
-  float* k(int layer, int head) const { return page_->at(layer, 1) + page_->head_offset(head); }
-  float* v(int layer, int head) const { return page_->at(layer, 2) + page_->head_offset(head); }
-  float* resid(int layer) const { return page_->at(layer, 3); }
+  float* q(int layer, int head) const { return at(layer, 0) + page_->head_offset(head); }
+  float* k(int layer, int head) const { return at(layer, 1) + page_->head_offset(head); }
+  float* v(int layer, int head) const { return at(layer, 2) + page_->head_offset(head); }
+  float* resid(int layer) const { return at(layer, 3); }
 
   /// Copies the first `rows` rows of every layer that the page holds from another page of the same model.
   /// They must be claimed.
@@ -97,19 +98,20 @@ class Page::ClaimedRows {
 
  private:
   friend class Page;
-  explicit ClaimedRows(const Page& page) : page_(&page) {}
-  const Page* page_;
+  explicit ClaimedRows(Page& page) : page_(&page) {}
+  float* at(int layer, int what) const { return page_->values_.get() + page_->offset(layer, what); }
+  Page* page_;
 };
 
 /// The result of one forward pass. Immutable; shared between the interface and the worker.
 struct Run {
   Config config;
-  std::vector<int> tokens;                         ///< [T]
-  std::vector<std::shared_ptr<const Page>> pages;  ///< position p is in pages[p / Page::kPositions]
-  int computed_positions = 0;           ///< positions that this pass computed (the rest were reused)
-  std::shared_ptr<const void> weights;  ///< identity of the weights that computed it
-  std::shared_ptr<const Plan> plan;     ///< the edits; null: none
-  Means means;                          ///< the plan's means, computed by the pass
+  std::vector<int> tokens;                   ///< [T]
+  std::vector<std::shared_ptr<Page>> pages;  ///< position p is in pages[p / Page::kPositions]
+  int computed_positions = 0;                ///< positions that this pass computed (the rest were reused)
+  std::shared_ptr<const void> weights;       ///< identity of the weights that computed it
+  std::shared_ptr<const Plan> plan;          ///< the edits; null: none
+  Means means;                               ///< the plan's means, computed by the pass
 
   int length() const { return static_cast<int>(tokens.size()); }
 

@@ -26,7 +26,7 @@ bool has_layers_for(const Run* clean, const Run& run) {
 
 /// A page of a run, and its rows that the pass may write: nothing if all of it is reused.
 struct PageOfRun {
-  std::shared_ptr<const Page> page;
+  std::shared_ptr<Page> page;
   std::optional<Page::ClaimedRows> rows;
 };
 
@@ -44,7 +44,7 @@ PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memo
   const auto page_of = [&](const Run& run) { return run.pages[first / Page::kPositions]; };
   const std::shared_ptr<const Page> below = sources.below != nullptr ? page_of(*sources.below) : nullptr;
   const int reused = std::clamp(sources.common - first, 0, rows);
-  std::shared_ptr<const Page> old;
+  std::shared_ptr<Page> old;
   if (reused > 0) {
     old = page_of(*sources.from);
     if (reused == rows) return {old, std::nullopt};
@@ -52,7 +52,7 @@ PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memo
     if (old->first_layer() == sources.first_layer && old->below() == below)
       if (const auto free = old->claim(reused, rows)) return {old, free};
   }
-  const auto page = std::make_shared<const Page>(config, first, memory, below, sources.first_layer);
+  const auto page = std::make_shared<Page>(config, first, memory, below, sources.first_layer);
   PageOfRun result{page, page->claim(0, rows)};
   if (old != nullptr) result.rows->copy_from(*old, reused);
   return result;

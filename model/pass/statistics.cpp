@@ -13,7 +13,6 @@
 #include "model/kernels/product.h"
 #include "model/maths/best.h"
 #include "model/pass/steps.h"
-#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 

@@ -16,7 +16,6 @@
 #include "model/pass/attention.h"
 #include "model/pass/pass.h"
 #include "model/pass/steps.h"
-#include "model/pass/transformer_impl.h"
 
 namespace headscope::model {
 namespace {

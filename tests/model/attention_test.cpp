@@ -23,7 +23,7 @@ class Attention : public ::testing::Test {
   Attention() {
     std::normal_distribution<float> normal;
     for (int first = 0; first < kContext; first += Page::kPositions) {
-      const auto page = std::make_shared<const Page>(config(), first);
+      const auto page = std::make_shared<Page>(config(), first);
       const auto rows = page->claim(0, Page::kPositions);
       for (int layer = 0; layer < 2; ++layer) {
         for (int head = 0; head < 3; ++head) {
@@ -45,7 +45,7 @@ class Attention : public ::testing::Test {
   }
 
   std::mt19937 generator_{3};
-  std::vector<std::shared_ptr<const Page>> pages_;
+  std::vector<std::shared_ptr<Page>> pages_;
 };
 
 struct Block {
