@@ -215,6 +215,8 @@ class Content {
     message = c.run ? kComputing : c.no_run;
     return nullptr;
   }
+  /// Why a question has no answer: "computing…", or what failed.
+  std::string why_missing(const Question& question) const;
   /// The selected query has no counterpart on the difference side, and `message` says so.
   bool lacks_counterpart();
   /// Keeps a value as long as the content: what boxes and functions refer to.
@@ -226,7 +228,6 @@ class Content {
   }
 
  private:
-  std::string why_missing(const Question& question) const;
   std::vector<std::shared_ptr<const void>> kept_;
 };
 

@@ -26,7 +26,7 @@ constexpr std::size_t kVectors = 4;
 struct LogitEffect {
   std::shared_ptr<const NeuronTokens> tokens = nullptr;  ///< null: not known
   float times = 0;
-  std::string failure = "";  ///< why not
+  std::string why_missing = kComputing;
 
   /// The tokens whose logits it raises or lowers most, in descending order; none while pending.
   std::span<const model::Guess> pushed(bool up) const {
@@ -117,19 +117,18 @@ bool is_between_models(const ViewContext& c) {
   return c.side == Side::difference && compares_models(*c.run);
 }
 
-template <class Q>
-LogitEffect logit_effect(const ViewContext& c, const Q& question, float times) {
-  const auto tokens = c.ask(question);
-  return {tokens, times, tokens ? "" : c.failure(question)};
-}
-
-LogitEffect logit_effect_of(const ViewContext& c, const Numbers& n, int neuron) {
-  const int layer = c.selection.layer;
-  if (!is_between_models(c)) return logit_effect(c, TokensOfNeuron{layer, neuron}, n.vectors[kAfter][neuron]);
-  const auto after = block_of(c, Side::run, c.chosen_query),
-             before = block_of(c, Side::baseline, compared_query(c));
-  if (!after || !before) return {};
-  return logit_effect(c, TokensOfNeuron{layer, neuron, after->mlp_post[neuron], before->mlp_post[neuron]}, 1);
+LogitEffect logit_effect_of(const Content& it, const Numbers& n, int neuron) {
+  const ViewContext& c = it.c;
+  TokensOfNeuron question{c.selection.layer, neuron};
+  float times = n.vectors[kAfter][neuron];
+  if (is_between_models(c)) {
+    const auto after = block_of(c, Side::run, c.chosen_query),
+               before = block_of(c, Side::baseline, compared_query(c));
+    if (!after || !before) return {};
+    question = {c.selection.layer, neuron, after->mlp_post[neuron], before->mlp_post[neuron]};
+    times = 1;
+  }
+  return {c.ask(question), times, it.why_missing(question)};
 }
 
 const ListRows kRows{.role = kNeuron, .first = kFirstNeuron, .names = "strongest neurons"};
@@ -289,7 +288,7 @@ void declare(Content& it) {
     return;
   }
   Numbers made = numbers_of(block, std::min(c.options[kNeurons], c.run->run->config.n_inner));
-  for (const int neuron : made.order) made.effects.push_back(logit_effect_of(c, made, neuron));
+  for (const int neuron : made.order) made.effects.push_back(logit_effect_of(it, made, neuron));
   const Numbers& n = it.keep(std::move(made));
   const model::Config& config = c.run->run->config;
   const bool is_difference = c.side == Side::difference;
@@ -321,7 +320,7 @@ void declare(Content& it) {
       "(after × W_out[neuron] · W_U[token])" +
       (is_between_models(c) ? ", each with its own model's weights" : "");
   const auto missing = std::ranges::find(n.effects, nullptr, &LogitEffect::tokens);
-  if (missing != n.effects.end()) pushes = missing->failure.empty() ? kComputing : missing->failure;
+  if (missing != n.effects.end()) pushes = missing->why_missing;
   it.body = rows(boxes(BoxPtr(strips_of(c, n)), beside(boxes(std::move(curve), BoxPtr(std::move(list)))),
                        notes({"pushes: " + pushes})));
 }

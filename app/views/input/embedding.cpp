@@ -166,10 +166,9 @@ void declare(Content& it) {
   strips->component_facts = [&n](Facts& facts, const NamedStrip& of, int dimension) {
     add_component(facts, n, of, dimension);
   };
-  const std::string failure = c.failure(NearestTo{c.chosen_query});
   it.body = rows(boxes(std::move(strips),
                        n.nearest ? BoxPtr(may_be_left_out(list_of(c, n), "the nearest tokens"))
-                                 : notes({failure.empty() ? "nearest in wte: computing…" : failure})));
+                                 : notes({"nearest in wte: " + it.why_missing(NearestTo{c.chosen_query})})));
 }
 
 View view() {

@@ -343,11 +343,9 @@ void declare(Content& it) {
   list->on_click = [&lines](const ViewContext& now, int row) { return choose(now, lines[row]); };
   list->row_facts = [&](Facts& facts, int row) { add_line(facts, c, lines[row]); };
   const bool there = tensor && !tensor->pooled.empty();
-  const std::string failure = c.failure(question), name = parameter_of(c).name;
-  std::vector<BoxPtr> about =
-      boxes(notes({name + " [" + shape_of(parameter_of(c)) + "]", there             ? statistics_of(*tensor)
-                                                                  : failure.empty() ? kComputing
-                                                                                    : failure}));
+  const std::string name = parameter_of(c).name;
+  std::vector<BoxPtr> about = boxes(notes({name + " [" + shape_of(parameter_of(c)) + "]",
+                                           there ? statistics_of(*tensor) : it.why_missing(question)}));
   if (there) {
     it.facts = [&c, name, tensor](Facts& facts, const ViewContext&, const Picture& picture,
                                   const viz::Hit& hit) {
