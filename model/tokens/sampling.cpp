@@ -9,21 +9,17 @@
 
 namespace headscope::model {
 
-void softmax(std::span<const float> logits, double temperature, std::span<double> out) {
-  if (std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); })) {
-    std::ranges::fill(out, std::numeric_limits<double>::quiet_NaN());
-    return;
-  }
+std::vector<double> softmax(std::span<const float> logits, double temperature) {
+  if (std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); }))
+    return std::vector<double>(logits.size(), std::numeric_limits<double>::quiet_NaN());
   const auto best = std::ranges::max_element(logits);
   const float largest = *best;
-  if (largest == -std::numeric_limits<float>::infinity()) {  // as all logits are
-    std::ranges::fill(out, 1.0 / static_cast<double>(out.size()));
-    return;
-  }
+  if (largest == -std::numeric_limits<float>::infinity())  // as all logits are
+    return std::vector<double>(logits.size(), 1.0 / static_cast<double>(logits.size()));
+  std::vector<double> out(logits.size());
   if (!(temperature > 0)) {
-    std::ranges::fill(out, 0.0);
     out[static_cast<std::size_t>(best - logits.begin())] = 1;
-    return;
+    return out;
   }
   double sum = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
@@ -34,11 +30,11 @@ void softmax(std::span<const float> logits, double temperature, std::span<double
     sum += out[i];
   }
   for (double& probability : out) probability /= sum;
+  return out;
 }
 
 Candidates::Candidates(std::span<const float> logits, const SamplingOptions& options)
-    : probabilities_(logits.size()), order_(logits.size()) {
-  softmax(logits, options.temperature, probabilities_);
+    : probabilities_(softmax(logits, options.temperature)), order_(logits.size()) {
   if (std::isnan(probabilities_.front())) throw RunError("cannot sample a next token: some logits are NaN");
   std::iota(order_.begin(), order_.end(), 0);
   const int all = static_cast<int>(logits.size());

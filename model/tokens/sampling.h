@@ -18,9 +18,9 @@ struct SamplingOptions {
 };
 
 /// Probabilities of all tokens: softmax of logits / temperature over the whole vocabulary, summed in double.
-/// logits: [V], out: [V], V >= 1. All are NaN if a logit is NaN, and equal if all logits are -inf. For the
+/// Both have [V], V >= 1. All are NaN if a logit is NaN, and equal if all logits are -inf. For the
 /// temperature see SamplingOptions.
-void softmax(std::span<const float> logits, double temperature, std::span<double> out);
+std::vector<double> softmax(std::span<const float> logits, double temperature);
 
 /// The tokens that may be drawn after a position. Top-k applies after the temperature, and top-p after top-k.
 class Candidates {

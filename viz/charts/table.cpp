@@ -53,6 +53,7 @@ std::pair<double, double> axis_of(const TableColumn& column, std::span<const int
   if (column.low < column.high || !has_numbers(column)) return {column.low, column.high};
   std::vector<float> numbers;
   for (const int row : rows) numbers.push_back(column.numbers[static_cast<std::size_t>(row)]);
+  numbers.insert(numbers.end(), column.marks.begin(), column.marks.end());
   const auto [low, high] = range_with_zero(numbers);
   if (!column.rounds) return {low, high};
   const double limit = round_limit(std::max(-low, high));

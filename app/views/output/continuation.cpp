@@ -17,6 +17,17 @@ ViewActions continue_with(const ViewContext& c, const NextToken& next, int id) {
   return {AppendToken{id, after, std::exp(logit - model::log_sum_exp(next.logits)), c.run}};
 }
 
+ListColumn& add_token_columns(List& list, const ViewContext& c, const std::function<int(int row)>& id,
+                              ListLook look) {
+  look.file = note_column("token");
+  list.file(note_column("id"), id);
+  ListColumn& column = list.text(
+      "token", 9, [&c, id](int row) { return label_of(c, id(row)); }, look);
+  list.file(note_column("bytes"),
+            [&c, id](int row) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(row))); });
+  return column;
+}
+
 std::string guess_words(const ViewContext& c, const model::Guess& guess) {
   return "“" + label_of(c, guess.id) + "” " + percent(guess.probability);
 }

@@ -3,7 +3,7 @@
 
 #include "app/run/analyses/predictions.h"
 #include "app/views/option.h"
-#include "app/views/view.h"
+#include "app/views/parts/list.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 
@@ -12,6 +12,10 @@ namespace headscope::app {
 
 /// Continues with a token; nothing if the context is full.
 ViewActions continue_with(const ViewContext& context, const NextToken& next, int id);
+
+/// Adds the columns of a list of tokens: id, text and bytes. `id`: of a row's token. Returns the text's.
+ListColumn& add_token_columns(List& list, const ViewContext& context, const std::function<int(int row)>& id,
+                              ListLook look = {});
 
 /// "“·the” 38.1 %"
 std::string guess_words(const ViewContext& context, const model::Guess& guess);

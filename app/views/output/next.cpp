@@ -11,206 +11,150 @@ enum Role { kGuess };  // a row of the list
 const auto kCount = number_option("count", "Bars", "nN", "number of tokens shown", 10, 1, 1000);
 
 struct Guesses {
-  std::shared_ptr<const NextToken> next;
-  std::vector<double> probabilities;  ///< [vocabulary]
-  std::vector<int> shown;             ///< ids of the list's rows
-  int best = 0;                       ///< how many of them are the first ones; ties by the smaller id
-  std::vector<double> before;         ///< the baseline's probabilities; empty: no comparison
-  int actual = -1;                    ///< id of the token that follows; -1: none does
-  int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
-  int baseline_top = -1;  ///< the baseline's most probable token, shown at any rank; -1: no comparison
-  /// Whether bars are differences of probabilities, in percentage points; else they are probabilities.
-  bool is_difference = false;
+  std::shared_ptr<const NextToken> next = {};
+  std::vector<double> probabilities = {};  ///< [vocabulary]
+  std::vector<int> shown = {};             ///< ids of the list's rows
+  int best = 0;                            ///< how many of them are the first ones; ties by the smaller id
+  std::vector<double> before = {};         ///< the baseline's probabilities; empty: no comparison
+  int actual = -1;                         ///< id of the token that follows; -1: none does
+  int baseline_top = -1;       ///< the baseline's most probable token, shown at any rank; -1: no comparison
+  bool is_difference = false;  ///< bars are differences in percentage points, not probabilities
+
+  int rank(int id) const { return model::rank_of(next->logits, id); }  ///< -1 where guesses have no order
+  /// 0 if it may be rounding: it would be blown up to full bars.
+  double difference(int id) const {
+    const double by = probabilities[id] - before[id];
+    return std::abs(by) < 1e-6 ? 0 : by;
+  }
 };
 
-/// The probabilities of all tokens, at the chosen temperature.
-std::vector<double> probabilities_of(const ViewContext& c, const NextToken& next) {
-  std::vector<double> probabilities(next.logits.size());
-  model::softmax(next.logits, c.options[kTemperature], probabilities);
-  return probabilities;
-}
-
-/// Smaller differences of probabilities mean nothing.
-constexpr double kRoundingError = 1e-6;
-
-/// The tokens with the largest differences of probability.
-std::vector<int> largest_differences(const Guesses& g, int count) {
-  std::vector<int> ids(g.probabilities.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  const auto difference = [&](int id) {
-    const double by = std::abs(g.probabilities[id] - g.before[id]);
-    return std::pair(by < kRoundingError ? 0 : by, g.probabilities[id]);  // ties: the more probable first
-  };
-  std::ranges::partial_sort(ids, ids.begin() + count, std::ranges::greater(), difference);
-  ids.resize(count);
-  return ids;
-}
-
 Guesses guesses_of(const ViewContext& c, std::shared_ptr<const NextToken> answer) {
-  Guesses g;
-  const NextToken& next = *answer;
+  const double temperature = c.options[kTemperature];
+  Guesses g{.next = answer, .probabilities = model::softmax(answer->logits, temperature)};
   if (const auto before = compared_next(c)) {
-    g.before = probabilities_of(c, *before);
+    g.before = model::softmax(before->logits, temperature);
     g.is_difference = c.side == Side::difference;
     if (c.side == Side::run) g.baseline_top = model::largest_logits(before->logits, 1).front().id;
   }
-  g.probabilities = probabilities_of(c, next);
-  g.best = std::min(c.options[kCount], static_cast<int>(next.logits.size()));
-  if (g.is_difference)
-    g.shown = largest_differences(g, g.best);
-  else
-    for (const model::Guess& best : model::largest_logits(next.logits, g.best)) g.shown.push_back(best.id);
-  if (const int following = next.position + 1; following < c.run->tokens.length()) {
-    g.actual = c.run->tokens.tokens[following].id;
-    g.actual_rank = model::rank_of(next.logits, g.actual);
+  g.best = std::min(c.options[kCount], static_cast<int>(answer->logits.size()));
+  if (g.is_difference) {  // the largest, of equal ones the more probable first
+    const auto size = [&g](int id) { return std::pair(std::abs(g.difference(id)), g.probabilities[id]); };
+    g.shown.resize(answer->logits.size());
+    std::iota(g.shown.begin(), g.shown.end(), 0);
+    std::ranges::partial_sort(g.shown, g.shown.begin() + g.best, std::ranges::greater(), size);
+    g.shown.resize(g.best);
+  } else {
+    for (const model::Guess& best : model::largest_logits(answer->logits, g.best)) g.shown.push_back(best.id);
   }
+  if (const int following = answer->position + 1; following < c.run->tokens.length())
+    g.actual = c.run->tokens.tokens[following].id;
   // Below the first ones the token that follows and the baseline's first guess, wherever they rank.
   for (const int id : {g.actual, g.baseline_top})
     if (id >= 0 && std::ranges::count(g.shown, id) == 0) g.shown.push_back(id);
   std::stable_sort(g.shown.begin() + g.best, g.shown.end(),
                    [&](int a, int b) { return g.probabilities[a] > g.probabilities[b]; });
-  g.next = std::move(answer);
   return g;
 }
 
-/// The end of the axis: the next round number above everything that is drawn on it.
-double axis_end(const Guesses& g) {
-  double most = 0;
-  for (const int id : g.shown) {
-    const double now = g.probabilities[id], before = g.before.empty() ? now : g.before[id];
-    most = std::max(most, g.is_difference ? std::abs(now - before) : std::max(now, before));
-  }
-  if (g.is_difference && most < kRoundingError) most = 0;  // not blown up to full bars
-  return std::min(100.0, viz::round_limit(100 * most));
-}
-
-/// "+12.3", "−0.04": in percentage points.
-std::string signed_points(double difference) {
-  return (difference > 0 ? "+" : "") + viz::number(100 * difference, 3);
-}
-
-/// The probability of all other tokens than the first `count` that are shown.
-double rest_of(const std::vector<double>& probabilities, const Guesses& g, std::size_t count) {
-  double sum = 0;
-  for (std::size_t row = 0; row < count; ++row) sum += probabilities[g.shown[row]];
-  return sum > 1 ? 0 : 1 - sum;  // not std::max, which turns NaN into 0
+/// The probability of all tokens but those in these rows.
+double rest_of(const std::vector<double>& probabilities, const Guesses& g, const auto& rows) {
+  double rest = 1;
+  for (const int row : rows) rest -= probabilities[g.shown[row]];
+  return std::max(rest, 0.0);  // NaN if it is
 }
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
+  const bool compares = !g.before.empty();
   auto made = std::make_unique<List>(c, kGuess, static_cast<int>(std::ssize(g.shown)));
   List& list = *made;
-  list.refers_to = [&g](int row) { return Ref{.token = g.shown[row]}; };
   list.may_be_cut = true, list.least_width = 10;
   list.table.row_names = "tokens", list.table.first_number = 1;
-  const auto marked = std::ranges::find(g.shown, g.actual);
-  if (marked != g.shown.end()) list.table.marked = static_cast<int>(marked - g.shown.begin());
+  list.table.marked = static_cast<int>(std::ranges::find(g.shown, g.actual) - g.shown.begin());
   if (g.baseline_top >= 0)  // it is seen, too, where there is room for few
-    list.rank_by(
-        [&g](int row) { return g.shown[row] == g.baseline_top ? g.shown.size() : g.shown.size() - row - 1; });
+    list.rank_by([&g](int row) { return g.shown[row] == g.baseline_top ? 1 : 1.0 / (row + 2); });
   const auto id = [&g](int row) { return g.shown[row]; };
   const auto logit = [&g](int row) { return g.next->logits[g.shown[row]]; };
   const auto now = [&g](int row) { return g.probabilities[g.shown[row]]; };
-  const auto before = [&g](int row) { return g.before[g.shown[row]]; };
-  const auto difference = [now, before](int row) { return now(row) - before(row); };
-  const auto points = [difference](int row) { return signed_points(difference(row)); };
-  const auto percents = [now](int row) { return percent(now(row)); };
+  const auto difference = [&g](int row) { return g.difference(g.shown[row]); };
+  using Words = std::function<std::string(int row)>;
+  const Words percents = [now](int row) { return percent(now(row)); };
+  const Words points = [difference](int row) { return with_sign(100 * difference(row), 3); };
+  list.refers_to = [id](int row) { return Ref{.token = id(row)}; };
   list.file(key_column("rank"), [](int row) { return row + 1; });
-  list.file(note_column("id"), id);
-  // As wide for all texts, so that bars do not move while one types. The baseline's guess need not come next:
-  // its rank says how many do not have a row; a note says that of the token that follows.
-  list.text("token", 9,
-            [&c, &g, id](int row) {
-              const int rank = model::rank_of(g.next->logits, id(row)) + 1;
-              const bool apart = id(row) == g.baseline_top && id(row) != g.actual && rank > row + 1;
-              return (apart ? std::to_string(rank) + ". " : "") + label_of(c, id(row));
-            },
-            {.file = note_column("token"),
-             .least = 3.5F * c.font_size,
-             .most = 9 * c.font_size,
-             .enough = 6 * c.font_size});
-  list.file(note_column("bytes"),
-            [&c, id](int row) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(row))); });
+  // As wide for all texts, so that bars do not move while one types.
+  add_token_columns(list, c, id,
+                    {.least = 3.5F * c.font_size, .most = 9 * c.font_size, .enough = 6 * c.font_size});
   list.file("logit", logit);
   list.file("probability", now);
-  if (!g.before.empty()) {
+  if (compares) {
+    const auto before = [&g](int row) { return g.before[g.shown[row]]; };
     list.file("probability compared with", before);
-    list.file("difference", difference);
+    list.file("difference", [now, before](int row) { return now(row) - before(row); });
   }
-  const double end = axis_end(g), low = g.is_difference ? -end : 0;
-  const ListLook look{.low = low,
-                      .high = end,
-                      .axis = true,
-                      .least = 5 * c.font_size,
-                      .most = 60 * c.font_size,
-                      .enough = 12 * c.font_size,  // a readable bar is more important than the logit
-                      .tip = false};
-  const ListLook muted{.color = c.theme->text_muted, .digits = 2, .least = 5 * c.font_size, .tip = false};
-  const double others = rest_of(g.probabilities, g, g.shown.size());
-  std::string rest = percent(others), detail;
-  if (!g.before.empty()) detail = signed_points(others - rest_of(g.before, g, g.shown.size()));
-  const auto in_percent = [](const auto& part) { return [part](int row) { return 100 * part(row); }; };
-  if (g.is_difference) {
-    list.bar("percentage points", 8, in_percent(difference), look).text = points;
-    list.number(compares_different_inputs(*c.run) ? "first" : "now", 6, now, muted).text = percents;
-    std::swap(rest, detail);
-  } else {
-    ListColumn& bar = list.bar("probability", 8, in_percent(now), look);
-    bar.text = percents;
-    if (g.before.empty()) {
-      list.number("logit", 0, logit, muted);
-    } else {
-      for (const int token : g.shown) bar.marks.push_back(static_cast<float>(100 * g.before[token]));
-      list.number("points", 0, now, muted).text = points;
-    }
-  }
-  if (g.shown.size() < g.probabilities.size())
-    list.table.footer = {
-        {list.cell(0, grouped(std::ssize(g.probabilities) - std::ssize(g.shown)) + " others"),
-         list.cell(1, rest), list.cell(2, detail)}};
+  ListColumn& bar = list.bar(
+      g.is_difference ? "percentage points" : "probability", 8,
+      [&g, now, difference](int row) { return 100 * (g.is_difference ? difference(row) : now(row)); },
+      {.rounds = true,
+       .axis = true,
+       .least = 5 * c.font_size,
+       .most = 60 * c.font_size,
+       .enough = 12 * c.font_size,  // a readable bar is more important than the logit
+       .tip = false});
+  bar.text = g.is_difference ? points : percents;
+  if (compares && !g.is_difference)
+    for (const int token : g.shown) bar.marks.push_back(static_cast<float>(100 * g.before[token]));
+  ListColumn& number =
+      list.number(!compares         ? "logit"
+                  : g.is_difference ? "probability"
+                                    : "points",
+                  g.is_difference ? 6 : 0, logit,
+                  {.color = c.theme->text_muted, .digits = 2, .least = 5 * c.font_size, .tip = false});
+  if (compares) number.text = g.is_difference ? percents : points;
+  list.footer_of = [&g, &list](std::span<const int> rows) -> viz::FixedRow {
+    const double others = rest_of(g.probabilities, g, rows);
+    std::string rest = percent(others), detail;
+    if (!g.before.empty()) detail = with_sign(100 * (others - rest_of(g.before, g, rows)), 3);
+    if (g.is_difference) std::swap(rest, detail);
+    return {list.cell(0, grouped(std::ssize(g.probabilities) - std::ssize(rows)) + " others"),
+            list.cell(1, rest), list.cell(2, detail)};
+  };
+  list.table.footer = {list.footer_of({})};
   return made;
 }
 
 /// What the marks on the bars mean, and the divergence of the two distributions.
 std::vector<std::string> notes_of(const ViewContext& c, const Guesses& g) {
+  const auto rank_words = [&g](int id) { return g.rank(id) < 0 ? "" : ", rank " + grouped(g.rank(id) + 1); };
   std::vector<std::string> lines;
-  if (g.actual >= 0)
-    lines.push_back("highlighted: follows in the prompt" +
-                    (g.actual_rank < 0 ? "" : ", rank " + grouped(g.actual_rank + 1)));
+  if (g.actual >= 0) lines.push_back("highlighted: follows in the prompt" + rank_words(g.actual));
   if (g.before.empty()) return lines;
   const bool second = compares_different_inputs(*c.run);
-  if (!g.is_difference) lines.push_back("mark: " + (second ? second_name(*c.run) : "unedited"));
+  const std::string there = second ? second_name(*c.run) : "unedited";
+  if (g.baseline_top >= 0)
+    lines.push_back("mark: " + there + "; its first guess: “" + label_of(c, g.baseline_top) + "”" +
+                    rank_words(g.baseline_top));
   lines.push_back((second ? "KL(second ‖ first) " : "KL(unedited ‖ edited) ") +
                   viz::number(bits(divergence(g.before, g.probabilities)), 3) + " bits");
   return lines;
 }
 
 Table table(const ViewContext& c, const Guesses& g, const List& list) {
-  const NextToken& next = *g.next;
-  const auto best = static_cast<std::size_t>(g.best);
   Table result = list.exported(g.best);
-  add_token_facts(result, c.run->tokens, "position", next.position);
-  result.fact("log_sum_exp", model::log_sum_exp(next.logits));
+  add_token_facts(result, c.run->tokens, "position", g.next->position);
+  result.fact("log_sum_exp", model::log_sum_exp(g.next->logits));
   if (g.actual >= 0) {
     add_token(result, c, "following token", g.actual);
-    result.fact("following rank", rank_cell(g.actual_rank));
-    result.fact("following logit", next.logits[g.actual]);
+    result.fact("following rank", rank_cell(g.rank(g.actual)));
+    result.fact("following logit", g.next->logits[g.actual]);
     result.fact("following probability", g.probabilities[g.actual]);
   }
+  const auto best = std::views::iota(0, g.best);
   result.fact("probability of other tokens", rest_of(g.probabilities, g, best));
   if (!g.before.empty()) {
     result.fact("probability of other tokens compared with", rest_of(g.before, g, best));
     result.fact("KL", bits(divergence(g.before, g.probabilities)), "bits");
   }
   return result;
-}
-
-void say_guess(Facts& facts, const ViewContext& c, const Guesses& g, int id) {
-  facts.say("after " + token_name(c.run->tokens, g.next->position), Fact::Location::status);
-  add_guess(facts, c, *g.next, id, g.probabilities[id]);
-  if (!g.before.empty())
-    facts.say("compared with " + percent(g.before[id]) + ": " +
-                  signed_points(g.probabilities[id] - g.before[id]) + " points",
-              Fact::Location::tooltip);
 }
 
 void declare(Content& it) {
@@ -223,7 +167,13 @@ void declare(Content& it) {
   if (c.options[kTemperature] != 1) it.subtitle += "; temperature " + viz::number(c.options[kTemperature], 3);
   auto list = list_of(c, g);
   it.table = [&, &rows = *list] { return table(c, g, rows); };
-  it.place_facts = [&](Facts& facts, const Ref& ref) { say_guess(facts, c, g, ref.token); };
+  it.place_facts = [&](Facts& facts, const Ref& ref) {
+    add_guess(facts, c, *g.next, ref.token, g.probabilities[ref.token]);
+    if (!g.before.empty())
+      facts.say("compared with " + percent(g.before[ref.token]) + ": " +
+                    with_sign(100 * g.difference(ref.token), 3) + " points",
+                Fact::Location::tooltip);
+  };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return continue_with(now, *g.next, ref.token); };
   it.body = rows(boxes(std::move(list), notes(notes_of(c, g))));
 }

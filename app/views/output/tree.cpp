@@ -108,8 +108,7 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
     }
   }
   if (tree.full) return in_order(std::move(tree));
-  std::vector<double> probabilities(next.logits.size());
-  model::softmax(next.logits, 1, probabilities);
+  const std::vector<double> probabilities = model::softmax(next.logits, 1);
   for (const model::Guess& guess : model::largest_logits(next.logits, kGuesses))
     step(tree.end, guess.id, probabilities[guess.id], Source::guess);
   if (drawn != nullptr) {

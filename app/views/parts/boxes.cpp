@@ -79,46 +79,14 @@ bool Grid::place(const ViewContext& c, viz::Rect area) {
   return area.w >= 10 * c.font_size;
 }
 
-/// A number in a cell, over a bar along its bottom that is as long as the number is large.
-static void paint_bar_cell(viz::Scene& scene, const ViewContext& c, const viz::Rect& cell, double value,
-                           double full) {
-  const float height = std::max(2.F, std::floor(0.16F * cell.h)), room = cell.w - 2;
-  const auto width = static_cast<float>(std::min(1.0, std::abs(value) / full)) * room;
-  if (width > 0)
-    scene.add(viz::FillRect{{cell.x + 1, cell.bottom() - 1 - height, width, height},
-                            viz::sign_color(*c.theme, value)});
-  const viz::Style style = style_of(c);
-  if (cell.h >= 1.5F * style.small())
-    viz::add_whole_label(scene, style, viz::fixed_number(value, 2), cell.center(), cell.w - style.unit(),
-                         c.theme->text, viz::FontStyle::regular, viz::Align::center);
-}
-
 void Grid::paint(Picture& picture, const ViewContext& c) const {
   const viz::Style style = style_of(c);
   viz::Heatmap shown = map;
   shown.centered = map.centered && !c.trimmed;
   shown.saves_width = map.saves_width || c.printed;
-  const int colored = bars_from < 0 ? map.cells.matrix.cols : bars_from;
-  std::vector<float> values;
-  if (bars_from >= 0) {
-    values = drawn_;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (static_cast<int>(i) % map.cells.matrix.cols >= bars_from) values[i] = 0;
-    shown.cells.matrix.data = values.data();
-    shown.cell_values = false;
-  }
   const viz::Region grid = viz::paint_heatmap(picture, shown, area_, style);
   const auto first = static_cast<int>(grid.first_col), cols = first + shown_cols(), rows = grid.row_count;
-  if (map.cell_values && bars_from > 0) {
-    shown.cells.matrix.cols = colored;
-    viz::Rect left = grid.rect;
-    left.w = grid.cell_rect(0, colored).x - left.x;
-    viz::paint_cell_values(picture.scene, shown.cells, viz::Region::grid(0, 0, left, rows, colored), style);
-  }
   for (int row = 0; row < rows; ++row) {
-    for (int col = colored; col < cols; ++col)
-      paint_bar_cell(picture.scene, c, grid.cell_rect(row, col), static_cast<double>(number(row, col)),
-                     full_bar);
     const auto is_covered = [&](int col) {
       return !map.cells.is_masked(row, col) && !std::isfinite(number(row, col));
     };

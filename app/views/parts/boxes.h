@@ -35,10 +35,6 @@ class Grid final : public RoleBox {
   /// What cells that may have any shape want for their words, in ems; they get at most twice that. None: as
   /// much as there is.
   std::optional<viz::Point> cell;
-  /// Columns from this one on have bars of this length in place of colours, because their numbers are of
-  /// another magnitude; -1: none has.
-  int bars_from = -1;
-  double full_bar = 1;
   /// Draws over the cells. Null: nothing.
   std::function<void(Picture&, const ViewContext&, const viz::Region&)> over;
 

@@ -184,6 +184,7 @@ std::vector<Swatch> List::scales() {
 
 bool List::lay_out(const ViewContext& c) {
   layout_ = viz::lay_out_table(filled(), area_, style_of(c));
+  if (footer_of) table.footer = {footer_of(layout_.rows)};
   return layout_.places.size() >= 2 && (table.rows == 0 || !layout_.rows.empty());
 }
 

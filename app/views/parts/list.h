@@ -195,6 +195,9 @@ class List final : public RoleBox {
   /// A vector in a fixed row, and what it is called at the mouse. `which`: as for a column of strips.
   viz::FixedCell strip_cell(int column, int which, std::string called, std::span<const float> vector);
 
+  /// What stands below the rows, by those that are seen. Null: it is the same for all.
+  std::function<viz::FixedRow(std::span<const int> rows)> footer_of;
+
   /// Adds a row below the others: words in the first column of texts, a number in the one declared last.
   void add_footer(std::string words, std::string value, std::optional<viz::Color> color = {});
 

@@ -54,6 +54,10 @@ std::string exact(double value) {
   return typeset(value, {text.data(), result.ptr});
 }
 
+std::string with_sign(double value, int digits) {
+  return (value > 0 ? "+" : "") + viz::number(value, digits);
+}
+
 std::string plain(float value) {
   return shortest(value);
 }

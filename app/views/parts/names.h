@@ -12,6 +12,7 @@ std::string range_words(int first, int end);               ///< "17", or for mor
 std::string exact(float value);  ///< shortest text that reads back as this float; real minus sign, −∞
 /// The same for what is computed from floats: at most nine digits, as many as a float can need.
 std::string exact(double value);
+std::string with_sign(double value, int digits);  ///< "+0.28", "−0.11", "0"
 std::string plain(float value);  ///< shortest text that reads back as this number, in ASCII, for files
 std::string plain(double value);
 std::string percent(double fraction);                              ///< "41.2 %", "0.031 %"

@@ -13,7 +13,7 @@ namespace headscope::app::attribution_test {
 namespace {
 
 constexpr int kGrid = 0;  // index of the region: the first one
-constexpr int kListRole = 2;
+constexpr int kListRole = 1;
 
 /// The number of a part in the table.
 double in_table(const Table& table, const std::string& name) {
