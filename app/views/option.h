@@ -38,9 +38,10 @@ constexpr bool in_order(const ChoiceOf<Enum> (&all)[kCount]) {
     if (static_cast<std::size_t>(all[i].value) != i) return false;
   return true;
 }
+/// `first`: choices before these.
 template <class Rows>
-std::vector<Choice> choices_of(const Rows& all) {
-  std::vector<Choice> choices;
+std::vector<Choice> choices_of(const Rows& all, std::vector<Choice> first = {}) {
+  std::vector<Choice> choices = std::move(first);
   for (const auto& row : all) choices.push_back({row.name, row.label, row.help});
   return choices;
 }

@@ -210,27 +210,22 @@ void settle(std::vector<Spot>& spots, std::vector<std::vector<int>>& rows, float
 
 }  // namespace
 
-Drawing::Drawing(Graph graph, viz::Rect area, const ViewContext& c)
-    : graph_(std::move(graph)), style_(style_of(c)) {
-  const float u = style_.unit(), line = style_.line(style_.small());
-  label_width_ = style_.width("L00", style_.small()) + 2 * u;
-  area_ = {area.x + label_width_, area.y + u, area.w - label_width_, area.h - 2 * u};
-  if (!graph_.columns.empty()) area_.h -= line + u;
-  const float strongest = graph_.links.empty() ? 1 : std::abs(graph_.links.back().score);
-  for (Link& link : graph_.links) {
-    const float width = kThickest * u * std::abs(link.score) / strongest;
-    link.lines = {{{}, std::max({c.min_stroke_width, 0.75F, width}), link.score < 0}};
-  }
-  for (Node& node : graph_.nodes)
-    node.rect = {0, 0, style_.width(node.name(), style_.small()) + 3 * u, std::ceil(line + u)};
-  fits_ = place();
+static float label_width(const viz::Style& style) {
+  return style.width("L00", style.small()) + 2 * style.unit();
 }
 
-/// Parts beside each other, those of each position in a strip of their own. Returns whether there is room.
-bool Drawing::place() {
-  const float u = style_.unit(), height = graph_.nodes.empty() ? 0 : graph_.nodes[0].rect.h;
-  const int levels = graph_.levels;
-  const float step = levels > 1 ? (area_.h - height) / static_cast<float>(levels - 1) : 0;
+/// Parts beside each other, those of each position in a strip of their own.
+bool Graph::place(const ViewContext& c, viz::Rect page) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.small()), height = std::ceil(line + u);
+  area = {page.x + label_width(style), page.y + u, page.w - label_width(style), page.h - 2 * u};
+  if (!columns.empty()) area.h -= line + u;
+  for (Link& link : links) {
+    const float width = kThickest * u * std::abs(link.score / links.back().score);
+    link.lines = {{{}, std::max({c.min_stroke_width, 0.75F, width}), link.score < 0}};
+  }
+  for (Node& node : nodes) node.rect = {0, 0, style.width(node.name(), style.small()) + 3 * u, height};
+  const float step = levels > 1 ? (area.h - height) / static_cast<float>(levels - 1) : 0;
   std::vector<Spot> spots;
   std::map<int, std::vector<std::vector<int>>> strips;  // by position, by level: spots
   const auto add = [&](int row, int level, int order, float width) {
@@ -240,12 +235,12 @@ bool Drawing::place() {
     spots.push_back({order, width});
     return strip[level].back();
   };
-  for (const Node& node : graph_.nodes)  // their spots have their numbers
+  for (const Node& node : nodes)  // their spots have their numbers
     add(node.row, node.level, node.part ? node.part->head : 0, node.rect.w + 3 * u);
   std::vector<std::vector<int>> chains;  // of each link, from its writer on
-  for (const Link& link : graph_.links) {
+  for (const Link& link : links) {
     std::vector<int>& chain = chains.emplace_back(std::vector{link.from});
-    const Node &writer = graph_.nodes[link.from], &reader = graph_.nodes[link.to];
+    const Node &writer = nodes[link.from], &reader = nodes[link.to];
     for (int level = writer.level + 1; level < reader.level; ++level)
       chain.push_back(add(writer.row, level, 0, link.lines[0].width + 1.25F * u));
     chain.push_back(link.to);
@@ -267,28 +262,28 @@ bool Drawing::place() {
     }
     all += least[row];
   }
-  if (all > area_.w || (levels > 1 && step < height + 1.5F * u)) return false;
-  float x = area_.x;
+  if (all > area.w || (levels > 1 && step < height + 1.5F * u)) return false;
+  float x = area.x;
   for (auto& [row, strip] : strips) {
-    const float width = least[row] * area_.w / all;
+    const float width = least[row] * area.w / all;
     settle(spots, strip, x, x + width);
-    column_at_.push_back(x + width / 2);
+    columns_at.push_back(x + width / 2);
     x += width;
   }
-  const auto top = [&](int level) { return area_.bottom() - height - step * static_cast<float>(level); };
-  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-    viz::Rect& rect = graph_.nodes[i].rect;
-    rect.x = spots[i].x - rect.w / 2, rect.y = top(graph_.nodes[i].level);
+  const auto top = [&](int level) { return area.bottom() - height - step * static_cast<float>(level); };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    viz::Rect& rect = nodes[i].rect;
+    rect.x = spots[i].x - rect.w / 2, rect.y = top(nodes[i].level);
   }
   std::vector<std::vector<float>> passed;
   for (const std::vector<int>& chain : chains) {
     passed.emplace_back();
     for (std::size_t k = 1; k + 1 < chain.size(); ++k) passed.back().push_back(spots[chain[k]].x);
   }
-  const auto ends = ends_of(graph_, passed);
+  const auto ends = ends_of(*this, passed);
   for (std::size_t i = 0; i < chains.size(); ++i) {
-    Link& link = graph_.links[i];
-    int level = graph_.nodes[link.from].level;
+    Link& link = links[i];
+    int level = nodes[link.from].level;
     std::vector<viz::Point>& points = link.lines[0].points;
     points = {{ends[i].first, top(level)}};
     for (const float at : passed[i]) {
@@ -296,7 +291,7 @@ bool Drawing::place() {
       add_curve(points, {at, top(level) + height});
       points.push_back({at, top(level)});
     }
-    add_curve(points, {ends[i].second, graph_.nodes[link.to].rect.bottom()});
+    add_curve(points, {ends[i].second, nodes[link.to].rect.bottom()});
   }
   return true;
 }
@@ -310,28 +305,29 @@ viz::Color color_of(const viz::Theme& theme, StreamReader::Kind reads) {
                                           : theme.text_muted;
 }
 
-void Drawing::paint_layers(viz::Scene& scene, const ViewContext& c) const {
-  const float u = style_.unit();
+static void paint_layers(viz::Scene& scene, const ViewContext& c, const Graph& graph) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), label = label_width(style);
   std::map<int, std::pair<float, float>> bands;  // by layer: top and bottom
-  for (const Node& node : graph_.nodes) {
+  for (const Node& node : graph.nodes) {
     if (!node.is_in_layer()) continue;
     auto& [top, bottom] = bands.try_emplace(node.part->layer, node.rect.y, node.rect.bottom()).first->second;
     top = std::min(top, node.rect.y), bottom = std::max(bottom, node.rect.bottom());
   }
   for (const auto& [layer, band] : bands) {
-    const viz::Rect rect{area_.x - label_width_, band.first - u, area_.w + label_width_,
+    const viz::Rect rect{graph.area.x - label, band.first - u, graph.area.w + label,
                          band.second - band.first + 2 * u};
     scene.add(viz::FillRect{rect, c.theme->raised, u});
-    viz::add_muted(scene, style_, "L" + std::to_string(layer), {rect.x + u, rect.center().y});
+    viz::add_muted(scene, style, "L" + std::to_string(layer), {rect.x + u, rect.center().y});
   }
 }
 
 /// Dotted lines over what lies between, thick as the attention weight, from keys to queries.
-void Drawing::paint_passages(viz::Scene& scene, const ViewContext& c) const {
+static void paint_passages(viz::Scene& scene, const ViewContext& c, const Graph& graph) {
   constexpr int kPoints = 24;
-  const float u = style_.unit();
-  for (const Passage& passage : graph_.passages) {
-    const viz::Rect &key = graph_.nodes[passage.from].rect, &query = graph_.nodes[passage.to].rect;
+  const float u = style_of(c).unit();
+  for (const Passage& passage : graph.passages) {
+    const viz::Rect &key = graph.nodes[passage.from].rect, &query = graph.nodes[passage.to].rect;
     const float width = std::max({0.5F * u * static_cast<float>(passage.weight), c.min_stroke_width, 0.9F});
     const viz::Point start{key.right(), key.center().y}, end{query.x, query.center().y};
     const float rise = end.x - start.x < key.w ? 0 : 0.84F * key.h;
@@ -346,37 +342,39 @@ void Drawing::paint_passages(viz::Scene& scene, const ViewContext& c) const {
 }
 
 /// The tokens under their columns, and dots where others are left out between them.
-void Drawing::paint_columns(viz::Scene& scene, const ViewContext& c) const {
-  const float u = style_.unit(), y = area_.bottom() + 2 * u + style_.line(style_.small()) / 2;
-  for (std::size_t i = 0; i < graph_.columns.size(); ++i) {
-    const int position = graph_.columns[i];
-    const float left = i == 0 ? area_.x : (column_at_[i - 1] + column_at_[i]) / 2;
-    viz::add_label(scene, style_, std::to_string(position) + " " + c.run->tokens.labels[position],
-                   {column_at_[i], y}, style_.small(), c.theme->text, viz::FontStyle::regular,
-                   viz::Align::center, 2 * (column_at_[i] - left) - 3 * u);
-    if (i > 0 && position > graph_.columns[i - 1] + 1)
-      viz::add_muted(scene, style_, "…", {left, y}, viz::Align::center);
+static void paint_columns(viz::Scene& scene, const ViewContext& c, const Graph& graph) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), y = graph.area.bottom() + 2 * u + style.line(style.small()) / 2;
+  for (std::size_t i = 0; i < graph.columns.size(); ++i) {
+    const int position = graph.columns[i];
+    const float left = i == 0 ? graph.area.x : (graph.columns_at[i - 1] + graph.columns_at[i]) / 2;
+    viz::add_label(scene, style, std::to_string(position) + " " + c.run->tokens.labels[position],
+                   {graph.columns_at[i], y}, style.small(), c.theme->text, viz::FontStyle::regular,
+                   viz::Align::center, 2 * (graph.columns_at[i] - left) - 3 * u);
+    if (i > 0 && position > graph.columns[i - 1] + 1)
+      viz::add_muted(scene, style, "…", {left, y}, viz::Align::center);
   }
 }
 
-void Drawing::paint(Picture& picture, const ViewContext& c, int chosen) const {
+void Graph::paint(Picture& picture, const ViewContext& c, int chosen) const {
   viz::Scene& scene = picture.scene;
-  paint_layers(scene, c);
-  paint_passages(scene, c);
-  for (const Link& link : graph_.links)
+  const viz::Style style = style_of(c);
+  paint_layers(scene, c, *this);
+  paint_passages(scene, c, *this);
+  for (const Link& link : links)
     layered::paint_lines(scene, link, link.place == chosen ? c.theme->accent : color_of(*c.theme, link.reads),
                          c);
-  for (const Node& node : graph_.nodes) {
-    const float radius = node.is_head() ? node.rect.h / 2 : 0.75F * style_.unit();
+  for (const Node& node : nodes) {
+    const float radius = node.is_head() ? node.rect.h / 2 : 0.75F * style.unit();
     const bool selected = c.in_pane && node.is_head() && node.part->layer == c.selection.layer &&
                           node.part->head == c.selection.head;
     scene.add(viz::FillRect{node.rect, c.theme->surface, radius});
     scene.add(viz::StrokeRect{node.rect, selected ? c.theme->accent : c.theme->field_line,
                               selected ? 2.F : 1.F, radius});
-    viz::add_label(scene, style_, node.name(), node.rect.center(), style_.small(), c.theme->text,
+    viz::add_label(scene, style, node.name(), node.rect.center(), style.small(), c.theme->text,
                    viz::FontStyle::regular, viz::Align::center);
   }
-  paint_columns(scene, c);
+  paint_columns(scene, c, *this);
 }
 
 }  // namespace circuit_picture

@@ -47,44 +47,25 @@ struct Passage {
 /// The patterns of heads that edges lead to, by layer and head.
 using Patterns = std::map<std::pair<int, int>, std::shared_ptr<const Pattern>>;
 
-/// What is drawn of a circuit.
+/// What is drawn of a circuit, and once it is placed, where.
 struct Graph {
   std::vector<Node> nodes;
   std::vector<Link> links;  ///< the weakest first
   std::vector<Passage> passages;
-  std::vector<int> columns;  ///< positions that have nodes; empty: positions together
+  std::vector<int> columns;       ///< positions that have nodes; empty: positions together
+  std::vector<float> columns_at;  ///< their middles
   int levels = 0;
+  viz::Rect area;  ///< of the parts
 
   Graph(const Circuit& circuit, const EdgeList& edges, const Patterns& patterns);
+  /// Places all of it; false: there is no room.
+  bool place(const ViewContext& context, viz::Rect page);
+  /// `chosen`: the place of an edge; -1: none.
+  void paint(Picture& picture, const ViewContext& context, int chosen) const;
 };
 
 constexpr float kThickest = 1.6F;  ///< units, of the strongest edge
 viz::Color color_of(const viz::Theme& theme, model::StreamReader::Kind reads);
-
-/// A graph whose parts have places.
-class Drawing {
- public:
-  Drawing(Graph graph, viz::Rect area, const ViewContext& context);
-
-  bool fits() const { return fits_; }
-  const Graph& graph() const { return graph_; }
-  viz::Rect area() const { return area_; }
-  /// `chosen`: the place of an edge; -1: none.
-  void paint(Picture& picture, const ViewContext& context, int chosen) const;
-
- private:
-  bool place();
-  void paint_layers(viz::Scene& scene, const ViewContext& context) const;
-  void paint_passages(viz::Scene& scene, const ViewContext& context) const;
-  void paint_columns(viz::Scene& scene, const ViewContext& context) const;
-
-  Graph graph_;
-  viz::Rect area_;
-  viz::Style style_;
-  float label_width_ = 0;
-  bool fits_ = false;
-  std::vector<float> column_at_;  ///< middles
-};
 
 }  // namespace circuit_picture
 }  // namespace headscope::app

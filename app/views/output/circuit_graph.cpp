@@ -27,23 +27,17 @@ constexpr ChoiceOf<CircuitCut> kCuts[] = {
      "What the part writes on average over all positions of the open list of prompts"}};
 static_assert(in_order(kCircuitMethods));
 
-std::vector<Choice> elsewhere_choices() {
-  std::vector<Choice> choices = choices_of(kCuts);
-  choices.insert(choices.begin(), {"auto", "Auto",
-                                   "The second prompt if there is one, else the mean; zeros for a single "
-                                   "token"});
-  return choices;
-}
-
 const auto kMethod = choice_option<CircuitMethod>("circuit-method", "Method", "cC",
                                                   "how much an edge between two parts of the model matters",
                                                   choices_of(kCircuitMethods), {.flag = "method"});
 bool is_integrated(const Options& options) {
   return options[kMethod] == CircuitMethod::integrated;
 }
-const auto kElsewhere =
-    choice_option<int>("circuit-elsewhere", "Elsewhere", "wW", "what edges outside the circuit carry",
-                       elsewhere_choices(), {.flag = "elsewhere", .advanced = true});
+const auto kElsewhere = choice_option<int>(
+    "circuit-elsewhere", "Elsewhere", "wW", "what edges outside the circuit carry",
+    choices_of(kCuts, {{"auto", "Auto",
+                        "The second prompt if there is one, else the mean; zeros for a single token"}}),
+    {.flag = "elsewhere", .advanced = true});
 const auto kMetric =
     choice_option<Metric>("circuit-metric", "Metric", "hH", "the number that edges are ranked by",
                           choices_of(kGradientMetrics), {.flag = "metric", .default_value = 1});
@@ -68,22 +62,6 @@ CircuitCut cut_of(const ViewContext& c) {
 /// The means of a list that such edges carry, which have to be known first. There must be a run.
 MeansOverList means_of(const ViewContext& c) {
   return CutOf::means_over(over_list(c), c.run->run->config);
-}
-
-/// "zeros", "the second prompt's values", "means over 1,500 tokens of 120 prompts of “names.jsonl”"
-std::string elsewhere_words(const ViewContext& c) {
-  switch (cut_of(c)) {
-    case CircuitCut::second:
-      return "the second prompt's values";
-    case CircuitCut::mean:
-      return "means";
-    case CircuitCut::list_mean:
-      if (const MeanSource source = mean_source(c, means_of(c)); source.means) return mean_words(c, source);
-      return "means over a list of prompts";
-    case CircuitCut::zero:
-      break;
-  }
-  return "zeros";
 }
 
 /// Nothing until it is known which tokens are measured.
@@ -148,42 +126,43 @@ std::string edge_name(const ViewContext& c, const Circuit& circuit, int place) {
   return from + " → " + to + (circuit.rows > 1 ? " at " + token_name(c.run->tokens, row) : "");
 }
 
-std::string with_sign(double value) {
-  return (value > 0 ? "+" : "") + viz::number(value, 4);
-}
-
 bool is_flow(const ViewContext& c) {
   return c.options[kMethod] == CircuitMethod::flow;
 }
 
-/// "30 edges between 14 parts keep 87 % of the metric's difference: 3.41; all edges: 3.92; none: 0.02, with
-/// means elsewhere".
+/// "30 edges between 14 parts keep 87 % of the metric's difference: 3.41; all edges: 3.92; none: 0.02;
+/// elsewhere: mean".
 std::string kept_words(const ViewContext& c, const Numbers& n) {
   const auto count = std::ssize(n.edges);
   std::string words =
       counted(count, "edge") + " between " + counted(count_parts(*n.circuit, n.edges), "part");
   if (!n.kept) return words + ": computing what they keep…";
+  const CircuitCut cut = cut_of(c);
   const double part = faithfulness(*n.circuit, *n.kept);
   const auto shown = [&](double value) { return viz::number(value, 4); };
   words += count == 1 ? " keeps " : " keep ";
   if (std::isfinite(part)) words += viz::fixed_number(100 * part, 0) + " % of the difference in the ";
   words += (is_flow(c) ? metric_words(c, n.circuit->measured) : std::string("metric")) + ": " +
            shown(*n.kept) + "; all edges: " + shown(n.circuit->value) +
-           "; none: " + shown(n.circuit->cut_value) + ", with " + elsewhere_words(c) + " elsewhere";
-  if (const int uncut = CutOf{cut_of(c)}.uncut_positions(*c.run); uncut > 0)
-    words += "; " + counted(uncut, "position") + " without a counterpart " + (uncut == 1 ? "is" : "are") +
-             " not cut";
+           "; none: " + shown(n.circuit->cut_value) + "; elsewhere: " +
+           (cut == CircuitCut::list_mean ? mean_words(c, mean_source(c, means_of(c)))
+                                         : std::string(name_of(kCuts, cut)));
+  if (const int uncut = CutOf{cut}.uncut_positions(*c.run); uncut > 0)
+    words += "; not cut: " + counted(uncut, "position") + " without a counterpart";
   if (count > c.options[kEdges]) words += "; no path has fewer edges of that strength";
   return words;
 }
 
-std::string chosen_words(const ViewContext& c, const Numbers& n) {
-  if (n.chosen < 0) return "";
-  const double score = n.score(n.chosen);
-  std::string words = edge_name(c, *n.circuit, n.chosen) + ": ";
-  words += is_flow(c) ? "share " + percent(score) : "estimate " + with_sign(score);
+/// What the chosen edge does, or the strongest one.
+std::string edge_words(const ViewContext& c, const Numbers& n) {
+  const auto strength = [&n](int place) { return std::abs(n.score(place)); };
+  const int place = n.chosen < 0 ? *std::ranges::max_element(n.edges, {}, strength) : n.chosen;
+  const double score = n.score(place);
+  std::string words = edge_name(c, *n.circuit, place) + ": ";
+  words += is_flow(c) ? "share " + percent(score) : "estimate " + with_sign(score, 4);
+  if (n.chosen < 0) return "strongest: " + words;
   if (!n.without) return words + ", exact: computing…";
-  return words + ", exact " + with_sign(n.circuit->value - *n.without) + ": " +
+  return words + ", exact " + with_sign(n.circuit->value - *n.without, 4) + ": " +
          viz::number(n.circuit->value, 4) + " with it, " + viz::number(*n.without, 4) + " without";
 }
 
@@ -209,12 +188,10 @@ std::vector<Swatch> looks_of(const ViewContext& c, bool of_flow, const Graph& gr
   return looks;
 }
 
-/// The drawing of as many of the strongest edges as have room, and below it in a line how many these are and
-/// what the chosen one does.
+/// The drawing of as many of the strongest edges as have room.
 class Circuits final : public Box {
  public:
-  Circuits(const Numbers& numbers, const ViewContext& c)
-      : n_(numbers), all_(*n_.circuit, n_.edges, n_.patterns), chosen_(chosen_words(c, n_)) {}
+  explicit Circuits(const Numbers& numbers) : n_(numbers), all_(*n_.circuit, n_.edges, n_.patterns) {}
 
   const Graph& all() const { return all_; }
 
@@ -224,45 +201,38 @@ class Circuits final : public Box {
     return {8 * c.font_size, std::max(kGood, kLevel * static_cast<float>(all_.levels)) * c.font_size};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
-    // In a pane the line has its place before an edge is chosen: a click moves nothing.
-    const std::string hint = c.in_pane && n_.chosen < 0 ? "click an edge for its exact effect" : chosen_;
-    const float line = style_of(c).line(style_of(c).small());
-    words_at_ = {area.x, area.bottom() - line / 2};
-    reach_ = 4 * style_of(c).unit();
     for (auto count = static_cast<int>(std::ssize(n_.edges)); count > 0; count = count * 3 / 4) {
-      const EdgeList edges = strongest_edges(*n_.circuit, count);
-      words_ = edges == n_.edges ? "" : "room for the strongest " + std::to_string(edges.size());
-      words_ += (words_.empty() || hint.empty() ? "" : "; ") + hint;
-      viz::Rect above = area;
-      if (!words_.empty()) above.h -= line;
-      drawing_ = std::make_unique<const Drawing>(Graph(*n_.circuit, edges, n_.patterns), above, c);
-      if (drawing_->fits()) return true;
+      drawn_.emplace(*n_.circuit, strongest_edges(*n_.circuit, count), n_.patterns);
+      if (drawn_->place(c, area)) return true;
     }
     return false;
   }
   void paint(Picture& picture, const ViewContext& c) const override {
-    drawing_->paint(picture, c, n_.chosen);
-    picture.regions.push_back(layered::region_of_points(kDrawing, drawing_->area()));
-    picture.whole &= std::ssize(drawing_->graph().links) == std::ssize(n_.edges);
-    paint_note(picture, c, words_, words_at_, drawing_->area().right() - words_at_.x);
+    drawn_->paint(picture, c, n_.chosen);
+    picture.regions.push_back(layered::region_of_points(kDrawing, drawn_->area));
+    picture.whole &= drawn_->links.size() == n_.edges.size();
+  }
+  std::string note() const override {
+    const std::size_t count = drawn_->links.size();
+    return count == n_.edges.size() ? "" : "room for the strongest " + std::to_string(count);
   }
 
   std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
-    const Graph& graph = drawing_->graph();
-    if (const int node = node_at(picture, hit); node >= 0) return graph.nodes[node].ref;
-    const int link = layered::shape_at(graph.links, layered::point_of(picture, hit), reach_);
-    return link < 0 ? std::nullopt : std::optional(graph.links[link].ref);
+    constexpr float kReach = 16;  // of the mouse, in logical pixels
+    if (const int node = node_at(picture, hit); node >= 0) return drawn_->nodes[node].ref;
+    const int link = layered::shape_at(drawn_->links, layered::point_of(picture, hit), kReach);
+    return link < 0 ? std::nullopt : std::optional(drawn_->links[link].ref);
   }
   void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
                  const viz::Hit& hit) const override {
     if (const int node = node_at(picture, hit); node >= 0) return say_node(facts, c, node);
     const auto ref = ref_at(picture, hit);
-    if (ref) say_link(facts, c, *std::ranges::find(drawing_->graph().links, ref->other, &Link::place));
+    if (ref) say_link(facts, c, *std::ranges::find(drawn_->links, ref->other, &Link::place));
   }
 
  private:
   int node_at(const Picture& picture, const viz::Hit& hit) const {
-    return layered::shape_at(drawing_->graph().nodes, layered::point_of(picture, hit), 0);
+    return layered::shape_at(drawn_->nodes, layered::point_of(picture, hit), 0);
   }
   /// A link under the mouse: wider, in its own colour.
   static void mark(viz::Scene& scene, const ViewContext& c, const Link& link) {
@@ -273,7 +243,7 @@ class Circuits final : public Box {
 
   /// What a part's edges in the circuit carry.
   void say_node(Facts& facts, const ViewContext& c, int index) const {
-    const Graph& graph = drawing_->graph();
+    const Graph& graph = (*drawn_);
     if (!graph.nodes[index].is_head()) facts.say(graph.nodes[index].name());
     for (const bool in : {true, false}) {
       double sum = 0;
@@ -285,7 +255,7 @@ class Circuits final : public Box {
       }
       if (count > 0)
         facts.value("through " + counted(count, "edge") + (in ? " in" : " out"),
-                    is_flow(c) ? percent(sum) : with_sign(sum));
+                    is_flow(c) ? percent(sum) : with_sign(sum, 4));
     }
   }
 
@@ -301,16 +271,13 @@ class Circuits final : public Box {
     else
       facts.commands.push_back({"Show the exact effect", {SetOption{&kChosen, link.place}}});
     for (const int end : {link.from, link.to})
-      if (const Node& node = drawing_->graph().nodes[end]; node.is_head())
+      if (const Node& node = drawn_->nodes[end]; node.is_head())
         facts.commands.push_back({"Show " + node.name(), {SelectHead{node.part->layer, node.part->head}}});
   }
 
   const Numbers& n_;
   Graph all_;  ///< of all edges that are asked for
-  std::string chosen_, words_;
-  std::unique_ptr<const Drawing> drawing_;
-  viz::Point words_at_;
-  float reach_ = 0;  ///< of the mouse
+  std::optional<Graph> drawn_;
 };
 
 /// A row for each edge, the strongest first.
@@ -363,7 +330,11 @@ void declare(Content& it) {
   if (!circuit) return;
   if (!circuit->whole) it.message = kComputing;
   const Numbers& n = it.keep(numbers_of(c, *question, circuit));
-  if (n.edges.empty()) it.message = "no edge has an effect with these options";
+  it.table = [&c, &n] { return table(c, n); };
+  if (n.edges.empty()) {
+    it.message = "no edge has an effect with these options";
+    return;
+  }
   it.title =
       is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, circuit->measured);
   if (token_count(c.options[kMetric]) > 0)
@@ -372,18 +343,27 @@ void declare(Content& it) {
   it.subtitle += is_flow(c)                 ? "share at the logits"
                  : is_integrated(c.options) ? "EAP-IG, " + counted(c.options[kSteps], "step")
                                             : "EAP";
-  it.table = [&c, &n] { return table(c, n); };
   it.choose = [&n](const ViewContext& now, const Ref& ref) {
     if (ref.other < 0) return choice_of(ref, now);
     return ViewActions{SetOption{&kChosen, ref.other == n.chosen ? -1 : ref.other}};
   };
-  auto drawing = std::make_unique<Circuits>(n, c);
-  constexpr float kWithLegend = 26;  // ems that a page is high in which the drawing can spare its room
+  auto drawing = std::make_unique<Circuits>(n);
+  // Ems: a page's height in which the drawing can spare the legend's room; a line, which has its place before
+  // an edge is chosen, so that a click moves nothing.
+  constexpr float kWithLegend = 26, kLine = 1.2F;
+  auto edge =
+      custom({0, 60}, {kLine, kLine, kLine},
+             [words = edge_words(c, n), hints = n.chosen < 0](Picture& picture, const ViewContext& page,
+                                                              viz::Rect area) {
+               paint_note(picture, page,
+                          words + (hints && page.in_pane ? "; click an edge for its exact effect" : ""),
+                          {area.x, area.center().y}, area.w);
+             });
   auto legend = swatches(
       [&c, &all = drawing->all()](const ViewContext& page) { return looks_of(page, is_flow(c), all); },
       kWithLegend);
-  it.body = rows(boxes(std::move(drawing), may_be_left_out(std::move(legend), "the legend", 2),
-                       notes({kept_words(c, n)})));
+  it.body = rows(boxes(std::move(drawing), std::move(edge),
+                       may_be_left_out(std::move(legend), "the legend", 2), notes({kept_words(c, n)})));
 }
 
 View view() {

@@ -14,12 +14,6 @@ namespace {
 
 constexpr int kMost = 999;  // layers or heads; those of the model count
 
-std::vector<Choice> site_choices() {
-  std::vector<Choice> choices = choices_of(kSweepSites);
-  choices.insert(choices.begin(), {"auto", "Auto site", "z of heads, the residual stream of layers"});
-  return choices;
-}
-
 bool has_sites(const Options& options) {
   return sites_of(options[kSweptOver]).size() > 1;
 }
@@ -63,9 +57,10 @@ const Option<SweepOver> kSweptOver =
     choice_option<SweepOver>("sweep-over", "Over", "hH", "what is edited in turn", choices_of(kSweepOver));
 const Option<SweepEdit> kSweptEdit = choice_option<SweepEdit>(
     "sweep-change", "Edit", "wW", "the edit applied to each", choices_of(kSweepEdits));
-const Option<int> kSweptSite =
-    choice_option<int>("sweep-site", "Site", "xX", "the site that is edited", site_choices(),
-                       {.flag = "site", .applies = has_sites, .advanced = true});
+const Option<int> kSweptSite = choice_option<int>(
+    "sweep-site", "Site", "xX", "the site that is edited",
+    choices_of(kSweepSites, {{"auto", "Auto site", "z of heads, the residual stream of layers"}}),
+    {.flag = "site", .applies = has_sites, .advanced = true});
 const Option<int> kSweptNeurons = number_option("sweep-neurons", "Neurons", "bB",
                                                 "number of neurons, those with the largest estimated effect",
                                                 64, 1, 1000, {.applies = is_over_neurons});
