@@ -112,9 +112,7 @@ BoxPtr text_of(const ViewContext& c, const Numbers& n, bool is_strip) {
       c.differs() && n.pattern  // as in the head's heatmap
           ? pattern_scale(c, n.pattern->matrix(), "", n.pattern->masked.causal(), common_range(c)).scale
           : viz::linear_scale(most > 0 ? most : 1);
-  const bool has_legend = !is_strip && !n.weights.empty();
-  auto prompt = std::make_unique<ShadedPrompt>(c, kChip, shades, scale,
-                                               has_legend ? delta(c) + std::string("weight") : "");
+  auto prompt = std::make_unique<ShadedPrompt>(c, kChip, shades, scale);
   for (int i = 0; i < std::ssize(prompt->flow.chips); ++i) {
     viz::Chip& chip = prompt->flow.chips[i];
     chip.outline = c.theme->line;
@@ -126,7 +124,8 @@ BoxPtr text_of(const ViewContext& c, const Numbers& n, bool is_strip) {
   }
   prompt->chosen = c.selection.query;
   prompt->first_line = &kFirstLine;
-  return prompt;
+  if (is_strip || n.weights.empty()) return prompt;
+  return rows(boxes(std::move(prompt), legend(scale, delta(c) + std::string("weight"))));
 }
 
 void declare_tokens(Content& it, bool is_list, bool is_strip) {

@@ -258,11 +258,9 @@ void declare(Content& it) {
   std::vector<float> losses{std::numeric_limits<float>::quiet_NaN()};
   losses.insert(losses.end(), n.shown().begin(), n.shown().end());
   const float largest = viz::value_range(viz::Matrix::row(losses)).magnitude();
-  auto prompt =
-      std::make_unique<ShadedPrompt>(c, kChip, losses,
-                                     n.is_difference ? scale_of_differences(static_cast<double>(largest))
-                                                     : viz::linear_scale(end_of_losses(n)),
-                                     difference_prefix(c) + std::string("loss of each token, bits"));
+  const viz::ColorScale scale = n.is_difference ? scale_of_differences(static_cast<double>(largest))
+                                                : viz::linear_scale(end_of_losses(n));
+  auto prompt = std::make_unique<ShadedPrompt>(c, kChip, losses, scale);
   prompt->chosen = c.selection.query;
   prompt->list = list.get();
   prompt->token_facts = [&, &rows = *list](Facts& facts, int i) {
@@ -271,7 +269,12 @@ void declare(Content& it) {
     facts.say(kComputing);
   };
   it.table = [&n, &rows = *list] { return table(rows, n); };
-  it.body = rows(boxes(may_be_left_out(std::move(prompt), "the prompt"), std::move(list)));
+  it.body = rows(
+      boxes(may_be_left_out(
+                rows(boxes(std::move(prompt),
+                           legend(scale, difference_prefix(c) + std::string("loss of each token, bits")))),
+                "the prompt"),
+            std::move(list)));
 }
 
 View view() {

@@ -149,8 +149,8 @@ void declare(Content& it) {
   auto list = list_of(c, of);
   const List& shown = *list;
   const std::vector<float> shares(of.parts.begin(), of.parts.begin() + of.reach());
-  auto prompt =
-      std::make_unique<ShadedPrompt>(c, kChip, shares, scale_of(c, shares), share_name(c) + " of each token");
+  const viz::ColorScale scale = scale_of(c, shares);
+  auto prompt = std::make_unique<ShadedPrompt>(c, kChip, shares, scale);
   const bool of_prompt = of.measured.position < 0;
   prompt->chosen = of_prompt ? c.selection.query : c.selection.key;
   prompt->outline = list->table.mark = of_prompt ? c.theme->query : c.theme->key;
@@ -164,7 +164,10 @@ void declare(Content& it) {
       facts.say("the prediction does not depend on later tokens");
   };
   it.table = [&] { return table(c, of, shown); };
-  it.body = rows(boxes(may_be_left_out(std::move(prompt), "the prompt"), std::move(list)));
+  it.body = rows(
+      boxes(may_be_left_out(rows(boxes(std::move(prompt), legend(scale, share_name(c) + " of each token"))),
+                            "the prompt"),
+            std::move(list)));
 }
 
 View view() {

@@ -163,17 +163,13 @@ static viz::Chip shaded_chip(const ViewContext& c, const std::string& label, std
 constexpr float kLinesNote = 9;  // ems for the note next to lines that scroll
 
 ShadedPrompt::ShadedPrompt(const ViewContext& c, int role, std::span<const float> numbers,
-                           viz::ColorScale scale, std::string legend)
-    : RoleBox(role),
-      outline(c.theme->query),
-      scale_(std::move(scale)),
-      legend_(std::move(legend)),
-      run_length_(c.run->tokens.run_length) {
+                           const viz::ColorScale& scale)
+    : RoleBox(role), outline(c.theme->query), context_(c), run_length_(c.run->tokens.run_length) {
   // A pane shows enough of what the model does not read to tell where that begins: a paste may be very long.
   constexpr int kBeyond = 256;
   const PromptTokens& tokens = c.run->tokens;
   const int count = c.in_pane ? std::min(tokens.length(), tokens.run_length + kBeyond) : tokens.length();
-  const viz::ColorTable colors(scale_, *c.theme);
+  const viz::ColorTable colors(scale, *c.theme);
   flow.role = role;
   flow.chips.reserve(count);
   for (int i = 0; i < count; ++i) {
@@ -181,11 +177,6 @@ ShadedPrompt::ShadedPrompt(const ViewContext& c, int role, std::span<const float
     flow.chips.push_back(
         shaded_chip(c, tokens.labels[i], shaded ? std::optional(colors(numbers[i])) : std::nullopt));
   }
-}
-
-float ShadedPrompt::under_chips(const ViewContext& c) const {
-  const viz::Style style = style_of(c);
-  return legend_.empty() ? -style.unit() : style.line(style.small()) + style.unit();
 }
 
 static int line_count(const std::vector<viz::ChipPlace>& places) {
@@ -199,9 +190,9 @@ Wish ShadedPrompt::width(const ViewContext& c) const {
 Wish ShadedPrompt::height(const ViewContext& c, float width) const {
   const viz::Style style = style_of(c);
   const float line = viz::chip_line_height(style);
-  const int count = line_count(viz::place_chips(flow, width, style));
-  const float all = line * static_cast<float>(count) + under_chips(c);
-  return {line + under_chips(c), all, all};
+  const auto count = static_cast<float>(line_count(viz::place_chips(flow, width, style)));
+  const float all = line * count - style.unit();
+  return {line - style.unit(), all, all};
 }
 
 bool ShadedPrompt::place(const ViewContext& c, viz::Rect area) {
@@ -209,7 +200,7 @@ bool ShadedPrompt::place(const ViewContext& c, viz::Rect area) {
   area_ = area;
   places_ = viz::place_chips(flow, area.w, style);
   const auto room =
-      static_cast<int>(std::floor((area.h - under_chips(c) + 0.5F) / viz::chip_line_height(style)));
+      static_cast<int>(std::floor((area.h + style.unit() + 0.5F) / viz::chip_line_height(style)));
   constexpr float kForNote = 3;  // times its width: with less, the tokens need it themselves
   has_note_ =
       first_line != nullptr && line_count(places_) > room && area.w >= kForNote * kLinesNote * c.font_size;
@@ -245,27 +236,26 @@ void ShadedPrompt::paint(Picture& picture, const ViewContext& c) const {
   const bool whole = picture.whole;  // scrolled chips do not make it incomplete
   viz::paint_chips(picture, chips, places_, lines.first, {area_.x, area_.y, area_.w, height}, style);
   picture.whole = whole;
-  std::string note;
-  if (lines.scrolls()) {
-    const auto before = [&](int line) {
-      return std::ranges::lower_bound(places_, line, {}, &viz::ChipPlace::line) - places_.begin();
-    };
-    note = (first_line != nullptr ? "" : "tokens ") + grouped(before(lines.first)) + "–" +
-           grouped(before(lines.first + shown_) - 1) + " of " + grouped(c.run->tokens.length());
-  }
+  if (!has_note_) return;
   const float small = style.line(style.small());
-  if (has_note_) {
-    const float left = area_.right() + 2 * style.unit(), room = kLinesNote * c.font_size - 2 * style.unit();
-    std::vector<std::string> words = viz::wrap(style, note, style.small(), viz::FontStyle::regular, room);
-    while (!words.empty() && small * static_cast<float>(words.size()) > height) words.pop_back();
-    paint_small_lines(picture, c, words, {left, area_.y}, room);
-  }
-  if (legend_.empty()) return;
-  const float middle = area_.y + height + small / 2;
-  const float words = note.empty() ? 0 : style.width(note, style.small()) + 5 * style.unit();
-  viz::paint_color_scale_in(picture.scene, scale_, legend_, std::nullopt, {area_.x, middle}, area_.w - words,
-                            style);
-  if (!note.empty()) viz::add_muted(picture.scene, style, note, {area_.right(), middle}, viz::Align::right);
+  const float left = area_.right() + 2 * style.unit(), room = kLinesNote * c.font_size - 2 * style.unit();
+  std::vector<std::string> words =
+      viz::wrap(style, shown_words(c), style.small(), viz::FontStyle::regular, room);
+  while (!words.empty() && small * static_cast<float>(words.size()) > height) words.pop_back();
+  paint_small_lines(picture, c, words, {left, area_.y}, room);
+}
+
+std::string ShadedPrompt::shown_words(const ViewContext& c) const {
+  const TableRows lines = lines_in(c);
+  const auto before = [&](int line) {
+    return std::ranges::lower_bound(places_, line, {}, &viz::ChipPlace::line) - places_.begin();
+  };
+  return grouped(before(lines.first)) + "–" + grouped(before(lines.first + shown_) - 1) + " of " +
+         grouped(c.run->tokens.length());
+}
+
+std::string ShadedPrompt::note() const {
+  return has_note_ || !lines_in(context_).scrolls() ? "" : "tokens " + shown_words(context_);
 }
 
 Ref ShadedPrompt::ref_of(const viz::Region& region, int, int) const {

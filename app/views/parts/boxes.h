@@ -66,14 +66,14 @@ std::unique_ptr<Grid> grid_of_heads(const ViewContext& context, int role, std::v
                                     std::string quantity, std::string unit = {},
                                     std::initializer_list<const char*> others = {});
 
-/// The prompt as chips, each shaded by a number, with the scale. They show the line of the list's first row,
-/// or if the list is sorted, of the chosen token.
+/// The prompt as chips, each shaded by a number. They show the line of the list's first row, or if the list
+/// is sorted, of the chosen token.
 class ShadedPrompt final : public RoleBox {
  public:
   /// `numbers`: by position; NaN or beyond their end: a chip without a colour. Ids of the regions are
-  /// positions. Without a legend there is no scale.
-  ShadedPrompt(const ViewContext& context, int role, std::span<const float> numbers, viz::ColorScale scale,
-               std::string legend);
+  /// positions. The context must outlive it.
+  ShadedPrompt(const ViewContext& context, int role, std::span<const float> numbers,
+               const viz::ColorScale& scale);
 
   viz::ChipFlow flow;          ///< the chips' looks
   int chosen = -1;             ///< the outlined token; -1: none
@@ -89,6 +89,7 @@ class ShadedPrompt final : public RoleBox {
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
+  std::string note() const override;
   std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) const override;
   void settle(ViewActions& actions, const ViewContext& context, const Picture& picture,
@@ -97,14 +98,12 @@ class ShadedPrompt final : public RoleBox {
                    const Picture& picture) const override;
 
  private:
-  /// Height of the scale under the chips.
-  float under_chips(const ViewContext& context) const;
   TableRows lines_in(const ViewContext& context) const;
+  std::string shown_words(const ViewContext& context) const;  ///< "12–40 of 300"
   Ref ref_of(const viz::Region& region, int, int) const override;
   void say(Facts& facts, const ViewContext& context, const viz::Region& region, int, int) const override;
 
-  viz::ColorScale scale_;
-  std::string legend_;
+  const ViewContext& context_;
   int run_length_ = 0;
   std::vector<viz::ChipPlace> places_;
   int shown_ = 0;          ///< lines

@@ -126,7 +126,7 @@ View example(int& times) {
     list->kept = list->table.marked = c.selection.key;
     const Table& table = it.keep(list->exported());
     it.table = [&table] { return table; };
-    auto chips = std::make_unique<ShadedPrompt>(c, kChip, weights, viz::linear_scale(1), "weight");
+    auto chips = std::make_unique<ShadedPrompt>(c, kChip, weights, viz::linear_scale(1));
     chips->refers_to = [](int position) { return Ref{.key = position}; };
     std::vector<float> numbers;
     for (int i = 0; i < c.run->run->config.n_layer * c.run->run->config.n_head; ++i)
