@@ -65,9 +65,7 @@ void add_facts(Facts& facts, const ViewContext& c, const Numbers& n, const Stati
                int position) {
   const PromptTokens& tokens = c.run->tokens;
   const bool beyond = position >= tokens.run_length;
-  if (beyond)
-    facts.say(token_name(tokens, position) + ": not run, beyond the model's " +
-              grouped(c.run->run->config.n_ctx) + " positions");
+  if (beyond) facts.say(token_name(tokens, position) + ": not run, beyond the model's context");
   if (const std::string bytes = token_merges::bytes_at(c, position); !bytes.empty())
     facts.say("id " + std::to_string(tokens.tokens[position].id) + ", bytes " + bytes);
   if (!c.differs()) facts.say(other_token_words(c, position).value_or(""), Fact::Location::tooltip);

@@ -7,18 +7,10 @@
 namespace headscope::app::tokens_test {
 namespace {
 
-constexpr int kStepRole = 2;  // of the view's regions
-
 /// "daughters": many bytes, and several merges.
 Scenario daughters() {
   Scenario s("The king had three daughters", {0, 0, -1});
   return s;
-}
-
-std::vector<std::string> drawn_in(DrawnPage& page, viz::Rect rect) {
-  std::vector<std::string> words;
-  for (const auto& box : page.take(rect)) words.push_back(box.text);
-  return words;
 }
 
 const NamedOptions kText{{"tokens-show", "text"}};
@@ -136,24 +128,6 @@ TEST(Merges, TheTableHasARowForEachMerge) {
   }
   EXPECT_EQ(row, rows.size());
   EXPECT_EQ(rows.back()[8], s.run->tokens.labels.back());
-}
-
-TEST(Merges, BytesThatAreNoTextAreShownAsSuch) {
-  const model::Tokenizer& tokenizer = *bundled()->tokenizer;
-  int id = -1;  // two bytes of a longer character, created by one merge
-  for (int token = 0; token < tokenizer.size() && id < 0; ++token) {
-    const std::string_view bytes = tokenizer.bytes(token);
-    if (bytes.size() == 2 && bytes[0] < 0 && bytes[1] < 0 && tokenizer.merges(bytes).size() == 1) id = token;
-  }
-  ASSERT_GE(id, 0);
-  const ViewFixture shown("tokens", Scenario(Prompt{"", {id}, false}), 900, 700, kMerges);
-  DrawnPage page = shown.page();
-  auto bytes = drawn_in(page, shown.region(shown.find(kStepRole, 0)).rect);
-  ASSERT_EQ(bytes.size(), 3U) << "and how many they are";
-  bytes.pop_back();
-  for (const std::string& byte : bytes) EXPECT_TRUE(byte.starts_with("<") && byte.size() == 4) << byte;
-  EXPECT_EQ(drawn_in(page, shown.region(shown.find(kStepRole, 1)).rect)[0],
-            viz::visible(tokenizer.bytes(id)));
 }
 
 TEST(Merges, MergesAreOfTheRunsTokensEachOnce) {
