@@ -38,12 +38,6 @@ int position_in(int length, int position) {
   return position == kLastPosition ? length - 1 : position;
 }
 
-double log_sum(const RowKernels& kernels, std::span<const float> logits) {
-  const auto n = static_cast<int>(logits.size());
-  const float largest = kernels.largest(logits.data(), n);
-  return static_cast<double>(largest) + std::log(kernels.sum_of_exp(logits.data(), n, largest));
-}
-
 /// Replaces logits by probabilities. In two steps, since a sum in float32 over a vocabulary would be off by
 /// more than a single probability's rounding.
 void to_probabilities(const RowKernels& kernels, double log_sum, std::span<float> logits) {
@@ -54,31 +48,19 @@ void to_probabilities(const RowKernels& kernels, double log_sum, std::span<float
 }  // namespace
 
 void check(const Config& config, int length, const Metric& metric) {
-  std::visit(EachKind{
-                 [&](const TokenLogit& logit) {
-                   check_token(config, logit.token);
-                   check_position(length, logit.position);
-                 },
-                 [&](const LogitDifference& difference) {
-                   check_token(config, difference.token);
-                   check_token(config, difference.against);
-                   check_position(length, difference.position);
-                 },
-                 [&](const LogProbability& log) {
-                   check_token(config, log.token);
-                   check_position(length, log.position);
-                 },
-                 [&](const PromptLoss&) {
-                   if (length < 2)
-                     throw RunError("the loss needs a token that follows another, but the prompt has " +
-                                    std::to_string(length) + " token");
-                 },
-                 [&](const Divergence& divergence) {
-                   check_baseline(config, divergence);
-                   check_position(length, divergence.position);
-                 },
-             },
-             metric);
+  std::visit(
+      [&](const auto& kind) {
+        if constexpr (requires { kind.token; }) check_token(config, kind.token);
+        if constexpr (requires { kind.against; }) check_token(config, kind.against);
+        if constexpr (requires { kind.baseline; }) check_baseline(config, kind);
+        if constexpr (requires { kind.position; }) {
+          check_position(length, kind.position);
+        } else if (length < 2) {
+          throw RunError("the loss needs a token that follows another, but the prompt has " +
+                         std::to_string(length) + " token");
+        }
+      },
+      metric);
 }
 
 Positions positions_of(const Metric& metric, int length) {
@@ -108,7 +90,7 @@ MetricMeter::MetricMeter(const Metric& metric, std::span<const int> tokens)
 
 double MetricMeter::differentiate(const RowKernels& kernels, int position, std::span<float> logits) const {
   const auto log_probability = [&](int token, double factor) {
-    const double total = log_sum(kernels, logits), logit = logits[token];
+    const double total = log_sum_exp(logits), logit = logits[token];
     const auto share = static_cast<float>(factor);
     to_probabilities(kernels, total, logits);
     for (float& value : logits) value *= -share;
@@ -136,7 +118,7 @@ double MetricMeter::differentiate(const RowKernels& kernels, int position, std::
             return log_probability(tokens_[position + 1], -1 / followed);
           },
           [&](const Divergence& of) {
-            const double total = log_sum(kernels, logits);
+            const double total = log_sum_exp(logits);
             double sum = 0;
             for (std::size_t i = 0; i < logits.size(); ++i) {
               const double log = static_cast<double>(of.baseline[i]) - baseline_log_sum_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include "model/files/error.h"
@@ -76,16 +77,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-std::vector<std::string_view> split_at_commas(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    parts.push_back(trimmed(text.substr(0, comma)));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 }  // namespace
 
 bool in_block(Site site) {
@@ -114,8 +105,8 @@ std::vector<HookPoint> all_hook_points(const Config& config) {
 std::vector<HookPoint> match_hook_points(const Config& config, std::string_view globs) {
   const std::vector<HookPoint> all = all_hook_points(config);
   std::vector<bool> taken(all.size(), false);
-  for (const std::string_view part : split_at_commas(globs)) {
-    const std::string_view glob = part.empty() ? "*" : part;
+  for (const auto& range : std::views::split(globs.empty() ? "*" : globs, ',')) {
+    const std::string_view part = trimmed({range.begin(), range.end()}), glob = part.empty() ? "*" : part;
     const bool results_too = glob.find("hook_result") != std::string_view::npos;
     bool any = false;
     for (std::size_t i = 0; i < all.size(); ++i) {

@@ -17,48 +17,32 @@ bool all_finite(std::span<const float> values) {
   return not_finite == 0;
 }
 
-/// The first position at which row(position) is not finite.
+/// The first position, and the first head there, at which row(head, position) is not finite.
 template <class Row>
-std::optional<int> first_position(const Run& run, const Row& row) {
-  for (int position = 0; position < run.length(); ++position) {
-    if (!all_finite(row(position))) return position;
-  }
+std::optional<NotFinite> search(const Run& run, HookPoint point, const Row& row) {
+  const bool by_head = has_heads(point.site);
+  for (int position = 0; position < run.length(); ++position)
+    for (int head = 0; head < (by_head ? run.config.n_head : 1); ++head)
+      if (!all_finite(row(head, position)))
+        return NotFinite{point, position, by_head ? std::optional(head) : std::nullopt};
   return std::nullopt;
-}
-
-std::optional<NotFinite> in_resid(const Run& run, int layer) {
-  const auto position = first_position(run, [&](int pos) { return run.resid(layer, pos); });
-  if (!position) return std::nullopt;
-  const bool end = layer == run.config.n_layer;
-  const HookPoint point{end ? Site::resid_post : Site::resid_pre, end ? layer - 1 : layer};
-  return NotFinite{point, *position, std::nullopt};
-}
-
-/// row(head, position): a row of q, k or v.
-template <class Row>
-std::optional<NotFinite> in_heads(const Run& run, HookPoint point, const Row& row) {
-  std::optional<NotFinite> first;
-  for (int head = 0; head < run.config.n_head; ++head) {
-    const auto position = first_position(run, [&](int pos) { return row(head, pos); });
-    if (position && (!first || *position < first->position)) first = {point, *position, head};
-  }
-  return first;
 }
 
 }  // namespace
 
 std::optional<NotFinite> first_not_finite(const Run& run) {
   const int layers = run.config.n_layer;
-  const auto last = in_resid(run, layers);
-  if (!last) return std::nullopt;
-  for (int layer = 0; layer < layers; ++layer) {
-    if (const auto found = in_resid(run, layer)) return found;
-    const auto q = [&](int head, int pos) { return run.q(layer, head, pos); };
-    const auto k = [&](int head, int pos) { return run.k(layer, head, pos); };
-    const auto v = [&](int head, int pos) { return run.v(layer, head, pos); };
-    if (const auto found = in_heads(run, {Site::q, layer}, q)) return found;
-    if (const auto found = in_heads(run, {Site::k, layer}, k)) return found;
-    if (const auto found = in_heads(run, {Site::v, layer}, v)) return found;
+  const auto last = search(run, {Site::resid_post, layers - 1},
+                           [&](int, int position) { return run.resid(layers, position); });
+  for (int layer = 0; last && layer < layers; ++layer) {
+    const auto resid = [&](int, int position) { return run.resid(layer, position); };
+    const auto q = [&](int head, int position) { return run.q(layer, head, position); };
+    const auto k = [&](int head, int position) { return run.k(layer, head, position); };
+    const auto v = [&](int head, int position) { return run.v(layer, head, position); };
+    if (const auto found = search(run, {Site::resid_pre, layer}, resid)) return found;
+    if (const auto found = search(run, {Site::q, layer}, q)) return found;
+    if (const auto found = search(run, {Site::k, layer}, k)) return found;
+    if (const auto found = search(run, {Site::v, layer}, v)) return found;
   }
   return last;
 }

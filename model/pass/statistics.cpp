@@ -232,23 +232,17 @@ void Transformer::unembed(std::span<const float> vector, Workspace& workspace, s
 
 std::vector<PositionStatistics> Transformer::statistics(const Run& run, int first, int count, int top,
                                                         Workspace& workspace, std::stop_token stop) const {
-  const Weights& weights = impl_->weights;
-  Workspace::Impl& memory = workspace.impl();
   check_positions(run, first, count);
-  std::vector<PositionStatistics> result(count);
-  for (int done = 0; done < count; done += kPositionsPerSweep) {
-    if (stop.stop_requested()) throw Stopped();
-    const int n = std::min(kPositionsPerSweep, count - done);
-    const FloatRows normalized = memory.activations.rows(n, weights.config.n_embd);
-    const Tap tap{&run, first + done};
-    final_layer_norm(weights, tap, memory.workers, normalized);
-    std::vector<int> next(static_cast<std::size_t>(n), -1);
-    for (int i = 0; i < n && first + done + i + 1 < run.length(); ++i)
-      next[i] = run.tokens[first + done + i + 1];
-    Sweep sweep(weights, normalized, std::move(next), tap, top, memory);
-    sweep.go();
-    for (int i = 0; i < n; ++i) result[done + i] = sweep.of(i);
+  std::vector<float> rows;
+  std::vector<int> next;
+  for (int position = first; position < first + count; ++position) {
+    const std::span<const float> row = run.resid(run.config.n_layer, position);
+    rows.insert(rows.end(), row.begin(), row.end());
+    next.push_back(position + 1 < run.length() ? run.tokens[position + 1] : -1);
   }
+  std::vector<PositionStatistics> result;
+  for (LensReading& reading : lens(rows, 1, next, top, workspace, stop, &run, first))
+    result.push_back(std::move(reading.guesses));
   return result;
 }
 

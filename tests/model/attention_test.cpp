@@ -37,11 +37,8 @@ class Attention : public ::testing::Test {
     }
   }
   HeadCache head() const { return head_of(config(), pages_, kLayer, kHead); }
-  float of_page(bool value, int position, int i) const {
-    const Page& page = *pages_[position / Page::kPositions];
-    const int row = position % Page::kPositions;
-    return value ? page.v(kLayer, kHead)[row * kDHead + i]
-                 : page.k(kLayer, kHead)[i * Page::kPositions + row];
+  float value(int position, int i) const {
+    return pages_[position / Page::kPositions]->v(kLayer, kHead)[position % Page::kPositions * kDHead + i];
   }
 
   std::mt19937 generator_{3};
@@ -52,25 +49,6 @@ struct Block {
   int first_query, queries;
 };
 constexpr Block kBlocks[] = {{0, 1}, {0, 64}, {63, 2}, {64, 64}, {128, 7}, {130, 64}, {199, 1}};
-
-TEST_F(Attention, ScoresAreThoseOfDoublesAcrossPages) {
-  for (const PanelKernels& kernels : runnable_kernels()) {
-    for (const auto& [first, queries] : kBlocks) {
-      const int keys = first + queries;
-      const NumberMatrix q(queries, kDHead, Precision::f32, generator_, 2);
-      Surrounded found(queries, keys);
-      scores(kernels, head(), q.view(), found.view());
-      for (int i = 0; i < queries; ++i) {
-        for (int key = 0; key < keys; ++key) {
-          testing::DoubleSum dot;
-          for (int j = 0; j < kDHead; ++j) dot.add(static_cast<double>(q(i, j)) * of_page(false, key, j));
-          ASSERT_NEAR(found(i, key), dot.sum, dot.tolerance(kDHead)) << i << ", " << key;
-        }
-      }
-      EXPECT_TRUE(found.surroundings_untouched());
-    }
-  }
-}
 
 /// Scores whose largest may be after the query, where it must be ignored.
 Surrounded random_scores(int queries, int keys, std::mt19937& generator) {
@@ -104,7 +82,7 @@ TEST_F(Attention, ThePatternOfScoresIsThatOfTheStagesToTheBit) {
         for (int col = 0; col < kDHead; ++col) {
           testing::DoubleSum expected;
           for (int key = 0; key <= first + i; ++key)
-            expected.add(static_cast<double>(pattern(i, key)) * of_page(true, key, col));
+            expected.add(static_cast<double>(pattern(i, key)) * value(key, col));
           ASSERT_NEAR(z(i, col), expected.sum, expected.tolerance(keys)) << i << ", " << col;
         }
       }
