@@ -145,16 +145,6 @@ TEST(HostileSafetensors, EveryTruncationIsRefused) {
   }
 }
 
-TEST(HostileSafetensors, WhatIsNoFileIsRefused) {
-  const TemporaryFolder folder;
-  const auto open = [](const fs::path& path) {
-    return message_of<LoadError>([&] { open_safetensors(path); });
-  };
-  EXPECT_EQ(open(folder.path()),
-            "cannot read " + folder.path().string() + ": expected a file, found a directory");
-  EXPECT_EQ(open("/no/such/file"), "cannot read /no/such/file: No such file or directory");
-}
-
 // --- The tokenizer's files ---
 
 const fs::path kTiny = headscope::testing::source_dir() / "tests/model/tokenizer_oracle/tiny";

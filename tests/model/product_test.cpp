@@ -15,7 +15,9 @@ class Product : public ::testing::TestWithParam<Precision> {
 
 TEST_P(Product, LinearIsThatOfDoublesForAnyShape) {
   Workers workers(2);
-  for (const auto& [depth, cols] : {std::pair{1, 1}, {5, 3}, {30, 193}, {130, 64}, {300, 400}, {513, 17}}) {
+  // Of rows as long as the last ones, fewer are processed at a time.
+  for (const auto& [depth, cols] :
+       {std::pair{1, 1}, {5, 3}, {30, 193}, {130, 64}, {300, 400}, {513, 17}, {5000, 3}}) {
     const PackedWeights w(depth, cols, GetParam(), generator);
     const NumberMatrix bias(1, cols, Precision::f32, generator);
     for (const int rows : {1, 2, 3, 8, 41, 65, 128, 129, 300}) {
@@ -25,18 +27,6 @@ TEST_P(Product, LinearIsThatOfDoublesForAnyShape) {
       expect_product(y, x, w, rows, depth, cols, [&](int j) { return bias(0, j); });
     }
   }
-}
-
-// For rows of this length, fewer are processed at a time.
-TEST_P(Product, LinearIsThatOfDoublesForALargeDepth) {
-  Workers workers(2);
-  constexpr int kRows = 100, kDepth = 5000, kCols = 70;
-  const PackedWeights w(kDepth, kCols, GetParam(), generator);
-  const std::vector<float> bias(kCols, 0.5F);
-  const NumberMatrix x(kRows, kDepth, Precision::f32, generator);
-  Surrounded y(kRows, kCols);
-  linear(x.view(), {w.matrix(), bias}, workers, y.view());
-  expect_product(y, x, w, kRows, kDepth, kCols, [](int) { return 0.5; });
 }
 
 TEST_P(Product, WithColumnsIsThatOfDoublesWhereverItBeginsAndEnds) {

@@ -120,18 +120,6 @@ TEST(SafetensorsWriter, WritesTheBytesOfTheFormat) {
             safetensors_of_header(header, std::string("\x02\x01\0\0\0\0\0\0\0\0\x80\x3f", 12)));
 }
 
-TEST(SafetensorsWriter, LeavesNothingHalfWritten) {
-  const TemporaryFolder folder;
-  const fs::path path = folder.write("out", "what was there before");
-  {
-    SafetensorsWriter writer(path, {{"x", {2}}}, {});
-    writer.write("x", 0, std::vector<float>{1, 2});
-    EXPECT_EQ(bytes_of_file(path), "what was there before");
-  }
-  EXPECT_EQ(bytes_of_file(path), "what was there before");
-  EXPECT_EQ(folder.file_count(), 1);
-}
-
 TEST(SafetensorsWriter, RefusesSizesThatNoFileHas) {
   const TemporaryFolder folder;
   const std::int64_t huge = std::int64_t{1} << 62;
