@@ -20,11 +20,6 @@ SetOption TableRows::from(double row) const {
   return {option, static_cast<int>(std::lround(std::clamp<double>(row, 0, all - shown)))};
 }
 
-ViewActions TableRows::by_wheel(const Gesture& gesture) const {
-  constexpr int kRows = 3;  // rows per step of the wheel
-  return {from(first + kRows * (gesture.by.y > 0 ? -1 : 1))};
-}
-
 std::optional<ViewActions> TableRows::by_key(Key key) const {
   if (shown == 0) return std::nullopt;
   if (key == Key::up) return ViewActions{from(first - 1)};
@@ -334,8 +329,11 @@ std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture
   const bool moves = gesture.kind == Gesture::Kind::key || gesture.kind == Gesture::Kind::wheel;
   if (!moves || rows_ == nullptr) return std::nullopt;
   const TableRows rows = shown_rows(c);
-  if (gesture.kind == Gesture::Kind::wheel)
-    return rows.scrolls() ? std::optional(rows.by_wheel(gesture)) : std::nullopt;
+  if (gesture.kind == Gesture::Kind::wheel) {
+    if (!rows.scrolls()) return std::nullopt;
+    constexpr int kRows = 3;  // rows per step of the wheel
+    return ViewActions{rows.from(rows.first + kRows * (gesture.by.y > 0 ? -1 : 1))};
+  }
   const bool up = gesture.key == Key::up;
   if (gesture.modifiers.shift && (refers_to || on_click) && rows.shown > 0 &&
       (up || gesture.key == Key::down))

@@ -39,7 +39,6 @@ struct TableRows {
   SetOption from(double row) const;
   /// Scrolls just far enough to show a row that is out of sight.
   SetOption showing(int row) const { return from(row < first ? row : row + 1 - shown); }
-  ViewActions by_wheel(const Gesture& gesture) const;
   /// The action of a key: lines, pages, Home and End. Nothing for other keys, and without a list.
   std::optional<ViewActions> by_key(Key key) const;
   /// The scroll bar, at `right`; none if all rows are visible.
