@@ -87,16 +87,22 @@ std::shared_ptr<const Answer> AnswerCache::use(const AnswerKey& key, std::uint64
 }
 
 void AnswerCache::keep(const AnswerKey& key, std::shared_ptr<const Answer> answer, std::uint64_t time) {
-  erase(key);
+  std::list<Entry> gone;  // freed outside of the lock
+  std::list<Entry> added{{key, std::move(answer), time}};
   const std::lock_guard lock(mutex_);
-  bytes_ += answer->bytes + kEntryBytes;
-  entries_.push_back({key, std::move(answer), time});
-  by_key_.emplace(key, std::prev(entries_.end()));
+  take_out(key, gone);
+  by_key_.emplace(key, added.begin());
+  bytes_ += added.front().answer->bytes + kEntryBytes;
+  entries_.splice(entries_.end(), added);
 }
 
 void AnswerCache::erase(const AnswerKey& key) {
-  std::list<Entry> gone;  // freed outside of the lock
+  std::list<Entry> gone;
   const std::lock_guard lock(mutex_);
+  take_out(key, gone);
+}
+
+void AnswerCache::take_out(const AnswerKey& key, std::list<Entry>& gone) {
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return;
   bytes_ -= found->second->answer->bytes + kEntryBytes;

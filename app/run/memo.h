@@ -67,6 +67,8 @@ class AnswerCache {
       return hash_of(key.question.hash(), key.run, key.baseline);
     }
   };
+  void take_out(const AnswerKey& key, std::list<Entry>& gone);
+
   mutable system::Mutex mutex_;
   std::list<Entry> entries_;  // only the thread that keeps answers reads it without the mutex
   std::unordered_map<AnswerKey, std::list<Entry>::iterator, KeyHash> by_key_;
