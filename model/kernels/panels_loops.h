@@ -12,28 +12,31 @@
 ///       y[i][j] = bias[j] + sum;
 ///     }
 ///
-/// It is a hundred times slower than the processor allows: it reads a number of w for each multiply-add, in
-/// steps of a whole row of w, and each addition waits for the last. Step by step:
+/// The processor could do some hundred times as much: here each multiply-add waits for the one before, and
+/// reads a number of w that is a whole row away from the last one. Step by step:
 ///
-/// 1. *Vectors.* The loop over k goes outside of that over j, whose neighbouring cells are computed at once,
-/// one
-///    in each lane of a register: a row of w is read in order, and an element of x goes to all lanes.
-/// 2. *Tiles* (`tile`). Several rows of x share each vector of w: a tile of 6 rows by some vectors of sums
-/// stays
-///    in registers over the whole loop over k. A load serves six multiply-adds, and 12 or 24 sums that do not
-///    wait for each other keep the units busy.
-/// 3. *Panels.* Weights are stored in panels of 64 columns, [depth, 64] without gaps, packed when a model is
-///    loaded: a tile reads one stream from memory, however wide the matrix is.
-/// 4. *Blocks* (`block_of_panel`). 128 rows of a panel are multiplied by all rows of x before the next ones
-///    come, so that they are read from memory once and stay in the L1 cache. Sums of a block start at zero
-///    and are then added to y, which also rounds less than one long chain.
-/// 5. *Prefetching* (`Fetch`). While a block is multiplied, the next one is brought from memory.
-/// 6. *Several panels at once* (`block_of_panels`). With one to three rows of x, memory is all that counts:
-///    reading several panels side by side uses more of it.
-/// 7. *Half precision* is widened as it is read; if a block has many tiles, once, into the L1 cache.
+/// 1. Vectors. Neighbouring cells are computed together, one in each lane of a register, with the loop over k
+/// around them: rows of w are read in order, and an element of x goes to all lanes.
 ///
-/// product.cpp divides a product among threads, in blocks of rows of x that stay in the L2 cache. For
-/// activations, which are not in panels, see `multiply_floats`: steps 1, 2 and 5.
+/// 2. Tiles, see `tile`. The sums of up to 6 rows and some vectors of columns stay in registers while k runs.
+/// A vector of w serves all of the rows, and the sums do not wait for each other.
+///
+/// 3. Panels. Weights are packed when a model is loaded, 64 columns together, [depth, 64] without gaps: a
+/// tile reads one stream from memory, however wide the matrix is.
+///
+/// 4. Blocks, see `block_of_panel`. All rows of x are multiplied by 128 rows of a panel before the next ones
+/// come, so that these are read from memory once and stay in the L1 cache. A block's sums start at zero and
+/// are then added to y, which also rounds less than one long chain.
+///
+/// 5. Prefetching, see `Fetch`. While a block is multiplied, the next one comes from memory.
+///
+/// 6. Several panels together, see `block_of_panels`. With one to three rows of x, memory is all that counts,
+/// and several streams of it are faster than one.
+///
+/// 7. Half precision is widened as it is read or, if a block has many tiles, once, into the L1 cache.
+///
+/// product.cpp divides a product among threads, in blocks of rows of x that stay in the L2 cache.
+/// Activations, which are in no panels, take steps 1, 2 and 5 in `multiply_floats`.
 namespace headscope::model {
 namespace {
 
@@ -91,7 +94,8 @@ constexpr Fetch evenly(const char* next, int depth, int bytes, int calls) {
 
 /// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes]. The values at
 /// `start`, with `start_stride` between rows, are added last; null: none. kTail: there is one vector, of
-/// which only the first `tail` lanes are used. kLines: fetch.lines.
+/// which only the first `tail` lanes are used. kLines: fetch.lines, which are unrolled: counting them was
+/// measured to take up to a fifth of the time.
 template <class T, int kRows, int kVectors, int kLines, bool kTail>
 void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_stride, int depth, int tail,
           const float* start, std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride,
