@@ -27,10 +27,6 @@ ParameterRows centered(ParameterRows x) {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-std::span<const float> rows_of(const ParameterRows& x, int first, int count) {
-  return std::span(x.values).subspan(std::ptrdiff_t{first} * x.cols, std::ptrdiff_t{count} * x.cols);
-}
-
 /// [d_model, count]: ln_1's gain times columns of W_Q, W_K or W_V of all heads, from `first` on.
 ParameterRows scaled_columns(const model::Transformer& transformer, int layer, AttentionColumns column,
                              int first, int count) {
@@ -60,7 +56,7 @@ ParameterRows writing_of(const model::Transformer& transformer, int layer) {
 ParameterRows factors_of(const ParameterRows& a, int d_head) {
   ParameterRows result = zeros(a.rows, d_head);
   for (int first = 0; first < a.rows; first += d_head) {
-    std::vector<double> g = model::gram({rows_of(a, first, d_head).data(), d_head, a.cols, a.cols});
+    std::vector<double> g = model::gram(a.view().middle_rows(first, d_head));
     const auto at = [&](int i, int j) -> double& { return g[std::ptrdiff_t{i} * d_head + j]; };
     double trace = 0;
     for (int i = 0; i < d_head; ++i) trace += at(i, i);
@@ -85,16 +81,16 @@ ParameterRows product_by_head(const ParameterRows& factors, const ParameterRows&
   const int d_head = factors.cols;
   ParameterRows result = zeros(x.rows, x.cols);
   for (int first = 0; first < x.rows; first += d_head)
-    model::multiply({rows_of(factors, first, d_head).data(), d_head, d_head, d_head},
-                    {rows_of(x, first, d_head).data(), d_head, x.cols, x.cols}, workspace,
-                    {result.row(first).data(), d_head, x.cols, x.cols});
+    model::multiply(factors.view().middle_rows(first, d_head), x.view().middle_rows(first, d_head), workspace,
+                    result.view().middle_rows(first, d_head));
   return result;
 }
 
 /// Frobenius norms of each head's rows.
 std::vector<double> norms_by_head(const ParameterRows& x, int d_head) {
   std::vector<double> norms;
-  for (int first = 0; first < x.rows; first += d_head) norms.push_back(norm_of(rows_of(x, first, d_head)));
+  for (int first = 0; first < x.rows; first += d_head)
+    norms.push_back(norm_of({x.row(first).data(), static_cast<std::size_t>(d_head * x.cols)}));
   return norms;
 }
 
@@ -173,7 +169,7 @@ void normalize(std::span<float> row, float epsilon) {
 ParameterRows affine(const ParameterRows& x, const ParameterRows& weights, const ParameterRows& bias,
                      model::Workspace& workspace) {
   ParameterRows y = zeros(x.rows, weights.cols);
-  model::multiply(x.view(), weights.view(), workspace, {y.values.data(), y.rows, y.cols, y.cols});
+  model::multiply(x.view(), weights.view(), workspace, y.view());
   for (int i = 0; i < y.rows; ++i) model::add(bias.values, y.row(i));
   return y;
 }
@@ -304,15 +300,12 @@ TokenPairs PairsOfHead::compute(const PromptRun& run, const Computation<TokenPai
   for (float& v : to_query.values) v *= config.attention_scale(layer);
   const ParameterRows to_key = reading_of(transformer, layer, head, AttentionColumns::key);
   ParameterRows queries = zeros(config.vocab_size, config.d_head()), keys = queries;
-  const auto part = [](ParameterRows& of, int first, int count) {
-    return model::FloatRows{of.row(first).data(), count, of.cols, of.cols};
-  };
   for_all_tokens(transformer, layer, reading, computation.workspace, computation.stop,
                  [&](int first, const ParameterRows& tokens) {
                    model::multiply(tokens.view(), to_query.view(), computation.workspace,
-                                   part(queries, first, tokens.rows));
+                                   queries.view().middle_rows(first, tokens.rows));
                    model::multiply(tokens.view(), to_key.view(), computation.workspace,
-                                   part(keys, first, tokens.rows));
+                                   keys.view().middle_rows(first, tokens.rows));
                  });
   return {model::largest_entries(queries.view(), keys.view(), TokenPairs::kMax, computation.workspace,
                                  computation.stop)};
@@ -340,8 +333,7 @@ Composition CompositionOf::compute(const PromptRun& run, const Computation<Compo
       const ParameterRows written =
           product_by_head(of_values[from], writing_of(transformer, from), computation.workspace);
       const std::vector<double> written_norms = norms_by_head(written, d_head);
-      model::multiply(written.view(), columns.view(), computation.workspace,
-                      {products.values.data(), d, d, d});
+      model::multiply(written.view(), columns.view(), computation.workspace, products.view());
       std::vector<double> squares(static_cast<std::size_t>(heads) * static_cast<std::size_t>(heads));
       for (int i = 0; i < d; ++i)
         for (int head = 0; head < heads; ++head) {

@@ -26,20 +26,7 @@ namespace {
 using model::HookPoint;
 using model::Site;
 
-/// A matrix of doubles with a row for each position.
-class DoubleMatrix {
- public:
-  DoubleMatrix(int rows, int cols)
-      : rows_(rows), cols_(cols), values_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {}
-  std::span<double> row(int i) { return view().row(i); }
-  std::span<const double> row(int i) const { return view().row(i); }
-  model::DoubleRows view() { return {values_.data(), rows_, cols_, cols_}; }
-  model::ConstDoubleRows view() const { return {values_.data(), rows_, cols_, cols_}; }
-
- private:
-  int rows_, cols_;
-  std::vector<double> values_;
-};
+using DoubleMatrix = OwnRows<double>;  // with a row for each position
 
 /// The edits at a point as what they are, an affine map of each value: factor * value + constant. Empty
 /// without edits.
@@ -100,7 +87,7 @@ class BackwardPass {
         computation_(computation),
         positions_(kept_.plan != nullptr && kept_.plan->needs_whole_run() ? kept_.length()
                                                                           : question.measured.position + 1),
-        along_(positions_, config_.n_embd),
+        along_(zeros<double>(positions_, config_.n_embd)),
         recorded_(kept_.config, 0, positions_) {}
 
   LogitFlow run() {
@@ -213,7 +200,7 @@ class BackwardPass {
           product(branch.row(position), transformer_.projection_bias(layer));
 
     const ParameterRows w_o = layer_rows(transformer_, layer, "attn.c_proj.weight");
-    DoubleMatrix on_values(positions_, d);  // the direction on each key's value, by head
+    DoubleMatrix on_values = zeros<double>(positions_, d);  // the direction on each key's value, by head
     std::vector<HeadFlow> heads(config_.n_head);
     std::vector<model::HeadIndex> indices;
     DoubleMatrix on_z = direction_on_z(layer, branch, w_o, heads);
@@ -249,7 +236,7 @@ class BackwardPass {
   DoubleMatrix direction_on_z(int layer, const DoubleMatrix& branch, const ParameterRows& w_o,
                               std::vector<HeadFlow>& heads) {
     const int d = config_.n_embd, d_head = config_.d_head();
-    DoubleMatrix on_z(positions_, d);
+    DoubleMatrix on_z = zeros<double>(positions_, d);
     for (int head = 0; head < config_.n_head; ++head) {
       HeadFlow& of = heads[head];
       of.query_edits.resize(positions_);
@@ -280,7 +267,7 @@ class BackwardPass {
     std::vector<float> values(static_cast<std::size_t>(keys) * std::size_t(d_head));
     for (int key = 0; key < keys; ++key)
       std::ranges::copy(kept_.v(layer, head, key), values.begin() + std::ptrdiff_t{key} * d_head);
-    DoubleMatrix read(queries - begin, keys);  // reads . v
+    DoubleMatrix read = zeros<double>(queries - begin, keys);  // reads . v
     const auto some = reads.middle_rows(begin, queries - begin);
     model::multiply_by_transposed(some, {values.data(), keys, d_head, d_head}, read.view());
     const model::ConstFloatRows used = weights.middle_rows(begin, queries - begin).middle_cols(0, keys);
@@ -307,7 +294,7 @@ class BackwardPass {
     const ParameterRows c_attn = layer_rows(transformer_, layer, "attn.c_attn.weight");
     const std::vector<float> gain = layer_rows(transformer_, layer, "ln_1.weight").values;
     const std::vector<float> bias = layer_rows(transformer_, layer, "ln_1.bias").values;
-    DoubleMatrix on_input(positions_, d);
+    DoubleMatrix on_input = zeros<double>(positions_, d);
     model::multiply_by_transposed(std::as_const(on_values).view(), c_attn.view().middle_cols(2 * d, d),
                                   on_input.view());
     const std::span<const float> value_bias = transformer_.attention_bias(layer).subspan(std::size_t(2 * d));

@@ -64,10 +64,6 @@ ParameterRows layer_rows(const model::Transformer& transformer, int layer, std::
   return parameter_rows(transformer, "h." + std::to_string(layer) + "." + std::string(name), first, count);
 }
 
-ParameterRows zeros(int rows, int cols) {
-  return {std::vector<float>(std::ptrdiff_t{rows} * cols), rows, cols};
-}
-
 ParameterRows transposed(const ParameterRows& x) {
   ParameterRows result = zeros(x.cols, x.rows);
   for (int i = 0; i < x.rows; ++i)

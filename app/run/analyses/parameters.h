@@ -12,14 +12,24 @@
 
 namespace headscope::app {
 
-/// Rows of a parameter as float32, [rows, cols] row-major; a vector is one row.
-struct ParameterRows {
-  std::vector<float> values;
+/// A matrix of numbers, row-major.
+template <class Number>
+struct OwnRows {
+  std::vector<Number> values;
   int rows = 0, cols = 0;
-  std::span<float> row(int i) { return std::span(values).subspan(std::ptrdiff_t{i} * cols, cols); }
-  std::span<const float> row(int i) const { return view().row(i); }
-  model::ConstFloatRows view() const { return {values.data(), rows, cols, cols}; }
+  std::span<Number> row(int i) { return view().row(i); }
+  std::span<const Number> row(int i) const { return view().row(i); }
+  model::Rows<Number> view() { return {values.data(), rows, cols, cols}; }
+  model::Rows<const Number> view() const { return {values.data(), rows, cols, cols}; }
 };
+
+template <class Number = float>
+OwnRows<Number> zeros(int rows, int cols) {
+  return {std::vector<Number>(static_cast<std::size_t>(std::ptrdiff_t{rows} * cols)), rows, cols};
+}
+
+/// Rows of a parameter as float32; a vector is one row.
+using ParameterRows = OwnRows<float>;
 
 /// Rows [first, first + count) of the parameter with this name; all rows if `count` is negative. Throws
 /// RunError if the model has no such parameter.
@@ -33,7 +43,6 @@ ParameterRows layer_rows(const model::Transformer& transformer, int layer, std::
 /// The blocks of columns of `attn.c_attn.weight`, d_model each.
 enum class AttentionColumns { query, key, value };
 
-ParameterRows zeros(int rows, int cols);
 ParameterRows transposed(const ParameterRows& x);
 
 /// The parameter with the unembedding: "lm_head.weight", or if the two are tied, "wte.weight".
