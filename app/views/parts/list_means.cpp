@@ -56,6 +56,11 @@ struct Means {
   std::vector<const Column*> keys;
   std::vector<Numbers> numbers;  ///< those by which rows rank first
   int rows() const { return static_cast<int>(answer->means->rows()); }
+  /// Whether prompts lack some of the rows, such as edges of a circuit.
+  bool lacks_rows() const {
+    const auto all = static_cast<double>(answer->fold.prompts());
+    return std::ranges::any_of(numbers.front().count, [all](double count) { return count != all; });
+  }
 };
 
 Means means_in(std::shared_ptr<const FoldOverPrompts> answer) {
@@ -118,10 +123,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Means& means) {
                  }});
     importance -= 2;
   }
-  const std::span<const double> counts = means.numbers.front().count;
-  const auto prompts = static_cast<double>(means.answer->fold.prompts());
-  if (std::ranges::any_of(counts, [&](double count) { return count != prompts; }))
-    list.number("prompts", 3, [counts](int row) { return counts[row]; }, {.digits = 0, .tip = false});
+  if (means.lacks_rows()) list.number("prompts", 3, means.numbers.front().count, {.digits = 0, .tip = false});
   if (!means.answer->means->ranked_by.empty())  // the strongest first
     list.order_by([&means](int row) { return std::abs(means.numbers.front().mean[row]); });
   return made;
@@ -164,6 +166,7 @@ void declare(Content& it, const View& view) {
   it.subtitle = answer->progress.done < c.prompts->prompts.size() ? prompts + "; mean so far"
                 : answer->fold.prompts() > 1 ? "mean of " + prompts + ", ± standard error"
                                              : "mean of " + prompts;
+  if (means.lacks_rows()) it.subtitle += "; each row: of the prompts that have it";
   for (const TableFact& fact : answer->means->facts)  // what all prompts have in common
     if (const auto* words = std::get_if<std::string>(&fact.value))
       it.subtitle += "; " + fact.name + ": " + *words;
