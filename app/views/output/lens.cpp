@@ -257,7 +257,7 @@ TableRows columns_of(const ViewContext& c) {
   if (shown + 2 >= length && static_cast<float>(length) * kNarrower * least <= width) shown = length;
   const int wanted = c.options[kFirstColumn];
   const int first = wanted >= 0 ? wanted : first_row_showing(c.selection.query, shown);
-  return {&kFirstColumn, std::clamp(first, 0, length - shown), shown, length, {}};
+  return {&kFirstColumn, std::clamp(first, 0, length - shown), shown, length, {}, true};
 }
 
 /// The best guesses on their cells, the answer in bold, and a frame around the query's column.
@@ -387,27 +387,20 @@ void declare(Content& it) {
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_cell(facts, c, lens, ref.query, ref.other); };
   if (!columns.scrolls()) return;
   it.on = [columns](const ViewContext& now, const Picture&, const viz::Hit* hit,
-                    const Gesture& gesture) -> std::optional<ViewActions> {
-    TableRows shown = columns;
-    if (const int first = now.options[kFirstColumn]; first >= 0)  // it may be newer than the picture
-      shown.first = std::clamp(first, 0, shown.all - shown.shown);
+                    Gesture gesture) -> std::optional<ViewActions> {
+    const TableRows shown = columns.with(now.options);
     if (gesture.kind == Gesture::Kind::click && hit != nullptr)  // nothing moves under the mouse
       return ViewActions{SelectQuery{hit->col}, shown.from(shown.first)};
-    if (gesture.kind == Gesture::Kind::wheel) {
-      constexpr int kColumns = 3;  // per step of the wheel
-      const float by = gesture.by.x != 0 ? gesture.by.x : gesture.by.y;
-      return ViewActions{shown.from(shown.first + (by > 0 ? -kColumns : kColumns))};
-    }
+    gesture.modifiers.shift |= gesture.by.x == 0;  // no rows scroll
+    if (gesture.kind == Gesture::Kind::wheel) return shown.by_wheel(gesture);
     const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
     return gesture.kind == Gesture::Kind::key && page ? shown.by_key(gesture.key) : std::nullopt;
   };
   it.scrolls = [columns](const ViewContext& now, const Picture& picture) {
-    TableRows shown = columns;
+    TableRows shown = columns.with(now.options);
     shown.place = picture.regions.front().rect;
     shown.place.h = now.height - kScrollBar * now.font_size - shown.place.y;
-    std::vector<Scroll> bars = shown.bars(shown.place.right());
-    bars.front().sideways = true;
-    return bars;
+    return shown.bars(shown.place.right());
   };
 }
 

@@ -14,7 +14,7 @@ enum Role { kNode };  // Region::id: index of a node
 const auto kTexts =
     number_option("texts", "Texts", "yY", "number of continuations the model samples", 3, 0, 16);
 const auto kFirstRow = pane_option("tree-row", -1, 0, 1 << 24, true);
-const auto kShift = pane_option("tree-shift", -1.0, 0.0, 1e6, true);  // the horizontal scroll position in ems
+const auto kShift = pane_option("tree-shift", -1, 0, 1 << 24, true);  // the horizontal scroll position in ems
 
 constexpr int kGuesses = 10;
 constexpr std::size_t kMaxNodes = 3000;  // beyond that the oldest tries are left out
@@ -162,10 +162,6 @@ viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree, float width) {
   return drawing;
 }
 
-SetOption shifted_to(double ems) {
-  return {&kShift, std::clamp(ems, kShift.low, kShift.high)};
-}
-
 /// The tree, which scrolls in both directions.
 class TreeBox final : public RoleBox {
  public:
@@ -189,13 +185,15 @@ class TreeBox final : public RoleBox {
     layout_ = viz::lay_out_tree(drawing_, style);
     area_ = area;
     const int shown = std::clamp(static_cast<int>((area.h + 1) / pitch), 0, row_count_);
-    const int row = layout_.rows[tree_.end], wanted = c.options[kFirstRow];
-    const int first = wanted >= 0 ? wanted : row < shown ? 0 : row - shown / 4;
-    lines_ = {&kFirstRow, std::clamp(first, 0, row_count_ - shown), shown, row_count_, area};
-    columns_ = static_cast<double>(area.w / em), total_ = static_cast<double>(layout_.width / em);
+    const int row = layout_.rows[tree_.end], first = row < shown ? 0 : row - shown / 4;
+    lines_ = {&kFirstRow, std::min(first, row_count_ - shown), shown, row_count_, area};
+    lines_ = lines_.with(c.options);
     // Continuations are more interesting than earlier tokens.
-    const double to_end = static_cast<double>((layout_.boxes[tree_.end].right() - 0.4F * area.w) / em);
-    shift_ = std::clamp(c.options[kShift] >= 0 ? c.options[kShift] : to_end, 0.0, most_shift());
+    const float to_end = (layout_.boxes[tree_.end].right() - 0.4F * area.w) / em;
+    columns_ = {&kShift, 0,   static_cast<int>(area.w / em), static_cast<int>(std::ceil(layout_.width / em)),
+                area,    true};
+    columns_.first = std::clamp(static_cast<int>(to_end), 0, std::max(0, columns_.all - columns_.shown));
+    columns_ = columns_.with(c.options);
     return shown > 0 && area.w >= 12 * em;
   }
 
@@ -205,56 +203,45 @@ class TreeBox final : public RoleBox {
     viz::Rect area = area_;
     area.h = static_cast<float>(lines_.shown) * pitch;
     viz::paint_tree(picture, drawing_, layout_,
-                    {area.x - static_cast<float>(shift_) * c.font_size,
+                    {area.x - static_cast<float>(columns_.first) * c.font_size,
                      area.y - static_cast<float>(lines_.first) * pitch},
                     area, style);
-    if (!c.in_pane && (lines_.scrolls() || (most_shift() > 0 && !c.printed))) picture.whole = false;
+    if (!c.in_pane && (lines_.scrolls() || (columns_.scrolls() && !c.printed))) picture.whole = false;
   }
 
   std::string note() const override {
     if (lines_.scrolls())
       return "lines " + std::to_string(lines_.first + 1) + " to " +
              std::to_string(lines_.first + lines_.shown) + " of " + std::to_string(lines_.all);
-    return drawing_.only_whole && most_shift() > 0 ? "only the tokens that fit" : "";
+    return drawing_.only_whole && columns_.scrolls() ? "only the tokens that fit" : "";
   }
 
   std::optional<ViewActions> on(const ViewContext&, const Picture&, const viz::Hit*,
                                 const Gesture& gesture) const override {
-    constexpr double kRows = 3, kEms = 4;  // per step of the wheel
     if (gesture.kind != Gesture::Kind::wheel) return std::nullopt;
-    const double up = gesture.modifiers.shift ? 0 : static_cast<double>(gesture.by.y);
-    const double left = static_cast<double>(gesture.modifiers.shift ? gesture.by.y : gesture.by.x);
-    ViewActions actions;
-    if (up != 0 && lines_.scrolls()) actions.emplace_back(lines_.from(lines_.first - kRows * up));
-    if (left != 0 && most_shift() > 0)
-      actions.emplace_back(shifted_to(std::min(most_shift(), shift_ - kEms * left)));
+    ViewActions actions = lines_.by_wheel(gesture);
+    std::ranges::move(columns_.by_wheel(gesture), std::back_inserter(actions));
     return actions;
   }
 
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture&) const override {
     const float bar = kScrollBar * c.font_size;
     std::ranges::move(lines_.bars(c.width - bar), std::back_inserter(scrolls));
-    if (most_shift() > 0)
-      scrolls.push_back({true,
-                         {area_.x, area_.y, area_.w, c.height - bar - area_.y},
-                         shift_,
-                         columns_,
-                         total_,
-                         [](double ems) -> ViewActions { return {shifted_to(ems)}; }});
+    TableRows columns = columns_;
+    columns.place.h = c.height - bar - area_.y;
+    std::ranges::move(columns.bars(area_.right()), std::back_inserter(scrolls));
   }
 
  private:
   Ref ref_of(const viz::Region& node, int, int) const override {
     return {.token = tree_.nodes[node.id].id, .other = node.id};
   }
-  double most_shift() const { return std::max(0.0, total_ - columns_); }
 
   const Tree& tree_;
   int row_count_ = 0;
   viz::TokenTree drawing_;
   viz::TreeLayout layout_;
-  TableRows lines_;
-  double shift_ = 0, columns_ = 0, total_ = 0;  // ems
+  TableRows lines_, columns_;  ///< columns are ems
 };
 
 /// How the origins of tokens look, and how thick lines are.

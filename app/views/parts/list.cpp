@@ -20,6 +20,21 @@ SetOption TableRows::from(double row) const {
   return {option, static_cast<int>(std::lround(std::clamp<double>(row, 0, all - shown)))};
 }
 
+TableRows TableRows::with(const Options& options) const {
+  TableRows rows = *this;
+  if (const int wanted = options[*option]; wanted >= 0)
+    rows.first = std::clamp(wanted, 0, std::max(0, all - shown));
+  return rows;
+}
+
+ViewActions TableRows::by_wheel(const Gesture& gesture) const {
+  constexpr int kRows = 3;  // per step of the wheel
+  const bool turned = gesture.modifiers.shift;
+  const float by = sideways ? (turned ? gesture.by.y : gesture.by.x) : turned ? 0 : gesture.by.y;
+  if (by == 0 || !scrolls()) return {};
+  return {from(first + kRows * (by > 0 ? -1 : 1))};
+}
+
 std::optional<ViewActions> TableRows::by_key(Key key) const {
   if (shown == 0) return std::nullopt;
   if (key == Key::up) return ViewActions{from(first - 1)};
@@ -34,7 +49,7 @@ std::optional<ViewActions> TableRows::by_key(Key key) const {
 std::vector<Scroll> TableRows::bars(float right) const {
   if (!scrolls()) return {};
   const viz::Rect along{place.x, place.y, right - place.x, place.h};
-  return {{false, along, 1.0 * first, 1.0 * shown, 1.0 * all,
+  return {{sideways, along, 1.0 * first, 1.0 * shown, 1.0 * all,
            [rows = *this](double to) -> ViewActions { return {rows.from(to)}; }}};
 }
 
@@ -251,9 +266,7 @@ TableRows List::shown_rows(const ViewContext& c) const {
   TableRows rows{&rows_->first, layout_.first, static_cast<int>(layout_.rows.size()), layout_.all, {}};
   rows.place = {layout_.left(), layout_.rows_top, layout_.right() - layout_.left(),
                 static_cast<float>(rows.shown) * viz::table_row_height(style_of(c))};
-  const int wanted = c.options[rows_->first];
-  if (wanted >= 0) rows.first = std::clamp(wanted, 0, std::max(0, rows.all - rows.shown));
-  return rows;
+  return rows.with(c.options);
 }
 
 int List::row_at(const Picture& picture, const viz::Hit& hit) const {
@@ -329,11 +342,8 @@ std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture
   const bool moves = gesture.kind == Gesture::Kind::key || gesture.kind == Gesture::Kind::wheel;
   if (!moves || rows_ == nullptr) return std::nullopt;
   const TableRows rows = shown_rows(c);
-  if (gesture.kind == Gesture::Kind::wheel) {
-    if (!rows.scrolls()) return std::nullopt;
-    constexpr int kRows = 3;  // rows per step of the wheel
-    return ViewActions{rows.from(rows.first + kRows * (gesture.by.y > 0 ? -1 : 1))};
-  }
+  if (gesture.kind == Gesture::Kind::wheel)
+    return rows.scrolls() ? std::optional(rows.by_wheel(gesture)) : std::nullopt;
   const bool up = gesture.key == Key::up;
   if (gesture.modifiers.shift && (refers_to || on_click) && rows.shown > 0 &&
       (up || gesture.key == Key::down))

@@ -32,13 +32,18 @@ struct TableRows {
   int shown = 0;  ///< 0: there is no list
   int all = 0;
   viz::Rect place;
+  bool sideways = false;  ///< columns in place of rows
 
+  /// From where the option says, which may be newer than the picture.
+  TableRows with(const Options& options) const;
   bool scrolls() const { return shown > 0 && shown < all; }
   bool shows(int row) const { return row >= first && row < first + shown; }
   /// Scrolls to a row, but not past the end.
   SetOption from(double row) const;
   /// Scrolls just far enough to show a row that is out of sight.
   SetOption showing(int row) const { return from(row < first ? row : row + 1 - shown); }
+  /// Columns are moved by a wheel that goes sideways, or with Shift.
+  ViewActions by_wheel(const Gesture& gesture) const;
   /// The action of a key: lines, pages, Home and End. Nothing for other keys, and without a list.
   std::optional<ViewActions> by_key(Key key) const;
   /// The scroll bar, at `right`; none if all rows are visible.
