@@ -15,7 +15,7 @@ struct Passes {
   std::vector<Pass> passes;         ///< the first one is the run's own
   std::vector<std::string> names;   ///< names of the passes: the token that was added
   std::vector<std::string> labels;  ///< labels of all positions
-  std::vector<std::uint8_t> blank;  ///< for each pass and position: its cells are drawn over a grid
+  std::vector<std::uint8_t> blank;  ///< for each pass and position: it is not yet in the prompt
   std::size_t bytes_a_token = 0;    ///< bytes of a token's keys and values in all layers
   int computed = 0;                 ///< positions
   int without_cache = 0;            ///< the same if each pass computes all
@@ -36,7 +36,8 @@ Passes passes_of(const ViewContext& c, const Continuations& drawn) {
     }
   for (const Pass& pass : p.passes) p.computed += pass.computed, p.without_cache += pass.length();
   p.bytes_a_token = 2 * sizeof(float) * static_cast<std::size_t>(run.config.n_layer * run.config.n_embd);
-  p.blank.assign(p.passes.size() * p.labels.size(), 1);
+  for (const Pass& pass : p.passes)
+    for (int i = 0; i < p.length(); ++i) p.blank.push_back(i < pass.length() ? 0 : 1);
   return p;
 }
 
@@ -61,44 +62,17 @@ std::string pass_words(const Pass& pass) {
   return grouped(pass.computed) + " computed" + (pass.kept > 0 ? ", " + grouped(pass.kept) + " kept" : "");
 }
 
-constexpr std::uint8_t kPale = 70;
+// What cells show: a part of the full colour.
+constexpr float kKept = 0.2F, kComputed = 1;
 
-/// Each pass' cells, keys above values, paler if cached, and how many there are.
-void paint_passes(Picture& picture, const ViewContext& c, const Passes& p, const viz::Region& grid) {
-  const viz::Style style = style_of(c);
-  for (int i = 0; i < std::ssize(p.passes); ++i) {
-    const Pass& pass = p.passes[i];
-    const viz::Rect cell = grid.cell_rect(i, 0);
-    const float between = cell.h >= 8 ? 2.F : cell.h >= 4 ? 1.F : 0.F, half = (cell.h - between) / 2;
-    const auto paint = [&](int first, int count, std::uint8_t alpha) {
-      const viz::Rect keys{cell.x + static_cast<float>(first) * cell.w, cell.y,
-                           static_cast<float>(count) * cell.w, half};
-      picture.scene.add(viz::FillRect{keys, c.theme->key.with_alpha(alpha)});
-      picture.scene.add(
-          viz::FillRect{{keys.x, keys.bottom(), keys.w, half}, c.theme->value.with_alpha(alpha)});
-    };
-    paint(0, pass.kept, kPale);
-    paint(pass.kept, pass.computed, 255);
-    const viz::Color ground =
-        viz::blended(c.theme->surface, c.theme->key.with_alpha(pass.kept > 0 ? kPale : std::uint8_t{255}));
-    const std::string words = pass_words(pass);
-    const float room = static_cast<float>(pass.length()) * cell.w - 2 * style.unit();
-    const bool says = half >= style.small() / 2 &&
-                      viz::add_whole_label(picture.scene, style, words,
-                                           {cell.x + style.unit(), cell.y + half}, room, text_on(c, ground));
-    const float end = cell.x + (says ? style.width(words, style.small()) + style.unit() : 0);
-    viz::Segments lines{{}, c.theme->surface, 1};
-    for (int column = 1; column < pass.length() && cell.w >= 5; ++column)
-      if (const float x = grid.cell_rect(i, column).x; x > end)
-        lines.points.insert(lines.points.end(), {{x, cell.y}, {x, cell.y + 2 * half}});
-    if (!lines.points.empty()) picture.scene.add(std::move(lines));
-  }
-}
-
-/// A row for each pass, named by its token, a column for each position.
+/// A row for each pass, named by its token and what it did, a column for each position.
 std::unique_ptr<Grid> grid_of(const ViewContext& c, const Passes& p) {
-  auto grid = std::make_unique<Grid>(c, kCell, std::vector<float>(p.blank.size()), p.names, p.labels);
+  std::vector<float> cells;
+  for (const Pass& pass : p.passes)
+    for (int i = 0; i < p.length(); ++i) cells.push_back(i < pass.kept ? kKept : kComputed);
+  auto grid = std::make_unique<Grid>(c, kCell, std::move(cells), p.names, p.labels);
   viz::Heatmap& map = grid->map;
+  map.cells.scale = viz::linear_scale(kComputed);
   map.cells.masked = p.blank, map.cells.hatched = false;
   map.show_scale = map.cell_values = map.centered = false;
   map.rows.title = "pass", map.rows.numbered = true;
@@ -107,8 +81,17 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Passes& p) {
   grid->refers_to = [&p, length = c.run->run->length()](int pass, int position) {
     return Ref{.query = position < length ? position : -1, .other = pass * p.length() + position};
   };
-  grid->over = [&p](Picture& picture, const ViewContext& now, const viz::Region& cells) {
-    paint_passes(picture, now, p, cells);
+  grid->over = [&p, colors = viz::ColorTable(map.cells.scale, *c.theme)](
+                   Picture& picture, const ViewContext& now, const viz::Region& region) {
+    const viz::Style style = style_of(now);
+    for (int i = 0; i < std::ssize(p.passes); ++i) {
+      const viz::Rect cell = region.cell_rect(i, 0);
+      const Pass& pass = p.passes[i];
+      if (cell.h >= style.small())
+        viz::add_whole_label(picture.scene, style, pass_words(pass), {cell.x + style.unit(), cell.center().y},
+                             static_cast<float>(pass.length()) * cell.w - 2 * style.unit(),
+                             text_on(now, colors(pass.kept > 0 ? kKept : kComputed)));
+    }
   };
   return grid;
 }
@@ -146,12 +129,9 @@ void declare(Content& it) {
                                     : "not yet in the prompt");
     facts.say("pass “" + passes.names[row] + "”: " + pass_words(pass), Fact::Location::tooltip);
   };
-  const auto pale = [](viz::Color color) { return color.with_alpha(kPale); };
+  const viz::ColorTable colors(viz::linear_scale(kComputed), *c.theme);
   it.body = rows(boxes(grid_of(c, passes),
-                       swatches({{"keys computed", c.theme->key},
-                                 {"values computed", c.theme->value},
-                                 {"keys kept", pale(c.theme->key)},
-                                 {"values kept", pale(c.theme->value)}}),
+                       swatches({{"keys and values computed", colors(kComputed)}, {"kept", colors(kKept)}}),
                        notes(notes_of(c, passes))));
 }
 
