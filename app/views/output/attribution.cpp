@@ -169,6 +169,10 @@ BoxPtr grid_of(const ViewContext& c, const Numbers& n) {
   grid->map.cells.scale =
       viz::marked_for(scale_of_differences(largest), viz::value_range(grid->map.cells.matrix));
   if (c.options[kList] == Listed::neurons) grid->chosen_col = a.n_head() + 1;
+  grid->quantity.clear();  // it would be said as a float
+  grid->cell_facts = [&](Facts& facts, int layer, int col) {
+    facts.number(difference_prefix(c) + quantity_of(n), n.part(layer, col).value);
+  };
   grid->refers_to = [&](int layer, int col) { return n.part(layer, col).ref; };
   const std::string sums = "sum of parts " + viz::fixed_number(a.sum(), 4) + ", " + delta(c) +
                            quantity_of(n) + " " + viz::fixed_number(a.logit, 4) + ", rounding error " +
