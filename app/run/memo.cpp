@@ -113,7 +113,7 @@ void AnswerCache::take_out(const AnswerKey& key, std::list<Entry>& gone) {
 std::size_t Memo::budget(const model::Config& config) {
   constexpr std::size_t kMin = std::size_t{16} << 20;
   constexpr int kFloat = sizeof(float), kMatrices = 6;  // of answers
-  return std::max(kMin, 2 * model::Run::most_bytes(config)) +
+  return std::max(kMin, 2 * model::Run::max_bytes(config)) +
          product_of({kMatrices, config.n_ctx, config.n_ctx, kFloat});
 }
 

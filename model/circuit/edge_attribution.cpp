@@ -84,7 +84,7 @@ ReadGradients read_gradients(const Transformer& transformer, const Run& run, con
 class EdgeAttribution {
  public:
   EdgeAttribution(const Weights& weights, const Run& run, const StreamWrites& changes,
-                  const ReadGradients& gradients, Workers& workers, Buffer& turned)
+                  const ReadGradients& gradients, Workers& workers, Buffer& transposed)
       : weights_(weights),
         config_(weights.config),
         graph_(config_),
@@ -92,7 +92,7 @@ class EdgeAttribution {
         changes_of_run_(changes),
         gradients_(gradients),
         workers_(workers),
-        turned_(turned),
+        transposed_(transposed),
         width_(config_.n_embd) {
     const auto together = static_cast<std::size_t>(std::min(run.length(), kPositionsTogether));
     const std::size_t floats = together * width_;
@@ -152,7 +152,7 @@ class EdgeAttribution {
     const ConstFloatRows gradients =
         rows_in(gradients_.qkv[layer], 3 * width_).middle_rows(first_, count_).middle_cols(first_col, d_head);
     product_with_transposed(gradients, weights_.h[layer].attn_c_attn.weight, {0, first_col}, workers_,
-                            turned_, out);
+                            transposed_, out);
     workers_.for_rows(count_, [&](int i) {
       const std::span<float> row = out.row(i);
       multiply_terms(weights_.h[layer].ln_1.gain, row);
@@ -188,7 +188,7 @@ class EdgeAttribution {
   const StreamWrites& changes_of_run_;
   const ReadGradients& gradients_;
   Workers& workers_;
-  Buffer& turned_;
+  Buffer& transposed_;
   int width_, first_ = 0, count_ = 0;
   std::vector<float> changes_, reads_;  // [writers], [readers of a layer]: blocks of positions
   std::vector<float> centered_, products_;
@@ -206,7 +206,8 @@ double Transformer::attribute_edges(const Run& run, const Metric& metric, const 
       }))
     throw RunError("edges are attributed in runs without edits, but this run has edits");
   const ReadGradients gradients = read_gradients(*this, run, metric, workspace, stop);
-  EdgeAttribution(impl_->weights, run, changes, gradients, workspace.impl().workers, workspace.impl().turned)
+  EdgeAttribution(impl_->weights, run, changes, gradients, workspace.impl().workers,
+                  workspace.impl().transposed)
       .add_to(sums, factor, stop);
   return gradients.value;
 }

@@ -56,7 +56,7 @@ class CellBlock {
     weights_ = take();
     pattern_ = take();
     gradient_ = take();
-    turned_ = scratch;
+    transposed_ = scratch;
   }
 
   void compute(const HeadGradients& gradients, const CellsVisitor& visit) {
@@ -64,9 +64,9 @@ class CellBlock {
                          q = head_.q(first_, gradient_.rows);
     find_pattern(q);
     for_pages([&](int page, int key, int count) {
-      multiply(kernels_, z, transposed(kernels_, head_.v(page, count), turned_), false,
+      multiply(kernels_, z, transposed(kernels_, head_.v(page, count), transposed_), false,
                gradient_.middle_cols(key, count));
-      add_turned(pattern_, key, count, z, gradients.v);
+      add_transposed(pattern_, key, count, z, gradients.v);
     });
     before_edits(Site::pattern, visit);
     for (int i = 0; i < gradient_.rows; ++i) softmax_gradient(weights_.row(i), gradient_.row(i));
@@ -76,9 +76,9 @@ class CellBlock {
       for (float& value : gradient_.row(i)) value *= scale;
     for_pages([&](int page, int key, int count) {
       multiply(kernels_, gradient_.middle_cols(key, count),
-               transposed(kernels_, head_.k(page, count), turned_), key > 0,
+               transposed(kernels_, head_.k(page, count), transposed_), key > 0,
                gradients.q.middle_rows(first_, gradient_.rows));
-      add_turned(gradient_, key, count, q, gradients.k);
+      add_transposed(gradient_, key, count, q, gradients.k);
     });
   }
 
@@ -102,8 +102,8 @@ class CellBlock {
   }
 
   /// gradients += the transpose of columns [key, key + count) of cells, times rows.
-  void add_turned(FloatRows cells, int key, int count, ConstFloatRows rows, FloatRows gradients) {
-    multiply(kernels_, transposed(kernels_, cells.middle_cols(key, count), turned_), rows, true,
+  void add_transposed(FloatRows cells, int key, int count, ConstFloatRows rows, FloatRows gradients) {
+    multiply(kernels_, transposed(kernels_, cells.middle_cols(key, count), transposed_), rows, true,
              gradients.middle_rows(key, count));
   }
 
@@ -126,13 +126,13 @@ class CellBlock {
   const HeadCache& head_;
   int first_, keys_;
   FloatRows weights_, pattern_, gradient_;  // [queries, keys]
-  float* turned_;                           // a transposed block
+  float* transposed_;                       // a transposed block
 };
 
 /// Scratch memory for attention_gradient, in floats.
 std::size_t attention_gradient_scratch(const Config& config) {
-  const std::size_t turned = std::size_t{kPage} * std::max(kPage, config.d_head());
-  return 3 * kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) + turned;
+  const std::size_t block = std::size_t{kPage} * std::max(kPage, config.d_head());
+  return 3 * kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) + block;
 }
 
 /// The derivatives of one head's attention in a run, for blocks of queries in ascending order; the head's
@@ -293,7 +293,7 @@ class Backward {
     }
     before_edits({Site::logits}, first, logits);
     if (begin < end)  // else all are 0, as is d_branch_
-      product_with_transposed(logits, weights_.lm_head, {}, workers_, workspace_.turned,
+      product_with_transposed(logits, weights_.lm_head, {}, workers_, workspace_.transposed,
                               d_branch_.middle_rows(first, count));
     return value;
   }
@@ -321,11 +321,11 @@ class Backward {
       std::ranges::copy(d_resid_.row(first + i), d_branch.row_data(i));
     });
     before_edits({Site::mlp_out, layer}, first, d_branch);
-    product_with_transposed(d_branch, block.mlp_c_proj.weight, {}, workers_, workspace_.turned, d_mlp);
+    product_with_transposed(d_branch, block.mlp_c_proj.weight, {}, workers_, workspace_.transposed, d_mlp);
     before_edits({Site::mlp_post, layer}, first, d_mlp);
     workers_.for_rows(count, [&](int i) { multiply_terms(pre.row(i), d_mlp.row(i)); });
     before_edits({Site::mlp_pre, layer}, first, d_mlp);
-    product_with_transposed(d_mlp, block.mlp_c_fc.weight, {}, workers_, workspace_.turned, d_branch);
+    product_with_transposed(d_mlp, block.mlp_c_fc.weight, {}, workers_, workspace_.transposed, d_branch);
     before_layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer}, first, d_branch,
                       [&, &rows = resid](int position) { return rows.row(position - first); });
   }
@@ -346,7 +346,7 @@ class Backward {
     before_edits({Site::k, layer}, 0, d_qkv_.middle_cols(d, d));
     before_edits({Site::q, layer}, 0, d_qkv_.middle_cols(0, d));
     throw_if_stopped();
-    product_with_transposed(d_qkv_, block.attn_c_attn.weight, {}, workers_, workspace_.turned, d_branch_);
+    product_with_transposed(d_qkv_, block.attn_c_attn.weight, {}, workers_, workspace_.transposed, d_branch_);
     before_layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer}, 0, d_branch_,
                       [&](int position) { return run_.resid(layer, position); });
     before_edits({Site::resid_pre, layer}, 0, d_resid_);
@@ -357,13 +357,13 @@ class Backward {
   void split_among_heads(int layer, const PanelMatrix& projection) {
     const HookPoint point{Site::result, layer};
     if (!hooks_want(point) && !edits(point))
-      return product_with_transposed(d_branch_, projection, {}, workers_, workspace_.turned, z_);
+      return product_with_transposed(d_branch_, projection, {}, workers_, workspace_.transposed, z_);
     const FloatRows result = workspace_.result.rows(length_, config_.n_embd);
     for (int head = 0; head < config_.n_head; ++head) {
       copy(d_branch_, result);
       before_edits(point, 0, result, head);
-      product_with_transposed(result, projection, {head * config_.d_head(), 0}, workers_, workspace_.turned,
-                              columns_of(z_, head));
+      product_with_transposed(result, projection, {head * config_.d_head(), 0}, workers_,
+                              workspace_.transposed, columns_of(z_, head));
     }
   }
 

@@ -33,9 +33,9 @@ int padded(int rows) {
 
 /// A part of a product: all rows of x that one thread multiplies, transposed, [columns, rows].
 struct ProductPart {
-  ConstFloatRows turned;
+  ConstFloatRows transposed;
   const PanelMatrix& w;
-  MatrixCorner at;  ///< of w, for row 0 of `turned`
+  MatrixCorner at;  ///< of w, for row 0 of `transposed`
 };
 
 /// Calls body(panel, first column in it, count, columns before) for the panels with columns [col, col +
@@ -68,22 +68,22 @@ void prefetch(const PanelMatrix& w, MatrixCorner at, int rows, int cols) {
   });
 }
 
-/// sums [rows, part.turned.cols] = rows of w from part.at.row on, times part.turned.
+/// sums [rows, part.transposed.cols] = rows of w from part.at.row on, times part.transposed.
 void multiply(const PanelKernels& kernels, const ProductPart& part, float* gathered, FloatRows sums) {
-  for (int done = 0; done < part.turned.rows; done += kDepth) {
-    const int depth = std::min(kDepth, part.turned.rows - done), next = done + depth;
+  for (int done = 0; done < part.transposed.rows; done += kDepth) {
+    const int depth = std::min(kDepth, part.transposed.rows - done), next = done + depth;
     for (int row = 0; row < sums.rows; row += kGroup) {
       const FloatRows w{gathered, std::min(kGroup, sums.rows - row), depth, depth};
       gather(kernels, part.w, {part.at.row + row, part.at.col + done}, w);
       if (const int following = row + w.rows; following < sums.rows) {
         prefetch(part.w, {part.at.row + following, part.at.col + done},
                  std::min(kGroup, sums.rows - following), depth);
-      } else if (next < part.turned.rows) {
+      } else if (next < part.transposed.rows) {
         prefetch(part.w, {part.at.row, part.at.col + next}, std::min(kGroup, sums.rows),
-                 std::min(kDepth, part.turned.rows - next));
+                 std::min(kDepth, part.transposed.rows - next));
       }
       Multiplication product =
-          multiplication(w, part.turned.middle_rows(done, depth), sums.middle_rows(row, w.rows));
+          multiplication(w, part.transposed.middle_rows(done, depth), sums.middle_rows(row, w.rows));
       product.accumulate = done > 0;
       kernels.multiply(product);
     }
@@ -96,13 +96,13 @@ void put(const PanelKernels& kernels, ConstFloatRows sums, bool accumulate, floa
     kernels.transpose(sums.data, sums.stride, sums.rows, y.rows, y.data, y.stride);
     return;
   }
-  const FloatRows turned{scratch, y.rows, y.cols, y.cols};
-  kernels.transpose(sums.data, sums.stride, sums.rows, y.rows, turned.data, turned.stride);
-  for (int i = 0; i < y.rows; ++i) add(turned.row(i), y.row(i));
+  const FloatRows transposed{scratch, y.rows, y.cols, y.cols};
+  kernels.transpose(sums.data, sums.stride, sums.rows, y.rows, transposed.data, transposed.stride);
+  for (int i = 0; i < y.rows; ++i) add(transposed.row(i), y.row(i));
 }
 
 /// out [x.cols, padded(x.rows)] = the transpose of x.
-void turn(ConstFloatRows x, Workers& workers, FloatRows out) {
+void transpose(ConstFloatRows x, Workers& workers, FloatRows out) {
   workers.parallel_for_rows(x.cols, kPanelCols, [&](int first, int count) {
     workers.kernels().transpose(x.data + first, x.stride, x.rows, count, out.row_data(first), out.stride);
     for (int row = first; row < first + count; ++row) std::ranges::fill(out.row(row).subspan(x.rows), 0.0F);
@@ -116,17 +116,17 @@ std::size_t transposed_product_scratch() {
 }
 
 void product_with_transposed(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, Workers& workers,
-                             Buffer& turned, FloatRows y) {
+                             Buffer& transposed, FloatRows y) {
   assert(x.rows == y.rows && at.row + y.cols <= w.depth && at.col + x.cols <= w.cols);
   if (y.rows == 0 || y.cols == 0) return;
   workers.reserve_scratch(transposed_product_scratch());
   const int blocks = (y.cols + kRowsOfW - 1) / kRowsOfW;
   for (int row = 0; row < x.rows; row += kRowsOfX)
-    for (int col = 0; col < x.cols; col += kColumnsTurned) {
+    for (int col = 0; col < x.cols; col += kColumnsTransposed) {
       const ConstFloatRows part = x.middle_rows(row, std::min(kRowsOfX, x.rows - row))
-                                      .middle_cols(col, std::min(kColumnsTurned, x.cols - col));
-      const FloatRows columns = turned.rows(part.cols, padded(part.rows));
-      turn(part, workers, columns);
+                                      .middle_cols(col, std::min(kColumnsTransposed, x.cols - col));
+      const FloatRows columns = transposed.rows(part.cols, padded(part.rows));
+      transpose(part, workers, columns);
       workers.parallel_for(blocks, [&](int block, float* scratch) {
         const int first = block * kRowsOfW, count = std::min(kRowsOfW, y.cols - first);
         const FloatRows sums{scratch + kGathered, count, columns.cols, columns.cols};

@@ -40,7 +40,7 @@ int Workspace::threads() const {
 void Workspace::free_scratch() {
   Impl& own = *impl_;
   for (Buffer* buffer :
-       {&own.activations, &own.gradients, &own.turned, &own.scores, &own.result, &own.logits})
+       {&own.activations, &own.gradients, &own.transposed, &own.scores, &own.result, &own.logits})
     *buffer = {};
 }
 

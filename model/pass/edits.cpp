@@ -93,8 +93,8 @@ int depth_of(const Edits& edits) {
 
 void check_source_edits(const Config& config, const PatchFrom& patch) {
   const HookPoint point = patch.at.point;
-  if (depth_of(patch.edits) >= PatchFrom::kMostRuns)
-    refuse(point, "patches through more than " + std::to_string(PatchFrom::kMostRuns) + " runs");
+  if (depth_of(patch.edits) >= PatchFrom::kMaxRuns)
+    refuse(point, "patches through more than " + std::to_string(PatchFrom::kMaxRuns) + " runs");
   if (patch.second && patches_from_second(patch.edits))
     refuse(point, "patches from the second model a run that patches from it");
   for (const Edit& edit : patch.edits) check(config, edit);

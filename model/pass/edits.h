@@ -110,7 +110,7 @@ struct PatchFrom {
   /// has its other edits except paths into other receivers, so that each path has the effect of its sender
   /// alone; a later path into the same receiver adds to an earlier one.
   bool direct = false;
-  static constexpr int kMostRuns = 4;  ///< that may be nested: each costs a pass, and is read recursively
+  static constexpr int kMaxRuns = 4;  ///< that may be nested: each costs a pass, and is read recursively
   bool operator==(const PatchFrom&) const;
 };
 

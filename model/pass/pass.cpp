@@ -12,6 +12,8 @@
 namespace headscope::model {
 namespace {
 
+/// Positions whose logits are written at a time, if they are requested.
+constexpr int kPositionsPerBlock = 64;
 constexpr int kColumnsPerLogitsBlock = 4096;  // logits handed to hooks at a time
 
 void check_tokens(const Config& config, std::span<const int> tokens) {
@@ -526,7 +528,7 @@ std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Wor
   if (options.plan != nullptr && !options.plan->edits().empty()) run->plan = options.plan;
   run->pages.reserve(Page::count_for(length));
   memory.pages->keep_at_most(
-      2 * Run::most_bytes(weights.config));  // for the run that is shown and the one computed next
+      2 * Run::max_bytes(weights.config));  // for the run that is shown and the one computed next
   Lane lane{run, {}, 0, 0, std::move(memory.claimed)};
   lane.claimed.clear();
   lane.claimed.reserve(Page::count_for(weights.config.n_ctx));  // once, large enough for any run
@@ -548,6 +550,24 @@ std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Wor
   memory.claimed = std::move(lane.claimed);
   if (options.progress) options.progress(1.0, "running the model");
   return run;
+}
+
+void Transformer::logits(const Run& run, int first, int count, Workspace& workspace,
+                         std::span<float> out) const {
+  check_positions(run, first, count);
+  const int vocabulary = config().vocab_size;
+  const FloatRows rows{out.data(), count, vocabulary, vocabulary};
+  for (int done = 0; done < count; done += kPositionsPerBlock) {
+    const int n = std::min(kPositionsPerBlock, count - done);
+    find_logits(impl_->weights, {&run, first + done}, workspace.impl().workers,
+                workspace.impl().activations.rows(n, config().n_embd), rows.middle_rows(done, n));
+  }
+}
+
+void Transformer::unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const {
+  const int d = config().n_embd, vocabulary = config().vocab_size;
+  product_with_columns({vector.data(), 1, d, d}, impl_->weights.lm_head, 0, workspace.impl().workers,
+                       {out.data(), 1, vocabulary, vocabulary});
 }
 
 }  // namespace headscope::model

@@ -106,7 +106,7 @@ std::span<const float> Run::resid(int layer, int pos) const {
   return row_of(page_of(*this, pos).resid(layer), config.n_embd, pos);
 }
 
-std::size_t Run::most_bytes(const Config& config) {
+std::size_t Run::max_bytes(const Config& config) {
   return static_cast<std::size_t>(Page::count_for(config.n_ctx)) * Page::bytes(config);
 }
 

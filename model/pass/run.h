@@ -123,7 +123,7 @@ struct Run {
   std::span<const float> resid(int layer, int pos) const;
 
   /// The memory of the pages of a run of the longest prompt.
-  static std::size_t most_bytes(const Config& config);
+  static std::size_t max_bytes(const Config& config);
 };
 
 /// The length of the common prefix.

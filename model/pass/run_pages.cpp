@@ -24,12 +24,6 @@ bool has_layers_for(const Run* clean, const Run& run) {
          common_tokens(run.tokens, clean->tokens) == run.length();
 }
 
-/// A page of a run, and its rows that the pass may write: nothing if all of it is reused.
-struct PageOfRun {
-  std::shared_ptr<Page> page;
-  std::optional<Page::ClaimedRows> rows;
-};
-
 /// Where a run's pages come from: positions before `common` from `from`, and layers before `first_layer` from
 /// `below` (null: first_layer is 0).
 struct Sources {
@@ -39,8 +33,11 @@ struct Sources {
   int first_layer = 0;
 };
 
-PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memory, const Sources& sources,
-                   int first, int rows) {
+/// The run's page for `rows` positions from `first` on, and its rows that the pass may write: nothing if all
+/// of it is reused.
+std::pair<std::shared_ptr<Page>, std::optional<Page::ClaimedRows>> page_for(
+    const Config& config, const std::shared_ptr<PageMemory>& memory, const Sources& sources, int first,
+    int rows) {
   const auto page_of = [&](const Run& run) { return run.pages[first / Page::kPositions]; };
   const std::shared_ptr<const Page> below = sources.below != nullptr ? page_of(*sources.below) : nullptr;
   const int reused = std::clamp(sources.common - first, 0, rows);
@@ -53,9 +50,9 @@ PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memo
       if (const auto free = old->claim(reused, rows)) return {old, free};
   }
   const auto page = std::make_shared<Page>(config, first, memory, below, sources.first_layer);
-  PageOfRun result{page, page->claim(0, rows)};
-  if (old != nullptr) result.rows->copy_from(*old, reused);
-  return result;
+  const auto claimed = page->claim(0, rows);
+  if (old != nullptr) claimed->copy_from(*old, reused);
+  return {page, claimed};
 }
 
 }  // namespace
@@ -94,9 +91,9 @@ PassStart begin_run(Run& run, const ForwardOptions& options, int reusable,
   }
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
-    PageOfRun page = page_for(run.config, memory, sources, first, rows);
-    run.pages.push_back(std::move(page.page));
-    claimed.push_back(page.rows);
+    const auto& [page, own] = page_for(run.config, memory, sources, first, rows);
+    run.pages.push_back(page);
+    claimed.push_back(own);
   }
   run.computed_positions = length - sources.common;
   if (run.plan != nullptr) {

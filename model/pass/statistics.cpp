@@ -28,9 +28,6 @@ using BestGuesses = Best<Guess>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Positions whose logits are written at a time, if they are requested.
-constexpr int kPositionsPerBlock = 64;
-
 /// Positions whose statistics are computed in one sweep over the vocabulary. A thread processes 1,024 ids at
 /// a time, of which only one panel's logits exist at any moment.
 constexpr int kPositionsPerSweep = 128;
@@ -211,24 +208,6 @@ class Sweep {
 };
 
 }  // namespace
-
-void Transformer::logits(const Run& run, int first, int count, Workspace& workspace,
-                         std::span<float> out) const {
-  check_positions(run, first, count);
-  const int vocabulary = config().vocab_size;
-  const FloatRows rows{out.data(), count, vocabulary, vocabulary};
-  for (int done = 0; done < count; done += kPositionsPerBlock) {
-    const int n = std::min(kPositionsPerBlock, count - done);
-    find_logits(impl_->weights, {&run, first + done}, workspace.impl().workers,
-                workspace.impl().activations.rows(n, config().n_embd), rows.middle_rows(done, n));
-  }
-}
-
-void Transformer::unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const {
-  const int d = config().n_embd, vocabulary = config().vocab_size;
-  product_with_columns({vector.data(), 1, d, d}, impl_->weights.lm_head, 0, workspace.impl().workers,
-                       {out.data(), 1, vocabulary, vocabulary});
-}
 
 std::vector<PositionStatistics> Transformer::statistics(const Run& run, int first, int count, int top,
                                                         Workspace& workspace, std::stop_token stop) const {

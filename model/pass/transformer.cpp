@@ -163,13 +163,12 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   return stages;
 }
 
-AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int query,
-                                        int least_keys) const {
+AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int query, int min_keys) const {
   check_head(run.config, layer, head);
   check_positions(run, query);
   const PanelKernels kernels = fastest_kernels();
   const HeadCache kept = head_of(run.config, run.pages, layer, head);
-  const int keys = std::max(keys_for(run, kept, query), std::min(least_keys, run.length()));
+  const int keys = std::max(keys_for(run, kept, query), std::min(min_keys, run.length()));
   const auto row = [&](std::vector<float>& stage) {
     stage.resize(keys);
     return FloatRows{stage.data(), 1, keys, keys};

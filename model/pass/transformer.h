@@ -274,10 +274,10 @@ class Transformer {
   void pattern(const Run& run, int layer, int head, std::span<float> out) const;
 
   /// One row of the stages, with the steps of its softmax; scores and weights are bit-identical to those of
-  /// the stages. It extends to the last key that the query sees, and to at least `least_keys` if the run has
+  /// the stages. It extends to the last key that the query sees, and to at least `min_keys` if the run has
   /// them, which changes nothing else since they are masked. Throws RunError for a query that the run does
   /// not have, as do the functions below for a position.
-  AttentionRow attention_row(const Run& run, int layer, int head, int query, int least_keys = 0) const;
+  AttentionRow attention_row(const Run& run, int layer, int head, int query, int min_keys = 0) const;
 
   /// The patterns of several heads, each computed by one thread: calls visit(index in `heads`, first query,
   /// rows [n, T]) for blocks of a head's queries, in order. Holds one such block per thread. Throws RunError,

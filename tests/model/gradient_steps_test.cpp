@@ -24,7 +24,7 @@ void expect_transposed(const Surrounded& y, const NumberMatrix& x, const PackedW
 class TransposedProduct : public ::testing::TestWithParam<Precision> {
  protected:
   std::mt19937 generator_{7};
-  Buffer turned_;
+  Buffer transposed_;
 };
 
 TEST_P(TransposedProduct, IsThatOfDoublesForAnyShape) {
@@ -36,12 +36,12 @@ TEST_P(TransposedProduct, IsThatOfDoublesForAnyShape) {
                                       {30, 193},
                                       {300, 400},
                                       {513, 17},
-                                      {40, 2 * kColumnsTurned + 70}}) {
+                                      {40, 2 * kColumnsTransposed + 70}}) {
       const PackedWeights w(depth, cols, GetParam(), generator_);
       for (const int rows : {1, 2, 41, 63, 129, 300}) {
         const NumberMatrix x(rows, cols, Precision::f32, generator_, 7);
         Surrounded y(rows, depth);
-        product_with_transposed(x.view(), w.matrix(), {}, workers, turned_, y.view());
+        product_with_transposed(x.view(), w.matrix(), {}, workers, transposed_, y.view());
         expect_transposed(y, x, w, {}, rows, depth, cols);
       }
     }
@@ -57,7 +57,7 @@ TEST_P(TransposedProduct, OfAPartOfTheMatrixIsThatOfDoubles) {
       if (at.row + depth > kDepth || at.col + cols > kCols) continue;
       const NumberMatrix x(kRows, cols, Precision::f32, generator_, 1);
       Surrounded y(kRows, depth);
-      product_with_transposed(x.view(), w.matrix(), at, workers, turned_, y.view());
+      product_with_transposed(x.view(), w.matrix(), at, workers, transposed_, y.view());
       expect_transposed(y, x, w, at, kRows, depth, cols);
     }
 }
@@ -68,14 +68,14 @@ TEST_P(TransposedProduct, IsTheSameToTheBitForAnyNumberOfThreadsAndRows) {
   const NumberMatrix x(kRows, kCols, Precision::f32, generator_);
   Workers one(1);
   Surrounded expected(kRows, kDepth), single(1, kDepth);
-  product_with_transposed(x.view(), w.matrix(), {}, one, turned_, expected.view());
+  product_with_transposed(x.view(), w.matrix(), {}, one, transposed_, expected.view());
   for (const int threads : {2, 3, 16}) {
     Workers workers(threads);
     Surrounded y(kRows, kDepth);
-    product_with_transposed(x.view(), w.matrix(), {}, workers, turned_, y.view());
+    product_with_transposed(x.view(), w.matrix(), {}, workers, transposed_, y.view());
     EXPECT_EQ(y.values(), expected.values()) << threads;
   }
-  product_with_transposed(x.view().middle_rows(77, 1), w.matrix(), {}, one, turned_, single.view());
+  product_with_transposed(x.view().middle_rows(77, 1), w.matrix(), {}, one, transposed_, single.view());
   for (int k = 0; k < kDepth; ++k) EXPECT_EQ(single(0, k), expected(77, k)) << k;
 }
 

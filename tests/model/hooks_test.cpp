@@ -59,18 +59,6 @@ TEST(HookPoints, AGlobThatMatchesNothingIsAnError) {
   }
 }
 
-TEST(HookPoints, HaveTheShapesOfTheirNames) {
-  const Config config = two_layers();
-  const auto shape = [&](Site site) { return hook_shape(config, {site}, 7); };
-  EXPECT_THAT(shape(Site::embed), ElementsAre(7, 12));
-  EXPECT_THAT(shape(Site::ln1_scale), ElementsAre(7, 1));
-  EXPECT_THAT(shape(Site::q), ElementsAre(7, 3, 4));
-  EXPECT_THAT(shape(Site::pattern), ElementsAre(3, 7, 7));
-  EXPECT_THAT(shape(Site::result), ElementsAre(7, 3, 12));
-  EXPECT_THAT(shape(Site::mlp_post), ElementsAre(7, 48));
-  EXPECT_THAT(shape(Site::logits), ElementsAre(7, 50));
-}
-
 TEST(Hooks, CallsTheCallbacksOfAPointInTurn) {
   Hooks hooks;
   EXPECT_TRUE(hooks.empty());

@@ -292,7 +292,7 @@ std::vector<float> softmax_of(std::vector<float> scores, float scale) {
 }
 
 SoftmaxRow SoftmaxRowOf::compute(const PromptRun& run, const Computation<SoftmaxRow>&) const {
-  return {run.model->transformer->attention_row(*run.run, layer, head, query, least_keys)};
+  return {run.model->transformer->attention_row(*run.run, layer, head, query, min_keys)};
 }
 
 Pattern WeightedValuesOf::compute(const PromptRun& run, const Computation<Pattern>& computation) const {

@@ -133,9 +133,9 @@ struct SoftmaxRowOf {
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;
-  int query = 0;       ///< position in the run
-  int least_keys = 0;  ///< minimum number of keys in the row, as far as the run has them; keys beyond the
-                       ///< query's own are masked
+  int query = 0;     ///< position in the run
+  int min_keys = 0;  ///< minimum number of keys in the row, as far as the run has them; keys beyond the
+                     ///< query's own are masked
   bool operator==(const SoftmaxRowOf&) const = default;
   SoftmaxRow compute(const PromptRun& run, const Computation<SoftmaxRow>& computation) const;
 };

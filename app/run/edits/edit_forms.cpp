@@ -139,8 +139,8 @@ std::string EditReader::quoted() {
 std::string_view EditReader::braced() {
   expect("{");
   const auto [end, depth] = find_outside(rest_, '}');
-  if (depth > model::PatchFrom::kMostRuns)
-    fail("patches through more than " + std::to_string(model::PatchFrom::kMostRuns) + " runs");
+  if (depth > model::PatchFrom::kMaxRuns)
+    fail("patches through more than " + std::to_string(model::PatchFrom::kMaxRuns) + " runs");
   if (end == rest_.npos) fail("expected \"}\" at the end");
   const std::string_view inside = rest_.substr(0, end);
   rest_.remove_prefix(end + 1);

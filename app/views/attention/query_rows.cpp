@@ -35,8 +35,8 @@ std::optional<QueryRows> rows_of_query(Content& it) {
     if (at < own_end) end_there = std::max(end_there, there + 1);
   }
   // Otherwise it is the same question as on the run's own side.
-  if (end > own_end) own.least_keys = end;
-  if (end_there > other_end) other.least_keys = end_there;
+  if (end > own_end) own.min_keys = end;
+  if (end_there > other_end) other.min_keys = end_there;
   QueryRows rows{it.need_on(Side::run, own), it.need_on(Side::baseline, other), {}};
   if (!rows.now || !rows.before) return std::nullopt;
   rows.counterparts.assign(counterparts.begin(), counterparts.begin() + std::ssize(rows.now->scores));
