@@ -71,11 +71,11 @@ std::string place_name(const ViewContext& c, int place) {
   if (layer == c.run->run->config.n_layer) return std::to_string(layer - 1) + " post";
   return std::to_string(layer) + (mid ? " mid" : " pre");
 }
-/// "blocks.0.hook_resid_mid"; of the last place, the end of the stream, "blocks.11.hook_resid_post".
-std::string hook_of(const ViewContext& c, int place) {
+/// Of the last place, the end of the stream, it is the last layer's resid_post.
+model::HookPoint point_of(const ViewContext& c, int place) {
   const auto [layer, mid] = lens_place(place);
-  if (layer == c.run->run->config.n_layer) return model::hook_name({model::Site::resid_post, layer - 1});
-  return model::hook_name({mid ? model::Site::resid_mid : model::Site::resid_pre, layer});
+  if (layer == c.run->run->config.n_layer) return {model::Site::resid_post, layer - 1};
+  return {mid ? model::Site::resid_mid : model::Site::resid_pre, layer};
 }
 std::string place_words(const ViewContext& c, int place) {
   const auto [layer, mid] = lens_place(place);
@@ -84,11 +84,6 @@ std::string place_words(const ViewContext& c, int place) {
   if (mid) return block + ", between attention and MLP";
   return layer == 0 ? "embedding, before block 0" : "before " + block;
 }
-model::HookPoint point_of(int place) {
-  if (place == 0) return {model::Site::resid_pre, 0};
-  return {place % 2 == 1 ? model::Site::resid_mid : model::Site::resid_post, (place - 1) / 2};
-}
-
 // ---- numbers ----
 
 /// The lens at positions [first, first + count), as far as known; the rest has been requested.
@@ -149,8 +144,8 @@ Table table(const ViewContext& c) {
     for (int place = 0; place <= 2 * layers; ++place) {
       const model::LensReading& reading = block.at(position, place);
       TableRow row;
-      add_cells(row, position, c.run->tokens.labels[position], place_name(c, place), hook_of(c, place),
-                answer, label_of(c, answer));
+      add_cells(row, position, c.run->tokens.labels[position], place_name(c, place),
+                model::hook_name(point_of(c, place)), answer, label_of(c, answer));
       add_reading(row, reading);
       if (is_difference && block.compares(position)) add_reading(row, block.before_at(position, place));
       if (is_difference) row.resize(result.at("guess 1 id"));
@@ -328,7 +323,8 @@ void say_cell(Facts& facts, const ViewContext& c, const Lens& lens, int position
   if (s.next_rank >= 0)
     facts.value("the " + target + "'s rank", std::to_string(s.next_rank + 1), Fact::Location::menu);
   facts.value("KL", plain(bits(reading.divergence)), Fact::Location::menu);
-  add_patch(facts.commands, c, point_of(place), position, "the stream here (" + place_name(c, place) + ")");
+  add_patch(facts.commands, c, point_of(c, place), position,
+            "the stream here (" + place_name(c, place) + ")");
 }
 
 std::unique_ptr<Grid> grid_of(const ViewContext& c, const Lens& lens, bool scrolls) {

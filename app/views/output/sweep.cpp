@@ -111,18 +111,15 @@ void halve_estimated(viz::Scene& scene, const ViewContext& c, const Swept& swept
     }
 }
 
-/// Lines between layers that have several rows; where rows are low, a line would cover one: ticks.
+/// Lines between layers that have several rows, unless these are so low that a line would cover one.
 void separate_layers(viz::Scene& scene, const ViewContext& c, const Swept& swept, const viz::Region& grid) {
   constexpr float kRowWithLine = 3;  // device pixels
-  const viz::Style style = style_of(c);
-  const viz::Rect& rect = grid.rect;
-  const bool ticks = grid.cell_rect(0, 0).h * c.device_scale < kRowWithLine;
+  if (grid.cell_rect(0, 0).h * c.device_scale < kRowWithLine) return;
   viz::Segments lines{{}, c.theme->text_muted, 1};
   for (int row = swept.rows_per_layer; swept.rows_per_layer > 1 && row < swept.rows();
        row += swept.rows_per_layer) {
-    const float y = style.snapped(grid.cell_rect(row, 0).y);
-    lines.points.push_back({ticks ? rect.x - style.unit() : rect.x, y});
-    lines.points.push_back({ticks ? rect.x : rect.right(), y});
+    const float y = style_of(c).snapped(grid.cell_rect(row, 0).y);
+    lines.points.insert(lines.points.end(), {{grid.rect.x, y}, {grid.rect.right(), y}});
   }
   if (!lines.points.empty()) scene.add(std::move(lines));
 }

@@ -193,8 +193,7 @@ TEST(ViewDifference, TheLensFollowsTheBaselinesAnswerUpTheStream) {
             << "before the edit";
       }
     }
-    std::vector<double> probabilities(scenario.config().vocab_size);
-    model::softmax(scenario.ask(NextAfter{position})->logits, 1, probabilities);
+    const std::vector<double> probabilities = model::softmax(scenario.ask(NextAfter{position})->logits, 1);
     EXPECT_NEAR(difference->at(position, end).guesses.next_probability, probabilities[lens->answer(position)],
                 1e-7);
   }
