@@ -28,26 +28,7 @@ class CutPass {
  public:
   CutPass(const Weights& weights, std::span<const int> tokens, const StreamWrites& cut, const KeptEdges& kept,
           Workspace::Impl& workspace, const std::stop_token& stop)
-      : weights_(weights),
-        config_(weights.config),
-        graph_(config_),
-        tokens_(tokens),
-        cut_(cut),
-        kept_(kept),
-        workspace_(workspace),
-        workers_(workspace.workers),
-        stop_(stop),
-        length_(static_cast<int>(tokens.size())),
-        width_(config_.n_embd),
-        base_(floats(width_)),
-        all_(floats(width_)),
-        stream_(floats(width_)),
-        read_(floats(width_)),
-        qkv_(floats(3 * width_)),
-        z_(floats(width_)),
-        hidden_(floats(config_.n_inner)),
-        out_(floats(width_)),
-        used_(static_cast<std::size_t>(graph_.writer_count())) {
+      : weights_(weights), tokens_(tokens), cut_(cut), kept_(kept), workspace_(workspace), stop_(stop) {
     for (int row = 0; row < kept_.rows; ++row)
       for (int reader = 0; reader < graph_.reader_count(); ++reader) {
         const auto edges = kept_edges(row, reader);
@@ -204,20 +185,22 @@ class CutPass {
   }
 
   const Weights& weights_;
-  const Config& config_;
-  StreamGraph graph_;
+  const Config& config_ = weights_.config;
+  StreamGraph graph_{config_};
   std::span<const int> tokens_;
   const StreamWrites& cut_;
   const KeptEdges& kept_;
   Workspace::Impl& workspace_;
-  Workers& workers_;
+  Workers& workers_ = workspace_.workers;
   const std::stop_token& stop_;
-  int length_, width_;
-  std::vector<float> base_;                  // the cut run's stream
-  std::vector<float> all_;                   // the sum of written_
-  std::vector<std::vector<float>> written_;  // [writers]: minus what the cut run has in their place
-  std::vector<float> stream_, read_, qkv_, z_, hidden_, out_;
-  std::vector<std::uint8_t> used_;  // [writers]: whether an edge from it is kept
+  int length_ = static_cast<int>(tokens_.size()), width_ = config_.n_embd;
+  std::vector<float> base_ = floats(width_);  // the cut run's stream
+  std::vector<float> all_ = base_;            // the sum of written_
+  std::vector<std::vector<float>> written_;   // [writers]: minus what the cut run has in their place
+  std::vector<float> stream_ = base_, read_ = base_, z_ = base_, out_ = base_;
+  std::vector<float> qkv_ = floats(3 * width_), hidden_ = floats(config_.n_inner);
+  std::vector<std::uint8_t> used_ =
+      std::vector<std::uint8_t>(graph_.writer_count());  // whether an edge from a writer is kept
 };
 
 }  // namespace

@@ -86,14 +86,11 @@ class EdgeAttribution {
   EdgeAttribution(const Weights& weights, const Run& run, const StreamWrites& changes,
                   const ReadGradients& gradients, Workers& workers, Buffer& transposed)
       : weights_(weights),
-        config_(weights.config),
-        graph_(config_),
         run_(run),
         changes_of_run_(changes),
         gradients_(gradients),
         workers_(workers),
-        transposed_(transposed),
-        width_(config_.n_embd) {
+        transposed_(transposed) {
     const auto together = static_cast<std::size_t>(std::min(run.length(), kPositionsTogether));
     const std::size_t floats = together * width_;
     changes_.resize(floats * graph_.writer_count());
@@ -182,14 +179,14 @@ class EdgeAttribution {
   }
 
   const Weights& weights_;
-  const Config& config_;
-  StreamGraph graph_;
+  const Config& config_ = weights_.config;
+  StreamGraph graph_{config_};
   const Run& run_;
   const StreamWrites& changes_of_run_;
   const ReadGradients& gradients_;
   Workers& workers_;
   Buffer& transposed_;
-  int width_, first_ = 0, count_ = 0;
+  int width_ = config_.n_embd, first_ = 0, count_ = 0;
   std::vector<float> changes_, reads_;  // [writers], [readers of a layer]: blocks of positions
   std::vector<float> centered_, products_;
   Rows<double> sums_;

@@ -171,15 +171,7 @@ class Backward {
  public:
   Backward(const Weights& weights, const Run& run, const Metric& metric, Workspace::Impl& workspace,
            const GradientOptions& options)
-      : weights_(weights),
-        config_(weights.config),
-        run_(run),
-        metric_(metric),
-        workspace_(workspace),
-        workers_(workspace.workers),
-        options_(options),
-        length_(run.length()),
-        lane_{std::make_shared<Run>(run)} {
+      : weights_(weights), run_(run), metric_(metric), workspace_(workspace), options_(options) {
     again_.clean = &run;
     again_.stop = options.stop;
     workers_.reserve_scratch(std::max({attention_scratch(config_), attention_gradient_scratch(config_),
@@ -460,15 +452,15 @@ class Backward {
   }
 
   const Weights& weights_;
-  const Config& config_;
+  const Config& config_ = weights_.config;
   const Run& run_;
   const Metric& metric_;
   Workspace::Impl& workspace_;
-  Workers& workers_;
+  Workers& workers_ = workspace_.workers;
   const GradientOptions& options_;
-  int length_;        // T
-  int mlp_rows_ = 0;  // positions of the MLP at a time
-  Lane lane_;         // what is recomputed
+  int length_ = run_.length();
+  int mlp_rows_ = 0;                        // positions of the MLP at a time
+  Lane lane_{std::make_shared<Run>(run_)};  // what is recomputed
   ForwardOptions again_;
 
   FloatRows d_resid_, d_branch_;

@@ -43,13 +43,7 @@ class Pass {
  public:
   Pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
        const PositionRange* asked, Workspace::Impl& workspace)
-      : weights_(weights),
-        config_(weights.config),
-        options_(options),
-        asked_(asked),
-        workspace_(workspace),
-        workers_(workspace.workers),
-        lanes_(lanes) {
+      : weights_(weights), options_(options), asked_(asked), workspace_(workspace), lanes_(lanes) {
     int rows = 0;
     for (Lane& lane : lanes_) {
       lane.row = rows;
@@ -489,11 +483,11 @@ class Pass {
   }
 
   const Weights& weights_;
-  const Config& config_;
+  const Config& config_ = weights_.config;
   const ForwardOptions& options_;
   const PositionRange* asked_;
   Workspace::Impl& workspace_;
-  Workers& workers_;
+  Workers& workers_ = workspace_.workers;
   std::span<Lane> lanes_;
   std::size_t active_ = 0;  // number of lanes that have begun
 
