@@ -410,11 +410,13 @@ void Core::keep() {
     kept_[file] = std::move(content);
     changed.emplace_back(failure, [=] { system::make_folders(file.parent_path()), write(); });
   };
-  if (const fs::path& file = kept_session_; !file.empty() && !state_.pending_session)
-    add("; the session is not kept", file, to_json(session()),
-        [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()] {
+  if (const fs::path& file = kept_session_; !file.empty() && !state_.pending_session) {
+    const Recipe recipe = session();
+    add("; the session is not kept", file, to_json(recipe),
+        [file, recipe, shown = snapshot_, stop = hashing_.get_token()] {
           write_session(file, recipe, shown, stop);
         });
+  }
   if (const fs::path& file = options_.settings_file; !file.empty())
     add("; the settings are not kept", file, to_json(settings()), [file, own = settings()] {
       system::write_file_atomically(file, to_json(with_recents_of_others(own, file)));
