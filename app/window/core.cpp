@@ -447,7 +447,7 @@ void Core::close() {
     for (const std::optional<Action>& action : background_.take()) {
       const auto* ended = action ? action->get_if<WriteEnded>() : nullptr;
       if (ended || (action && action->get_if<Kept>())) apply(*action);  // the settings hold a file's folder
-      if (ended && ended->how == WriteEnded::How::failed) add(ended->problem);
+      if (ended && ended->how == Writing::failed) add(ended->problem);
     }
   };
   end_writing();

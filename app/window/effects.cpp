@@ -25,7 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Result = std::optional<Action>;
-using Outcome = WriteEnded::How;
 
 /// The run whose text goes on: the shown side's. Null while there is none of what is typed.
 std::shared_ptr<const PromptRun> continued(const UiState& state, const Snapshot& snapshot) {
@@ -54,7 +53,7 @@ std::function<Result()> written(const fs::path& file, bool session, std::functio
       write();
       return WriteEnded{.file = file, .session = session};
     } catch (const std::exception& e) {
-      return WriteEnded{.how = Outcome::failed, .problem = e.what(), .session = session};
+      return WriteEnded{.how = Writing::failed, .problem = e.what(), .session = session};
     }
   };
 }
@@ -115,7 +114,7 @@ std::filesystem::path Core::path_to_write(const std::string& typed, std::string_
 }
 
 void Core::perform(const SaveSession& effect) {
-  const auto ended = [this](Outcome outcome, std::string problem = "") {
+  const auto ended = [this](Writing outcome, std::string problem = "") {
     apply(WriteEnded{.how = outcome, .problem = std::move(problem), .session = true});
   };
   try {
@@ -123,14 +122,14 @@ void Core::perform(const SaveSession& effect) {
     if (file.extension() != kSessionExtension) file += kSessionExtension;
     if (state_.pending_session)
       throw std::runtime_error("The session is still opening: its model is not loaded yet.");
-    if (!effect.replace && system::is_there(file)) return ended(Outcome::exists);
+    if (!effect.replace && system::is_there(file)) return ended(Writing::exists);
     write(kSaving, file,
           written(file, true, [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()] {
             write_session(file, recipe, shown, stop);
           }));
-    ended(Outcome::writes);
+    ended(Writing::writes);
   } catch (const std::exception& e) {
-    ended(Outcome::failed, e.what());
+    ended(Writing::failed, e.what());
   }
 }
 
@@ -194,7 +193,7 @@ void Core::perform(const CopyNumbers& effect) {
 }
 
 void Core::perform(const ExportEffect& effect) {
-  const auto ended = [this](Outcome outcome, std::string problem = "") {
+  const auto ended = [this](Writing outcome, std::string problem = "") {
     apply(WriteEnded{.how = outcome, .problem = std::move(problem)});
   };
   const ExportForm& form = effect.form;
@@ -203,27 +202,27 @@ void Core::perform(const ExportEffect& effect) {
     if (!snapshot_->run) throw std::runtime_error("There is no picture yet: no prompt has been run.");
     fs::path path = copies ? "" : path_to_write(form.path.edit.text, extension_of(form.kind));
     if (!format_of(path)) path += extension_of(form.kind);
-    if (!copies && !effect.action.replace && system::is_there(path)) return ended(Outcome::exists);
+    if (!copies && !effect.action.replace && system::is_there(path)) return ended(Writing::exists);
     const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
     const ExportSource shown{state_, *snapshot_,       options_.fonts,
                              frame_, window_.pictures, options_.window.precision};
     const FileFormat format = copies ? FileFormat::png : format_of(path).value();
     auto bytes = exported_bytes(form, format, shown, answers,
                                 [&] { return has_all_answers(effect, answers->asked()); });
-    if (!bytes) return ended(Outcome::waits);
+    if (!bytes) return ended(Writing::waits);
     if (!copies) {
       write(kExporting, path, written(path, false, [path, bytes = *std::move(bytes)] {
               system::write_file_atomically(path, bytes);
             }));
-      return ended(Outcome::writes);
+      return ended(Writing::writes);
     }
     background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Result {
       std::string problem = system::copy_picture(clipboard, png);
-      const Outcome outcome = problem.empty() ? Outcome::copied : Outcome::failed;
+      const Writing outcome = problem.empty() ? Writing::copied : Writing::failed;
       return WriteEnded{.how = outcome, .problem = std::move(problem)};
     });
   } catch (const std::exception& e) {
-    ended(Outcome::failed, e.what());
+    ended(Writing::failed, e.what());
   }
 }
 

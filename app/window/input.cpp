@@ -217,13 +217,13 @@ class Keys {
   void enter() {
     switch (s_.dialog) {
       case Dialog::export_:
-        if (can_write(s_.export_form) && !s_.export_form.asked) add(DoExport{});
+        if (can_write(s_.export_form) && s_.export_form.state != Writing::exists) add(DoExport{});
         break;  // only the button replaces an existing file
       case Dialog::open:
         if (auto action = opening(s_)) add(*std::move(action));
         break;
       case Dialog::save:
-        if (can_write(s_.save_form) && !s_.save_form.asked)
+        if (can_write(s_.save_form) && s_.save_form.state != Writing::exists)
           add(SaveSession{system::path_of(s_.save_form.path.edit.text)});
         break;
       case Dialog::help:

@@ -132,7 +132,7 @@ TEST_F(CoreTest, WhatADialogWasLeftWithIsNotWrittenLater) {
   core.apply(TypeInField{Field::export_path, Replace{file.string()}});
   core.apply(SelectHead{1, 3});  // nothing has been computed for it yet
   core.apply(DoExport{});
-  ASSERT_TRUE(core.state().export_form.waiting);
+  ASSERT_EQ(core.state().export_form.state, Writing::waits);
   apply_and_show(core, ShowDialog{Dialog::none});
   EXPECT_FALSE(fs::exists(file));
 }

@@ -16,24 +16,25 @@ using viz::Rect;
 bool draw_path_message(Ui& ui, const Rect& rect, const FileForm& form) {
   if (!form.problem.empty()) {
     ui.paragraph(form.problem, rect, ui.theme().error, Ui::kSmall);
-  } else if (form.asked) {
+  } else if (form.state == Writing::exists) {
     ui.paragraph("A file with this name exists. Replace it?", rect, ui.theme().text);
-  } else if (form.writing) {
+  } else if (form.state == Writing::writes) {
     ui.paragraph("The file is being written.", rect, ui.theme().text_muted, Ui::kSmall);
   }
-  return form.asked || form.writing || !form.problem.empty();
+  return form.state == Writing::exists || form.state == Writing::writes || !form.problem.empty();
 }
 
 Ui::Part write_button(Ui& ui, const std::string& label, const std::string& name, const FileForm& form,
                       Action action) {
-  return ui.button(form.asked ? "Replace" : label,
-                   {.look = Ui::Look::primary,
-                    .unavailable = form.path.edit.text.empty() ? "Enter a name for the file."
-                                   : form.writing              ? "The file is being written."
-                                                               : "",
-                    .tip = form.asked ? "Overwrite the existing file" : "Write the file  Enter",
-                    .name = name},
-                   std::move(action));
+  return ui.button(
+      form.state == Writing::exists ? "Replace" : label,
+      {.look = Ui::Look::primary,
+       .unavailable = form.path.edit.text.empty()     ? "Enter a name for the file."
+                      : form.state == Writing::writes ? "The file is being written."
+                                                      : "",
+       .tip = form.state == Writing::exists ? "Overwrite the existing file" : "Write the file  Enter",
+       .name = name},
+      std::move(action));
 }
 
 void draw_save(Ui& ui) {
@@ -52,7 +53,7 @@ void draw_save(Ui& ui) {
   ui.place({body->x, body->bottom() - high, body->w, high},
            {{.grows = true},
             write_button(ui, "Save", "Save session", form,
-                         SaveSession{system::path_of(form.path.edit.text), form.asked})});
+                         SaveSession{system::path_of(form.path.edit.text), form.state == Writing::exists})});
   ui.end_dialog();
 }
 

@@ -168,7 +168,7 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   if (form.kind != FileFormat::csv) draw_look_lines(ui);
   ui.field(Field::export_path, line(ui, "File"), "path of the file");
   const Rect message = ui.next(ui.u(48));
-  if (form.waiting && form.problem.empty()) {
+  if (form.state == Writing::waits) {
     ui.paragraph("The file is written when everything is computed. Esc cancels.", message,
                  ui.theme().text_muted, Ui::kSmall);
   } else if (!draw_path_message(ui, message, form) && form.kind != FileFormat::csv) {
@@ -209,7 +209,7 @@ void draw_export(Ui& ui) {
                   .tip = "Copy the picture as PNG"},
                  DoExport{false, true}),
        {.grows = true},
-       write_button(ui, "Export", "Export file", form, DoExport{form.asked})});
+       write_button(ui, "Export", "Export file", form, DoExport{form.state == Writing::exists})});
   ui.end_dialog();
 }
 

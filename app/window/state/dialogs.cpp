@@ -20,7 +20,7 @@ bool is_shown(const ViewSlice& s, const std::string& id) {
 }  // namespace
 
 void clear_answer(FileForm& form) {
-  form.asked = form.writing = form.waiting = false;
+  form.state = Writing::none;
   form.problem.clear();
 }
 
@@ -34,7 +34,7 @@ void reduce(UiState& s, const ShowDialog& a, ReduceContext& w) {
   if (a.dialog != Dialog::none && a.dialog == s.dialog && a.subject.empty()) return;  // already open
   s.dialog = a.dialog;
   ExportForm& form = s.export_form;
-  form.waiting = form.writing = s.save_form.writing = false;
+  form.state = s.save_form.state = Writing::none;
   if (a.dialog == Dialog::export_) {
     const bool gone = !form.subject.empty() && !is_shown(s, form.subject);
     if (!a.subject.empty()) {
@@ -87,16 +87,13 @@ void reduce(DialogSlice& s, const DoExport& a, ReduceContext& w) {
 }
 
 void reduce(UiState& s, const WriteEnded& a, ReduceContext& w) {
-  using How = WriteEnded::How;
   FileForm& form = a.session ? s.save_form : s.export_form;
   const bool is_open = s.dialog == (a.session ? Dialog::save : Dialog::export_);
-  const bool was_sent = std::exchange(form.writing, a.how == How::writes);  // not a form opened since then
-  form.waiting = a.how == How::waits;
-  form.asked = a.how == How::exists;
+  const bool was_sent = std::exchange(form.state, a.how) == Writing::writes;  // not a form opened since then
   form.problem = a.problem;
-  if (a.how == How::failed && !is_open) reduce(s, ShowMessage{a.problem, true}, w);
-  if (a.how == How::copied) reduce(s, ShowMessage{"Copied the picture."}, w);
-  if (a.how != How::saved) return;
+  if (a.how == Writing::failed && !is_open) reduce(s, ShowMessage{a.problem, true}, w);
+  if (a.how == Writing::copied) reduce(s, ShowMessage{"Copied the picture."}, w);
+  if (a.how != Writing::saved) return;
   remember(s.recent_folders, a.file.parent_path());
   if (a.session) {
     s.session = a.file;
@@ -123,7 +120,7 @@ void reduce(DialogSlice& s, const FolderListed& a, ReduceContext&) {
 }
 
 bool can_write(const FileForm& form) {
-  return !form.path.edit.text.empty() && !form.writing;
+  return !form.path.edit.text.empty() && form.state != Writing::writes;
 }
 
 std::optional<Action> opening(const UiState& state) {

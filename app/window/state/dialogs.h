@@ -15,13 +15,15 @@ namespace headscope::app {
 /// A dialog over the window. (Dear ImGui tracks which menu is open.)
 enum class Dialog { none, open, export_, help, save, palette };
 
+/// What becomes of a file. It exists: the dialog asks whether to replace it. It waits until everything is
+/// computed.
+enum class Writing { none, exists, waits, writes, saved, copied, failed };
+
 /// The form of a dialog that writes a file.
 struct FileForm {
   TextField path;
-  bool asked = false;    ///< the file exists: the dialog asks whether to replace it
-  bool waiting = false;  ///< it will be written once everything is computed
-  bool writing = false;  ///< it is being written
-  std::string problem;   ///< why it could not be written: one sentence, until something changes
+  Writing state = Writing::none;
+  std::string problem;  ///< why it could not be written: one sentence, until something changes
 };
 
 struct ExportForm : FileForm {
@@ -92,7 +94,7 @@ struct SaveSession {
   bool replace = false;  ///< an existing file
 };
 struct WriteEnded {  ///< what became of a picture, or of a session
-  enum class How { saved, copied, failed, exists, waits, writes } how = How::saved;
+  Writing how = Writing::saved;
   std::filesystem::path file = {};  ///< what was saved
   std::string problem = {};         ///< why it failed
   bool session = false;

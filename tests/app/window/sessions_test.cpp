@@ -128,7 +128,7 @@ TEST_F(Sessions, WhoseLastSaveFailsSayItWhenTheWindowCloses) {
   Core core(own());
   shown(core);
   core.apply(SaveSession{file("no/such/a.headscope")});
-  EXPECT_TRUE(core.state().save_form.writing);
+  EXPECT_EQ(core.state().save_form.state, Writing::writes);
   EXPECT_THAT(message_of<std::runtime_error>([&] { core.close(); }), HasSubstr("no/such"));
 }
 
