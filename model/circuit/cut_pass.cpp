@@ -9,7 +9,7 @@
 #include "model/kernels/eigen_maps.h"
 #include "model/kernels/product.h"
 #include "model/pass/attention.h"
-#include "model/pass/steps.h"
+#include "model/pass/shared_steps.h"
 
 namespace headscope::model {
 namespace {

@@ -12,7 +12,7 @@
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
 #include "model/maths/best.h"
-#include "model/pass/steps.h"
+#include "model/pass/shared_steps.h"
 
 namespace headscope::model {
 

@@ -15,7 +15,7 @@
 #include "model/files/error.h"
 #include "model/pass/attention.h"
 #include "model/pass/pass.h"
-#include "model/pass/steps.h"
+#include "model/pass/shared_steps.h"
 
 namespace headscope::model {
 namespace {

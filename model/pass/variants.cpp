@@ -6,7 +6,7 @@
 #include "model/files/error.h"
 #include "model/kernels/product.h"
 #include "model/pass/pass.h"
-#include "model/pass/steps.h"
+#include "model/pass/shared_steps.h"
 
 namespace headscope::model {
 namespace {

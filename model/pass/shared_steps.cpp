@@ -1,4 +1,4 @@
-#include "model/pass/steps.h"
+#include "model/pass/shared_steps.h"
 
 #include <algorithm>
 

@@ -14,7 +14,7 @@ struct Tap {
   const Run* run = nullptr;      ///< null: no edits
   int first = 0;                 ///< the position of row 0
   int depth = 1;                 ///< consecutive rows of the same position
-  Means* means = nullptr;        ///< computed anew from rows of all positions; null: the run's are known
+  Means* means = nullptr;        ///< computed from rows of all positions; null: the run's are known
   const Hooks* hooks = nullptr;  ///< null: none
 
   bool edits(HookPoint point) const { return run != nullptr && run->plan && run->plan->edits(point); }
