@@ -37,12 +37,11 @@ std::vector<DrawnToken> reference_continuations(const Scenario& s, const Continu
   model::Workspace workspace(1);
   std::vector<int> ids = s.run->run->tokens;
   std::vector<float> logits(s.config().vocab_size);
-  std::vector<double> probabilities(logits.size());
   std::vector<DrawnToken> tokens;
   while (std::ssize(tokens) < question.tokens && std::ssize(ids) < s.config().n_ctx) {
     const auto run = transformer.forward(ids, workspace);
     transformer.logits(*run, run->length() - 1, 1, workspace, logits);
-    model::softmax(logits, 1, probabilities);
+    const std::vector<double> probabilities = model::softmax(logits, 1);
     const int id = model::draw_token(logits, {question.temperature, question.top_k, question.top_p}, seed,
                                      static_cast<int>(ids.size()));
     tokens.push_back({id, probabilities[id], static_cast<int>(ids.size()), 1});

@@ -111,10 +111,7 @@ TEST(Comparison, SmallMapsShowTheLargestDifferenceUnderEachCell) {
 TEST(Comparison, TheNextTokenHasTheLargestDifferenceFirst) {
   const Scenario scenario = edited(), clean(kRobot);
   const auto probabilities = [](const Scenario& of) {
-    const auto answer = of.ask(NextAfter{of.selection.query});
-    std::vector<double> result(answer->logits.size());
-    model::softmax(answer->logits, 1, result);
-    return result;
+    return model::softmax(of.ask(NextAfter{of.selection.query})->logits, 1);
   };
   const std::vector<double> after = probabilities(scenario), before = probabilities(clean);
   const Table table = table_of(Side::difference, "next", scenario);
