@@ -325,13 +325,13 @@ TEST_F(PlayingTest, StopsWhenTheOptionIsSetOrRestoredOrOutOfSight) {
     core_.apply(BeginClick{});
     core_.apply(PlayOption{&stage_option()});
     shown(core_);
-    pass(1.2);
+    pass(2);
     ASSERT_NE(core_.state().playing, nullptr);
     ASSERT_GT(stage(), 1);
     stop();
     const double before = stage();
     shown(core_);
-    pass(1);
+    pass(2);
     EXPECT_EQ(stage(), before);
     EXPECT_EQ(core_.state().playing, nullptr);
   }
