@@ -163,7 +163,8 @@ BoxPtr grid_of(const ViewContext& c, const Numbers& n) {
       continue;
     }
     cells.push_back(static_cast<float>(part.value));
-    if (!part.is_mlp() && std::isfinite(part.value)) largest = std::max(largest, std::abs(part.value));
+    if (!part.is_mlp() && std::isfinite(part.value))
+      largest = std::max(largest, std::abs(static_cast<double>(cells.back())));
   }
   auto grid = grid_of_heads(c, kCell, std::move(cells), quantity_of(n), "", {"bias", "MLP"});
   grid->map.cells.scale =
