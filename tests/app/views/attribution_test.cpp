@@ -54,14 +54,6 @@ TEST(AttributionView, TheTableHasEveryPartAndWhatEditsAdd) {
   }
 }
 
-TEST(AttributionView, FollowsTheQueryAndTheTokens) {
-  const Scenario s(kRobot, {1, 2, 5, -1});
-  const ViewFixture shown("attribution", s, 1000, 600, {{"token", "rank:2"}, {"against", "rank:1"}});
-  const auto a = s.ask(AttributionOf{difference_at(5, TokenRef::best(2), TokenRef::best())});
-  EXPECT_LT(a->logit, 0) << "the second guess has less than the first";
-  EXPECT_EQ(fact_of(shown.table(), "sum"), a->sum());
-}
-
 TEST(AttributionView, AClickSelectsTheHeadOrListsNeurons) {
   const Scenario s(kRobot);
   const ViewFixture shown("attribution", s, 1300, 700);
