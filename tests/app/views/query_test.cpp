@@ -140,7 +140,8 @@ TEST(ScoreBreakdown, NumbersAreTheReferences) {
 }
 
 TEST(ScoreBreakdown, LeavesRoomForKeysInALowPane) {
-  ViewContext c = breakdown(Side::run, Scenario(kRobot, {1, 2, kQuery, 3}));
+  const Scenario s(kRobot, {1, 2, kQuery, 3});
+  ViewContext c = breakdown(Side::run, s);
   c.width = 690, c.height = 480, c.in_pane = true;
   EXPECT_THAT(find_view("query")->build(c).subtitle, Not(HasSubstr("no room for")));
 }
