@@ -213,10 +213,13 @@ struct Facts {
   /// Adds a menu line only: "Copy the text up to here"; none if `copied` is empty.
   void copy(std::string label, std::string copied);
 
-  std::vector<std::string> tooltip() const;
+  std::vector<std::string> tooltip() const { return lines(Fact::Location::tooltip); }
   std::string status() const;
   /// The commands, then lines for copying: "Copy score −0.4123".
   std::vector<MenuLine> menu() const;
+
+ private:
+  std::vector<std::string> lines(Fact::Location where) const;
 };
 
 /// Width of a picture's scroll bar, in ems.
@@ -235,11 +238,21 @@ struct Scroll {
   bool is_zoom = false;  ///< the rest is hidden because an option says so: a figure hides it, too
 };
 
-/// A part of a view's picture that a tour can point at; see app/views/parts/landmarks.h.
+/// A part of a view's picture that a tour can point at: the regions of a role, or what else is said of them.
 struct Landmark {
+  /// A number that the context has, or always the same; below 0: it is nowhere.
+  struct Index : std::function<int(const ViewContext&)> {
+    using function::function;
+    Index(int always) : function([always](const ViewContext&) { return always; }) {}  // NOLINT
+  };
   std::string_view name;  ///< in a tour's file: "query row"
-  /// Its place in the picture; nothing while it is out of sight, or if there is none.
-  std::function<std::optional<viz::Rect>(const ViewContext&, const Picture&)> find;
+  int role = 0;
+  Index id = {};        ///< of the regions
+  Index row = {};       ///< of the cells; of vectors their kind, see viz::VectorStrip::row
+  Index col = {};       ///< of the cells
+  Index position = {};  ///< of the cells, in regions with a row or else a column for each
+  /// The rectangle around all of it that is in sight; nothing if nothing is.
+  std::optional<viz::Rect> find(const ViewContext& context, const Picture& picture) const;
 };
 
 /// A command with keys, and with a button if it has a label.

@@ -248,19 +248,16 @@ void Facts::number(std::string label, double value, Fact::Location location) {
       {.label = std::move(label), .value = exact(value), .copied = plain(value), .location = location});
 }
 
-std::vector<std::string> Facts::tooltip() const {
+std::vector<std::string> Facts::lines(Fact::Location where) const {
   std::vector<std::string> lines;
   for (const Fact& fact : said)
-    if (fact.location == Fact::Location::both || fact.location == Fact::Location::tooltip)
-      lines.push_back(line_of(fact));
+    if (fact.location == Fact::Location::both || fact.location == where) lines.push_back(line_of(fact));
   return lines;
 }
 
 std::string Facts::status() const {
   std::string words;
-  for (const Fact& fact : said)
-    if (fact.location == Fact::Location::both || fact.location == Fact::Location::status)
-      words += (words.empty() ? "" : "   ") + line_of(fact);
+  for (const std::string& line : lines(Fact::Location::status)) words += (words.empty() ? "" : "   ") + line;
   return words;
 }
 

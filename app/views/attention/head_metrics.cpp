@@ -190,7 +190,7 @@ View view() {
   view.options = {&kMetric, &kText, &kSequences, &kLength, &kSeed, &kFirstRow};
   view.needs = Capability::patterns;
   view.caption.query = false;
-  view.landmarks = {landmark("grid", kCell)};
+  view.landmarks = {{"grid", kCell}};
   return view;
 }
 

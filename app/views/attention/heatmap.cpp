@@ -135,7 +135,8 @@ void declare(Content& it) {
   it.title = words.title;
   it.subtitle = c.differs() ? "" : words.subtitle;
   it.table = [&] { return table(c, pattern, words.quantity); };
-  auto map = attention_maps(kCell, {{colored_cells(pattern.matrix(), scale, pattern.masked), scale.title}});
+  std::vector<AttentionMap> maps{{colored_cells(pattern.matrix(), scale, pattern.masked), scale.title}};
+  auto map = std::make_unique<AttentionMaps>(kCell, std::move(maps));
   map->cell_facts = [&](Facts& facts, int query, int key) {
     add_cell_facts(facts, c, pattern, words, query, key);
   };
@@ -155,7 +156,8 @@ View view() {
     return (layer == 0 ? "layer 0" : "layers 0–" + std::to_string(layer));
   };
   view.needs = Capability::patterns;
-  view.landmarks = attention_landmarks(kCell);
+  view.landmarks = {{.name = "query row", .role = kCell, .row = selected_query},
+                    {.name = "cell", .role = kCell, .row = selected_query, .col = attended_key}};
   return view;
 }
 

@@ -387,13 +387,10 @@ View view() {
   view.needs = Capability::patterns;
   view.caption.head = true;
   view.shown_heads = names_of_shown_heads;
-  view.landmarks = {
-      {"query", [](const ViewContext& c,
-                   const Picture& p) { return around_position(p, kQueries, c.selection.query); }},
-      {"key",
-       [](const ViewContext& c, const Picture& p) { return around_position(p, kKeys, attended_key(c)); }},
-      landmark("queries", kQueries),
-      landmark("keys", kKeys)};
+  view.landmarks = {{.name = "query", .role = kQueries, .position = selected_query},
+                    {.name = "key", .role = kKeys, .position = attended_key},
+                    {"queries", kQueries},
+                    {"keys", kKeys}};
   return view;
 }
 

@@ -173,9 +173,8 @@ View view() {
       "the heads' outputs z side by side, through c_proj into the residual stream, and what each head adds");
   view.options = {&kLargestFirst, &kFirstPart};
   view.caption.head = true;
-  view.landmarks = {{"head", [](const ViewContext& c,
-                                const Picture& p) { return around_regions(p, kPart, c.selection.head); }},
-                    landmark("residual stream", kStrip, kAfter)};
+  view.landmarks = {{"head", kPart, [](const ViewContext& c) { return c.selection.head; }},
+                    {"residual stream", kStrip, kAfter}};
   return view;
 }
 

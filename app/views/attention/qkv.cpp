@@ -132,8 +132,7 @@ View view() {
       make_view("qkv", "Q, K, V", declare,
                 "how a token gets its query, key and value: ln_1, one matrix product, split into heads");
   view.caption.head = true;
-  view.landmarks = {landmark("query", kOwn, kQueryHead), landmark("key", kOwn, kKeyHead),
-                    landmark("value", kOwn, kValueHead)};
+  view.landmarks = {{"query", kOwn, kQueryHead}, {"key", kOwn, kKeyHead}, {"value", kOwn, kValueHead}};
   return view;
 }
 

@@ -187,13 +187,14 @@ View view() {
   view.part = Part::weight;
   view.options = {&kFirstKey, &kStrongestFirst, &kShownOfKeys};
   view.caption.head = true;
-  view.landmarks = {key_landmark("key", kKey),
-                    vector_landmark("weighted values", kComponent, static_cast<int>(Vector::weighted_value)),
-                    vector_landmark("products", kComponent, static_cast<int>(Vector::product)),
-                    vector_landmark("sum", kComponent, static_cast<int>(Vector::z)),
-                    landmark("terms", kTerm),
-                    landmark("steps", kStep),
-                    landmark("score", kStep, 0)};
+  view.landmarks = {
+      {"key", kKey, attended_key},
+      {.name = "weighted values", .role = kComponent, .row = static_cast<int>(Vector::weighted_value)},
+      {.name = "products", .role = kComponent, .row = static_cast<int>(Vector::product)},
+      {.name = "sum", .role = kComponent, .row = static_cast<int>(Vector::z)},
+      {"terms", kTerm},
+      {"steps", kStep},
+      {"score", kStep, 0}};
   return view;
 }
 

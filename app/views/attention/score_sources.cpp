@@ -292,7 +292,7 @@ View view() {
                         "what earlier heads, MLPs and embeddings, written into q and k, add to a score");
   view.options = {&kList, &kFirstRow};
   view.caption.head = true;
-  view.landmarks = {landmark("grid", kCell)};
+  view.landmarks = {{"grid", kCell}};
   return view;
 }
 

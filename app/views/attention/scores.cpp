@@ -174,7 +174,7 @@ void declare(Content& it) {
   std::vector<AttentionMap> all;
   for (const Stage one : kAllStages)
     if (stage < 1 || one == kAllStages[shown]) all.push_back(stage_map(c, n, one));
-  auto maps = attention_maps(kCell, std::move(all));
+  auto maps = std::make_unique<AttentionMaps>(kCell, std::move(all));
   maps->cell_facts = [&](Facts& facts, int query, int key) { add_cell_facts(facts, c, n, query, key); };
   BoxPtr list;
   if (stage < 1 && !n.keys.empty()) list = may_be_left_out(list_of(c, n), "the query's numbers");
@@ -189,8 +189,8 @@ View view() {
   view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax, &kWithoutKey0,
                   &kDragAction, &kShape,   &kZoom,       &kFirstKey};
   view.shown_heads = name_of_heads;
-  view.landmarks = {landmark("masked", kCell, static_cast<int>(Stage::masked)),
-                    landmark("pattern", kCell, static_cast<int>(Stage::pattern))};
+  view.landmarks = {{"masked", kCell, static_cast<int>(Stage::masked)},
+                    {"pattern", kCell, static_cast<int>(Stage::pattern)}};
   return view;
 }
 

@@ -192,7 +192,7 @@ View view() {
   view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};
   view.of_model = [](const ViewContext& c) { return !is_row(c); };
   view.caption.head = true;
-  view.landmarks = {landmark("scores", kRow)};
+  view.landmarks = {{"scores", kRow}};
   return view;
 }
 

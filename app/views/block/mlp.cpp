@@ -332,7 +332,7 @@ View view() {
   view.part = Part::mlp;
   view.options = {&kNeurons, &kFirstNeuron};
   view.needs = Capability::weights | Capability::mlp;
-  view.landmarks = {landmark("neurons", kNeuron)};
+  view.landmarks = {{"neurons", kNeuron}};
   return view;
 }
 

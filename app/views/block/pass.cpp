@@ -396,7 +396,7 @@ View view() {
   View view = make_view("pass", "Forward pass", declare,
                         "the forward pass of one token: what each step computes, and how far each layer "
                         "moves the residual stream");
-  view.landmarks = {landmark("charts", kChart)};
+  view.landmarks = {{"charts", kChart}};
   return view;
 }
 

@@ -177,8 +177,10 @@ View view() {
       "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens");
   view.part = Part::embedding;
   view.options = {&kFirstNeighbour};
-  view.landmarks = {landmark("token row", kStrip, kToken), landmark("position row", kStrip, kPosition),
-                    landmark("sum", kStrip, kSum), landmark("nearest tokens", kNeighbour)};
+  view.landmarks = {{"token row", kStrip, kToken},
+                    {"position row", kStrip, kPosition},
+                    {"sum", kStrip, kSum},
+                    {"nearest tokens", kNeighbour}};
   view.shows_difference = false;
   return view;
 }

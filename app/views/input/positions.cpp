@@ -127,12 +127,6 @@ ViewActions step(const ViewContext& c, int by) {
   return {SetOption{&kCurves, curves}};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c) {
-  std::vector<MenuLine> lines;
-  if (has_maps(c.options)) add_whole(lines, "Show the whole maps", kEncodingZoom, c.options);
-  return lines;
-}
-
 /// Marks the column under the mouse in all regions, and in maps its row.
 void add_cross(viz::Scene& scene, const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Color color = c.theme->text_muted;
@@ -150,7 +144,6 @@ void add_facts(Facts& facts, const ViewContext& c, const EncodingMaps& maps, con
                const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   add_cross(facts.overlay, c, picture, hit);
-  facts.commands = menu(c);
   facts.say(position_words(c, hit.col));
   if (region.role == kEncodingCurves) {
     const std::string which = region.id == kLearned ? "learned " : "sinusoidal ";
@@ -313,15 +306,15 @@ View view() {
                    {"d", "›", "Next curves", [](const ViewContext& c, int) { return step(c, 1); }},
                    {"0", "Fit", "Show the whole maps",
                     [](const ViewContext& c, int) { return show_whole(kEncodingZoom, c.options); }}};
-  view.menu = menu;
   view.refuse = [](const ViewContext& c) {
     return refuse_numbers(c, kCurves, shows_cosines(c) ? "position" : "dimension", rows_of(c));
   };
   view.needs = Capability::weights | Capability::positions_table;
-  view.landmarks = {landmark("learned map", kEncodingMap, kLearned),
-                    landmark("sinusoidal map", kEncodingMap, kSinusoidal),
-                    landmark("learned curves", kEncodingCurves, kLearned),
-                    landmark("sinusoidal curves", kEncodingCurves, kSinusoidal), landmark("errors", kErrors)};
+  view.landmarks = {{"learned map", kEncodingMap, kLearned},
+                    {"sinusoidal map", kEncodingMap, kSinusoidal},
+                    {"learned curves", kEncodingCurves, kLearned},
+                    {"sinusoidal curves", kEncodingCurves, kSinusoidal},
+                    {"errors", kErrors}};
   view.caption = {.prompt = false, .note = "position embeddings of the model next to sinusoids"};
   view.shows_difference = false;
   return view;

@@ -183,7 +183,7 @@ View view() {
       .note =
           "the vectors of all positions as paths, coloured by position; nearer parts are thicker; "
           "numbers are positions"};
-  view.landmarks = {landmark("sinusoidal path", kSpace, kSinusoidal)};
+  view.landmarks = {{"sinusoidal path", kSpace, kSinusoidal}};
   view.shows_difference = false;
   return view;
 }

@@ -174,7 +174,7 @@ View view() {
   view.shown_heads = [](const ViewContext& c) {
     return c.options[kShown] == Shown::merges ? "" : head_name(c.selection.layer, c.selection.head);
   };
-  view.landmarks = {landmark("merges", token_merges::kStep), query_landmark("token", kToken)};
+  view.landmarks = {{"merges", token_merges::kStep}, {"token", kToken, selected_query}};
   return view;
 }
 

@@ -107,8 +107,6 @@ int choice_of(const model::Parameter& parameter) {
 
 // ---- the chart of sizes ----
 
-constexpr std::int64_t kGpt2Small = 124'439'808;
-
 /// The size of a model, for comparison with others.
 struct ModelSize {
   std::string name;
@@ -121,7 +119,7 @@ struct ModelSize {
 /// The four sizes of GPT-2 (Radford et al. 2019) from small to large, and the shown model if it is none of
 /// them.
 std::vector<ModelSize> sizes_of(const ViewContext& c) {
-  std::vector<ModelSize> sizes{{"GPT-2 small", 12, 768, kGpt2Small},
+  std::vector<ModelSize> sizes{{"GPT-2 small", 12, 768, 124'439'808},
                                {"GPT-2 medium", 24, 1024, 354'823'168},
                                {"GPT-2 large", 36, 1280, 774'030'080},
                                {"GPT-2 XL", 48, 1600, 1'557'611'200}};
@@ -153,8 +151,6 @@ std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSiz
     const ModelSize& size = sizes[row];
     facts.say(size.name);
     facts.say(grouped(size.count) + " values");
-    if (size.count == kGpt2Small)
-      facts.say("The often quoted 124,410,624 counts 768 biases per c_fc instead of 3,072 and omits ln_f.");
   };
   return list;
 }
@@ -237,8 +233,8 @@ void paint_map(Picture& picture, const ViewContext& c, const TensorPicture& p, v
   viz::PooledCells pooled = viz::pooled_cells(grid, style);
   pooled.rows *= static_cast<double>(p.rows) / p.pooled_rows;
   pooled.cols *= static_cast<double>(p.cols) / p.pooled_cols;
-  paint_note(picture, c, viz::pooling_words(cells.pooling, pooled, map.w, style),
-             {map.x, map.bottom() + below + u + line / 2}, map.w);
+  viz::add_muted(picture.scene, style, viz::pooling_words(cells.pooling, pooled, map.w, style),
+                 {map.x, map.bottom() + below + u + line / 2});
   const viz::Region axes = viz::Region::grid(kMap, 0, map, p.rows, p.cols);
   viz::paint_column_numbers(picture.scene, axes, p.rows > 1 ? "column" : "component", style);
   if (p.rows > 1) viz::paint_row_numbers(picture.scene, axes, "row", style);
@@ -378,7 +374,7 @@ View view() {
   view.caption = {
       .prompt = false,
       .note = "the model's tensors with their shares of all parameters, and the values of the marked one"};
-  view.landmarks = {landmark("tensors", kRow)};
+  view.landmarks = {{"tensors", kRow}};
   view.shows_difference = false;
   return view;
 }

@@ -231,9 +231,10 @@ View view() {
   view.options = {&kMeasuredToken, &kSubtractedToken, &kList, &kFirstRow};
   view.needs = Capability::weights | Capability::mlp;
   view.caption.head = true;
-  view.landmarks = {{"head", [](const ViewContext& c, const Picture& p) {
-                       return around_cells(p, kCell, c.selection.layer, c.selection.head);
-                     }}};
+  view.landmarks = {{.name = "head",
+                     .role = kCell,
+                     .row = [](const ViewContext& c) { return c.selection.layer; },
+                     .col = [](const ViewContext& c) { return c.selection.head; }}};
   return view;
 }
 

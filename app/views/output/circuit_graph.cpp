@@ -355,9 +355,9 @@ void declare(Content& it) {
       custom({0, 60}, {kLine, kLine, kLine},
              [words = edge_words(c, n), hints = n.chosen < 0](Picture& picture, const ViewContext& page,
                                                               viz::Rect area) {
-               paint_note(picture, page,
-                          words + (hints && page.in_pane ? "; click an edge for its exact effect" : ""),
-                          {area.x, area.center().y}, area.w);
+               viz::add_muted(picture.scene, style_of(page),
+                              words + (hints && page.in_pane ? "; click an edge for its exact effect" : ""),
+                              {area.x, area.center().y}, viz::Align::left, area.w);
              });
   auto legend = swatches(
       [&c, &all = drawing->all()](const ViewContext& page) { return looks_of(page, is_flow(c), all); },
@@ -376,7 +376,7 @@ View view() {
   view.refuse = refuse;
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
   view.list_mean = {&kElsewhere, static_cast<int>(std::size(kCuts))};
-  view.landmarks = {landmark("edges", kDrawing)};
+  view.landmarks = {{"edges", kDrawing}};
   view.shows_difference = false;
   return view;
 }

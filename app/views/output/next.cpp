@@ -193,7 +193,7 @@ View view() {
   view.options = {&kCount, &kTemperature};
   view.row_count = &kCount;
   view.commands = {{"123456789", "", "Continue after this position with guess 1 to 9", append}};
-  view.landmarks = {landmark("guess", kGuess, 0)};
+  view.landmarks = {{"guess", kGuess, 0}};
   return view;
 }
 

@@ -284,7 +284,7 @@ View view() {
   view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
   view.caption.query = false;
-  view.landmarks = {query_landmark("position", kRow), landmark("shaded tokens", kChip)};
+  view.landmarks = {{"position", kRow, selected_query}, {"shaded tokens", kChip}};
   return view;
 }
 

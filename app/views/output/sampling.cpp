@@ -192,7 +192,7 @@ View view() {
   view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
   view.commands = {
       {"g", "Draw", "Continue with the sampled token, replacing what follows the query", draw_one}};
-  view.landmarks = {landmark("line", kPart)};
+  view.landmarks = {{"line", kPart}};
   view.shows_difference = false;
   return view;
 }

@@ -369,7 +369,7 @@ View view() {
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option == &kTexts || c.options[kTexts] > 0;
   };
-  view.landmarks = {landmark("tree", kNode)};
+  view.landmarks = {{"tree", kNode}};
   view.shows_difference = false;
   return view;
 }

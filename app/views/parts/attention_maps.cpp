@@ -183,10 +183,9 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
   return {};
 }
 
-void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& c) {
+void add_clearing(std::vector<MenuLine>& menu, const ViewContext& c) {
   if (!c.options[kShape].empty())
     menu.push_back({"Clear the marked shape", {SetOption{&kShape, std::vector<int>()}}});
-  add_whole(menu, "Show the whole matrix", kZoom, c.options);
 }
 
 std::vector<MenuLine> menu(const ViewContext& c) {
@@ -194,7 +193,7 @@ std::vector<MenuLine> menu(const ViewContext& c) {
   if (!c.run) return menu;
   if (c.selection.key >= 0)
     add_cell_edits(menu, c, c.selection.layer, c.selection.head, c.selection.query, c.selection.key);
-  add_whole_matrix(menu, c);
+  add_clearing(menu, c);
   return menu;
 }
 
@@ -368,7 +367,7 @@ void AttentionMaps::frame(viz::Scene& scene, const ViewContext& c, const Picture
 
 void AttentionMaps::say(Facts& facts, const ViewContext& c, const viz::Region&, int row, int col) const {
   if (cell_facts) cell_facts(facts, row, col);
-  add_whole_matrix(facts.commands, c);
+  add_clearing(facts.commands, c);
 }
 
 std::optional<ViewActions> AttentionMaps::on(const ViewContext& c, const Picture& picture,

@@ -88,9 +88,6 @@ class AttentionMaps final : public RoleBox {
   std::vector<AttentionMap> maps_;
 };
 
-inline std::unique_ptr<AttentionMaps> attention_maps(int role, std::vector<AttentionMap> maps) {
-  return std::make_unique<AttentionMaps>(role, std::move(maps));
-}
 /// What is said of a cell that is masked, or that has no difference.
 std::string masked_words(const ViewContext& context, int query, int key);
 

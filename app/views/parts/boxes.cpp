@@ -149,17 +149,6 @@ std::unique_ptr<Grid> grid_of_heads(const ViewContext& c, int role, std::vector<
 
 // ---- the prompt, shaded ----
 
-/// A token's chip in a colour; none: the background's, with an outline.
-static viz::Chip shaded_chip(const ViewContext& c, const std::string& label, std::optional<viz::Color> fill) {
-  viz::Chip chip;
-  chip.label = label;
-  chip.break_after = label.ends_with("↵");
-  chip.fill = fill.value_or(c.theme->surface);
-  chip.text = fill ? text_on(c, *fill) : c.theme->text;
-  if (!fill) chip.outline = c.theme->line;
-  return chip;
-}
-
 constexpr float kLinesNote = 9;  // ems for the note next to lines that scroll
 
 ShadedPrompt::ShadedPrompt(const ViewContext& c, int role, std::span<const float> numbers,
@@ -174,8 +163,12 @@ ShadedPrompt::ShadedPrompt(const ViewContext& c, int role, std::span<const float
   flow.chips.reserve(count);
   for (int i = 0; i < count; ++i) {
     const bool shaded = i < std::ssize(numbers) && !std::isnan(numbers[i]);
-    flow.chips.push_back(
-        shaded_chip(c, tokens.labels[i], shaded ? std::optional(colors(numbers[i])) : std::nullopt));
+    viz::Chip& chip = flow.chips.emplace_back();
+    chip.label = tokens.labels[i];
+    chip.break_after = chip.label.ends_with("↵");
+    chip.fill = shaded ? colors(numbers[i]) : c.theme->surface;
+    chip.text = shaded ? text_on(c, chip.fill) : c.theme->text;
+    if (!shaded) chip.outline = c.theme->line;
   }
 }
 

@@ -66,12 +66,6 @@ viz::Color text_on(const ViewContext& c, viz::Color ground) {
   return viz::text_on(*c.theme, ground);
 }
 
-void paint_note(Picture& picture, const ViewContext& c, std::string_view words, viz::Point at, float room) {
-  const viz::Style style = style_of(c);
-  viz::add_label(picture.scene, style, words, at, style.small(), c.theme->text_muted, viz::FontStyle::regular,
-                 viz::Align::left, room);
-}
-
 viz::Rect below_title(const ViewContext& c, float heading) {
   const float m = margin(c), top = m + heading;
   // A pane's picture may get scroll bars on its right and below it.

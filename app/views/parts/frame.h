@@ -21,9 +21,6 @@ const viz::Region& region_of(const Picture& picture, const viz::Hit& hit);
 viz::Color text_on(const ViewContext& context, viz::Color ground);
 /// The area inside the margins, below a heading of this height.
 viz::Rect below_title(const ViewContext& context, float heading = 0);
-/// Draws small, muted words, with their left end and middle at a point, truncated if longer than `room`.
-void paint_note(Picture& picture, const ViewContext& context, std::string_view words, viz::Point at,
-                float room = 1e9F);
 /// A title and a subtitle, laid out at the top of a picture.
 struct Heading {
   struct Line {

@@ -404,11 +404,11 @@ Table List::exported(int rows) const {
 
 void paint_small_lines(Picture& picture, const ViewContext& c, const std::vector<std::string>& lines,
                        viz::Point top, float room) {
-  const float line = style_of(c).line(style_of(c).small());
-  float y = top.y + line / 2;
+  const viz::Style style = style_of(c);
+  top.y += style.line(style.small()) / 2;
   for (const std::string& words : lines) {
-    paint_note(picture, c, words, {top.x, y}, room);
-    y += line;
+    viz::add_muted(picture.scene, style, words, top, viz::Align::left, room);
+    top.y += style.line(style.small());
   }
 }
 

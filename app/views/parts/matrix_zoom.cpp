@@ -76,7 +76,7 @@ ViewActions ZoomedMatrix::by(const Gesture& gesture, const viz::Rect& shown) con
 std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& c, const Picture& picture,
                                  int role, float bottom) {
   std::vector<Scroll> scrolls;
-  const auto maps = around_regions(picture, role);
+  const auto maps = Landmark{"", role}.find(c, picture);
   if (!maps) return scrolls;
   const viz::Region& region = *std::ranges::find(picture.regions, role, &viz::Region::role);
   const int rows = region.row_count, cols = region.col_count;
@@ -100,12 +100,6 @@ std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& 
 ViewActions show_whole(const Option<Zoom>& option, const Options& options) {
   if (options[option] == Zoom{}) return {};
   return {SetOption{&option, Zoom{}}};
-}
-
-void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom>& option,
-               const Options& options) {
-  if (ViewActions whole = show_whole(option, options); !whole.empty())
-    menu.push_back({label, std::move(whole)});
 }
 
 }  // namespace headscope::app

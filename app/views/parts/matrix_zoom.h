@@ -40,8 +40,5 @@ std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& 
                                  const Picture& picture, int role, float bottom);
 /// Resets the zoom; nothing if all is shown.
 ViewActions show_whole(const Option<Zoom>& option, const Options& options);
-/// The same as a menu line.
-void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom>& option,
-               const Options& options);
 
 }  // namespace headscope::app

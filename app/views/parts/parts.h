@@ -8,7 +8,6 @@
 #include "app/views/parts/declare.h"
 #include "app/views/parts/edited.h"
 #include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/menu_lines.h"

@@ -29,6 +29,10 @@ Selection in_baseline(Selection selection, const PromptRun& run);
 /// null.
 std::span<const float> weights_of_query(const ViewContext& context, const Pattern* pattern);
 
+/// The selected query, for landmarks.
+inline int selected_query(const ViewContext& c) {
+  return c.selection.query;
+}
 /// The key with the selected query's largest weight; -1 while that is not known.
 int strongest_key(const ViewContext& context);
 /// The selected key, else the strongest one; -1 while that is not known.

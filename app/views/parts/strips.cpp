@@ -38,7 +38,7 @@ void paint_words(Picture& picture, const ViewContext& c, const NamedStrip& strip
   right -= legend;
   viz::paint_color_scale_line(scene, scale, "", {right, y}, style);
   if (style.width(strip.detail, style.small()) <= right - gap - left)
-    paint_note(picture, c, strip.detail, {left, y});
+    viz::add_muted(scene, style, strip.detail, {left, y});
 }
 
 void paint_pieces(viz::Scene& scene, const ViewContext& c, const NamedStrip& strip, const viz::Rect& rect) {
