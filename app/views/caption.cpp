@@ -190,17 +190,6 @@ std::string caption(const View& view, const ViewContext& c) {
   return text;
 }
 
-Picture with_heading(Picture picture, const ViewContext& c) {
-  const Heading heading = heading_of(picture.title, picture.subtitle, c);
-  viz::Scene scene = blank(c).scene;
-  scene.width = picture.scene.width, scene.height = picture.scene.height + heading.height;
-  paint_heading(scene, c, heading);
-  viz::append(scene, picture.scene, {0, heading.height});
-  picture.scene = std::move(scene);
-  for (viz::Region& region : picture.regions) region.rect.y += heading.height;
-  return picture;
-}
-
 float caption_height(const std::string& words, float width, const ViewContext& c) {
   const viz::Style style = style_of(c);
   const auto lines = static_cast<float>(caption_lines(words, width, c).size());

@@ -55,6 +55,18 @@ void place_in_middle(Picture& picture, const ViewContext& context, bool fills) {
   for (viz::Region& region : picture.regions) region.rect.x += by.x, region.rect.y += by.y;
 }
 
+/// A picture without a title below the title and subtitle it names, which wrap to its width.
+Picture with_heading(Picture picture, const ViewContext& c) {
+  const Heading heading = heading_of(picture.title, picture.subtitle, c);
+  viz::Scene scene = blank(c).scene;
+  scene.width = picture.scene.width, scene.height = picture.scene.height + heading.height;
+  paint_heading(scene, c, heading);
+  viz::append(scene, picture.scene, {0, heading.height});
+  picture.scene = std::move(scene);
+  for (viz::Region& region : picture.regions) region.rect.y += heading.height;
+  return picture;
+}
+
 /// A figure, its title and its caption on pages of several sizes, all drawn from one content.
 struct PagedFigure {
   const View& view;

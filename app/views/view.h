@@ -444,8 +444,6 @@ std::string caption(const View& view, const ViewContext& context);
 std::string option_words(const OptionSpec& option, const ViewContext& context);
 /// Adds the caption under the picture, wrapped to its width; the picture becomes `caption_height` higher.
 Picture with_caption(Picture picture, const std::string& caption, const ViewContext& context);
-/// A picture without a title below the title and subtitle it names, which wrap to its width.
-Picture with_heading(Picture picture, const ViewContext& context);
 /// Height of a caption under a picture of this width, in logical pixels.
 float caption_height(const std::string& caption, float width, const ViewContext& context);
 

@@ -133,10 +133,6 @@ LogitEffect logit_effect_of(const Content& it, const Numbers& n, int neuron) {
 
 const ListRows kRows{.role = kNeuron, .first = kFirstNeuron, .names = "strongest neurons"};
 
-std::string signed_number(double value) {
-  return (value > 0 ? "+" : "") + viz::number(value, 2);
-}
-
 /// Adds the token whose logit a neuron raises or lowers most, or second, or third, and its push.
 void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std::size_t place) {
   const auto pushed = [&n, up, place](int row) -> const model::Guess* {
@@ -157,7 +153,7 @@ void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std
                       : "pushes down",
             (up ? 8 : 7) - 3 * static_cast<int>(place), label,
             {.file = note_column(file + "token"), .least = width, .most = width})
-      .detail = [push](int row) { return push(row) ? signed_number(double{*push(row)}) : ""; };
+      .detail = [push](int row) { return push(row) ? with_sign(double{*push(row)}, 2) : ""; };
   list.file(note_column(file + "push"), push);
 }
 
@@ -208,7 +204,7 @@ void add_pushes(Facts& facts, const ViewContext& c, const LogitEffect& of) {
     std::string words;
     for (const model::Guess& token : of.pushed(up)) {
       const std::string label = label_of(c, token.id);
-      words += (words.empty() ? "“" : ", “") + label + "” " + signed_number(of.push(token));
+      words += (words.empty() ? "“" : ", “") + label + "” " + with_sign(of.push(token), 2);
       copied += label + "\t" + plain(static_cast<float>(of.push(token))) + "\n";
     }
     if (of.tokens) facts.say((up ? "pushes up " : "pushes down ") + words, Fact::Location::tooltip);

@@ -57,8 +57,7 @@ struct Numbers {
 };
 
 std::string layers_name(int first, int last) {
-  if (first == last) return "block " + std::to_string(first);
-  return "blocks " + std::to_string(first) + "–" + std::to_string(last);
+  return (first == last ? "block " : "blocks ") + range_words(first, last + 1);
 }
 
 std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
