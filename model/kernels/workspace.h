@@ -94,7 +94,7 @@ struct Workspace::Impl {
   std::vector<std::optional<Page::ClaimedRows>> claimed;  // in the pages of the last pass's run
   Buffer activations;             // activations of one chunk of a pass, or a block of statistics
   Buffer gradients;               // derivatives, and what is recomputed for them
-  Buffer transposed;                  // derivatives, transposed for a product
+  Buffer transposed;              // derivatives, transposed for a product
   Buffer scores, result, logits;  // complete only for hooks; logits also for derivatives
 };
 

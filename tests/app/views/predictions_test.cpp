@@ -256,7 +256,8 @@ TEST(Sampling, ADrawnTokenBeyondTheRowsHasItsOwn) {
     const auto drawn = std::ranges::find_if(table, [](const auto& row) { return row.at(9) == "yes"; });
     const auto rows = std::ssize(ids_of_role(shown.picture(), kRowRole));
     EXPECT_EQ(rows, drawn - table.begin() < 30 ? 30 : 31) << "seed " << seed;
-    EXPECT_TRUE(shown.page().place_of(grouped(std::ssize(table) - rows) + " others"));
+    EXPECT_THAT(viz::testing::texts(shown.picture().scene),
+                ::testing::Contains(grouped(std::ssize(table) - rows) + " others"));
   }
 }
 
@@ -272,7 +273,7 @@ TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {
     EXPECT_EQ(id, region.role == kRowRole ? std::stoi(table.at(region.id)[1]) : region.id);
     ++count.at(region.role);
   }
-  EXPECT_THAT(count, ::testing::Each(::testing::Gt(5)));
+  EXPECT_THAT(count, ::testing::Each(::testing::Ge(5)));
 }
 
 }  // namespace
