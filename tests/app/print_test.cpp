@@ -102,7 +102,8 @@ TEST_P(EveryPage, HasExactlyTheSizeAskedForOrThatIsSaidToBeEnoughWithTheCaptionI
         EXPECT_GE(c.width * c.height, width * height);
         EXPECT_EQ(text_faults(scene, *fonts()), "") << width << "x" << height << " " << length;
         const auto texts = viz::testing::texts(scene);
-        EXPECT_EQ(texts.back().starts_with("tales"), captioned);
+        EXPECT_EQ(std::ranges::any_of(texts, [](const auto& text) { return text.starts_with("tales"); }),
+                  captioned);
       }
     }
   }
