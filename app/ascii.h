@@ -41,6 +41,13 @@ inline std::vector<std::string_view> split(std::string_view text, std::string_vi
   parts.push_back(text);
   return parts;
 }
+/// "a, b or c"; `last` is " or ".
+inline std::string listed(const std::vector<std::string>& words, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text.append(i == 0 ? "" : i + 1 == words.size() ? last : ", ").append(words[i]);
+  return text;
+}
 /// The lines of a text without their ends, "\n" or "\r\n". After the last end there is no line.
 inline std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines = split(text, "\n");

@@ -456,10 +456,7 @@ std::string suggestion(const std::string& typed,
                    : has_word(help, word)))
         meant.push_back(name);
   if (meant.empty()) return "; see " + help_of;
-  std::string text = "; did you mean ";
-  for (std::size_t i = 0; i < meant.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < meant.size() ? ", " : " or ") + meant[i];
-  return text + "?";
+  return "; did you mean " + listed(meant, " or ") + "?";
 }
 
 }  // namespace headscope::app

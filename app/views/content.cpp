@@ -63,9 +63,8 @@ Wish Box::width(const ViewContext& c) const {
   return {12 * c.font_size, 30 * c.font_size};
 }
 
-std::optional<Ref> RoleBox::ref_at(const Picture& picture, const viz::Hit& hit) const {
-  const viz::Region& region = region_of(picture, hit);
-  return region.role == role_ ? std::optional(ref_of(region, hit.row, hit.col)) : std::nullopt;
+std::optional<Ref> RoleBox::ref_at(const Spot& at) const {
+  return at.region.role == role_ ? std::optional(ref_of(at.region, at.hit.row, at.hit.col)) : std::nullopt;
 }
 
 void RoleBox::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const {
@@ -94,10 +93,8 @@ void RoleBox::frame(viz::Scene& scene, const ViewContext& c, const Picture& pict
   }
 }
 
-void RoleBox::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
-                        const viz::Hit& hit) const {
-  const viz::Region& region = region_of(picture, hit);
-  if (region.role == role_) say(facts, c, region, hit.row, hit.col);
+void RoleBox::add_facts(Facts& facts, const ViewContext& c, const Spot& at) const {
+  if (at.region.role == role_) say(facts, c, at.region, at.hit.row, at.hit.col);
 }
 
 // ---- content ----
@@ -184,8 +181,8 @@ Picture View::drawn(const ViewContext& c, const std::shared_ptr<void>& content) 
 }
 
 /// What a place is about; nothing: it is about nothing that has a name.
-static std::optional<Ref> place_at(const Content& content, const Picture& picture, const viz::Hit& hit) {
-  const auto ref = content.body->ref_at(picture, hit);
+static std::optional<Ref> place_at(const Content& content, const Spot& at) {
+  const auto ref = content.body->ref_at(at);
   return ref == Ref() ? std::nullopt : ref;
 }
 
@@ -193,13 +190,14 @@ Facts View::facts(const ViewContext& c, const Picture& picture, const viz::Hit& 
   Facts facts;
   const Content* content = content_of(picture);
   if (content == nullptr) return facts;
-  if (const auto ref = place_at(*content, picture, hit)) {
+  const Spot at{picture, hit, picture.regions[hit.region]};
+  if (const auto ref = place_at(*content, at)) {
     content->body->frame(facts.overlay, content->c, picture, *ref);
     add_place(facts, *ref, content->c);
     if (content->place_facts) content->place_facts(facts, *ref);
   }
-  content->body->add_facts(facts, content->c, picture, hit);
-  if (content->facts) content->facts(facts, c, picture, hit);
+  content->body->add_facts(facts, content->c, at);
+  if (content->facts) content->facts(facts, c, at);
   return facts;
 }
 
@@ -217,15 +215,18 @@ ViewActions View::on(const ViewContext& c, const Picture& picture, const viz::Hi
   const bool points = gesture.kind == Gesture::Kind::click || gesture.kind == Gesture::Kind::double_click;
   if (content != nullptr && points && content->c.run != c.run) return {};  // its places are another run's
   if (content != nullptr) {
+    const auto spot =
+        hit != nullptr ? std::optional<Spot>({picture, *hit, picture.regions[hit->region]}) : std::nullopt;
+    const Spot* const at = spot ? &*spot : nullptr;
     if (content->keys && gesture.kind == Gesture::Kind::key)
       if (auto actions = content->keys(c, gesture)) return *std::move(actions);
     if (content->on)
-      if (auto actions = content->on(c, picture, hit, gesture)) return *std::move(actions);
-    if (auto actions = content->body->on(c, picture, hit, gesture)) return *std::move(actions);
-    const bool clicks = gesture.kind == Gesture::Kind::click && hit != nullptr;
-    if (const auto ref = clicks ? place_at(*content, picture, *hit) : std::nullopt) {
+      if (auto actions = content->on(c, at, gesture)) return *std::move(actions);
+    if (auto actions = content->body->on(c, at, gesture)) return *std::move(actions);
+    const bool clicks = gesture.kind == Gesture::Kind::click && at != nullptr;
+    if (const auto ref = clicks ? place_at(*content, *at) : std::nullopt) {
       ViewActions actions = content->choose ? content->choose(c, *ref) : choice_of(*ref, c);
-      content->body->settle(actions, c, picture, *hit);
+      content->body->settle(actions, c, *at);
       return actions;
     }
   }

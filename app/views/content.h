@@ -44,6 +44,14 @@ struct Wish {
   float enough = 0;
 };
 
+/// A place in a picture, where the mouse is.
+struct Spot {
+  const Picture& picture;
+  const viz::Hit& hit;
+  const viz::Region& region;  ///< that was hit
+  viz::Rect cell() const { return region.cell_rect(hit.row, hit.col); }
+};
+
 /// A part of a picture: data and how it is shown.
 class Box {
  public:
@@ -73,18 +81,17 @@ class Box {
   // Of a picture that it was drawn in; what concerns other boxes' regions is passed over.
   /// What the place is about: from it follow its words, its commands, and the frames around all that is about
   /// the same. Nothing: the region is another box's.
-  virtual std::optional<Ref> ref_at(const Picture&, const viz::Hit&) const { return std::nullopt; }
+  virtual std::optional<Ref> ref_at(const Spot&) const { return std::nullopt; }
   /// Frames what is about this.
   virtual void frame(viz::Scene&, const ViewContext&, const Picture&, const Ref&) const {}
   /// What is said there besides: its numbers.
-  virtual void add_facts(Facts&, const ViewContext&, const Picture&, const viz::Hit&) const {}
-  virtual std::optional<ViewActions> on(const ViewContext&, const Picture&, const viz::Hit*,
-                                        const Gesture&) const {
+  virtual void add_facts(Facts&, const ViewContext&, const Spot&) const {}
+  virtual std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture&) const {
     return std::nullopt;
   }
   /// Adds to the actions of a click that selects another place what keeps its own place under the mouse, or
   /// brings it into view.
-  virtual void settle(ViewActions&, const ViewContext&, const Picture&, const viz::Hit&) const {}
+  virtual void settle(ViewActions&, const ViewContext&, const Spot&) const {}
   virtual void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const {}
 
  protected:
@@ -96,12 +103,11 @@ using BoxPtr = std::unique_ptr<Box>;
 class RoleBox : public Box {
  public:
   explicit RoleBox(int role) : role_(role) {}
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
+  std::optional<Ref> ref_at(const Spot& at) const override;
   /// Frames cells, or the whole region where all of it is about this.
   void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
              const Ref& ref) const override;
-  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
-                 const viz::Hit& hit) const override;
+  void add_facts(Facts& facts, const ViewContext& context, const Spot& at) const override;
 
  protected:
   /// What a cell is about; an empty Ref: nothing.
@@ -184,12 +190,10 @@ class Content {
   /// What a click on a place does; null: it selects what the place is about.
   std::function<ViewActions(const ViewContext&, const Ref&)> choose;
   /// Facts in addition to those of the boxes.
-  std::function<void(Facts&, const ViewContext&, const Picture&, const viz::Hit&)> facts;
+  std::function<void(Facts&, const ViewContext&, const Spot&)> facts;
   ViewKeys keys;  ///< other than what they mean in the boxes
   /// What a gesture means other than what the boxes say; nothing for other gestures.
-  std::function<std::optional<ViewActions>(const ViewContext&, const Picture&, const viz::Hit*,
-                                           const Gesture&)>
-      on;
+  std::function<std::optional<ViewActions>(const ViewContext&, const Spot*, const Gesture&)> on;
 
   bool shows() const { return message.empty() && body != nullptr; }
   /// Scroll positions besides those of the boxes.

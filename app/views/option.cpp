@@ -38,12 +38,9 @@ std::string expected(const OptionSpec& option) {
       option.default_value, [](bool) -> std::string { return "yes or no"; },
       [&](int) {
         if (option.choices.empty()) return "a whole number" + limits;
-        std::string names;
-        for (std::size_t i = 0; i < option.choices.size(); ++i) {
-          if (i > 0) names += i + 1 == option.choices.size() ? " or " : ", ";
-          names += option.choices[i].name;
-        }
-        return names;
+        std::vector<std::string> names;
+        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
+        return listed(names, " or ");
       },
       [&](double) { return "a number" + limits; },
       [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12"; },

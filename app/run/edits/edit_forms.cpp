@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/ascii.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
@@ -12,13 +13,6 @@ namespace headscope::app {
 using model::Site;
 
 const float kHiddenScore = -std::numeric_limits<float>::infinity();
-
-std::string listed(const std::vector<std::string>& words, std::string_view last) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    text.append(i == 0 ? "" : i + 1 == words.size() ? last : ", ").append(words[i]);
-  return text;
-}
 
 namespace {
 

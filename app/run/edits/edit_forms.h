@@ -15,9 +15,6 @@ using Place = model::EditSite;
 
 extern const float kHiddenScore;  ///< -inf; written "null"
 
-/// "a, b or c"; `last` is " or ".
-std::string listed(const std::vector<std::string>& words, std::string_view last);
-
 std::optional<model::Site> site_named(std::string_view short_name);
 /// By the name of its hook, in a layer what follows "blocks.5.": "attn.hook_z".
 std::optional<model::Site> site_of_hook(std::string_view hook, bool in_layer);

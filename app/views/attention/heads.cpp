@@ -337,23 +337,19 @@ class Maps final : public Box {
     scene.add(viz::StrokeRect{chosen.inset(-2), c.theme->accent, 2, 2});
     if (clips) scene.add(viz::PopClip{});
   }
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
-    const viz::Region& region = region_of(picture, hit);
-    if (region.role != kHead) return std::nullopt;
-    return Ref{.layer = region.id / heads(), .head = region.id % heads()};
+  std::optional<Ref> ref_at(const Spot& at) const override {
+    if (at.region.role != kHead) return std::nullopt;
+    return Ref{.layer = at.region.id / heads(), .head = at.region.id % heads()};
   }
   void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
     for (const viz::Region& region : picture.regions)
       if (region.role == kHead && region.id == ref.layer * heads() + ref.head)
         scene.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
   }
-  void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
-                 const viz::Hit& hit) const override {
-    const viz::Region& region = region_of(picture, hit);
-    if (region.role == kHead) add_map_facts(facts, c, thumbnails_, scale_, region.id, hit);
+  void add_facts(Facts& facts, const ViewContext& c, const Spot& at) const override {
+    if (at.region.role == kHead) add_map_facts(facts, c, thumbnails_, scale_, at.region.id, at.hit);
   }
-  std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::Hit*,
-                                const Gesture& gesture) const override {
+  std::optional<ViewActions> on(const ViewContext& c, const Spot*, const Gesture& gesture) const override {
     if (gesture.kind == Gesture::Kind::wheel) return on_wheel(c, tiles_.grid, gesture);
     if (gesture.kind == Gesture::Kind::key) return on_key(c, tiles_.grid, gesture.key);
     return std::nullopt;

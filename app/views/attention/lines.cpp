@@ -226,19 +226,18 @@ class Lines final : public Box {
   void paint(Picture& picture, const ViewContext& c) const override {
     viz::paint_links(picture, chart_, layout_, style_of(c));
   }
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
-    const int position = is_row() ? hit.col : hit.row;
-    return region_of(picture, hit).role == kKeys ? Ref{.key = position} : Ref{.query = position};
+  std::optional<Ref> ref_at(const Spot& at) const override {
+    const int position = is_row() ? at.hit.col : at.hit.row;
+    return at.region.role == kKeys ? Ref{.key = position} : Ref{.query = position};
   }
   /// All other lines fade.
   void frame(viz::Scene& scene, const ViewContext& c, const Picture&, const Ref& ref) const override {
     scene.add(viz::FillRect{layout_.drawing.inset(1), c.theme->surface.with_alpha(215)});
     viz::paint_link_lines(scene, chart_, links_at(ref), layout_, style_of(c));
   }
-  void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
-                 const viz::Hit& hit) const override {
+  void add_facts(Facts& facts, const ViewContext& c, const Spot& at) const override {
     constexpr std::size_t kNamed = 3;
-    const Ref ref = *ref_at(picture, hit);
+    const Ref ref = *ref_at(at);
     const std::vector<viz::Link> links = links_at(ref);
     for (std::size_t s = 0; s < sources_.size(); ++s) {
       std::string words;
@@ -255,10 +254,9 @@ class Lines final : public Box {
       facts.say(sources_[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
     }
   }
-  std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                                const Gesture& gesture) const override {
-    if (gesture.kind == Gesture::Kind::click && hit) {
-      const Ref ref = *ref_at(picture, *hit);
+  std::optional<ViewActions> on(const ViewContext& c, const Spot* at, const Gesture& gesture) const override {
+    if (gesture.kind == Gesture::Kind::click && at) {
+      const Ref ref = *ref_at(*at);
       const bool is_key = ref.key >= 0 || (gesture.modifiers.shift && has_own_keys(*c.run));
       return clicked(c, std::max(ref.query, ref.key), is_key);
     }

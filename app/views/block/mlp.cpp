@@ -306,9 +306,8 @@ void declare(Content& it) {
     made_plot.role = kCurve;
     const viz::FunctionPlot& plot = it.keep(std::move(made_plot));
     curve = may_be_left_out(curve_of(c, n, plot), "the curve");
-    it.facts = [&n, &plot, &rows = *list](Facts& facts, const ViewContext&, const Picture& picture,
-                                          const viz::Hit& hit) {
-      if (region_of(picture, hit).role == kCurve) rows.say_row(facts, nearest_row(n, plot, hit.col));
+    it.facts = [&n, &plot, &rows = *list](Facts& facts, const ViewContext&, const Spot& at) {
+      if (at.region.role == kCurve) rows.say_row(facts, nearest_row(n, plot, at.hit.col));
     };
   }
   std::string pushes =

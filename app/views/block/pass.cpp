@@ -64,11 +64,8 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   const model::Config& config = c.run->run->config;
   const int layer = c.selection.layer, last = config.n_layer - 1,
             known = static_cast<int>(pass.blocks.size());
-  const BlockPass none, &block = layer < known ? *pass.blocks[layer] : none;
-  // Vectors that are not known are empty; those of `none` do not outlive this function.
-  const auto of_block = [&](const std::vector<float>& vector) {
-    return layer < known ? std::span<const float>(vector) : std::span<const float>();
-  };
+  static const BlockPass kUnknown{};  // its vectors are empty
+  const BlockPass& block = layer < known ? *pass.blocks[layer] : kUnknown;
   const auto resid = [&](int at) {
     return at <= known ? std::span<const float>(pass.resid(at)) : std::span<const float>();
   };
@@ -97,19 +94,17 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   if (layer > 0)
     add(kBefore, layers_name(0, layer - 1), of_layer(layer) + "resid_pre", resid(layer),
         blocks + ", which block " + std::to_string(layer) + " then reads", {{Site::resid_pre, layer}});
-  add(kLn1, "ln_1", "normalized", of_block(block.ln_1), ln,
-      {{Site::ln1_scale, layer}, {Site::ln1_normalized, layer}});
-  add(kAttention, "attention", "attn_out", of_block(block.attn_out),
+  add(kLn1, "ln_1", "normalized", block.ln_1, ln, {{Site::ln1_scale, layer}, {Site::ln1_normalized, layer}});
+  add(kAttention, "attention", "attn_out", block.attn_out,
       grouped(config.n_head) + " heads of " + grouped(config.d_head()) + ", over " + positions,
       {{Site::attn_out, layer}}, Part::attention);
-  add(kAddAttention, "", "resid_mid", of_block(block.resid_mid), "the residual stream + what attention adds",
+  add(kAddAttention, "", "resid_mid", block.resid_mid, "the residual stream + what attention adds",
       {{Site::resid_mid, layer}});
-  add(kLn2, "ln_2", "normalized", of_block(block.ln_2), ln,
-      {{Site::ln2_scale, layer}, {Site::ln2_normalized, layer}});
-  add(kMlp, "MLP", "mlp_out", of_block(block.mlp_out),
+  add(kLn2, "ln_2", "normalized", block.ln_2, ln, {{Site::ln2_scale, layer}, {Site::ln2_normalized, layer}});
+  add(kMlp, "MLP", "mlp_out", block.mlp_out,
       d + " → " + grouped(config.n_inner) + " → " + d + ", of this position alone", {{Site::mlp_out, layer}},
       Part::mlp);
-  add(kAddMlp, "", "resid_post", of_block(block.resid_post), "the residual stream + what the MLP adds",
+  add(kAddMlp, "", "resid_post", block.resid_post, "the residual stream + what the MLP adds",
       {{Site::resid_post, layer}});
   if (layer < last)
     add(kAfter, layers_name(layer + 1, last), of_layer(last) + "resid_post", resid(last + 1), blocks,
@@ -379,10 +374,9 @@ void declare(Content& it) {
     if (line.edited) it.subtitle += "; " + line.vector;
   auto list = list_of(c, n);
   list->row_facts = [&](Facts& facts, int row) { add_step_facts(facts, c, n.lines[row]); };
-  it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
-    const viz::Region& region = region_of(picture, hit);
-    if (region.role == kChart) add_layer(facts, c, pass, hit.col);
-    if (region.role == kStrip) add_summands(facts, n, n.lines[region.id], hit.col);
+  it.facts = [&](Facts& facts, const ViewContext&, const Spot& at) {
+    if (at.region.role == kChart) add_layer(facts, c, pass, at.hit.col);
+    if (at.region.role == kStrip) add_summands(facts, n, n.lines[at.region.id], at.hit.col);
   };
   it.keys = arrows({1, 0});
   const std::string value = c.side == Side::difference ? "difference" : "value";

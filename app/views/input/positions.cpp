@@ -128,52 +128,50 @@ ViewActions step(const ViewContext& c, int by) {
 }
 
 /// Marks the column under the mouse in all regions, and in maps its row.
-void add_cross(viz::Scene& scene, const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+void add_cross(viz::Scene& scene, const ViewContext& c, const Spot& at) {
   const viz::Color color = c.theme->text_muted;
-  for (const viz::Region& region : picture.regions) {
-    if (region.role == kEncodingMap && region_of(picture, hit).role == kEncodingMap) {
-      viz::paint_crosshair(scene, region, hit.row, hit.col, color, color, style_of(c));
+  for (const viz::Region& region : at.picture.regions) {
+    if (region.role == kEncodingMap && at.region.role == kEncodingMap) {
+      viz::paint_crosshair(scene, region, at.hit.row, at.hit.col, color, color, style_of(c));
     } else {
-      const float x = region.cell_rect(0, hit.col).center().x;
+      const float x = region.cell_rect(0, at.hit.col).center().x;
       scene.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, color, 1});
     }
   }
 }
 
-void add_facts(Facts& facts, const ViewContext& c, const EncodingMaps& maps, const Picture& picture,
-               const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  add_cross(facts.overlay, c, picture, hit);
-  facts.say(position_words(c, hit.col));
+void add_facts(Facts& facts, const ViewContext& c, const EncodingMaps& maps, const Spot& at) {
+  const viz::Region& region = at.region;
+  add_cross(facts.overlay, c, at);
+  facts.say(position_words(c, at.hit.col));
   if (region.role == kEncodingCurves) {
     const std::string which = region.id == kLearned ? "learned " : "sinusoidal ";
     for (const int row : maps.curves)
       facts.number(which + (shows_cosines(c) ? "with " : "") + row_name(c, row) + ":",
-                   maps.cells[region.id].matrix.at(row, hit.col),
+                   maps.cells[region.id].matrix.at(row, at.hit.col),
                    row == maps.curves.back() ? Fact::Location::both : Fact::Location::tooltip);
     return;
   }
-  facts.say(shows_cosines(c) ? "with " + position_words(c, hit.row) : row_name(c, hit.row));
+  facts.say(shows_cosines(c) ? "with " + position_words(c, at.hit.row) : row_name(c, at.hit.row));
   if (shows_cosines(c))
-    facts.say("distance " + std::to_string(std::abs(hit.col - hit.row)), Fact::Location::tooltip);
-  facts.number("learned", maps.cells[kLearned].matrix.at(hit.row, hit.col));
-  facts.number("sinusoidal", maps.cells[kSinusoidal].matrix.at(hit.row, hit.col));
+    facts.say("distance " + std::to_string(std::abs(at.hit.col - at.hit.row)), Fact::Location::tooltip);
+  facts.number("learned", maps.cells[kLearned].matrix.at(at.hit.row, at.hit.col));
+  facts.number("sinusoidal", maps.cells[kSinusoidal].matrix.at(at.hit.row, at.hit.col));
   facts.said.back().unit = "(not GPT-2's)";
-  const bool drawn = std::ranges::count(maps.curves, hit.row) > 0;
+  const bool drawn = std::ranges::count(maps.curves, at.hit.row) > 0;
   if (!drawn || maps.curves.size() > 1)
-    facts.commands.push_back({(drawn ? "Hide the curve of " : "Show the curve of ") + row_name(c, hit.row),
-                              curve_toggled(c, hit.row)});
+    facts.commands.push_back({(drawn ? "Hide the curve of " : "Show the curve of ") + row_name(c, at.hit.row),
+                              curve_toggled(c, at.hit.row)});
 }
 
 /// Clicks toggle curves; arrows take other curves.
-std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                              const Gesture& gesture) {
+std::optional<ViewActions> on(const ViewContext& c, const Spot* at, const Gesture& gesture) {
   if (gesture.kind == Gesture::Kind::key) {
     return gesture.key == Key::left ? step(c, -1) : gesture.key == Key::right ? step(c, 1) : ViewActions{};
   }
-  if (!hit || region_of(picture, *hit).role != kEncodingMap) return std::nullopt;
-  if (gesture.kind == Gesture::Kind::click) return curve_toggled(c, hit->row);
-  const viz::Region& map = region_of(picture, *hit);
+  if (!at || at->region.role != kEncodingMap) return std::nullopt;
+  if (gesture.kind == Gesture::Kind::click) return curve_toggled(c, at->hit.row);
+  const viz::Region& map = at->region;
   return ZoomedMatrix{kEncodingZoom, c.options, map.row_count, map.col_count}.by(gesture, map.rect);
 }
 
@@ -203,9 +201,7 @@ void declare_maps(Content& it) {
                                             viz::superscript("2i/" + d) + ")"
                                       : sinusoid_formula(c.run->run->config.n_embd)})));
   it.table = [&] { return table(c, maps); };
-  it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
-    add_facts(facts, c, maps, picture, hit);
-  };
+  it.facts = [&](Facts& facts, const ViewContext&, const Spot& at) { add_facts(facts, c, maps, at); };
   it.on = on;
 }
 
@@ -286,10 +282,10 @@ void declare_shift(Content& it) {
   it.body = rows(boxes(notes(words_of(c, shift, curves.high >= kMaxError)),
                        curve_box(std::move(curves), height, {.role = kErrors})));
   it.table = [&] { return table(shift); };
-  it.facts = [&](Facts& facts, const ViewContext&, const Picture& picture, const viz::Hit& hit) {
-    if (hit.col >= std::ssize(shift.learned)) return;
-    add_cross(facts.overlay, c, picture, hit);
-    add_facts(facts, shift, hit.col);
+  it.facts = [&](Facts& facts, const ViewContext&, const Spot& at) {
+    if (at.hit.col >= std::ssize(shift.learned)) return;
+    add_cross(facts.overlay, c, at);
+    add_facts(facts, shift, at.hit.col);
   };
 }
 

@@ -103,14 +103,13 @@ Table table(const ViewContext& c, const PositionPath& answer, const Paths& paths
 }
 
 /// Drags and arrows turn the paths, all the way round, and tilt them, up to a view from above.
-std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::Hit* hit,
-                              const Gesture& gesture) {
+std::optional<ViewActions> on(const ViewContext& c, const Spot* at, const Gesture& gesture) {
   constexpr double kDegreesPerPixel = 0.4, kStep = 5;
   const auto step = [&](Key back, Key on) {
     return gesture.key == back ? -kStep : gesture.key == on ? kStep : 0;
   };
   double turn = step(Key::left, Key::right), tilt = step(Key::up, Key::down);
-  if (gesture.kind == Gesture::Kind::drag && hit) {
+  if (gesture.kind == Gesture::Kind::drag && at) {
     turn = kDegreesPerPixel * static_cast<double>(gesture.by.x);
     tilt = kDegreesPerPixel * static_cast<double>(gesture.by.y);
   }
@@ -121,16 +120,15 @@ std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::H
   return actions;
 }
 
-void add_facts(Facts& facts, const ViewContext& c, const Paths& paths, const Picture& picture,
-               const viz::Hit& hit) {
+void add_facts(Facts& facts, const ViewContext& c, const Paths& paths, const Spot& at) {
   if (c.options[kTilt] != 90) facts.commands.push_back({"View from above", {SetOption{&kTilt, 90.0}}});
   if (c.options[kTilt] != 0) facts.commands.push_back({"View from the side", {SetOption{&kTilt, 0.0}}});
-  const viz::Region& region = region_of(picture, hit);
+  const viz::Region& region = at.region;
   const viz::Path3& path = paths.of[region.id];
-  const int position = viz::nearest_point(viz::projected(path, region.rect),
-                                          region.cell_rect(hit.row, hit.col).center(), 0.8F * c.font_size);
+  const int position =
+      viz::nearest_point(viz::projected(path, region.rect), at.cell().center(), 0.8F * c.font_size);
   if (position < 0) return;
-  for (const viz::Region& in : picture.regions) {  // the same position in both panels
+  for (const viz::Region& in : at.picture.regions) {  // the same position in both panels
     const viz::Point p = viz::projected(paths.of[in.id], in.rect)[position];
     const float r = 1.25F * style_of(c).unit();
     facts.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
@@ -161,9 +159,7 @@ void declare(Content& it) {
   it.body = rows(boxes(beside(boxes(box_of(paths, kLearned), box_of(paths, kSinusoidal))),
                        notes({sinusoid_formula(c.run->run->config.n_embd)})));
   it.table = [&] { return table(c, kept, paths); };
-  it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
-    add_facts(facts, now, paths, picture, hit);
-  };
+  it.facts = [&](Facts& facts, const ViewContext& now, const Spot& at) { add_facts(facts, now, paths, at); };
   it.on = on;
 }
 

@@ -137,10 +137,9 @@ void declare_tokens(Content& it, bool is_list, bool is_strip) {
   if (!weights.empty())
     it.subtitle = "weight from query " + token_name(c.run->tokens, c.selection.query) + " in " +
                   head_name(c.selection.layer, c.selection.head);
-  it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
-    const viz::Region& region = region_of(picture, hit);
-    if (now.run == it.c.run && region.role == kChip)
-      add_facts(facts, now, n, statistics_of(now).get(), region.id);  // asked for at the mouse only
+  it.facts = [&](Facts& facts, const ViewContext& now, const Spot& at) {
+    if (now.run == it.c.run && at.region.role == kChip)
+      add_facts(facts, now, n, statistics_of(now).get(), at.region.id);  // asked for at the mouse only
   };
   it.table = [&] {
     Table table = list_of(it.c, n)->exported();

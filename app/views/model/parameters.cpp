@@ -343,14 +343,12 @@ void declare(Content& it) {
   std::vector<BoxPtr> about = boxes(notes({name + " [" + shape_of(parameter_of(c)) + "]",
                                            there ? statistics_of(*tensor) : it.why_missing(question)}));
   if (there) {
-    it.facts = [&c, name, tensor](Facts& facts, const ViewContext&, const Picture& picture,
-                                  const viz::Hit& hit) {
-      const viz::Region& region = region_of(picture, hit);
-      if (region.role != kMap && region.role != kBins) return;
-      facts.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.5F), c.theme->text, 1});
+    it.facts = [&c, name, tensor](Facts& facts, const ViewContext&, const Spot& at) {
+      if (at.region.role != kMap && at.region.role != kBins) return;
+      facts.overlay.add(viz::StrokeRect{at.cell().inset(-0.5F), c.theme->text, 1});
       facts.say(name);
-      region.role == kMap ? add_cell(facts, *tensor, hit)
-                          : add_bin(facts, *tensor, hit.col * TensorPicture::kBins / viz::kPlotColumns);
+      at.region.role == kMap ? add_cell(facts, *tensor, at.hit)
+                             : add_bin(facts, *tensor, at.hit.col * TensorPicture::kBins / viz::kPlotColumns);
     };
     const auto box = [tensor](Wish height, auto paint) {
       return custom({16, 40}, height,

@@ -217,23 +217,20 @@ class Circuits final : public Box {
     return count == n_.edges.size() ? "" : "room for the strongest " + std::to_string(count);
   }
 
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
+  std::optional<Ref> ref_at(const Spot& at) const override {
     constexpr float kReach = 16;  // of the mouse, in logical pixels
-    if (const int node = node_at(picture, hit); node >= 0) return drawn_->nodes[node].ref;
-    const int link = layered::shape_at(drawn_->links, layered::point_of(picture, hit), kReach);
+    if (const int node = node_at(at); node >= 0) return drawn_->nodes[node].ref;
+    const int link = layered::shape_at(drawn_->links, at.cell().center(), kReach);
     return link < 0 ? std::nullopt : std::optional(drawn_->links[link].ref);
   }
-  void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
-                 const viz::Hit& hit) const override {
-    if (const int node = node_at(picture, hit); node >= 0) return say_node(facts, c, node);
-    const auto ref = ref_at(picture, hit);
+  void add_facts(Facts& facts, const ViewContext& c, const Spot& at) const override {
+    if (const int node = node_at(at); node >= 0) return say_node(facts, c, node);
+    const auto ref = ref_at(at);
     if (ref) say_link(facts, c, *std::ranges::find(drawn_->links, ref->other, &Link::place));
   }
 
  private:
-  int node_at(const Picture& picture, const viz::Hit& hit) const {
-    return layered::shape_at(drawn_->nodes, layered::point_of(picture, hit), 0);
-  }
+  int node_at(const Spot& at) const { return layered::shape_at(drawn_->nodes, at.cell().center(), 0); }
   /// A link under the mouse: wider, in its own colour.
   static void mark(viz::Scene& scene, const ViewContext& c, const Link& link) {
     Link wider = link;

@@ -207,11 +207,11 @@ class Flow final : public Box {
     return words;
   }
 
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
-    const viz::Region& region = region_of(picture, hit);
+  std::optional<Ref> ref_at(const Spot& at) const override {
+    const viz::Region& region = at.region;
     if (region.role == kToken) return Ref{.query = region.id};
     if (region.role == kGuess) return Ref{.token = region.id};
-    const Item* item = drawing_->at(layered::point_of(picture, hit));
+    const Item* item = drawing_->at(at.cell().center());
     return item == nullptr ? std::nullopt : std::optional(item->ref);
   }
   void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
@@ -221,9 +221,8 @@ class Flow final : public Box {
           (region.role == kGuess && region.id == ref.token))
         scene.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
   }
-  void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
-                 const viz::Hit& hit) const override {
-    const viz::Region& region = region_of(picture, hit);
+  void add_facts(Facts& facts, const ViewContext& c, const Spot& at) const override {
+    const viz::Region& region = at.region;
     const Graph& graph = drawing_->graph();
     if (region.role == kToken) {
       const int index = graph.column_of(region.id);
@@ -232,7 +231,7 @@ class Flow final : public Box {
       say(facts, "its MLPs", graph.columns[index].mlp);
     } else if (region.role == kGuess) {
       facts.say(percent(std::ranges::find(n_.bars, region.id, &GuessBar::id)->probability));
-    } else if (const Item* item = drawing_->at(layered::point_of(picture, hit))) {
+    } else if (const Item* item = drawing_->at(at.cell().center())) {
       if (item->lines.empty()) facts.overlay.add(viz::StrokeRect{item->rect, c.theme->text, 1, 1});
       layered::paint_lines(facts.overlay, *item, c.theme->text, c);
       if (item->kind == Item::Kind::stream)

@@ -45,8 +45,4 @@ viz::Region region_of_points(int role, viz::Rect area) {
   return viz::Region::grid(role, 0, area, count(area.h), count(area.w));
 }
 
-viz::Point point_of(const Picture& picture, const viz::Hit& hit) {
-  return region_of(picture, hit).cell_rect(hit.row, hit.col).center();
-}
-
 }  // namespace headscope::app::layered

@@ -39,6 +39,5 @@ int shape_at(const Shapes& shapes, viz::Point at, float reach) {
 
 /// A region of cells so small that a cell is a point of the drawing.
 viz::Region region_of_points(int role, viz::Rect area);
-viz::Point point_of(const Picture& picture, const viz::Hit& hit);
 
 }  // namespace headscope::app::layered

@@ -382,11 +382,10 @@ void declare(Content& it) {
   it.body = rows(boxes(std::move(scale), std::move(grid)));
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_cell(facts, c, lens, ref.query, ref.other); };
   if (!columns.scrolls()) return;
-  it.on = [columns](const ViewContext& now, const Picture&, const viz::Hit* hit,
-                    Gesture gesture) -> std::optional<ViewActions> {
+  it.on = [columns](const ViewContext& now, const Spot* at, Gesture gesture) -> std::optional<ViewActions> {
     const TableRows shown = columns.with(now.options);
-    if (gesture.kind == Gesture::Kind::click && hit != nullptr)  // nothing moves under the mouse
-      return ViewActions{SelectQuery{hit->col}, shown.from(shown.first)};
+    if (gesture.kind == Gesture::Kind::click && at != nullptr)  // nothing moves under the mouse
+      return ViewActions{SelectQuery{at->hit.col}, shown.from(shown.first)};
     gesture.modifiers.shift |= gesture.by.x == 0;  // no rows scroll
     if (gesture.kind == Gesture::Kind::wheel) return shown.by_wheel(gesture);
     const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;

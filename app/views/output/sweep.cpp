@@ -234,25 +234,25 @@ ViewActions choose(const ViewContext& c, const Ref& ref) {
 
 /// Dragging over cells applies the edits of all of them, whether or not the sweep knows them yet. A double
 /// click applies one, or undoes it; with Shift they are about the whole row.
-std::optional<ViewActions> on(const ViewContext& c, const Swept& swept, const Picture& picture,
-                              const viz::Hit* hit, const Gesture& gesture) {
+std::optional<ViewActions> on(const ViewContext& c, const Swept& swept, const Spot* at,
+                              const Gesture& gesture) {
   const SweepOf& question = swept.question;
   const bool listed = is_listed(question.over);
-  if (hit == nullptr) return std::nullopt;
+  if (at == nullptr) return std::nullopt;
   const auto edits_at = [&](std::size_t cell) {
     const SweepPlace place = swept.place(cell);
     return question.edits(gesture.modifiers.shift && !listed ? whole_row(question, place) : place);
   };
   if (gesture.kind == Gesture::Kind::double_click) {
-    const int id = region_of(picture, *hit).id;
+    const int id = at->region.id;
     const std::size_t cell =
-        listed ? swept.cells[static_cast<std::size_t>(id)] : swept.cell(hit->row, hit->col);
+        listed ? swept.cells[static_cast<std::size_t>(id)] : swept.cell(at->hit.row, at->hit.col);
     const model::Edits edits = edits_at(cell);
     return edits.empty() ? ViewActions{} : toggled(edits.front());
   }
   if (gesture.kind != Gesture::Kind::drag || listed || !can_edit(c)) return std::nullopt;
   ViewActions actions;
-  for (const auto& [row, col] : dragged_cells(picture, *hit, gesture))
+  for (const auto& [row, col] : dragged_cells(*at, gesture))
     for (model::Edit& edit : edits_at(swept.cell(row, col))) actions.emplace_back(DragEdit{std::move(edit)});
   return actions;
 }
@@ -332,8 +332,8 @@ void declare(Content& it) {
   };
   it.choose = choose;
   if (is_by_position(swept.question.over)) it.keys = arrows({1, 0});
-  it.on = [&](const ViewContext& now, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-    return on(now, swept, picture, hit, gesture);
+  it.on = [&](const ViewContext& now, const Spot* at, const Gesture& gesture) {
+    return on(now, swept, at, gesture);
   };
   it.table = [&] { return table(c, swept); };
   it.body = rows(boxes(std::move(body), notes({state_of(c, swept), words_on_estimates(swept)})));

@@ -216,8 +216,7 @@ class TreeBox final : public RoleBox {
     return drawing_.only_whole && columns_.scrolls() ? "only the tokens that fit" : "";
   }
 
-  std::optional<ViewActions> on(const ViewContext&, const Picture&, const viz::Hit*,
-                                const Gesture& gesture) const override {
+  std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture& gesture) const override {
     if (gesture.kind != Gesture::Kind::wheel) return std::nullopt;
     ViewActions actions = lines_.by_wheel(gesture);
     std::ranges::move(columns_.by_wheel(gesture), std::back_inserter(actions));

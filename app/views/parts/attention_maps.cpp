@@ -143,9 +143,8 @@ ViewActions brush(const ViewContext& c, std::span<const std::pair<int, int>> cel
 }
 
 /// Marks the cells that the mouse crossed, or masks or unmasks them.
-ViewActions drag_over(const ViewContext& c, const Picture& picture, const viz::Hit& pressed,
-                      const Gesture& gesture) {
-  const std::vector<std::pair<int, int>> cells = dragged_cells(picture, pressed, gesture);
+ViewActions drag_over(const ViewContext& c, const Spot& pressed, const Gesture& gesture) {
+  const std::vector<std::pair<int, int>> cells = dragged_cells(pressed, gesture);
   const DragAction action = c.options[kDragAction];
   if (cells.empty()) return {};
   if (action == DragAction::shape) return brush(c, cells, gesture.kind == Gesture::Kind::click);
@@ -370,18 +369,18 @@ void AttentionMaps::say(Facts& facts, const ViewContext& c, const viz::Region&, 
   add_clearing(facts.commands, c);
 }
 
-std::optional<ViewActions> AttentionMaps::on(const ViewContext& c, const Picture& picture,
-                                             const viz::Hit* hit, const Gesture& gesture) const {
+std::optional<ViewActions> AttentionMaps::on(const ViewContext& c, const Spot* at,
+                                             const Gesture& gesture) const {
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
-  if (!hit || region_of(picture, *hit).role != role_) return std::nullopt;
+  if (!at || at->region.role != role_) return std::nullopt;
   const bool is_click = gesture.kind == Gesture::Kind::click;
   if ((is_click || gesture.kind == Gesture::Kind::drag) && c.options[kDragAction] != DragAction::off)
-    return drag_over(c, picture, *hit, gesture);
-  if (!is_click) return zoomed(c).by(gesture, region_of(picture, *hit).rect);
-  const bool same = hit->row == c.selection.query;
-  return ViewActions{SelectQuery{hit->row}, !may_see(c, hit->row, hit->col) ? SelectKey{}
-                                            : same                          ? clicked_key(c, hit->col)
-                                                                            : SelectKey{hit->col}};
+    return drag_over(c, *at, gesture);
+  if (!is_click) return zoomed(c).by(gesture, at->region.rect);
+  const bool same = at->hit.row == c.selection.query;
+  return ViewActions{SelectQuery{at->hit.row}, !may_see(c, at->hit.row, at->hit.col) ? SelectKey{}
+                                               : same ? clicked_key(c, at->hit.col)
+                                                      : SelectKey{at->hit.col}};
 }
 
 void AttentionMaps::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c,

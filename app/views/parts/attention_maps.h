@@ -64,7 +64,7 @@ class AttentionMaps final : public RoleBox {
   void paint(Picture& picture, const ViewContext& context) const override;
   void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
              const Ref& ref) const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
                                 const Gesture& gesture) const override;
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
                    const Picture& picture) const override;

@@ -116,8 +116,7 @@ void Grid::say(Facts& facts, const ViewContext& c, const viz::Region&, int row, 
   if (cell_facts) cell_facts(facts, row, col);
 }
 
-std::optional<ViewActions> Grid::on(const ViewContext& c, const Picture&, const viz::Hit*,
-                                    const Gesture& gesture) const {
+std::optional<ViewActions> Grid::on(const ViewContext& c, const Spot*, const Gesture& gesture) const {
   if (gesture.kind != Gesture::Kind::key || !moves_heads || gesture.modifiers.shift) return std::nullopt;
   if (gesture.key == Key::home) return ViewActions{SelectHead{c.selection.layer, 0}};
   if (gesture.key == Key::end)
@@ -262,8 +261,7 @@ void ShadedPrompt::say(Facts& facts, const ViewContext& c, const viz::Region& re
   facts.say(token_name(c.run->tokens, region.id) + ": not run");
 }
 
-std::optional<ViewActions> ShadedPrompt::on(const ViewContext& c, const Picture&, const viz::Hit*,
-                                            const Gesture& gesture) const {
+std::optional<ViewActions> ShadedPrompt::on(const ViewContext& c, const Spot*, const Gesture& gesture) const {
   if (first_line == nullptr || shown_ == 0) return std::nullopt;
   const TableRows lines = lines_in(c);
   if (gesture.kind == Gesture::Kind::wheel)
@@ -284,7 +282,7 @@ std::optional<ViewActions> ShadedPrompt::on(const ViewContext& c, const Picture&
   return nearest < 0 ? ViewActions() : ViewActions{SelectQuery{nearest}};
 }
 
-void ShadedPrompt::settle(ViewActions& actions, const ViewContext& c, const Picture&, const viz::Hit&) const {
+void ShadedPrompt::settle(ViewActions& actions, const ViewContext& c, const Spot&) const {
   if (actions.empty() || first_line == nullptr) return;
   const TableRows lines = lines_in(c);
   actions.emplace_back(lines.from(lines.first));

@@ -44,7 +44,7 @@ class Grid final : public RoleBox {
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
                                 const Gesture& gesture) const override;
 
  private:
@@ -90,10 +90,9 @@ class ShadedPrompt final : public RoleBox {
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
   std::string note() const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
                                 const Gesture& gesture) const override;
-  void settle(ViewActions& actions, const ViewContext& context, const Picture& picture,
-              const viz::Hit& hit) const override;
+  void settle(ViewActions& actions, const ViewContext& context, const Spot& at) const override;
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
                    const Picture& picture) const override;
 

@@ -58,10 +58,6 @@ Picture too_small(const ViewContext& c) {
   return picture;
 }
 
-const viz::Region& region_of(const Picture& picture, const viz::Hit& hit) {
-  return picture.regions[hit.region];
-}
-
 viz::Color text_on(const ViewContext& c, viz::Color ground) {
   return viz::text_on(*c.theme, ground);
 }

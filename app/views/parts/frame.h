@@ -15,8 +15,6 @@ Picture message(const ViewContext& context, std::string_view words);
 Picture too_small(const ViewContext& context);
 /// The message while an answer is computed.
 inline constexpr const char* kComputing = "computing…";
-/// The region of a hit.
-const viz::Region& region_of(const Picture& picture, const viz::Hit& hit);
 /// The colour of text on a coloured background: the theme's, or its opposite if that is easier to read.
 viz::Color text_on(const ViewContext& context, viz::Color ground);
 /// The area inside the margins, below a heading of this height.

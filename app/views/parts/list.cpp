@@ -269,48 +269,47 @@ TableRows List::shown_rows(const ViewContext& c) const {
   return rows.with(c.options);
 }
 
-int List::row_at(const Picture& picture, const viz::Hit& hit) const {
-  const viz::Region& region = region_of(picture, hit);
-  const bool hit_row = region.role == table.row_role || strips_at(picture, hit) != nullptr;
-  return hit_row && region.id < table.rows ? region.id : -1;
+int List::row_at(const Spot& at) const {
+  const bool hit_row = at.region.role == table.row_role || strips_at(at) != nullptr;
+  return hit_row && at.region.id < table.rows ? at.region.id : -1;
 }
 
-const ListColumn* List::strips_at(const Picture& picture, const viz::Hit& hit) const {
-  if (region_of(picture, hit).role != table.vector_role) return nullptr;
-  const auto is_hit = [&](const ListColumn& column) { return column.vector && column.vector_row == hit.row; };
+const ListColumn* List::strips_at(const Spot& at) const {
+  if (at.region.role != table.vector_role) return nullptr;
+  const auto is_hit = [&](const ListColumn& column) {
+    return column.vector && column.vector_row == at.hit.row;
+  };
   const auto column = std::ranges::find_if(columns_, is_hit);
   return column != columns_.end() ? &*column : nullptr;
 }
 
-std::optional<Ref> List::ref_at(const Picture& picture, const viz::Hit& hit) const {
-  const int row = row_at(picture, hit);
+std::optional<Ref> List::ref_at(const Spot& at) const {
+  const int row = row_at(at);
   const Ref ref = row >= 0 && refers_to ? refers_to(row) : Ref();
   return ref == Ref() ? std::nullopt : std::optional(ref);
 }
 
-void List::add_component(Facts& facts, const Picture& picture, const viz::Hit& hit) const {
-  const viz::Region& region = region_of(picture, hit);
-  if (region.role != table.vector_role) return;
+void List::add_component(Facts& facts, const Spot& at) const {
+  if (at.region.role != table.vector_role) return;
   const auto say = [&](const std::string& of, std::span<const float> vector, float factor) {
-    if (hit.col >= std::ssize(vector)) return;
-    facts.overlay.add(
-        viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.75F), context_.theme->text, 1.5F});
-    facts.number(of + "[" + std::to_string(hit.col) + "]", factor * vector[hit.col]);
+    if (at.hit.col >= std::ssize(vector)) return;
+    facts.overlay.add(viz::StrokeRect{at.cell().inset(-0.75F), context_.theme->text, 1.5F});
+    facts.number(of + "[" + std::to_string(at.hit.col) + "]", factor * vector[at.hit.col]);
   };
-  const auto fixed = std::ranges::find(fixed_, hit.row, &FixedStrip::which);
+  const auto fixed = std::ranges::find(fixed_, at.hit.row, &FixedStrip::which);
   if (fixed != fixed_.end()) say(fixed->name, fixed->vector, 1);
-  const ListColumn* column = strips_at(picture, hit);
-  if (column == nullptr || region.id >= table.rows) return;
+  const ListColumn* column = strips_at(at);
+  if (column == nullptr || at.region.id >= table.rows) return;
   say(column->file && !column->file->name.empty() ? column->file->name : column->heading,
-      column->vector(region.id), column->factors.empty() ? 1 : column->factors[region.id]);
+      column->vector(at.region.id), column->factors.empty() ? 1 : column->factors[at.region.id]);
 }
 
-void List::add_facts(Facts& facts, const ViewContext& c, const Picture& picture, const viz::Hit& hit) const {
-  add_component(facts, picture, hit);
-  const int row = row_at(picture, hit);
+void List::add_facts(Facts& facts, const ViewContext& c, const Spot& at) const {
+  add_component(facts, at);
+  const int row = row_at(at);
   if (row < 0) return;
-  for (const viz::Region& region : picture.regions)
-    if (region.role == table.row_role && region.id == row && !ref_at(picture, hit))
+  for (const viz::Region& region : at.picture.regions)
+    if (region.role == table.row_role && region.id == row && !ref_at(at))
       facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
   say_row(facts, row);
 }
@@ -335,10 +334,9 @@ void List::say_row(Facts& facts, int row) const {
   if (row_facts) row_facts(facts, row);
 }
 
-std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                                    const Gesture& gesture) const {
-  const bool clicks = gesture.kind == Gesture::Kind::click && hit != nullptr && on_click;
-  if (const int row = clicks ? row_at(picture, *hit) : -1; row >= 0) return on_click(c, row);
+std::optional<ViewActions> List::on(const ViewContext& c, const Spot* at, const Gesture& gesture) const {
+  const bool clicks = gesture.kind == Gesture::Kind::click && at != nullptr && on_click;
+  if (const int row = clicks ? row_at(*at) : -1; row >= 0) return on_click(c, row);
   const bool moves = gesture.kind == Gesture::Kind::key || gesture.kind == Gesture::Kind::wheel;
   if (!moves || rows_ == nullptr) return std::nullopt;
   const TableRows rows = shown_rows(c);
@@ -364,13 +362,12 @@ ViewActions List::choose_next(const ViewContext& c, const TableRows& rows, int b
   return actions;
 }
 
-void List::settle(ViewActions& actions, const ViewContext& c, const Picture& picture,
-                  const viz::Hit& hit) const {
+void List::settle(ViewActions& actions, const ViewContext& c, const Spot& at) const {
   if (actions.empty() || kept < 0 || rows_ == nullptr) return;
   const TableRows rows = shown_rows(c);
   if (!rows.scrolls()) return;
-  actions.emplace_back(row_at(picture, hit) >= 0 ? rows.from(rows.first)
-                                                 : SetOption{&rows_->first, rows_->first.default_value});
+  actions.emplace_back(row_at(at) >= 0 ? rows.from(rows.first)
+                                       : SetOption{&rows_->first, rows_->first.default_value});
 }
 
 void List::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture&) const {

@@ -224,13 +224,11 @@ class List final : public RoleBox {
   void paint(Picture& picture, const ViewContext& context) const override;
   /// Which rows are shown, and how many columns are not, but for those without importance.
   std::string note() const override;
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
-  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
-                 const viz::Hit& hit) const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+  std::optional<Ref> ref_at(const Spot& at) const override;
+  void add_facts(Facts& facts, const ViewContext& context, const Spot& at) const override;
+  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
                                 const Gesture& gesture) const override;
-  void settle(ViewActions& actions, const ViewContext& context, const Picture& picture,
-              const viz::Hit& hit) const override;
+  void settle(ViewActions& actions, const ViewContext& context, const Spot& at) const override;
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
                    const Picture& picture) const override;
 
@@ -254,11 +252,11 @@ class List final : public RoleBox {
   TableRows shown_rows(const ViewContext& context) const;
   bool lay_out(const ViewContext& context);
   /// The row that was hit, or whose strip was; -1: none.
-  int row_at(const Picture& picture, const viz::Hit& hit) const;
+  int row_at(const Spot& at) const;
   /// The column whose strip was hit; null: none.
-  const ListColumn* strips_at(const Picture& picture, const viz::Hit& hit) const;
+  const ListColumn* strips_at(const Spot& at) const;
   /// Says a strip's component that was hit.
-  void add_component(Facts& facts, const Picture& picture, const viz::Hit& hit) const;
+  void add_component(Facts& facts, const Spot& at) const;
   /// Chooses a row above or below the marked one, and scrolls to it.
   ViewActions choose_next(const ViewContext& context, const TableRows& rows, int by) const;
   void set_difference(ListColumn& column) const;

@@ -4,17 +4,16 @@
 
 namespace headscope::app {
 
-std::vector<std::pair<int, int>> dragged_cells(const Picture& picture, const viz::Hit& pressed,
-                                               const Gesture& gesture) {
+std::vector<std::pair<int, int>> dragged_cells(const Spot& pressed, const Gesture& gesture) {
   constexpr float kPixels = 2;  // logical pixels: no cell that can be aimed at is narrower
   const int steps = 1 + static_cast<int>(std::hypot(gesture.by.x, gesture.by.y) / kPixels);
   std::vector<std::pair<int, int>> cells;
   // All cells between the previous position of the mouse and this one.
   for (int i = 0; i <= steps; ++i) {
     const float back = 1 - static_cast<float>(i) / static_cast<float>(steps);
-    const auto hit = viz::hit_test(picture.regions,
+    const auto hit = viz::hit_test(pressed.picture.regions,
                                    {gesture.at.x - back * gesture.by.x, gesture.at.y - back * gesture.by.y});
-    if (!hit || hit->region != pressed.region) continue;
+    if (!hit || hit->region != pressed.hit.region) continue;
     if (cells.empty() || cells.back() != std::pair(hit->row, hit->col))
       cells.emplace_back(hit->row, hit->col);
   }

@@ -2,15 +2,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/views/view.h"
+#include "app/views/content.h"
 
 // How matrices are zoomed and panned.
 namespace headscope::app {
 
 /// The cells, (row, col), of the pressed region that the mouse crossed since the last gesture; for the first
 /// gesture including the cell where it was pressed.
-std::vector<std::pair<int, int>> dragged_cells(const Picture& picture, const viz::Hit& pressed,
-                                               const Gesture& gesture);
+std::vector<std::pair<int, int>> dragged_cells(const Spot& pressed, const Gesture& gesture);
 /// The first of `shown` cells, near `first`, such that `cell` is among them.
 inline double first_showing(double cell, double first, double shown) {
   return std::clamp(first, std::min(cell, cell + 1 - shown), cell);

@@ -122,30 +122,27 @@ class Stack final : public Box {
     return all;
   }
 
-  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
+  std::optional<Ref> ref_at(const Spot& at) const override {
     for (const Placed& one : placed_)
-      if (const auto ref = one.box->ref_at(picture, hit)) return ref;
+      if (const auto ref = one.box->ref_at(at)) return ref;
     return std::nullopt;
   }
   void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
     for (const Placed& one : placed_) one.box->frame(scene, c, picture, ref);
   }
-  void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
-                 const viz::Hit& hit) const override {
-    for (const Placed& one : placed_) one.box->add_facts(facts, c, picture, hit);
+  void add_facts(Facts& facts, const ViewContext& c, const Spot& at) const override {
+    for (const Placed& one : placed_) one.box->add_facts(facts, c, at);
   }
-  std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                                const Gesture& gesture) const override {
+  std::optional<ViewActions> on(const ViewContext& c, const Spot* at, const Gesture& gesture) const override {
     const bool wheel = gesture.kind == Gesture::Kind::wheel;  // the box under the mouse has it first
     for (const bool under_mouse : {true, false})
       for (const Placed& one : placed_)
         if (under_mouse == (!wheel || one.area.contains(gesture.at)))
-          if (auto actions = one.box->on(c, picture, hit, gesture)) return actions;
+          if (auto actions = one.box->on(c, at, gesture)) return actions;
     return std::nullopt;
   }
-  void settle(ViewActions& actions, const ViewContext& c, const Picture& picture,
-              const viz::Hit& hit) const override {
-    for (const Placed& one : placed_) one.box->settle(actions, c, picture, hit);
+  void settle(ViewActions& actions, const ViewContext& c, const Spot& at) const override {
+    for (const Placed& one : placed_) one.box->settle(actions, c, at);
   }
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c,
                    const Picture& picture) const override {
