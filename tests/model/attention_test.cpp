@@ -6,7 +6,7 @@
 namespace headscope::model::attention_test {
 namespace {
 
-constexpr int kDHead = 20, kHead = 1, kLayer = 1;
+constexpr int kDHead = 20, kLayer = 1;
 constexpr int kContext = 600;  // more pages than are read concurrently
 
 Config config() {
@@ -36,61 +36,10 @@ class Attention : public ::testing::Test {
       pages_.push_back(page);
     }
   }
-  HeadCache head() const { return head_of(config(), pages_, kLayer, kHead); }
-  float value(int position, int i) const {
-    return pages_[position / Page::kPositions]->v(kLayer, kHead)[position % Page::kPositions * kDHead + i];
-  }
 
   std::mt19937 generator_{3};
   std::vector<std::shared_ptr<Page>> pages_;
 };
-
-struct Block {
-  int first_query, queries;
-};
-constexpr Block kBlocks[] = {{0, 1}, {0, 64}, {63, 2}, {64, 64}, {128, 7}, {130, 64}, {199, 1}};
-
-/// Scores whose largest may be after the query, where it must be ignored.
-Surrounded random_scores(int queries, int keys, std::mt19937& generator) {
-  Surrounded scores(queries, keys);
-  std::normal_distribution<float> normal(0, 20);
-  for (int i = 0; i < queries; ++i) {
-    for (float& cell : scores.view().row(i)) cell = normal(generator);
-  }
-  return scores;
-}
-
-TEST_F(Attention, ThePatternOfScoresIsThatOfTheStagesToTheBit) {
-  model::Run run;
-  run.config = config();
-  for (const PanelKernels& kernels : runnable_kernels()) {
-    for (const auto& [first, queries] : kBlocks) {
-      const int keys = first + queries;
-      const Surrounded scores = random_scores(queries, keys, generator_);
-      Surrounded pattern = scores, stages = scores, z(queries, kDHead);
-      softmax_causal(kernels, config().attention_scale(kLayer), first, pattern.view());
-      weigh_values(kernels, head(), pattern.view(), z.view());
-
-      scale_and_mask(run, head(), first, stages.view());
-      softmax_masked(kernels, run, head(), first, stages.view());
-
-      for (int i = 0; i < queries; ++i) {
-        for (int key = 0; key < keys; ++key) {
-          ASSERT_EQ(pattern(i, key), stages(i, key)) << i << ", " << key;
-          ASSERT_EQ(pattern(i, key) == 0, key > first + i) << i << ", " << key;
-        }
-        for (int col = 0; col < kDHead; ++col) {
-          testing::DoubleSum expected;
-          for (int key = 0; key <= first + i; ++key)
-            expected.add(static_cast<double>(pattern(i, key)) * value(key, col));
-          ASSERT_NEAR(z(i, col), expected.sum, expected.tolerance(keys)) << i << ", " << col;
-        }
-      }
-      EXPECT_TRUE(z.surroundings_untouched());
-      EXPECT_TRUE(pattern.surroundings_untouched());
-    }
-  }
-}
 
 TEST_F(Attention, OneQueryInSeveralHeadsIsEachAloneToTheBit) {
   constexpr float kScale = 0.3F;

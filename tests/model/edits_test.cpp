@@ -188,12 +188,6 @@ TEST_F(EditsTest, WhatIsPatchedMayComeFromAnEditedRun) {
                ids);
 }
 
-TEST_F(EditsTest, AnEmptyListIsNoEdit) {
-  const auto found = run(tokens_of(5), plan({}));
-  EXPECT_EQ(found->plan, nullptr);
-  EXPECT_EQ(kept_values(*found), kept_values(*run(tokens_of(5), nullptr)));
-}
-
 // --- amount of computation ---
 
 TEST_F(EditsTest, OnlyWhatComesAfterTheFirstEditIsComputed) {

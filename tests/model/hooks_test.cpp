@@ -59,23 +59,5 @@ TEST(HookPoints, AGlobThatMatchesNothingIsAnError) {
   }
 }
 
-TEST(Hooks, CallsTheCallbacksOfAPointInTurn) {
-  Hooks hooks;
-  EXPECT_TRUE(hooks.empty());
-  EXPECT_FALSE(hooks.wants({Site::q, 0}));
-  std::vector<int> called;
-  hooks.watch({Site::q, 1}, [&](const ConstActivation2d&) { called.push_back(1); });
-  hooks.watch({Site::k, 1}, [&](const ConstActivation2d&) { called.push_back(2); });
-  hooks.watch({Site::q, 1}, [&](const ConstActivation2d& piece) { called.push_back(3 + piece.head); });
-  EXPECT_FALSE(hooks.empty());
-  EXPECT_TRUE(hooks.wants({Site::q, 1}));
-  EXPECT_FALSE(hooks.wants({Site::q, 0}));
-  ConstActivation2d piece;
-  piece.point = {Site::q, 1};
-  piece.head = 7;
-  hooks.call(piece);
-  EXPECT_THAT(called, ElementsAre(1, 10));
-}
-
 }  // namespace
 }  // namespace headscope::model::hooks_test

@@ -8,17 +8,6 @@ namespace {
 
 constexpr std::size_t kFloats = 1000, kBytes = kFloats * sizeof(float);
 
-TEST(PageMemory, GivesOutAgainWhatCameBack) {
-  PageMemory memory;
-  memory.keep_at_most(10 * kBytes);
-  FloatMemory first = memory.take(kFloats);
-  const float* where = first.get();
-  memory.give_back(std::move(first), kFloats);
-  const FloatMemory second = memory.take(kFloats), third = memory.take(kFloats);
-  EXPECT_EQ(second.get(), where);
-  EXPECT_NE(third.get(), where);
-}
-
 TEST(PageMemory, CountsWhatIsInUseAgainstTheBound) {
   PageMemory memory;
   memory.keep_at_most(2 * kBytes);

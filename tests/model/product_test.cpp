@@ -44,39 +44,6 @@ TEST_P(Product, WithColumnsIsThatOfDoublesWhereverItBeginsAndEnds) {
   }
 }
 
-TEST_P(Product, WithPanelIsThatOfDoublesForAnyOfThem) {
-  constexpr int kDepth = 200, kCols = 150;
-  const PackedWeights w(kDepth, kCols, GetParam(), generator);
-  const GuardedMemory<float> scratch{std::vector<float>(product_scratch())};
-  for (const PanelKernels& kernels : runnable_kernels()) {
-    for (const int rows : {1, 7, 128}) {
-      const NumberMatrix x(rows, kDepth, Precision::f32, generator);
-      for (const auto& [panel, cols] : {std::pair{0, 64}, {1, 64}, {1, 10}, {2, 22}, {2, 1}}) {
-        Surrounded y(rows, cols);
-        product_with_panel(kernels, x.view(), w.matrix(), panel, scratch.data(), y.view());
-        expect_product(
-            y, x, [&, from = panel * kPanelCols](int k, int j) { return w(k, from + j); }, rows, kDepth,
-            cols);
-      }
-    }
-  }
-}
-
-TEST_P(Product, WithSliceIsThatOfDoublesForAnyRowsOfTheWeights) {
-  Workers workers(2);
-  constexpr int kDepth = 301, kCols = 97;
-  const PackedWeights w(kDepth, kCols, GetParam(), generator);
-  for (const int rows : {1, 4, 130}) {
-    for (const auto& [first, depth] : {std::pair{0, 301}, {20, 270}, {64, 64}, {300, 1}, {127, 3}}) {
-      const NumberMatrix x(rows, depth, Precision::f32, generator, 2);
-      Surrounded y(rows, kCols);
-      product_with_slice(x.view(), w.matrix(), first, workers, y.view());
-      expect_product(
-          y, x, [&, from = first](int k, int j) { return w(from + k, j); }, rows, depth, kCols);
-    }
-  }
-}
-
 TEST_P(Product, IsTheSameToTheBitForAnyNumberOfThreads) {
   constexpr int kDepth = 96, kCols = 1000, kFirst = 128, kFirstRow = 30;
   const PackedWeights w(kDepth, kCols, GetParam(), generator);

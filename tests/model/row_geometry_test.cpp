@@ -1,5 +1,4 @@
-// Cosines, principal directions and linear maps compared with numbers computed by hand, and with Eigen's own
-// methods.
+// Principal directions and linear maps against what defines them.
 #include "model/maths/decompositions.h"
 
 #include "model/files/error.h"
@@ -8,7 +7,6 @@
 namespace headscope::model::row_geometry_test {
 namespace {
 
-using ::testing::FloatNear;
 using ::testing::Pointwise;
 
 ConstFloatRows rows_of(const std::vector<float>& values, int cols) {
@@ -21,15 +19,6 @@ std::vector<float> noise(std::size_t count, unsigned seed) {
   std::vector<float> values(count);
   for (float& v : values) v = normal(random);
   return values;
-}
-
-TEST(RowGeometry, CosinesAreThoseOfTheAnglesBetweenRows) {
-  const std::vector<float> x{3, 0, 1, 1, 0, 5, -2, 0};
-  Workspace workspace(2);
-  const float root = std::sqrt(0.5F);
-  EXPECT_THAT(cosines(rows_of(x, 2), workspace),
-              Pointwise(FloatNear(1e-6F), {1.F, root, 0.F, -1.F, root, 1.F, root, -root, 0.F, root, 1.F, 0.F,
-                                           -1.F, -root, 0.F, 1.F}));
 }
 
 TEST(RowGeometry, ARowOfZerosHasNoCosine) {

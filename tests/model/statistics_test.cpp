@@ -241,14 +241,5 @@ TEST_F(Sweeps, LensOfNaNHasNoRankAndNoDivergence) {
   }
 }
 
-TEST_F(Sweeps, LensCanBeStopped) {
-  Workspace workspace(1);
-  std::stop_source source;
-  source.request_stop();
-  const std::vector<float> rows = ten_rows_of(*run_, 1);
-  EXPECT_THROW(transformer_->lens(rows, 10, std::vector{1}, 5, workspace, source.get_token()), Stopped);
-  EXPECT_TRUE(transformer_->lens({}, 10, {}, 5, workspace).empty());
-}
-
 }  // namespace
 }  // namespace headscope::model::statistics_test

@@ -81,21 +81,6 @@ TEST(Pretokenizer, EveryCodePointHasTheOraclesClass) {
   }
 }
 
-TEST(ByteAlphabet, NamesEveryByteAndBack) {
-  for (int byte = 0; byte < 256; ++byte) {
-    const std::string name = name_of_byte(static_cast<unsigned char>(byte));
-    EXPECT_EQ(bytes_of_name(name), std::string(1, static_cast<char>(byte)));
-  }
-  EXPECT_EQ(name_of_byte(' '), "Ġ");
-  EXPECT_EQ(name_of_byte('\n'), "Ċ");
-  EXPECT_EQ(name_of_byte('A'), "A");
-  EXPECT_EQ(name_of_byte(0xe9), "é");
-  EXPECT_EQ(bytes_of_name("Ġthe"), " the");
-  for (const char* foreign : {"a b", "漢", "\xc3", "\xff", "ń ", "ō", "\n"}) {
-    EXPECT_EQ(bytes_of_name(foreign), std::nullopt) << foreign;
-  }
-}
-
 // --- The tokenizer as a whole ---
 
 TEST(Tokenizer, KnowsItsTokens) {

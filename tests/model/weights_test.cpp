@@ -102,24 +102,6 @@ TEST(Weights, EmbeddingsAreComparedWithAVector) {
   }
 }
 
-TEST(Parameters, OfAConfigurationAreThoseThatAreLoaded) {
-  for (const char* tied : {"", ",\"tie_word_embeddings\":false"}) {
-    const Gpt2Shape shape{};
-    const TemporaryFolder folder;
-    std::vector<RawTensor> tensors = gpt2_tensors(shape);
-    if (*tied != 0)
-      tensors.push_back(testing::random_tensor("lm_head.weight", "F32", {shape.vocabulary, shape.width}, 5));
-    write_gpt2(folder, gpt2_config(shape, tied), tensors);
-    const auto transformer = Transformer::load(folder.path());
-    const std::vector<Parameter> all = parameters_of(transformer->config());
-    ASSERT_EQ(all.size(), transformer->parameters().size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      EXPECT_EQ(all[i].name, transformer->parameters()[i].name);
-      EXPECT_EQ(all[i].shape, transformer->parameters()[i].shape);
-    }
-  }
-}
-
 TEST(Weights, NumbersThatFloat16CannotHoldAreAnError) {
   const float large = 65519.0F, too_large = 65520.0F;
   const std::string name = "h.1.mlp.c_fc.weight";

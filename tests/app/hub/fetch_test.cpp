@@ -390,13 +390,6 @@ TEST_F(HubFetch, GivesUpWhenItAlwaysBreaksAndGoesOnTheNextTime) {
   EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=5000-"));
 }
 
-TEST_F(HubFetch, GoesOnAsLongAsSomethingNewComes) {
-  hub_.files["model.safetensors"] = std::string(std::size_t{10} << 20, 'w');
-  from_store([](WebReply& reply) { reply.cut_content = std::size_t{1} << 20; });
-  expect_whole(fetch());
-  EXPECT_GT(waits_.size(), 5U) << "more attempts than without anything new";
-}
-
 TEST_F(HubFetch, WhatIsThereAndWrongIsNoProgress) {
   constexpr std::size_t kStep = std::size_t{1} << 20;
   hub_.files["model.safetensors"] = std::string(10 * kStep, 'w');

@@ -193,23 +193,6 @@ TEST_F(PatternFiles, RefuseWhatIsNoneWithASentence) {
   EXPECT_THAT(refusal(bytes.substr(0, bytes.size() - 5)), HasSubstr("truncated"));
 }
 
-TEST_F(PatternFiles, CutShortWhileOpenAreASentenceAndNoCrash) {
-  const auto patterns = open(pattern_tensors({2, 2, 16, 16}, causal_weight));
-  std::filesystem::resize_file(folder_.path() / "some.safetensors", 600);
-  std::vector<float> rows(16 * 16);
-  EXPECT_THROW(patterns->read(1, 1, 0, rows), model::LoadError);
-}
-
-TEST_F(PatternFiles, WrittenToWhileOpenAreNotMixedWithWhatTheyWere) {
-  const auto patterns = open(pattern_tensors({2, 3, 5, 5}, causal_weight));
-  std::vector<float> row(5);
-  EXPECT_NO_THROW(patterns->read(0, 0, 0, row));
-  const auto written = std::filesystem::last_write_time(patterns->path());
-  std::filesystem::last_write_time(patterns->path(), written + std::chrono::seconds(1));
-  EXPECT_THAT(message_of<model::LoadError>([&] { patterns->read(0, 0, 0, row); }),
-              HasSubstr("has changed since it was opened"));
-}
-
 // ---- questions about patterns ----
 
 TEST_F(PatternFiles, AnswerWhatIsAskedOfPatterns) {
@@ -264,18 +247,6 @@ TEST_F(PatternFiles, HaveHeadMetrics) {
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::previous]));
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::self]));
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::distance]));
-}
-
-TEST_F(PatternFiles, SayThatTheRestNeedsWeights) {
-  const auto of = run(pattern_tensors({2, 2, 4, 4}, causal_weight));
-  for (const Question& question :
-       {Question(StagesOf{0, 0}), Question(NextAfter{-1}), Question(WeightedValuesOf{0, 0}),
-        Question(MetricsOnRepeated{}), Question(StagesOf{0, 0}).on_baseline()}) {
-    const Answer answer = question.compute(*of, {workspace_, {}, nullptr, nullptr, {}});
-    EXPECT_EQ(answer.value, nullptr);
-    EXPECT_EQ(answer.failure,
-              "this needs a model's weights; \"some.safetensors\" holds only attention patterns");
-  }
 }
 
 TEST_F(PatternFiles, HaveTheirKeysComparedByWhatTheyAreCalledToo) {

@@ -170,17 +170,6 @@ TEST(Memo, AFailureIsForgottenWithTheNextRun) {
   EXPECT_EQ(memo.find(BlobOf{1}), nullptr);
 }
 
-struct SameHash : BlobOf {
-  std::size_t hash() const { return 1; }
-};
-
-TEST(Memo, QuestionsWithEqualHashesAreToldApart) {
-  Memo memo(100 * kPage);
-  memo.show(prompt_run({1}));
-  for (int i = 0; i < 3; ++i) memo.keep(SameHash{{i}}, blob(static_cast<std::size_t>(i)));
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(memo.find(SameHash{{i}})->bytes, static_cast<std::size_t>(i));
-}
-
 TEST(Memo, AnAnswerIsOfWhatItDependsOn) {
   const Question own = BlobOf{1}, there = own.on_baseline(), between = own.difference();
   const auto compared = [](int token, std::vector<int> baseline, std::vector<int> aligned) {

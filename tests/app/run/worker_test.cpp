@@ -314,7 +314,7 @@ TEST(Alignment, IsByPositionOrByTheLongestCommonSubsequence) {
             (std::vector<int>{0, -1, 1}));
 }
 
-/// The lengths of the prompt and of its baseline. Nothing can be subtracted from 0.
+/// As many tokens as are counted. Nothing can be subtracted from 0.
 struct Length {
   int tokens = 0;
   std::optional<Length> minus(const Length& before, const PromptRun&) const {
@@ -323,45 +323,6 @@ struct Length {
   }
   std::size_t bytes() const { return sizeof tokens; }
 };
-struct LengthOf {
-  static constexpr std::string_view kName = "length";
-  static constexpr bool kQuick = true;
-  bool operator==(const LengthOf&) const = default;
-  Length compute(const PromptRun& run, const Computation<Length>&) const { return {run.run->length()}; }
-};
-
-TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfTheDifference) {
-  const Question length(LengthOf{}), there = length.on_baseline(), difference = length.difference();
-  EXPECT_FALSE(there == length);
-  EXPECT_FALSE(difference == there);
-  EXPECT_TRUE(difference == Question(LengthOf{}).difference());
-  ASSERT_TRUE(length.has_difference());
-  EXPECT_FALSE(Question(say("hello")).has_difference());
-  EXPECT_EQ(there.name(), "length");
-  EXPECT_EQ(difference.name(), "difference in length");
-  want_.questions = {length, there, difference};
-  want_.second = Prompt{"The king", {}, false};
-  const auto tokens = [](const Snapshot& shown, const Question& question) {
-    const auto known = shown.answers.find(question);
-    return known ? std::static_pointer_cast<const Length>(known->value)->tokens : -1;
-  };
-  auto shown = show("The old king had a");
-  EXPECT_EQ(tokens(*shown, length), 5);
-  EXPECT_EQ(tokens(*shown, there), 2);
-  EXPECT_EQ(tokens(*shown, difference), 3);
-  // Answers about another comparison are not used for this one.
-  want_.second = Prompt{"The", {}, false};
-  shown = settled();
-  EXPECT_EQ(tokens(*shown, length), 5);
-  EXPECT_EQ(tokens(*shown, there), 1);
-  EXPECT_EQ(tokens(*shown, difference), 4);
-  // Without a baseline both sides are the run itself.
-  want_.second = {};
-  shown = settled();
-  EXPECT_EQ(shown->run->baseline, nullptr);
-  EXPECT_EQ(tokens(*shown, there), 5);
-  EXPECT_EQ(tokens(*shown, difference), 0);
-}
 
 /// Counts up to the prompt's length, and shows each number.
 struct CountOf {
