@@ -1,6 +1,7 @@
 // The residual stream as a graph: what edges carry, by first-order estimates and with edges cut, against a
 // pass in double precision in which every part of the model reads a stream of its own.
 
+#include "model/files/error.h"
 #include "tests/model/gradients_fixture.h"
 #include "tests/support/matchers.h"
 #include "tests/support/reference_circuit.h"
@@ -176,6 +177,25 @@ TEST_F(CircuitTest, TheNumberOfThreadsChangesNoBit) {
   EXPECT_EQ(sums[2], sums[0]);
   EXPECT_EQ(values[1], values[0]);
   EXPECT_EQ(values[2], values[0]);
+}
+
+TEST_F(CircuitTest, RefusesEditedRunsAndStops) {
+  const std::vector<int> tokens = tokens_of(5);
+  const auto edited = run(tokens, {SetValues{{{Site::z, 0}, 0, {}, {}}, {0}}});
+  const auto plain = run(tokens);
+  const StreamWrites writes = transformer_->stream_writes(*plain, workspace_);
+  std::vector<double> sums(of_.edges());
+  const int columns = graph_.edge_count();
+  const Rows<double> out{sums.data(), 1, columns, columns};
+  const Metric metric = TokenLogit{3, 4};
+  EXPECT_THROW(transformer_->attribute_edges(*edited, metric, writes, 1, out, workspace_), RunError);
+  std::stop_source stopped;
+  stopped.request_stop();
+  EXPECT_THROW(transformer_->attribute_edges(*plain, metric, writes, 1, out, workspace_, stopped.get_token()),
+               Stopped);
+  EXPECT_THROW(transformer_->cut_pass(*plain, writes.embedding, writes, of_.some_edges(1), metric, workspace_,
+                                      stopped.get_token()),
+               Stopped);
 }
 
 }  // namespace

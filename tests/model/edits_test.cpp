@@ -272,15 +272,10 @@ TEST_F(EditsTest, WatchersSeeWhatEditsLeft) {
 
 // --- rejected edits ---
 
-struct RejectedEdit {
-  Edit what;
-  const char* says;
-};
-
 TEST_F(EditsTest, AWrongOneIsOneSentence) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<int> ids{1, 2, 3};
-  const std::vector<RejectedEdit> all{
+  const std::vector<std::pair<Edit, const char*>> all{
       {ScaleValues{{{Site::z, 3}, {}, {}, {}}, 0}, "names layer 3, but the model has layers 0 to 2"},
       {ScaleValues{{{Site::z, 1}, 3, {}, {}}, 0}, "names head 3, but the model has heads 0 to 2"},
       {ScaleValues{{{Site::mlp_out, 1}, 0, {}, {}}, 0}, "names a head, but this site is not split by head"},
@@ -304,12 +299,12 @@ TEST_F(EditsTest, AWrongOneIsOneSentence) {
       {SetMask{{}, {}, {{true, false}, {false, false}}}, "has a mask whose query 1 sees no key"},
       {SetPositionIds{std::vector<int>(201)}, "has 201 position ids"},
   };
-  for (const RejectedEdit& refused : all) {
-    const std::string said = message_of<RunError>([&] {
-      plan({ScaleValues{{{Site::z, 0}, {}, {}, {}}, 2}, refused.what});
+  for (const auto& [edit, says] : all) {
+    const std::string said = message_of<RunError>([&, &what = edit] {
+      plan({ScaleValues{{{Site::z, 0}, {}, {}, {}}, 2}, what});
     });
-    EXPECT_THAT(said, HasSubstr(refused.says));
-    EXPECT_THAT(said, HasSubstr("the edit of " + hook_name(point_of(refused.what))));
+    EXPECT_THAT(said, HasSubstr(says));
+    EXPECT_THAT(said, HasSubstr("the edit of " + hook_name(point_of(edit))));
     EXPECT_EQ(said.find('\n'), std::string::npos);
   }
 }

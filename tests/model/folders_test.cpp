@@ -450,13 +450,6 @@ TEST(BadModel, EveryTensorIsMissedAndItsShapeChecked) {
   }
 }
 
-TEST(BadModel, SizesMustFitTheConfiguration) {
-  const Tensors tensors = gpt2_tensors({});
-  expect_load_sentence(load_message(gpt2_config({.width = 16}), tensors), "model.safetensors", "[300, 16]");
-  expect_load_sentence(load_message(gpt2_config({}, R"(,"n_inner":12)"), tensors), "model.safetensors",
-                       "[8, 12]");
-}
-
 TEST(BadModel, AFolderThatIsNoneSaysWhatIsMissing) {
   const TemporaryFolder folder;
   EXPECT_THAT(load_message(folder.path() / "no such folder"), HasSubstr("no such folder"));

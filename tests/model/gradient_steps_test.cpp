@@ -14,13 +14,6 @@ namespace {
 
 // --- products ---
 
-/// Compares y with products with the transposed of a part of w.
-void expect_transposed(const Surrounded& y, const NumberMatrix& x, const PackedWeights& w, MatrixCorner at,
-                       int rows, int depth, int cols) {
-  expect_product(
-      y, x, [&](int j, int k) { return w(at.row + k, at.col + j); }, rows, cols, depth);
-}
-
 class TransposedProduct : public ::testing::TestWithParam<Precision> {
  protected:
   std::mt19937 generator_{7};
@@ -42,24 +35,11 @@ TEST_P(TransposedProduct, IsThatOfDoublesForAnyShape) {
         const NumberMatrix x(rows, cols, Precision::f32, generator_, 7);
         Surrounded y(rows, depth);
         product_with_transposed(x.view(), w.matrix(), {}, workers, transposed_, y.view());
-        expect_transposed(y, x, w, {}, rows, depth, cols);
+        expect_product(
+            y, x, [&](int j, int k) { return w(k, j); }, rows, cols, depth);
       }
     }
   }
-}
-
-TEST_P(TransposedProduct, OfAPartOfTheMatrixIsThatOfDoubles) {
-  Workers workers(2);
-  constexpr int kDepth = 150, kCols = 301, kRows = 9;
-  const PackedWeights w(kDepth, kCols, GetParam(), generator_);
-  for (const MatrixCorner at : {MatrixCorner{0, 0}, {3, 0}, {0, 1}, {17, 63}, {64, 64}, {149, 300}})
-    for (const auto& [depth, cols] : {std::pair{1, 1}, {1, 200}, {100, 70}, {133, 238}}) {
-      if (at.row + depth > kDepth || at.col + cols > kCols) continue;
-      const NumberMatrix x(kRows, cols, Precision::f32, generator_, 1);
-      Surrounded y(kRows, depth);
-      product_with_transposed(x.view(), w.matrix(), at, workers, transposed_, y.view());
-      expect_transposed(y, x, w, at, kRows, depth, cols);
-    }
 }
 
 TEST_P(TransposedProduct, IsTheSameToTheBitForAnyNumberOfThreadsAndRows) {

@@ -155,18 +155,13 @@ TEST_F(GradientsTest, AreStopped) {
 
 // --- rejected metrics and runs ---
 
-struct RejectedMetric {
-  Metric metric;
-  const char* says;
-};
-
 TEST_F(GradientsTest, AWrongMetricIsOneSentence) {
   const auto of = run(tokens_of(4)), single = run(tokens_of(1));
   std::vector<float> nan = some_logits(kVocabulary), hidden(kVocabulary, -kInfinity);
   nan[4] = std::numeric_limits<float>::quiet_NaN();
   const char* ids = "but the model's vocabulary has the ids 0 to 89";
   const char* positions = "but the run has positions 0 to 3";
-  const std::vector<RejectedMetric> all{
+  const std::vector<std::pair<Metric, const char*>> all{
       {TokenLogit{90}, ids},
       {LogitDifference{0, 90}, "names the token 90"},
       {LogProbability{90}, ids},
@@ -177,7 +172,8 @@ TEST_F(GradientsTest, AWrongMetricIsOneSentence) {
       {Divergence{hidden}, "is not a distribution"},
   };
   for (const auto& [metric, says] : all) {
-    const std::string said = message_of<RunError>([&] { transformer_->gradients(*of, metric, workspace_); });
+    const std::string said =
+        message_of<RunError>([&, &what = metric] { transformer_->gradients(*of, what, workspace_); });
     EXPECT_THAT(said, HasSubstr(says));
     EXPECT_TRUE(testing::is_sentence(said)) << said;
   }

@@ -109,7 +109,7 @@ DrawnScale::DrawnScale(DrawnPage& page, Image bar, Kind kind) : bar_(std::move(b
     const auto number = read_number(box.text);
     if (!number) continue;
     const Point at = box.bounds.center();
-    marks_.push_back({upright ? (r.bottom() - at.y) / r.h : at.x < r.x ? 0 : 1, number->value, box.text});
+    marks_.push_back({upright ? (r.bottom() - at.y) / r.h : at.x < r.x ? 0 : 1, number->value});
   }
   std::sort(marks_.begin(), marks_.end(), [](const Mark& a, const Mark& b) { return a.part < b.part; });
 }

@@ -71,9 +71,7 @@ class DrawnScale {
   struct Mark {
     double part = 0;  ///< position on the bar, 0 at its low end
     double value = 0;
-    std::string text;
   };
-  const std::vector<Mark>& marks() const { return marks_; }
   double low() const { return at(0); }
   double high() const { return at(1); }
 

@@ -83,7 +83,7 @@ bool read_request(Socket connection, std::string& pending, WebRequest& request) 
 std::string wire(const WebReply& reply, bool head) {
   if (!reply.raw.empty()) return reply.raw;
   std::string text = "HTTP/1.1 " + std::to_string(reply.status) + " Said\r\n";
-  text += "Content-Length: " + std::to_string(reply.length.value_or(reply.body.size())) + "\r\n";
+  text += "Content-Length: " + std::to_string(reply.body.size()) + "\r\n";
   for (const auto& [name, value] : reply.headers) text += name + ": " + value + "\r\n";
   text += "\r\n";
   return head ? text : text + reply.body;
@@ -172,7 +172,7 @@ void LoopbackServer::serve(Socket connection) {
     const WebReply reply = handler_(request);
     const std::string bytes = wire(reply, request.method == "HEAD");
     const std::size_t before = bytes.size() - std::min(reply.body.size(), bytes.size());
-    std::size_t most = std::min(bytes.size(), reply.cut.value_or(bytes.size()));
+    std::size_t most = bytes.size();
     for (const auto& content : {reply.cut_content, reply.stall})
       if (content) most = std::min(most, before + *content);
     if (!send_all(connection, std::string_view(bytes).substr(0, most))) break;

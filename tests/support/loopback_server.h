@@ -27,8 +27,6 @@ struct WebReply {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
-  std::optional<std::size_t> length = {};       ///< claimed length, if it is not the body's
-  std::optional<std::size_t> cut = {};          ///< disconnects after that many bytes, including headers
   std::optional<std::size_t> cut_content = {};  ///< disconnects after that many bytes of the body
   std::optional<std::size_t> stall =
       {};                ///< stops sending after that many bytes of the body, until the client disconnects

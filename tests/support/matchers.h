@@ -47,7 +47,6 @@ using ::testing::ElementsAreArray;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::IsSubsetOf;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::SizeIs;

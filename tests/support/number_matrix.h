@@ -12,11 +12,7 @@
 
 namespace headscope::testing {
 
-/// The bits of a number in a 16-bit precision, rounded by Eigen.
-inline std::uint16_t bits_of(float value, model::Precision precision) {
-  return precision == model::Precision::f16 ? Eigen::numext::bit_cast<std::uint16_t>(Eigen::half(value))
-                                            : Eigen::numext::bit_cast<std::uint16_t>(Eigen::bfloat16(value));
-}
+/// A number in another precision, rounded by Eigen.
 inline float rounded(float value, model::Precision precision) {
   if (precision == model::Precision::f16) return static_cast<float>(Eigen::half(value));
   if (precision == model::Precision::bf16) return static_cast<float>(Eigen::bfloat16(value));
@@ -35,7 +31,9 @@ class NumberMatrix {
     }
     std::vector<std::uint16_t> bits;
     for (float& value : values_) {
-      bits.push_back(bits_of(value, precision));
+      bits.push_back(precision == model::Precision::f16
+                         ? Eigen::numext::bit_cast<std::uint16_t>(Eigen::half(value))
+                         : Eigen::numext::bit_cast<std::uint16_t>(Eigen::bfloat16(value)));
       value = rounded(value, precision);
     }
     halves_.emplace(bits);

@@ -11,9 +11,9 @@
 #include "app/run/analyses/sweep.h"
 #include "model/files/error.h"
 #include "tests/app/prompt_lists.h"
-#include "tests/support/gpt2_folder.h"
+#include "tests/model/every_edit.h"
+#include "tests/support/edits_by_hand.h"
 #include "tests/support/matchers.h"
-#include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 #include "tests/support/textbook.h"
 
@@ -24,14 +24,9 @@ using namespace testing;
 using model::hook_name;
 using model::HookPoint;
 using model::Site;
+using model::tokens_of;
 
 constexpr int kLayers = 2, kHeads = 3, kWidth = 12, kDHead = 4, kVocabulary = 4096;
-
-std::vector<int> tokens_of(int length, int seed = 0) {
-  std::vector<int> ids;
-  for (int i = 0; i < length; ++i) ids.push_back((i * i * 31 + i * (7 + seed) + seed) % kVocabulary);
-  return ids;
-}
 
 class ActivationMeansTest : public ::testing::Test {
  protected:
@@ -178,23 +173,8 @@ TEST_F(ActivationMeansTest, AreRefusedInOneSentence) {
   EXPECT_EQ(skipped.tokens, 3);
 }
 
-/// A run with an edit by the float64 reference, which sets the reference's own means.
-double reference_logit(const ReferenceGpt2& reference, const std::vector<int>& ids,
-                       const model::SetValues& set, const std::vector<double>& means, int position,
-                       int token) {
-  ReferenceGpt2::Edits edits;
-  edits.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
-    if (hook != hook_name(set.at.point) || (set.at.head && head != *set.at.head)) return;
-    for (std::size_t pos = 0; pos < rows.size(); ++pos)
-      if (set.at.positions.empty() || std::ranges::count(set.at.positions, static_cast<int>(pos)) > 0)
-        rows[pos] = means;
-  };
-  return reference.run(ids, edits).logits[position][token];
-}
-
 TEST_F(ActivationMeansTest, AreWhatASweepSets) {
   const std::vector<int> ids = tokens_of(7, 1);
-  const auto expected = reference_means(kThree);
   for (const auto& [over, site] : {std::pair(SweepOver::heads, Site::z),
                                    {SweepOver::head_positions, Site::v},
                                    {SweepOver::mlps, Site::mlp_out},
@@ -208,12 +188,9 @@ TEST_F(ActivationMeansTest, AreWhatASweepSets) {
     ASSERT_EQ(found.known_count(), std::ssize(found.known));
     double largest = 0;
     for (std::size_t cell = 0; cell < found.readings.size(); ++cell) {
-      const SweepPlace place = question.place_of(found, cell);
-      const model::Edits edits = question.edits(place);
+      const model::Edits edits = question.edits(question.place_of(found, cell));
       ASSERT_EQ(edits.size(), 1U) << "one edit, whatever the heads";
-      const auto& set = std::get<model::SetValues>(edits.front());
-      const double logit = reference_logit(
-          *reference_, ids, set, expected.at({hook_name({site, place.layer}), place.head.value_or(0)}), 6, 7);
+      const double logit = reference_->run(ids, model::by_hand(edits, {})).logits[6][7];
       EXPECT_NEAR(found.readings[cell].logit, logit, 2e-5) << cell;
       largest = std::max(largest, std::abs(logit - found.before.logit));
     }

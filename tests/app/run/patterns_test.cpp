@@ -2,13 +2,13 @@
 #include "app/run/analyses/patterns.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/edits_by_hand.h"
 #include "tests/support/textbook.h"
 
 namespace headscope::app::patterns_test {
 namespace {
 
 using Head = ReferenceGpt2::Head;
-using ReferenceEdits = ReferenceGpt2::Edits;
 
 TEST(WeightedValuesOf, AreTheNormsOfWhatIsWritten) {
   const Scenario& s = scenario(30);
@@ -45,37 +45,21 @@ std::vector<std::vector<double>> rollout(const ReferenceGpt2::Result& result, in
   return all;
 }
 
-TEST(RolloutOf, IsTheProductOfTheLayers) {
-  const Scenario& s = scenario(30);
-  for (const int layer : {0, 1, 5}) {
-    const auto expected = rollout(reference(s), layer);
-    const auto answer = s.ask(RolloutOf{layer});
-    EXPECT_TRUE(answer->masked.causal());
-    for (std::size_t q = 0; q < 30; ++q) {
-      double sum = 0;
-      for (std::size_t k = 0; k < 30; ++k) {
-        EXPECT_NEAR(static_cast<double>(answer->values[q * 30 + k]), expected[q][k], 1e-5);
-        sum += static_cast<double>(answer->values[q * 30 + k]);
-      }
-      EXPECT_NEAR(sum, 1, 1e-5);
+TEST(RolloutOf, IsTheProductOfTheLayersUnderTheMaskThatTheRunHad) {
+  for (const bool edited : {false, true}) {
+    const Scenario s = edited ? with_edits("L1H2.mask=none") : Scenario::of_length(30);
+    const auto reference =
+        reference_model().run(s.run->tokens.ids(), model::by_hand(s.run->prompt.edits, {}));
+    const auto n = static_cast<std::size_t>(s.length());
+    for (const int layer : {0, 1, 5}) {
+      const auto expected = rollout(reference, layer);
+      const auto answer = s.ask(RolloutOf{layer});
+      EXPECT_EQ(answer->masked.causal(), !edited || layer < 1);
+      for (std::size_t q = 0; q < n; ++q)
+        for (std::size_t k = 0; k < n; ++k)
+          EXPECT_NEAR(static_cast<double>(answer->values[q * n + k]), expected[q][k], 1e-5);
     }
   }
-}
-
-TEST(RolloutOf, GoesByTheMaskThatTheRunHad) {
-  const Scenario s = with_edits("L1H2.mask=none");
-  ReferenceEdits edits;
-  edits.sees = [](int layer, int head, std::size_t query, std::size_t key) {
-    return (layer == 1 && head == 2) || key <= query;
-  };
-  const auto expected = rollout(reference_model().run(s.run->tokens.ids(), edits), 2);
-  EXPECT_TRUE(s.ask(RolloutOf{0})->masked.causal());
-  const auto answer = s.ask(RolloutOf{2});
-  EXPECT_FALSE(answer->masked(0, 5));
-  const auto n = static_cast<std::size_t>(s.length());
-  for (std::size_t q = 0; q < n; ++q)
-    for (std::size_t k = 0; k < n; ++k)
-      EXPECT_NEAR(static_cast<double>(answer->values[q * n + k]), expected[q][k], 1e-5);
 }
 
 }  // namespace

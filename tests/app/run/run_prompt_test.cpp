@@ -142,19 +142,5 @@ TEST(ModelWithoutTokenizer, RunsIdsAndSaysWhyItTakesNoText) {
   EXPECT_NO_THROW(check_comparable(*other, *model));
 }
 
-TEST(StartToken, IsAddedWhereTheTokenizersFilesSayIt) {
-  const TemporaryFolder folder;
-  write_other_model(folder);
-  folder.write("tokenizer_config.json", R"({"add_bos_token": true, "bos_token": "A"})");
-  const auto model = load_model(folder.path(), {});
-  const int start = bundled()->tokenizer->encode("A").at(0).id;
-  for (const std::optional<bool> given : {std::optional<bool>(), std::optional(true), std::optional(false)}) {
-    const PromptTokens tokens = tokenize(*model, {"king", {}, given});
-    EXPECT_EQ(tokens.has_start_token, given.value_or(true));
-    EXPECT_EQ(tokens.ids().front() == start, given.value_or(true));
-  }
-  EXPECT_FALSE(tokenize(*bundled(), {"king", {}, std::nullopt}).has_start_token);
-}
-
 }  // namespace
 }  // namespace headscope::app::run_prompt_test

@@ -4,6 +4,7 @@
 #include "model/files/error.h"
 #include "model/pass/hooks.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/edits_by_hand.h"
 #include "tests/support/textbook.h"
 
 namespace headscope::app::score_sources_test {
@@ -101,48 +102,29 @@ TEST(ScoreSourcesOf, AreTheTextbooksAtTheFirstAndTheLastLayer) {
 }
 
 /// An edit of one unit at every position, and whether it is outside the parts of layer 3.
-struct UnitEdit {
-  const char* text;
-  const char* hook;
-  int unit, head;
-  double factor, added;
-  bool outside;
-};
-
-constexpr UnitEdit kEdits[]{{"embed[*][2]+=1.5", "hook_embed", 2, -1, 1, 1.5, false},
-                            {"L0.resid_pre[*][5]+=1", "blocks.0.hook_resid_pre", 5, -1, 1, 1, true},
-                            {"L1.attn_out[*][7]*=0.5", "blocks.1.hook_attn_out", 7, -1, 0.5, 0, true},
-                            {"L2.resid_mid[*][3]+=2", "blocks.2.hook_resid_mid", 3, -1, 1, 2, true},
-                            {"L2.resid_post[*][9]*=3", "blocks.2.hook_resid_post", 9, -1, 3, 0, true},
-                            {"L3.resid_pre[*][11]+=1", "blocks.3.hook_resid_pre", 11, -1, 1, 1, true},
-                            {"L1.mlp_out[*][4]=0", "blocks.1.hook_mlp_out", 4, -1, 0, 0, false},
-                            {"L3.ln1_scale*=1.25", "blocks.3.ln1.hook_scale", 0, -1, 1.25, 0, false},
-                            {"L3.ln1[*][6]+=1", "blocks.3.ln1.hook_normalized", 6, -1, 1, 1, true},
-                            {"L3H2.q[*][3]+=1", "blocks.3.attn.hook_q", 3, 2, 1, 1, true},
-                            {"L3H2.k[*][8]*=2", "blocks.3.attn.hook_k", 8, 2, 2, 0, true},
-                            {"L3H4.q[*][3]+=1", "blocks.3.attn.hook_q", 3, 4, 1, 1, false},
-                            {"L3.resid_mid[*][1]+=1", "blocks.3.hook_resid_mid", 1, -1, 1, 1, false}};
+constexpr std::pair<const char*, bool> kEdits[]{
+    {"embed[*][2]+=1.5", false},     {"L0.resid_pre[*][5]+=1", true},  {"L1.attn_out[*][7]*=0.5", true},
+    {"L2.resid_mid[*][3]+=2", true}, {"L2.resid_post[*][9]*=3", true}, {"L3.resid_pre[*][11]+=1", true},
+    {"L1.mlp_out[*][4]=0", false},   {"L3.ln1_scale*=1.25", false},    {"L3.ln1[*][6]+=1", true},
+    {"L3H2.q[*][3]+=1", true},       {"L3H2.k[*][8]*=2", true},        {"L3H4.q[*][3]+=1", false},
+    {"L3.resid_mid[*][1]+=1", false}};
 
 TEST(ScoreSourcesOf, WhatEditsAddIsAPartOfItsOwn) {
-  for (const UnitEdit& edit : kEdits) {
-    SCOPED_TRACE(edit.text);
-    const Scenario s = with_edits(edit.text);
+  for (const auto& [text, outside] : kEdits) {
+    SCOPED_TRACE(text);
+    const Scenario s = with_edits(text);
     const Scenario plain(kRobot);
     const int query = s.length() - 1, key = 4;
     const auto a = s.ask(ScoreSourcesOf{3, 2, query, key});
-    EXPECT_EQ(a->edited(), edit.outside);
+    EXPECT_EQ(a->edited(), outside);
     const double largest = largest_of(a->products);
     EXPECT_LT(std::abs(a->rounding_error()), 1e-5 * largest);
     // The reference's score, with the same edit.
-    ReferenceGpt2::Edits edits;
-    edits.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
-      if (hook != edit.hook || (edit.head >= 0 && head != edit.head)) return;
-      for (Vector& row : rows) row[at(edit.unit)] = edit.factor * row[at(edit.unit)] + edit.added;
-    };
-    const auto result = reference_model().run(s.run->tokens.ids(), edits);
+    const model::Edits& edits = s.run->prompt.edits;
+    const auto result = reference_model().run(s.run->tokens.ids(), model::by_hand(edits, {}));
     EXPECT_NEAR(a->score, result.heads[3][2].scaled[at(query)][at(key)], 2e-5 * largest);
     // What the parts are does not depend on an edit after them.
-    if (std::string_view(edit.hook).starts_with("blocks.3.attn")) {
+    if (model::has_heads(point_of(edits.front()).site)) {
       const auto b = plain.ask(ScoreSourcesOf{3, 2, query, key});
       for (int i = 0; i < b->count(); ++i)
         for (int j = 0; j < b->count(); ++j) ASSERT_EQ(a->product(i, j), b->product(i, j));
