@@ -108,6 +108,12 @@ class WorkerOfTales : public ::testing::Test {
     want_.load_request = 1;
   }
 
+  /// The answers of a new worker.
+  static std::shared_ptr<const Snapshot> afresh(const WorkerRequest& want) {
+    Worker fresh({.threads = 1, .wake = nullptr});
+    fresh.want(want);
+    return fresh.settle();
+  }
   std::shared_ptr<const Snapshot> show(const std::string& text) {
     want_.prompt.text = text;
     return settled();

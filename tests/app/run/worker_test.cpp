@@ -8,13 +8,6 @@
 namespace headscope::app::worker_test {
 namespace {
 
-/// The answers of a new worker.
-std::shared_ptr<const Snapshot> afresh(const WorkerRequest& want) {
-  Worker fresh({.threads = 1, .wake = nullptr});
-  fresh.want(want);
-  return fresh.settle();
-}
-
 TEST_F(WorkerOfTales, AnEditComputesWhatComesAfterItAndAPreviousPromptNothing) {
   want_.questions = {PatternOf{0, 0}, NextAfter{-1}};
   const std::string text = "Once upon a time there was a king who had three sons";
