@@ -211,24 +211,23 @@ ViewActions View::on(const ViewContext& c, const Picture& picture, const viz::Hi
                      const Gesture& gesture) const {
   if (!c.run) return {};
   const Content* content = content_of(picture);
+  if (content == nullptr) return keys_along_prompt(c, gesture);
   // A drag goes on while its edits are computed.
-  const bool points = gesture.kind == Gesture::Kind::click || gesture.kind == Gesture::Kind::double_click;
-  if (content != nullptr && points && content->c.run != c.run) return {};  // its places are another run's
-  if (content != nullptr) {
-    const auto spot =
-        hit != nullptr ? std::optional<Spot>({picture, *hit, picture.regions[hit->region]}) : std::nullopt;
-    const Spot* const at = spot ? &*spot : nullptr;
-    if (content->keys && gesture.kind == Gesture::Kind::key)
-      if (auto actions = content->keys(c, gesture)) return *std::move(actions);
-    if (content->on)
-      if (auto actions = content->on(c, at, gesture)) return *std::move(actions);
-    if (auto actions = content->body->on(c, at, gesture)) return *std::move(actions);
-    const bool clicks = gesture.kind == Gesture::Kind::click && at != nullptr;
-    if (const auto ref = clicks ? place_at(*content, *at) : std::nullopt) {
-      ViewActions actions = content->choose ? content->choose(c, *ref) : choice_of(*ref, c);
-      content->body->settle(actions, c, *at);
-      return actions;
-    }
+  const bool clicks = gesture.kind == Gesture::Kind::click;
+  if ((clicks || gesture.kind == Gesture::Kind::double_click) && content->c.run != c.run)
+    return {};  // its places are another run's
+  const auto spot =
+      hit != nullptr ? std::optional<Spot>({picture, *hit, picture.regions[hit->region]}) : std::nullopt;
+  const Spot* const at = spot ? &*spot : nullptr;
+  if (content->keys && gesture.kind == Gesture::Kind::key)
+    if (auto actions = content->keys(c, gesture)) return *std::move(actions);
+  if (content->on)
+    if (auto actions = content->on(c, at, gesture)) return *std::move(actions);
+  if (auto actions = content->body->on(c, at, gesture)) return *std::move(actions);
+  if (const auto ref = clicks && at != nullptr ? place_at(*content, *at) : std::nullopt) {
+    ViewActions actions = content->choose ? content->choose(c, *ref) : choice_of(*ref, c);
+    content->body->settle(actions, c, *at);
+    return actions;
   }
   return keys_along_prompt(c, gesture);
 }

@@ -107,18 +107,15 @@ struct Option : OptionSpec {};
 class Options {
  public:
   template <class T>
+  using Stored = std::conditional_t<std::is_enum_v<T>, int, T>;
+  template <class T>
   T operator[](const Option<T>& option) const {
-    using Stored = std::conditional_t<std::is_enum_v<T>, int, T>;
-    return static_cast<T>(std::get<Stored>(value(option)));
+    return static_cast<T>(std::get<Stored<T>>(value(option)));
   }
   /// Numbers are clamped to the limits; a list keeps each number once, up to the spec's maximum.
   template <class T>
   void set(const Option<T>& option, T to) {
-    if constexpr (std::is_enum_v<T>) {
-      set(static_cast<const OptionSpec&>(option), OptionValue(static_cast<int>(to)));
-    } else {
-      set(static_cast<const OptionSpec&>(option), OptionValue(std::move(to)));
-    }
+    set(static_cast<const OptionSpec&>(option), OptionValue(static_cast<Stored<T>>(std::move(to))));
   }
 
   const OptionValue& value(const OptionSpec& option) const;

@@ -247,37 +247,39 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 using BlockNumber = double BlockPass::*;
 
 /// A number of each block's attention and of its MLP, as far as they are known.
-BoxPtr chart_of(const ViewContext& c, const TokenPass& pass, std::string title, BlockNumber attention,
-                BlockNumber mlp, std::string x_title = {}) {
+BoxPtr chart_of(Content& it, const TokenPass& pass, std::string title, BlockNumber attention, BlockNumber mlp,
+                std::string x_title = {}) {
   const bool cosine = attention == &BlockPass::attn_cosine;
-  Curves curves{std::move(title), std::move(x_title)};
-  curves.curves = {{"attention", color_of(false), {}}, {"MLP", color_of(true), {}}};
+  viz::CurveChart chart;
   double low = 1, high = 0;
-  for (const auto& block : pass.blocks) {
-    for (const auto& [curve, number] : {std::pair(0, attention), std::pair(1, mlp)}) {
-      const double value = (*block).*number;
-      curves.curves[curve].values.push_back(static_cast<float>(value));
+  for (const bool of_mlp : {false, true}) {
+    std::vector<float> values;
+    for (const auto& block : pass.blocks) {
+      const double value = (*block).*(of_mlp ? mlp : attention);
+      values.push_back(static_cast<float>(value));
       if (value < low) low = value;
       if (value > high) high = value;
     }
+    add_curve(chart, it, of_mlp ? "MLP" : "attention", color_of(of_mlp), std::move(values));
   }
-  curves.count = c.run->run->config.n_layer, curves.marked = c.selection.layer;
-  curves.low = cosine ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
-  curves.high = cosine ? 1 : viz::round_limit(high);
+  chart.count = it.c.run->run->config.n_layer;
+  chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
+  chart.low = cosine ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
+  chart.high = cosine ? 1 : viz::round_limit(high);
   const auto height = [](float) { return Wish{6, 8, 16}; };
-  return curve_box(std::move(curves), height,
+  return curve_box(std::move(chart), std::move(title), std::move(x_title), height,
                    {kChart, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
 }
 
-BoxPtr charts_of(const ViewContext& c, const TokenPass& pass) {
-  const std::string of = c.side == Side::difference ? "the difference in " : "";
-  return rows(boxes(may_be_left_out(chart_of(c, pass, "norm of " + of + "the stream after",
+BoxPtr charts_of(Content& it, const TokenPass& pass) {
+  const std::string of = it.c.side == Side::difference ? "the difference in " : "";
+  return rows(boxes(may_be_left_out(chart_of(it, pass, "norm of " + of + "the stream after",
                                              &BlockPass::mid_norm, &BlockPass::post_norm),
                                     "the norms", 2),
-                    may_be_left_out(chart_of(c, pass, "cosine of " + of + "the stream before and after",
+                    may_be_left_out(chart_of(it, pass, "cosine of " + of + "the stream before and after",
                                              &BlockPass::attn_cosine, &BlockPass::mlp_cosine),
                                     "the cosines"),
-                    chart_of(c, pass, "norm of " + of + "what is added", &BlockPass::attn_norm,
+                    chart_of(it, pass, "norm of " + of + "what is added", &BlockPass::attn_norm,
                              &BlockPass::mlp_norm, "layer")));
 }
 
@@ -382,7 +384,7 @@ void declare(Content& it) {
   const std::string value = c.side == Side::difference ? "difference" : "value";
   BoxPtr steps = rows(
       boxes(std::move(list), beside(boxes(legend(n.stream, value), legend(n.normalized, "normalized")))));
-  it.body = beside(boxes(std::move(steps), may_be_left_out(charts_of(c, pass), "the charts")));
+  it.body = beside(boxes(std::move(steps), may_be_left_out(charts_of(it, pass), "the charts")));
 }
 
 View view() {

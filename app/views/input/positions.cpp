@@ -225,20 +225,20 @@ bool fits_exactly(const ViewContext& c, const PositionShift& shift) {
   return shift.pairs <= c.run->run->config.n_embd;
 }
 
-Curves curves_of(const ViewContext& c, const PositionShift& shift) {
-  Curves curves{"", "k, positions ahead"};
-  curves.count = shift.steps + 1;
-  curves.high = 1e-6;
+viz::CurveChart chart_of(Content& it, const PositionShift& shift) {
+  viz::CurveChart chart;
+  chart.count = shift.steps + 1;
+  chart.high = 1e-6;
   for (int i = 0; i < std::ssize(kMethods); ++i) {
     const std::vector<float>& errors = shift.*kMethods[i].errors;
-    const bool rounds = kMethods[i].errors == &PositionShift::learned && fits_exactly(c, shift);
-    curves.curves.push_back({std::string(kMethods[i].name) + (rounds ? ": rounding" : ""), i, errors});
+    const bool rounds = kMethods[i].errors == &PositionShift::learned && fits_exactly(it.c, shift);
+    add_curve(chart, it, std::string(kMethods[i].name) + (rounds ? ": rounding" : ""), i, errors);
     for (const float error : errors)
-      if (std::isfinite(error)) curves.high = std::max(curves.high, 1.08 * static_cast<double>(error));
+      if (std::isfinite(error)) chart.high = std::max(chart.high, 1.08 * static_cast<double>(error));
   }
-  curves.high = std::min(kMaxError, curves.high);
-  curves.low = -0.03 * curves.high;  // a curve along 0 is seen above the frame
-  return curves;
+  chart.high = std::min(kMaxError, chart.high);
+  chart.low = -0.03 * chart.high;  // a curve along 0 is seen above the frame
+  return chart;
 }
 
 /// What the curves are of.
@@ -277,10 +277,10 @@ void declare_shift(Content& it) {
   const auto done = static_cast<int>(shift.learned.size()) - 1;
   it.title = "From e(t) to e(t+k) by one map T";
   it.subtitle = (done < shift.steps ? "computing… k up to " : "error, k up to ") + std::to_string(done);
-  Curves curves = curves_of(c, shift);
+  viz::CurveChart chart = chart_of(it, shift);
   const auto height = [](float width) { return Wish{8, 0.6F * width}; };
-  it.body = rows(boxes(notes(words_of(c, shift, curves.high >= kMaxError)),
-                       curve_box(std::move(curves), height, {.role = kErrors})));
+  it.body = rows(boxes(notes(words_of(c, shift, chart.high >= kMaxError)),
+                       curve_box(std::move(chart), "", "k, positions ahead", height, {.role = kErrors})));
   it.table = [&] { return table(shift); };
   it.facts = [&](Facts& facts, const ViewContext&, const Spot& at) {
     if (at.hit.col >= std::ssize(shift.learned)) return;
