@@ -250,7 +250,7 @@ std::string pressed(const ListRows& rows, Key key) {
   fill(list);
   EXPECT_TRUE(list.place(c, {0, 0, 400, height_for(2)}));
   const Gesture gesture{Gesture::Kind::key, {}, {}, {}, key};
-  const auto actions = list.on(c, {}, nullptr, gesture);
+  const auto actions = list.on(c, nullptr, gesture);
   return in_words(actions ? *actions : keys_along_prompt(c, gesture));
 }
 
@@ -302,7 +302,7 @@ TEST(List, TheWheelMovesTheListUnderTheMouse) {
   const BoxPtr both = beside(boxes(std::move(left), std::move(right)));
   ASSERT_TRUE(both->place(c, {0, 0, 900, 200}));
   const auto turned = [&](float x) {
-    const auto actions = both->on(c, {}, nullptr, {Gesture::Kind::wheel, {x, 50}, {0, -1}, {}, Key::none});
+    const auto actions = both->on(c, nullptr, {Gesture::Kind::wheel, {x, 50}, {0, -1}, {}, Key::none});
     return actions ? in_words(*actions) : "";
   };
   EXPECT_EQ(turned(50), "first-test-row 3");
