@@ -164,7 +164,7 @@ Graph::Graph(const Circuit& circuit, const EdgeList& edges, const Patterns& patt
 namespace {
 
 /// What needs room in a level: a part, or an edge that passes it.
-struct Spot {
+struct PlacedNode {
   int order = 0;                                       ///< which begins at the left: a head's number
   float width = 0;                                     ///< with the space around it
   float x = 0;                                         ///< its middle
@@ -173,7 +173,7 @@ struct Spot {
 
 /// As drawings of layered graphs (Sugiyama et al. 1981): edges get room in every level that they pass, and
 /// each spot is moved near to the middle of those it is joined to. `rows`: spots by level.
-void settle(std::vector<Spot>& spots, std::vector<std::vector<int>>& rows, float left, float right) {
+void settle(std::vector<PlacedNode>& spots, std::vector<std::vector<int>>& rows, float left, float right) {
   constexpr int kRounds = 24;
   constexpr float kWidest = 5;
   for (std::vector<int>& row : rows) {
@@ -226,7 +226,7 @@ bool Graph::place(const ViewContext& c, viz::Rect page) {
   }
   for (Node& node : nodes) node.rect = {0, 0, style.width(node.name(), style.small()) + 3 * u, height};
   const float step = levels > 1 ? (area.h - height) / static_cast<float>(levels - 1) : 0;
-  std::vector<Spot> spots;
+  std::vector<PlacedNode> spots;
   std::map<int, std::vector<std::vector<int>>> strips;  // by position, by level: spots
   const auto add = [&](int row, int level, int order, float width) {
     auto& strip = strips[row];
