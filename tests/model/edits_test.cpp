@@ -81,8 +81,9 @@ class EditsTest : public SmallModel {
             << "pattern " << layer << " " << head;
         for (int query = 0; query < length; ++query) {
           const AttentionRow steps = transformer_->attention_row(found, layer, head, query);
-          EXPECT_TRUE(same_bits(steps.weights,
-                                in_pass("attn.hook_pattern").subspan(query * length, steps.weights.size())));
+          for (const auto& [name, values] :
+               {std::pair("attn.hook_attn_scores", &steps.masked), {"attn.hook_pattern", &steps.weights}})
+            EXPECT_TRUE(same_bits(*values, in_pass(name).subspan(query * length, values->size()))) << name;
         }
       }
     }

@@ -113,6 +113,19 @@ TEST_F(Forward, AWorkspaceServesModelsAndLengthsInAnyOrder) {
   EXPECT_TRUE(same_bits(expected, kept_values(*run(ids))));
 }
 
+/// As views show a row step by step: the sum is the pass's own.
+TEST_F(Forward, PowersOfARowOverTheirSumAreItsWeightsToTheBit) {
+  const auto found = run(tokens(140));
+  for (const int query : {0, 15, 16, 63, 64, 139}) {
+    const AttentionRow row = transformer_->attention_row(*found, 1, 2, query);
+    ASSERT_EQ(row.weights.size(), static_cast<std::size_t>(query) + 1);
+    const float share = 1.0F / row.sum;
+    for (std::size_t key = 0; key < row.weights.size(); ++key)
+      EXPECT_EQ(row.powers[key] * share, row.weights[key]) << query << ", " << key;
+    EXPECT_EQ(row.powers[row.largest_key], 1);
+  }
+}
+
 // --- reuse ---
 
 TEST_F(Forward, AChangedTokenComputesThePositionsFromItOn) {

@@ -70,18 +70,6 @@ TEST_F(NotFiniteModel, AHeadWhoseQueriesAreNaNHasNoPatternButNaN) {
   }
 }
 
-/// Single tokens use other loops than many at a time.
-TEST_F(NotFiniteModel, SoDoesOneQueryAtATime) {
-  const auto transformer = model_with("h.1.attn.c_attn.bias", 2 * kDHead + 1, kNotANumber);
-  ForwardOptions options;
-  std::shared_ptr<const model::Run> last;
-  for (std::size_t length = 1; length <= std::size(kTokens); ++length) {
-    options.base = last.get();
-    last = transformer->forward(std::span(kTokens).first(length), workspace_, options);
-    EXPECT_TRUE(std::isnan(last->resid(2, static_cast<int>(length) - 1)[0])) << length;
-  }
-}
-
 TEST_F(NotFiniteModel, TheFirstPlaceIsNamed) {
   EXPECT_EQ(first_of("", 0, 0), "");
   EXPECT_EQ(first_of("h.1.attn.c_attn.bias", 2 * kDHead + 1, kNotANumber),

@@ -97,14 +97,15 @@ WebReply FakeHub::content(const WebRequest& request, const std::string& bytes) {
           .body = bytes.substr(from)};
 }
 
+std::optional<WebReply> FakeHub::overridden(const Override& by, const WebRequest& request) {
+  std::unique_lock lock(mutex_);
+  const Override first = by;
+  lock.unlock();
+  return first ? first(request) : std::nullopt;
+}
+
 WebReply FakeHub::answer(const WebRequest& request) {
-  Override first;
-  {
-    const std::lock_guard lock(mutex_);
-    first = hub_first_;
-  }
-  if (first)
-    if (auto reply = first(request)) return *reply;
+  if (auto reply = overridden(hub_first_, request)) return *reply;
   const std::string list = "/api/models/" + std::string(kName) + "/revision/", facts = "?blobs=true";
   if (request.target == list + "main" + facts || request.target == list + commit + facts ||
       request.target == list + "refs%2Fpr%2F1" + facts)
@@ -138,13 +139,7 @@ std::string FakeHub::listing() const {
 }
 
 WebReply FakeHub::from_store(const WebRequest& request) {
-  Override first;
-  {
-    const std::lock_guard lock(mutex_);
-    first = store_first_;
-  }
-  if (first)
-    if (auto reply = first(request)) return *reply;
+  if (auto reply = overridden(store_first_, request)) return *reply;
   const std::string prefix = "/content/", suffix = "?signed=yes";
   if (!request.target.starts_with(prefix) || !request.target.ends_with(suffix)) return {.status = 403};
   const auto file =

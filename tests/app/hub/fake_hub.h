@@ -47,6 +47,7 @@ class FakeHub {
   static WebReply content(const WebRequest& request, const std::string& bytes);
 
  private:
+  std::optional<WebReply> overridden(const Override& by, const WebRequest& request);
   WebReply answer(const WebRequest& request);
   WebReply from_store(const WebRequest& request);
 

@@ -92,7 +92,6 @@ class HubFetch : public ::testing::Test {
                         return reply;
                       });
   }
-  void once_from_store(const std::function<void(WebReply&)>& change) { from_store(change, true); }
   /// Sets the response to hub requests whose target has that ending.
   void answer(const std::string& ending, const WebReply& reply) {
     hub_.answer_first([=](const WebRequest& request) -> std::optional<WebReply> {

@@ -3,8 +3,7 @@
 
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
-#include "tests/support/gpt2_folder.h"
-#include "tests/support/matchers.h"
+#include "tests/app/view_fixture.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app::measured_test {
@@ -12,23 +11,12 @@ namespace {
 
 class MeasuredTest : public ::testing::Test {
  protected:
-  MeasuredTest() {
-    write_other_model(folder_);
-    model_ = load_model(folder_.path(), {});
-  }
-
-  PromptRun run_of(const std::string& text, const model::Edits& edits = {}) {
-    PromptRun run;
-    run.model = model_;
-    run.tokens = tokenize(*model_, {text, {}, false});
-    model::ForwardOptions options;
-    options.plan = model_->transformer->plan(edits, workspace_);
-    run.run = model_->transformer->forward(run.tokens.ids(), workspace_, options);
-    return run;
+  static PromptRun run_of(const std::string& text, const model::Edits& edits = {}) {
+    return *Scenario(Prompt{text, {}, false, edits}).run;
   }
   std::vector<float> logits(const PromptRun& run, int position) {
-    std::vector<float> all(model_->config().vocab_size);
-    model_->transformer->logits(*run.run, position, 1, workspace_, all);
+    std::vector<float> all(run.run->config.vocab_size);
+    run.model->transformer->logits(*run.run, position, 1, workspace_, all);
     return all;
   }
   int guess(const PromptRun& run, int position, int rank = 0) {
@@ -38,13 +26,11 @@ class MeasuredTest : public ::testing::Test {
     return gradient_metric(resolved(of, run, workspace_), run, workspace_);
   }
 
-  TemporaryFolder folder_;
-  std::shared_ptr<const LoadedModel> model_;
   model::Workspace workspace_{1};
 };
 
 const char* const kText = "The old king had a dog";
-const model::Edits kEdit{model::SetValues{{{model::Site::resid_post, 0}, {}, {}, {}}, {1}}};
+const model::Edits kEdit{model::SetValues{{{model::Site::logits}, {}, {}, {17}}, {1000}}};
 
 TEST_F(MeasuredTest, RanksAreGuessesAtThePosition) {
   const PromptRun run = run_of(kText);

@@ -73,23 +73,15 @@ class SweepTest : public model::SmallModel {
     return divergence / std::log(2.0);  // bits
   }
 
-  static std::size_t cell_count(const SweepOf& question) {
+  static int cell_count(const SweepOf& question) {
     const int positions = question.edited_positions();
-    switch (question.over) {
-      case SweepOver::heads:
-        return kLayers * kHeads;
-      case SweepOver::positions:
-        return static_cast<std::size_t>(kLayers * positions);
-      case SweepOver::senders:
-        return kLayers * (kHeads + 1);
-      case SweepOver::head_positions:
-        return static_cast<std::size_t>(kLayers * kHeads * positions);
-      case SweepOver::mlps:
-        return kLayers;
-      case SweepOver::neurons:
-        break;
-    }
-    return static_cast<std::size_t>(question.neurons);
+    return std::map<SweepOver, int>{{SweepOver::heads, kLayers * kHeads},
+                                    {SweepOver::positions, kLayers * positions},
+                                    {SweepOver::senders, kLayers * (kHeads + 1)},
+                                    {SweepOver::head_positions, kLayers * kHeads * positions},
+                                    {SweepOver::mlps, kLayers},
+                                    {SweepOver::neurons, question.neurons}}
+        .at(question.over);
   }
 
   /// Checks every cell, and that the edits reported by the question are the expected ones.
@@ -98,7 +90,7 @@ class SweepTest : public model::SmallModel {
     const auto sources = question.from.tokens.empty()
                              ? RecordedValues()
                              : model::record_by_hand(*reference_, question.from.tokens);
-    ASSERT_EQ(found.readings.size(), cell_count(question));
+    ASSERT_EQ(std::ssize(found.readings), cell_count(question));
     EXPECT_EQ(found.known_count(), found.layers * found.columns);
     const auto run = reference_logits(ids, base, question.measured.position, sources);
     double largest = 0;

@@ -6,9 +6,9 @@ import numpy as np
 import safetensors_io
 
 
-def shapes(layers, d_model, ctx, vocab, inner=None):
+def shapes(layers, d_model, ctx, vocab):
     """(name, shape) of every tensor, in Hugging Face's order."""
-    inner = inner or 4 * d_model
+    inner = 4 * d_model
     yield "wte.weight", (vocab, d_model)
     yield "wpe.weight", (ctx, d_model)
     for layer in range(layers):
@@ -36,7 +36,7 @@ def random_tensor(name, shape, seed, layers, sharpness):
         return 0.1 * values + (1 if kind == "weight" else 0)
     if kind == "bias":
         return 0.1 * values
-    if name in ("wte.weight", "lm_head.weight"):
+    if name == "wte.weight":
         return 0.2 * values
     if name == "wpe.weight":
         values *= 0.2
