@@ -2,7 +2,6 @@
 
 #include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::viz::chips_test {
 namespace {
@@ -11,13 +10,9 @@ using namespace testing;
 
 ChipFlow flow() {
   ChipFlow f;
-  f.role = 2;
   for (int i = 0; i < 60; ++i) {
     Chip chip;
     chip.label = i == 10 ? "·" + std::string(300, 'x') : "·token" + std::to_string(i);
-    chip.fill = kLight.raised;
-    chip.text = kLight.text;
-    if (i == 5) chip.outline = kLight.query;
     chip.break_after = i == 3;
     f.chips.push_back(chip);
   }
@@ -40,21 +35,6 @@ TEST(Chips, StandInLinesWithoutTouching) {
       }
     }
   }
-}
-
-TEST(Chips, PaintWholeLinesFromTheFirstThatIsAsked) {
-  const ChipFlow f = flow();
-  const auto places = place_chips(f, 400, style_of());
-  Picture picture{testing::blank(420, 3 * chip_line_height(style_of()) + 10), {}};
-  paint_chips(picture, f, places, 2, {10, 5, 400, 3 * chip_line_height(style_of())}, style_of());
-  ASSERT_FALSE(picture.regions.empty());
-  for (const Region& region : picture.regions) {
-    const int line = places[region.id].line;
-    EXPECT_GE(line, 2);
-    EXPECT_LE(line, 4);
-    EXPECT_LE(region.rect.bottom(), picture.scene.height);
-  }
-  EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
 }
 
 }  // namespace

@@ -92,26 +92,6 @@ TEST_F(ImguiRasterTest, CornersBeyondAllPictures) {
   EXPECT_EQ(odd.pixels.size(), 600U);
 }
 
-TEST_F(ImguiRasterTest, ADisplayMayBeginAnywhereAndEndBetweenPixels) {
-  const std::uint64_t texture = white();
-  const auto build = [](ImDrawList& list) {
-    list.PushClipRect(ImVec2(12, 11), ImVec2(16, 17));
-    list.AddRectFilled(ImVec2(5, 5), ImVec2(19, 19), IM_COL32_BLACK);
-    list.PopClipRect();
-  };
-  ImDrawData data = list_frame(20.5F, 20, 1, texture, build);
-  EXPECT_EQ(drawn(data).width, 21);
-  EXPECT_EQ(drawn(data).at(12, 11).r, 0);
-  data.DisplayPos = ImVec2(10, 10);
-  const Bitmap moved = drawn(data);
-  EXPECT_EQ(moved.at(2, 1).r, 0);
-  EXPECT_EQ(moved.at(5, 6).r, 0);
-  for (const auto& [x, y] : {std::pair(1, 1), std::pair(2, 0), std::pair(6, 6), std::pair(5, 7)})
-    EXPECT_EQ(moved.at(x, y), kPaper) << x << ' ' << y;
-  data.DisplaySize = ImVec2(0, -3);
-  EXPECT_TRUE(drawn(data).pixels.empty());
-}
-
 TEST_F(ImguiRasterTest, PassesOverCallbacks) {
   const std::uint64_t texture = white(), gone = white();
   textures_.destroy(gone);

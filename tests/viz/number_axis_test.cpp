@@ -1,13 +1,9 @@
 #include "viz/charts/number_axis.h"
 
 #include "tests/support/matchers.h"
-#include "tests/viz/grids.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::viz::number_axis_test {
 namespace {
-
-using namespace testing;
 
 TEST(NumberAxis, LimitsAreRoundNumbersJustAboveTheValue) {
   for (double value = 1e-9; value < 1e9; value *= 1.013)
@@ -39,22 +35,6 @@ TEST(NumberAxis, PlacesNumbersAlongALengthThatMayLeadUp) {
   EXPECT_EQ(axis.along(4, 10, 80), 110) << "beyond its end";
   EXPECT_EQ(axis.clamped(4, 10, 80), 90);
   EXPECT_EQ((NumberAxis{2, 2}).along(2, 10, 80), 10) << "a range of nothing divides by nothing";
-}
-
-PlotFrame plot_of(float width, float height, int ticks) {
-  return {{60, 20, width, height}, {0, 1, labelled_ticks(0, 1, ticks)}, {0, 1, labelled_ticks(0, 1, ticks)}};
-}
-
-TEST(PlotFrame, NumbersUnderItStayWithinTheirLimits) {
-  const PlotFrame plot = plot_of(200, 50, 11);
-  Scene scene = blank(400, 100);
-  paint_x_numbers(scene, plot, {70, 74, style_of().theme.line, 85, 90, 200}, style_of());
-  const auto boxes = text_boxes(scene, *fonts());
-  EXPECT_GE(boxes.size(), 3U);
-  for (const auto& box : boxes) {
-    EXPECT_GE(box.bounds.x, 90) << box.text;
-    EXPECT_LE(box.bounds.right(), 200) << box.text;
-  }
 }
 
 }  // namespace

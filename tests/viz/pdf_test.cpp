@@ -68,9 +68,11 @@ TEST_F(PopplersPdf, HoldsItsText) {
   EXPECT_THAT(seen_by("pdftotext", with_text("mono 12", FontStyle::mono)), HasSubstr("mono 12"));
 }
 
-TEST_F(PopplersPdf, HasATitleThatShowsAnyCharacter) {
-  const auto file = folder_.write("a.pdf", to_pdf(blank(10, 10), *fonts(), {}, {"a\uFFFE\uFDD0\x01\xFF"}));
-  EXPECT_THAT(output_of("pdfinfo '" + file.string() + "'"), HasSubstr("a<U+FFFE><U+FDD0>␁<FF>"));
+TEST_F(PopplersPdf, HasATitleThatShowsAnyCharacterAndASubject) {
+  const auto file =
+      folder_.write("a.pdf", to_pdf(blank(10, 10), *fonts(), {}, {"a\uFFFE\uFDD0\x01\xFF", "said"}));
+  EXPECT_THAT(output_of("pdfinfo '" + file.string() + "'"),
+              AllOf(HasSubstr("a<U+FFFE><U+FDD0>␁<FF>"), ::testing::ContainsRegex("Subject: +said")));
 }
 
 TEST_F(PopplersPdf, HoldsItsFontsAsFontsAndOnlyWhatItNeedsOfThem) {

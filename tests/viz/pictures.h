@@ -93,6 +93,16 @@ inline double differing(const Bitmap& a, const Bitmap& b, int tolerance) {
   return static_cast<double>(count) / static_cast<double>(a.pixels.size());
 }
 
+/// The width and height of a PNG file, in pixels.
+inline std::pair<int, int> png_size(std::string_view png) {
+  const auto number = [&](std::size_t at) {
+    int value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(png.at(at + i));
+    return value;
+  };
+  return {number(16), number(20)};
+}
+
 /// The amount of black on white, in pixels.
 inline double ink(const Bitmap& bitmap) {
   double sum = 0;

@@ -28,22 +28,6 @@ ScatterChart chart_of(int count) {
   return chart;
 }
 
-/// The painted labels of a chart with their boxes.
-struct Painted {
-  Picture picture;
-  ScatterLayout layout;
-  std::vector<std::pair<std::size_t, Rect>> labels;  ///< with the index of the mark
-};
-Painted painted(const ScatterChart& chart, Rect area) {
-  Painted result{{testing::blank(area.right(), area.bottom(), kLight.surface), {}}, {}, {}};
-  result.layout = lay_out_scatter(chart, area, style_of());
-  paint_scatter(result.picture, chart, result.layout, style_of());
-  for (const testing::TextBox& box : testing::text_boxes(result.picture.scene, *fonts()))
-    if (box.text.starts_with("label "))
-      result.labels.emplace_back(std::stoul(box.text.substr(6)), box.bounds);
-  return result;
-}
-
 TEST(Scatter, HasOneUnitAlongBothAxes) {
   for (const Rect area : {Rect{10, 10, 500, 300}, Rect{0, 0, 300, 700}}) {
     const ScatterChart chart = chart_of(40);
@@ -59,20 +43,6 @@ TEST(Scatter, HasOneUnitAlongBothAxes) {
   EXPECT_TRUE(std::isfinite(one.x.low) && one.x.low < one.x.high);
 }
 
-TEST(Scatter, PaintsEachMarkInItsColourAndTheChosenOneLast) {
-  const ScatterChart chart = chart_of(12);
-  const auto [picture, layout, labels] = painted(chart, {0, 0, 600, 400});
-  const Bitmap pixels = rasterize(picture.scene, *fonts(), 1);
-  const Point chosen = layout.places[3];
-  EXPECT_LE(testing::channel_difference(pixels.at(static_cast<int>(chosen.x), static_cast<int>(chosen.y)),
-                                        chart.marks[3].fill),
-            3);
-  ASSERT_EQ(picture.regions.size(), 1U);
-  const Region& region = picture.regions.front();
-  EXPECT_EQ(region.col_count, static_cast<int>(layout.frame.w));
-  EXPECT_EQ(region.row_count, static_cast<int>(layout.frame.h));
-}
-
 TEST(Scatter, OfVeryManyMarksTheChosenOneAndTheOutermostAreNamed) {
   ScatterChart chart = chart_of(0);
   for (int i = 0; i < 600; ++i) {  // a spiral, dense in its middle
@@ -80,12 +50,14 @@ TEST(Scatter, OfVeryManyMarksTheChosenOneAndTheOutermostAreNamed) {
     chart.marks.push_back({away * std::cos(turn), away * std::sin(turn), 0, kLight.query,
                            "label " + std::to_string(i), i == 40});
   }
-  const Painted result = painted(chart, {0, 0, 700, 500});
-  std::vector<std::size_t> named;
-  for (const auto& [mark, box] : result.labels) named.push_back(mark);
-  EXPECT_EQ(std::ranges::count(named, 40U), 1) << "the chosen one, in the midst";
-  EXPECT_GT(std::ranges::count_if(named, [](std::size_t mark) { return mark > 500; }), 5);
-  EXPECT_EQ(testing::text_faults(result.picture.scene, *fonts()), "");
+  Picture picture{testing::blank(700, 500, kLight.surface), {}};
+  paint_scatter(picture, chart, lay_out_scatter(chart, {0, 0, 700, 500}, style_of()), style_of());
+  std::vector<int> named;
+  for (const std::string& text : texts(picture.scene))
+    if (text.starts_with("label ")) named.push_back(std::stoi(text.substr(6)));
+  EXPECT_EQ(std::ranges::count(named, 40), 1) << "the chosen one, in the midst";
+  EXPECT_GT(std::ranges::count_if(named, [](int mark) { return mark > 500; }), 5);
+  EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
 }
 
 }  // namespace

@@ -30,39 +30,6 @@ TEST(ContentHash, TellsShapesAndEveryChannelOfEveryPixelApart) {
   EXPECT_EQ(hashes.size(), 3 + 4 * original.pixels.size());
 }
 
-TEST(Append, MovesEveryKindOfItem) {
-  const Color red{255, 0, 0, 255};
-  const auto pixels = std::make_shared<const Bitmap>(bitmap(2, 2));
-  Scene part;
-  part.add(FillRect{{1, 2, 3, 4}, red, 5});
-  part.add(StrokeRect{{1, 2, 3, 4}, red, 2, 5});
-  part.add(Polyline{{{1, 2}, {3, 4}}, red, 2});
-  part.add(Segments{{{1, 2}, {3, 4}}, red, 2});
-  part.add(FillPolygon{{{1, 2}, {3, 4}, {0, 9}}, red});
-  part.add(Image{{1, 2, 3, 4}, pixels, 77});
-  part.add(GlyphRun{{1, 2}, 14, red, 0.5F, "a", {{0, 1, 2}}});
-  part.add(PushClip{{1, 2, 3, 4}});
-  part.add(PopClip{});
-
-  Scene scene;
-  scene.add(FillRect{{0, 0, 1, 1}, red});
-  append(scene, part, {10, 20});
-
-  const std::vector<Item> expected{
-      FillRect{{0, 0, 1, 1}, red},
-      FillRect{{11, 22, 3, 4}, red, 5},
-      StrokeRect{{11, 22, 3, 4}, red, 2, 5},
-      Polyline{{{11, 22}, {13, 24}}, red, 2},
-      Segments{{{11, 22}, {13, 24}}, red, 2},
-      FillPolygon{{{11, 22}, {13, 24}, {10, 29}}, red},
-      Image{{11, 22, 3, 4}, pixels, 77},
-      GlyphRun{{11, 22}, 14, red, 0.5F, "a", {{0, 1, 2}}},
-      PushClip{{11, 22, 3, 4}},
-      PopClip{},
-  };
-  EXPECT_EQ(scene.items, expected);
-}
-
 TEST(TextAt, IsTheLastTextDrawnThere) {
   constexpr Color kInk{0, 0, 0, 255};
   const auto fonts = testing::fonts();

@@ -3,9 +3,12 @@
 
 #include "app/counted.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/viz/pictures.h"
 
 namespace headscope::app::dialogs_test {
 namespace {
+
+using viz::testing::png_size;
 
 CoreOptions with_home(CoreOptions options, const std::string& home) {
   options.environment = [home](const std::string& name) {
@@ -142,12 +145,6 @@ class ExportDialog : public HandsTest {
   }
   static const ExportForm& form(const Core& core) { return core.state().export_form; }
 
-  static std::uint32_t number(const std::string& png, std::size_t at) {
-    std::uint32_t value = 0;
-    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(png.at(at + i));
-    return value;
-  }
-
   /// A replacement for the desktop's program that saves its input, or fails.
   system::PictureClipboard clipboard_program(const std::string& script) {
     const fs::path program = folder_.write("tool", "#!/bin/sh\n" + script);
@@ -194,9 +191,7 @@ TEST_F(ExportDialog, KeepsWhatWasTypedAfterAnError) {
   fs::create_directories(folder_.path() / "no/such/folder");
   press_and_draw(core, Key::enter);
   wait_until(core, [&] { return core.state().dialog == Dialog::none; });
-  const std::string png = bytes_of_file(path);
-  EXPECT_EQ(number(png, 16), 2700U);
-  EXPECT_EQ(number(png, 20), 2100U);
+  EXPECT_EQ(png_size(bytes_of_file(path)), std::pair(2700, 2100));
 }
 
 TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
@@ -233,8 +228,8 @@ TEST_F(ExportDialog, TheSizeOfThePreviewIsTheFiles) {
           words = run->text;
     press_and_draw(core, Key::enter);
     wait_until(core, [&] { return core.state().dialog == Dialog::none; });
-    const std::string png = bytes_of_file(path);
-    EXPECT_THAT(words, StartsWith(grouped(number(png, 16)) + " × " + grouped(number(png, 20)) + " pixels,"));
+    const auto [width, height] = png_size(bytes_of_file(path));
+    EXPECT_THAT(words, StartsWith(grouped(width) + " × " + grouped(height) + " pixels,"));
   }
 }
 
@@ -263,9 +258,7 @@ TEST_F(ExportDialog, TheWindowIsAPicture) {
   click_item(core, "Scale 1×");
   press_and_draw(core, Key::enter);
   wait_until(core, [&] { return core.state().dialog == Dialog::none; });
-  const std::string png = bytes_of_file(folder_.path() / "tales-window.png");
-  EXPECT_EQ(number(png, 16), 1600U);
-  EXPECT_EQ(number(png, 20), 1000U);
+  EXPECT_EQ(png_size(bytes_of_file(folder_.path() / "tales-window.png")), std::pair(1600, 1000));
 }
 
 TEST_F(ExportDialog, PaperAndSlidesAreLightUnlessAskedOtherwise) {
