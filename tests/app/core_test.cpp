@@ -90,7 +90,7 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   core.handle(KeyDown{Key::enter, {}});
   wait_until(core, [&] { return core.state().dialog == Dialog::none; });
   // The exported file has the pane's size in whole pixels at the dialog's scale, and is identical to an
-  // export of this view and selection; its map has as many pixels as the map on the screen.
+  // export of this view and selection.
   const PlacedPicture& pane = picture(core.window(), "heatmap");
   const auto scale = static_cast<float>(core.state().export_form.scale);
   ViewContext context = make_context(pane.view, core.state(), core.snapshot(), *pane.answers, *fonts_,
@@ -102,13 +102,6 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   EXPECT_EQ(page.height, std::floor(pane.where.h));
   const std::vector<std::uint8_t> png = viz::encode_png(viz::rasterize(page, *fonts_, scale), scale);
   EXPECT_TRUE(model::read_file(file) == std::string(png.begin(), png.end()));
-  const auto map_of = [](const viz::Scene& scene) {
-    for (const viz::Item& item : scene.items)
-      if (const auto* image = std::get_if<viz::Image>(&item)) return image->content_id;
-    return std::uint64_t{0};
-  };
-  EXPECT_NE(map_of(page), 0U);
-  EXPECT_EQ(map_of(page), map_of(pane.picture->scene));
 }
 
 TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
@@ -264,18 +257,6 @@ TEST_F(CoreTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
     EXPECT_GT(texts.back().size(), std::string("Once upon a time").size());
     EXPECT_EQ(texts.back(), texts.front()) << "nothing is drawn from what follows another query";
   }
-}
-
-TEST_F(CoreTest, AViewThatIsNoLongerShownKeepsNoRun) {
-  CoreFixture core(options("The old king"));
-  const std::weak_ptr<const PromptRun> previous = core.snapshot().run;
-  apply_and_show(core, ShowView{"positions"});
-  apply_and_show(core, TypeInField{Field::prompt, Replace{"Another"}});
-  EXPECT_TRUE(previous.expired());
-  apply_and_show(core, ShowView{"heatmap"});
-  EXPECT_EQ(picture(core.window(), "heatmap").picture->regions.front().row_count,
-            core.snapshot().run->run->length())
-      << "and it shows the new one when it comes back";
 }
 
 // --- between two runs ---

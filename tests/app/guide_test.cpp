@@ -264,7 +264,6 @@ TEST_F(TheGuide, HasTheColumnsAndFactsOfEveryView) {
       {one, "query", {{"strips", "products"}}},
       {one, "query", {{"strips", "breakdown"}}},
       {one, "softmax", {{"scores-from", "ten"}}},
-      {one, "softmax", {{"scores-from", "ten"}}},
       {one, "search", {{"text", "list"}}},
       {one, "search", {{"search-for", "shape"}, {"shape-cells", "3.2"}}},
       {one, "query_key_space", {{"text", "list"}}},

@@ -155,21 +155,6 @@ TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
   }
 }
 
-TEST_F(OptionsInTheWindow, AreShownWhereTheyHaveAnEffect) {
-  show(*find_view("search"));
-  EXPECT_NE(find_item(core_, "Queries From token"), nullptr);
-  EXPECT_EQ(find_item(core_, "Anywhere"), nullptr);
-  core_.apply(SetOption{&option("search-for"), 1});
-  redraw();
-  EXPECT_EQ(find_item(core_, "Queries From token"), nullptr);
-  EXPECT_NE(find_item(core_, "Anywhere"), nullptr);
-  for (const View& view : views())
-    for (const OptionSpec* one : view.options)
-      if (one->applies && one->kept) {
-        EXPECT_NE(one->control, Control::none) << one->name;
-      }
-}
-
 TEST_F(OptionsInTheWindow, AdvancedOnesAreShownOnDemandOrWhileTheyAreSet) {
   constexpr const char* kAdvanced[] = {"Colours Log",   "max +",      "Without key 0",
                                        "Cells Rollout", "Mouse Mask", "Start token"};
@@ -230,20 +215,13 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   CoreOptions first = options();
   first.settings_file = folder_.path() / "settings.json";
   const auto file = first.settings_file;
-  std::string list_view;  // a view with a field for a list that is kept
-  Options left;           // choices that views share follow the last one
+  Options left;  // choices that views share follow the last one
   {
     CoreFixture core(std::move(first));
     for (const OptionSpec* option : all_options()) {
       core.apply(SetOption{option, non_default(*option)});
       ASSERT_NE(core.state().options.value(*option), option->default_value) << option->name;
     }
-    for (const View& view : views()) {
-      for (const OptionSpec* option : view.options)
-        if (option->kept && std::holds_alternative<std::vector<int>>(option->default_value))
-          list_view = view.id;
-    }
-    core.apply(ShowView{list_view});
     left = core.state().options;
   }
   CoreOptions second = options();
@@ -254,8 +232,6 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
     EXPECT_EQ(core.state().options.value(*option), option->kept ? left.value(*option) : option->default_value)
         << option->name;
   }
-  ASSERT_EQ(core.state().view, list_view);
-  EXPECT_EQ(core.state().option_text.edit.text, "7,2");
 }
 
 class PlayingTest : public CoreTest {

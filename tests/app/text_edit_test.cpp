@@ -4,12 +4,14 @@
 #include "app/text/prompt_editor.h"
 #include "app/text/text_edit.h"
 #include "tests/support/matchers.h"
+#include "tests/viz/text_boxes.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app::text_edit_test {
 namespace {
 
 using namespace std::string_literals;
+using viz::testing::texts;
 
 const std::string kFamily = "👨‍👩‍👧";  // three people joined by zero-width joiners
 const std::string kFlag = "🇩🇪";
@@ -198,20 +200,6 @@ TEST(Metrics, AFieldBecomesASingleLineAndAnAreaAgain) {
   }
 }
 
-TEST(Metrics, AreLaidOutOnceForEachText) {
-  int layouts = 0;
-  EditMetrics metrics(
-      [&](std::string_view line) {
-        ++layouts;
-        return monospaced(line);
-      },
-      50);
-  for (int i = 0; i < 3; ++i) metrics.stops("two words", metrics.rows("two words").at(1));
-  EXPECT_EQ(layouts, 2) << "the line, and the row whose stops were asked for";
-  metrics.stops("two words more", metrics.rows("two words more").at(1));
-  EXPECT_EQ(layouts, 4);
-}
-
 // --- commands ---
 
 TEST(Rows, UpAndDownKeepTheirColumn) {
@@ -366,20 +354,6 @@ TEST(EditModel, AgreesOnRandomCommands) {
   }
 }
 
-template <class T>
-std::vector<T> items(const viz::Scene& scene) {
-  std::vector<T> found;
-  for (const viz::Item& item : scene.items)
-    if (const T* one = std::get_if<T>(&item)) found.push_back(*one);
-  return found;
-}
-
-std::vector<std::string> texts(const viz::Scene& scene) {
-  std::vector<std::string> all;
-  for (const viz::GlyphRun& run : items<viz::GlyphRun>(scene)) all.push_back(run.text);
-  return all;
-}
-
 /// The editor as used by the window: events in, commands applied, a picture out.
 class PromptEditor : public ::testing::Test {
  protected:
@@ -528,7 +502,7 @@ TEST_F(PromptEditor, ASingleLineMovesSideways) {
   EXPECT_EQ(texts(scene()).size(), 1u);
   key(Key::home);
   EXPECT_EQ(state.cursor, 0u);
-  EXPECT_NEAR(point_of(0).x, items<viz::GlyphRun>(scene())[0].origin.x, 1);
+  EXPECT_NEAR(point_of(0).x, viz::testing::items_of<viz::GlyphRun>(scene())[0].origin.x, 1);
   key(Key::end);
   EXPECT_EQ(state.cursor, state.text.size());
   EXPECT_TRUE(texts(scene())[0].ends_with("as some are.png"));

@@ -1,9 +1,5 @@
 // A view as a command: its table in every format is the view's own, its picture is a file, and what it is
 // made from goes together.
-#include <sstream>
-
-#include "app/cli/program.h"
-#include "app/run/kept_models.h"
 #include "app/views/export.h"
 #include "app/views/parts/list_means.h"
 #include "tests/app/cli/command_runs.h"
@@ -251,18 +247,6 @@ TEST_F(AttentionFile, WrittenByTraceHasTheNumbersOfTheModel) {
   }
 }
 
-TEST_F(AttentionFile, IsReadOnceAlsoIfItIsTheSecondOne) {
-  const auto kept = std::make_shared<KeptModels>(std::size_t{16} << 20);
-  std::istringstream in;
-  std::ostringstream out, err;
-  EXPECT_EQ(run_program({"heatmap", "--attention", file({1, 2, 4, 4}, causal_weight), "--second-attention",
-                         file({1, 2, 4, 4}, causal_weight, "second.safetensors")},
-                        {in, out, err}, kept),
-            0)
-      << err.str();
-  EXPECT_EQ(kept->count(), 2U);
-}
-
 TEST_F(AttentionFile, GoesWithNothingThatNeedsWeights) {
   const std::string square = file({1, 2, 4, 4}, causal_weight);
   const auto wrong = [&](const Words& more, int status) {
@@ -275,9 +259,6 @@ TEST_F(AttentionFile, GoesWithNothingThatNeedsWeights) {
   EXPECT_THAT(wrong({"--layer", "1"}, 1), HasSubstr("there is no layer 1: the last one is 0"));
   EXPECT_THAT(wrong({"--zoom", "0:5,0:3"}, 1), AllOf(HasSubstr("--zoom"), HasSubstr("reaches beyond")));
   EXPECT_THAT(wrong({"--show", "difference"}, 1), HasSubstr("nothing to compare with"));
-  for (const char* view : {"lens", "composition", "sweep"})
-    EXPECT_THAT(fail({view, "--prompt", "x", "--model", square}), HasSubstr("needs a model's weights"))
-        << view;
   EXPECT_THAT(fail({"lens", "--attention", square}, 2), HasSubstr("--attention"));
 }
 

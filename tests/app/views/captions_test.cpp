@@ -31,7 +31,6 @@ TEST(Captions, SayOptionsThatAreNotAsByDefault) {
   EXPECT_EQ(words("zoom", "2:5,0:1"), "Zoom: rows 2–4, columns 0");
   EXPECT_EQ(words("line-heads", "1.0,2.3"), "Heads: L1 H0, L2 H3");
   EXPECT_EQ(words("token", "rank:3"), "Token: guess 3");
-  for (const OptionSpec* option : all_options()) EXPECT_NE(option->label, "") << option->name;
 }
 
 /// The size of a figure in pixels; empty: it cannot be set to that.

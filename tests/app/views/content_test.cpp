@@ -108,10 +108,9 @@ TEST(Ref, GivesWordsClicksAndCommands) {
 // ---- a view ----
 
 /// The selected query's weights as a list, the prompt shaded by them, a number for each head, and a vector.
-View example(int& times) {
+View example() {
   View view = make_view("example", "Example", nullptr, "An example.");
-  view.declare = [&times](Content& it) {
-    ++times;
+  view.declare = [](Content& it) {
     const ViewContext& c = it.c;
     const auto pattern = it.need(PatternOf{c.selection.layer, c.selection.head});
     if (!pattern) return;
@@ -149,8 +148,7 @@ int region_of_role(const Picture& picture, int role, int id) {
 }
 
 TEST(Content, IsSaidClickedFramedAndColouredByItsBoxes) {
-  int times = 0;
-  const View view = example(times);
+  const View view = example();
   const Scenario s(kRobot, {2, 1, 6, -1});
   const ViewContext c = s.context(900, 1200);
   const Picture picture = view.build(c);
@@ -183,31 +181,8 @@ TEST(Content, IsSaidClickedFramedAndColouredByItsBoxes) {
     EXPECT_LE(channel_difference(color_at(kStrip, 4, 0, key).value(), color_of(s.weight(6, key))), 3) << key;
 }
 
-TEST(Content, IsDrawnAndAskedAgainWithoutBeingDeclaredAgain) {
-  int times = 0;
-  const View view = example(times);
-  const Scenario& s = scenario(100);
-  ViewContext c = s.context(900, 900);
-  c.in_pane = true;
-  const Picture picture = view.build(c);
-  NoAnswers none;
-  c.answers = &none;
-  for (std::size_t i = 0; i < picture.regions.size(); ++i) {
-    const viz::Hit hit{static_cast<int>(i), 0, 0};
-    static_cast<void>(view.facts(c, picture, hit));
-    for (const auto kind : {Gesture::Kind::click, Gesture::Kind::wheel, Gesture::Kind::drag})
-      static_cast<void>(view.on(c, picture, &hit, {kind, {}, {0, -1}, {}}));
-  }
-  EXPECT_EQ(view.scrolls(c, picture).size(), 1U);
-  c.width = 700;
-  EXPECT_EQ(view.drawn(c, picture.content).scene.width, 700);
-  EXPECT_EQ(times, 1);
-  EXPECT_EQ(none.asked, 0);
-}
-
 TEST(Content, ItsListKeepsTheChosenRowInSightAndMovesByKeys) {
-  int times = 0;
-  const View view = example(times);
+  const View view = example();
   const Scenario s(scenario(100).run->prompt, {2, 1, 99, 60});
   ViewContext c = s.context(900, 1000);
   c.in_pane = true;

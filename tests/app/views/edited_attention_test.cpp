@@ -51,16 +51,12 @@ std::vector<EditedCase> all_edited() {
   return all;
 }
 
-Scenario scenario_of(const char* edits, Selection selection) {
-  return Scenario(Prompt{kRobot, {}, false, parse_edits(edits, *bundled())}, selection);
-}
-
 /// Calls `check` for each set of edits, with its run at query 2 of L2 H1 and the reference's weights there.
 template <class Check>
 void for_each_edited(const Check& check) {
   for (const EditedCase& edited : all_edited()) {
     SCOPED_TRACE(edited.edits);
-    const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 2, -1});
+    const Scenario s = with_edits(edited.edits, {kLayer, kHead, 2, -1});
     const auto result = reference_model().run(s.run->tokens.ids(), edited.reference_edits);
     check(s, edited, result.heads[kLayer][kHead].weights);
   }
@@ -136,7 +132,7 @@ TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
 }
 
 TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
-  const Scenario s = scenario_of("L2H1.pattern[2,6]=0.5; L3H0.mask=none", {0, 0, 2, -1});
+  const Scenario s = with_edits("L2H1.pattern[2,6]=0.5; L3H0.mask=none", {0, 0, 2, -1});
   const auto key = [&](int layer, int head, int query, int wanted) {
     return clamped({layer, head, query, wanted}, *s.run).key;
   };
@@ -147,9 +143,9 @@ TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
   EXPECT_EQ(key(3, 0, 0, 8), 8);
   EXPECT_EQ(key(3, 0, 0, 9), -1) << "behind the prompt";
   // Shift and an arrow go to the next visible key.
-  const Scenario at = scenario_of("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 2});
+  const Scenario at = with_edits("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 2});
   EXPECT_EQ(in_words(ViewFixture("lines", at, 900, 800).press(Key::right, true)), "key 6");
-  const Scenario back = scenario_of("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6});
+  const Scenario back = with_edits("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6});
   EXPECT_EQ(in_words(ViewFixture("lines", back, 900, 800).press(Key::left, true)), "key 2");
 }
 
@@ -168,7 +164,7 @@ TEST(EditedAttention, PooledMapsKeepTheMask) {
 // An edit at one position is about that query alone.
 TEST(EditedOutput, OnlyTheQueriesOfAnEditAreOff) {
   const auto shows_edited_sum = [](const char* edits, int query) {
-    const ViewFixture shown("query", scenario_of(edits, {kLayer, kHead, query, -1}), 1700, 700);
+    const ViewFixture shown("query", with_edits(edits, {kLayer, kHead, query, -1}), 1700, 700);
     return shown.fixed_strip(Vector::edited_z) >= 0;
   };
   EXPECT_TRUE(shows_edited_sum("L2H1.z[5]=0", 5));
@@ -181,7 +177,7 @@ constexpr int kQuery = 5;
 
 /// The stream that enters a block is another than left the block before, if an edit comes between.
 TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
-  const Scenario s = scenario_of("L2.resid_pre[5]*=0.5", {kLayer, kHead, kQuery});
+  const Scenario s = with_edits("L2.resid_pre[5]*=0.5", {kLayer, kHead, kQuery});
   const auto pass = s.ask(PassOfToken{kQuery});
   const BlockPass &before = *pass->blocks[kLayer - 1], &block = *pass->blocks[kLayer];
   const auto kept = s.run->run->resid(kLayer, kQuery);
@@ -204,7 +200,7 @@ TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
   }
   EXPECT_EQ(rows, 1) << "where it is not the last row again";
   EXPECT_THAT(
-      texts(ViewFixture("pass", scenario_of("L2.resid_pre[4]*=0.5", {kLayer, kHead, kQuery}), 1400, 900)
+      texts(ViewFixture("pass", with_edits("L2.resid_pre[4]*=0.5", {kLayer, kHead, kQuery}), 1400, 900)
                 .scene()),
       Not(Contains("L2 resid_pre, edited")));
 }
@@ -213,7 +209,7 @@ TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
 TEST(EditedVectors, AZThatIsSetIsShown) {
   for (const char* edits :
        {"L2H1.z=mean", "L2H1.z[5][3]=1", "L2H1.z[5]*=0.5", "L2H1.z<-\"The old king had a daughter\""}) {
-    const Scenario s = scenario_of(edits, {kLayer, kHead, kQuery});
+    const Scenario s = with_edits(edits, {kLayer, kHead, kQuery});
     const ViewFixture shown("query", s, 1400, 800);
     const int sum = shown.fixed_strip(Vector::edited_z);
     ASSERT_GE(sum, 0) << edits;

@@ -90,34 +90,5 @@ TEST(Lens, ShowsBlocksWhereverTheyAre) {
   EXPECT_EQ(shown.color_of(0, 2, 70), all.color_of(0, 2, 70));
 }
 
-/// Records the questions and answers none.
-class RecordingAnswers final : public Answers {
- public:
-  std::shared_ptr<const Answer> ask(const Question& question) override {
-    if (std::ranges::count(questions, question) == 0) questions.push_back(question);
-    return nullptr;
-  }
-  std::vector<Question> questions;
-};
-
-TEST(Lens, AsksForWhatShowsTheQueryFirst) {
-  Scenario s = Scenario::of_length(200);
-  const View& view = *find_view("lens");
-  const auto asked = [&](int query, const NamedOptions& options) {
-    s.select({0, 0, query, -1});
-    ViewContext c = s.context(900, 600);
-    for (const auto& [name, value] : options) set(c, name, value);
-    RecordingAnswers answers;
-    c.answers = &answers;
-    static_cast<void>(view.build(c));
-    return answers.questions;
-  };
-  EXPECT_EQ(asked(199, {}), (std::vector<Question>{LensOf{6}, LensOf{5}})) << "about 15 columns show";
-  EXPECT_EQ(asked(199, {{"first-column", "40"}}), (std::vector<Question>{LensOf{1}}));
-  EXPECT_EQ(
-      asked(70, {{"lens-guesses", "no"}}),
-      (std::vector<Question>{LensOf{2}, LensOf{1}, LensOf{3}, LensOf{0}, LensOf{4}, LensOf{5}, LensOf{6}}));
-}
-
 }  // namespace
 }  // namespace headscope::app::lens_test

@@ -70,22 +70,6 @@ TEST(TableFold, HasTheMeanErrorAndCountOfEachNumber) {
   EXPECT_TRUE(std::isnan(numbers_of(fold_of(std::span(tables).first(1)).means(), "loss standard error")[0]));
 }
 
-TEST(TableFold, OfPartsMergesToTheWhole) {
-  const std::vector<Table> tables = twenty();
-  TableFold merged;
-  for (std::size_t first = 0; first < 20; first += 5) {
-    const Table part = fold_of(std::span(tables).subspan(first, 5)).means();
-    merged.add(TableFold::of_means(table_from(table_json(part)), "part"), "part");
-  }
-  const Table whole = fold_of(tables).means(), again = merged.means();
-  EXPECT_EQ(headings(again), headings(whole));
-  for (const char* column : {"loss mean", "loss standard error", "loss count"})
-    for (std::size_t row = 0; row < 2; ++row)
-      EXPECT_NEAR(numbers_of(again, column)[row] / numbers_of(whole, column)[row], 1, 1e-12) << column;
-  for (const char* fact : {"prompts", "value mean", "value standard error", "value count"})
-    EXPECT_NEAR(fact_of(again, fact) / fact_of(whole, fact), 1, 1e-12) << fact;
-}
-
 TEST(TableFold, MatchesRowsByTheirKeysWhateverTheirOrder) {
   const std::vector tables{prompt({{0, 1}, {1, 10}}), prompt({{1, 20}, {2, 5}, {0, kNan}})};
   const Table means = fold_of(tables).means();
@@ -118,22 +102,6 @@ TEST(TableFold, RefusesTablesThatDoNotFitTogether) {
   EXPECT_THAT(failure({prompt({{0, 1}}), other}), StartsWith("it: its table has other columns"));
   EXPECT_THAT(failure({prompt({{0, 1}, {0, 2}})}), StartsWith("it: rows of its table have the same names"));
   EXPECT_THAT(failure({words}), StartsWith("it: its table has no numbers"));
-}
-
-TEST(TableFold, ReadsNothingButMeans) {
-  const Table means = fold_of(twenty()).means();
-  const auto broken = [&](const auto& change) {
-    nlohmann::ordered_json json = table_json(means);
-    change(json);
-    EXPECT_THROW(TableFold::of_means(table_from(json), "x: "), std::exception) << json.dump();
-  };
-  broken([](auto& json) { json["facts"].erase("prompts"); });
-  broken([](auto& json) { json["facts"]["prompts"] = 0; });
-  broken([](auto& json) { json["ranked_by"] = "nothing mean"; });
-  broken([](auto& json) { json["columns"]["layer"][1] = 0; });
-  broken([](auto& json) { json["columns"]["loss count"][0] = -1; });
-  broken([](auto& json) { json["columns"].erase("loss count"); });
-  EXPECT_THROW(TableFold::of_means(prompt({{0, 1}}), "x: "), std::runtime_error);
 }
 
 const std::vector<std::string> kNames{"Fox", "Badger", "Wolf"};

@@ -57,14 +57,6 @@ TEST(Positions, ColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
   }
 }
 
-TEST(Positions, KeysTakeOtherDimensions) {
-  const Scenario& s = scenario(12);
-  const ViewFixture whole("positions", s, 900, 700, {{"curves", "4,5"}});
-  EXPECT_EQ(in_words(whole.press(Key::right)), "curves 6,7");
-  EXPECT_EQ(in_words(whole.press(Key::left)), "curves 2,3");
-  EXPECT_EQ(in_words(whole.press(Key::down)), "");
-}
-
 TEST(Positions, DrawnCosinesAreTheTables) {
   const ViewFixture shown("positions", scenario(12), 1600, 1000,
                           {{"positions-show", "cosines"}, {"curves", "3,255"}});
@@ -148,27 +140,6 @@ TEST(ReadableDimensions, AreThoseThatTheModelLearnedSmoothly) {
   learned[5] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(readable_dimensions(learned, kPositions, kDimensions), smooth);
   EXPECT_NE(defaults, smooth);
-}
-
-TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
-  ViewContext c = scenario(12).context(900, 700);
-  const auto whole = find_view("positions")->build(c);
-  set(c, "encoding-zoom", "20:36,30:70");
-  const auto part = find_view("positions")->build(c);
-  EXPECT_EQ(text_faults(part.scene, *c.fonts), "");
-  ASSERT_EQ(part.regions.size(), whole.regions.size());
-  const model::Config& config = c.run->run->config;
-  for (std::size_t i = 0; i < part.regions.size(); ++i) {
-    const viz::Region& region = part.regions[i];
-    EXPECT_EQ(region.rect, whole.regions[i].rect);
-    EXPECT_EQ(region.first_col, 30);
-    EXPECT_EQ(region.cols, 40);
-    EXPECT_EQ(region.col_count, config.n_ctx);
-    if (region.role != kEncodingRole) continue;
-    EXPECT_EQ(region.first_row, 20);
-    EXPECT_EQ(region.rows, 16);
-    EXPECT_EQ(region.row_count, config.n_embd);
-  }
 }
 
 ViewFixture shown_with(const NamedOptions& options = {}) {

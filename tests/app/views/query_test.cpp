@@ -81,16 +81,9 @@ TEST(SoftmaxView, ThreeNumbersOfEverySize) {
   EXPECT_EQ(column(kept, "weight"), one) << "they are no keys to be sorted";
 }
 
-TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
-  Scenario s(kRobot, {1, 2, kQuery});
+TEST(SoftmaxView, TheRowIsTheReferencesAtAnyScale) {
+  const Scenario s(kRobot, {1, 2, kQuery});
   const auto& head = reference_head(s);
-  const std::vector<float> weights = column(ViewFixture("softmax", s, 900, 600).table(), "weight");
-  ASSERT_EQ(weights.size(), static_cast<std::size_t>(kQuery) + 1);
-  for (std::size_t k = 0; k < weights.size(); ++k) {
-    EXPECT_NEAR(weights[k], head.weights[kQuery][k], 5e-5);
-    EXPECT_EQ(weights[k], s.weight(kQuery, static_cast<int>(k)));
-  }
-  // Any other scale, compared with the reference's scores.
   const double factor = 2.5 / std::sqrt(static_cast<double>(s.config().d_head()));
   double sum = 0, plain_sum = 0;
   for (std::size_t k = 0; k <= kQuery; ++k) {

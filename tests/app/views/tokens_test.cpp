@@ -130,14 +130,6 @@ TEST(Merges, TheTableHasARowForEachMerge) {
   EXPECT_EQ(rows.back()[8], s.run->tokens.labels.back());
 }
 
-TEST(Merges, MergesAreOfTheRunsTokensEachOnce) {
-  const Scenario s(Prompt{long_text() + long_text(), {}, false});
-  ASSERT_GT(s.run->tokens.length(), s.length());
-  const auto merges = s.ask(MergesOfTokens{});
-  const std::vector<int>& ids = s.run->run->tokens;
-  EXPECT_EQ(merges->of_id.size(), std::set<int>(ids.begin(), ids.end()).size());
-}
-
 constexpr int kPosition = 5;
 
 Scenario robot() {

@@ -282,13 +282,5 @@ TEST_P(ViewGestures, MenusOfferWhatCanBeDone) {
   EXPECT_GT(lines, 0);
 }
 
-// Everything that a mouse can set, a key can set, too.
-TEST_P(ViewGestures, ControlsHaveKeys) {
-  for (const OptionSpec* option : view().options) {
-    const bool list = std::holds_alternative<std::vector<int>>(option->default_value);
-    EXPECT_EQ(option->keys.empty(), list || option->control == Control::none) << option->name;
-  }
-}
-
 }  // namespace
 }  // namespace headscope::app::view_gestures_test

@@ -10,9 +10,7 @@
 namespace headscope::app::lists_test {
 namespace {
 
-class Lists : public HandsTest {
- protected:
-};
+using Lists = HandsTest;
 
 TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
   const auto file = folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n");

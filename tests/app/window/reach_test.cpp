@@ -218,8 +218,7 @@ class ReachTest : public HandsTest {
         {"copy a text",
          [](Core& core) {
            open_menu(core, "tokens", 2);
-           for (const WindowItem& line : core.window().items)
-             if (line.layer > 0 && line.label.starts_with("Copy id")) return click(core, line.rect.center());
+           click_line(core, "Copy id");
          },
          [](Core& core) {
            press(core, Key::left, {.ctrl = true, .shift = true});
