@@ -22,19 +22,9 @@ TEST(ModelDiscovery, APipeIsNoModelAndIsNotWaitedFor) {
   EXPECT_FALSE(is_gpt2(folder.path() / "pipe"));
 }
 
-constexpr std::string_view kTour = R"(# A title
-
-About it.
-
-## A stop
-- prompt: The old king
-
-Words.
-)";
-
 TEST(Tours, AreFilesAndNothingElse) {
   const TemporaryFolder folder;
-  folder.write("a.md", kTour);
+  folder.write("a.md", "# T\n\nAbout.\n\n## S\n- prompt: The old king\n\nWords.\n");
   ASSERT_EQ(::mkfifo((folder.path() / "pipe.md").c_str(), 0600), 0);
   std::filesystem::create_directory(folder.path() / "sub.md");
   LoadedTours loaded = load_tours({folder.path()});

@@ -280,11 +280,6 @@ TEST_F(PatternFiles, AreOpenedByTheWorker) {
   EXPECT_EQ(seen->run->prompt.text, "something else");
   EXPECT_EQ(seen->answers.find(PatternOf{1, 0}), before)
       << "nothing is read again for a prompt that is not run";
-  want.model = file("nonsense", "other.safetensors"), want.load_request = 2;
-  worker.want(want);
-  seen = worker.settle();
-  EXPECT_THAT(seen->error, HasSubstr("other.safetensors"));
-  EXPECT_EQ(seen->run->run->length(), 5) << "the former one stays";
 }
 
 }  // namespace

@@ -22,31 +22,13 @@ constexpr Metric kMetrics[] = {Metric::logit, Metric::difference, Metric::probab
 
 class SweepTest : public model::SmallModel {
  protected:
-  static void SetUpTestSuite() {
-    SmallModel::SetUpTestSuite();
-    model_ = run_of_model(transformer_).model;
-  }
-  static void TearDownTestSuite() {
-    model_.reset();
-    SmallModel::TearDownTestSuite();
-  }
-
   PromptRun run_of(const std::vector<int>& ids, const model::Edits& edits = {}) {
-    PromptRun run;
-    run.model = model_;
-    run.run = model_->transformer->forward(ids, workspace_);
-    if (edits.empty()) return run;
-    const auto clean = run.run;
-    model::ForwardOptions options;
-    options.plan = model_->transformer->plan(edits, workspace_);
-    run.run = model_->transformer->forward(ids, workspace_, options);
-    compare_with_unedited(run, clean);
-    return run;
+    PromptRun made = run_of_model(transformer_, run(ids, plan(edits)));
+    if (!edits.empty()) compare_with_unedited(made, run(ids));
+    return made;
   }
 
-  Sweep sweep(const SweepOf& question, const PromptRun& run) {
-    return question.compute(run, {workspace_, {}, nullptr, nullptr, [](const Sweep&, double) {}});
-  }
+  Sweep sweep(const SweepOf& question, const PromptRun& run) { return question.compute(run, {workspace_}); }
 
   static std::vector<double> reference_logits(const std::vector<int>& ids, const model::Edits& edits,
                                               int position, const RecordedValues& sources) {
@@ -117,8 +99,6 @@ class SweepTest : public model::SmallModel {
     }
     EXPECT_GT(largest, 1e-4) << "something has an effect";
   }
-
-  static inline std::shared_ptr<const LoadedModel> model_;
 };
 
 TEST_F(SweepTest, OverHeadsIsTheReferences) {
