@@ -22,8 +22,9 @@ std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
 }
 
 std::shared_ptr<const Answer> SnapshotAnswers::ask(const Question& question) {
-  if (noted_.insert(question).second) asked_.push_back(question);
-  return snapshot_->answers.find(question);
+  const auto [reply, is_new] = replies_.try_emplace(question);
+  if (is_new) asked_.push_back(question), reply->second = snapshot_->answers.find(question);
+  return reply->second;
 }
 
 }  // namespace headscope::app

@@ -39,7 +39,8 @@ class DirectAnswers final : public Answers {
   AnswerMap known_;
 };
 
-/// Answers from a snapshot. Records every question, once, in the order they were asked.
+/// Answers from a snapshot, always with its first reply: the worker may know more meanwhile, of which the
+/// rest of a picture knows nothing. Records every question, once, in the order they were asked.
 class SnapshotAnswers final : public Answers {
  public:
   explicit SnapshotAnswers(std::shared_ptr<const Snapshot> snapshot) : snapshot_(std::move(snapshot)) {}
@@ -49,7 +50,7 @@ class SnapshotAnswers final : public Answers {
  private:
   std::shared_ptr<const Snapshot> snapshot_;
   std::vector<Question> asked_;
-  QuestionSet noted_;  // the same, for lookup
+  AnswerMap replies_;
 };
 
 }  // namespace headscope::app

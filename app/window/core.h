@@ -117,9 +117,12 @@ class Core {
   void perform(const OpenFile& effect);
   /// Whether every question of an export has a complete answer. If not, the effect is carried out again once
   /// they all have one. Throws std::runtime_error with the reason if an answer failed.
-  bool has_all_answers(const Effect& effect, const std::vector<Question>& asked);
+  bool has_all_answers(const Effect& effect, SnapshotAnswers& answers);
   void keep_soon();  ///< something has changed
   void keep();       ///< begins to write the session and the settings, if they have changed
+  /// The hash of a model's weights for the session that is kept. Empty until it is computed, which may take
+  /// long; then the session is kept again.
+  std::string known_hash(const LoadedModel& model);
   /// The path, which must name a file. Throws std::runtime_error.
   std::filesystem::path path_to_write(const std::string& typed, std::string_view extension) const;
   /// Lets `work` write a file after those before it on the topic, without making the window wait.

@@ -167,13 +167,13 @@ void Core::perform(const OpenFile& effect) {
   });
 }
 
-bool Core::has_all_answers(const Effect& effect, const std::vector<Question>& asked) {
-  for (const Question& question : asked) {
-    const auto known = snapshot_->answers.find(question);
+bool Core::has_all_answers(const Effect& effect, SnapshotAnswers& answers) {
+  for (const Question& question : answers.asked()) {
+    const auto known = answers.ask(question);  // as what is exported was told
     if (known && !known->value) throw std::runtime_error(known->failure);
     if (known && known->whole) continue;
     pending_export_ = effect;
-    pending_questions_ = asked;
+    pending_questions_ = answers.asked();
     request_answers();
     return false;
   }
@@ -187,7 +187,7 @@ void Core::perform(const CopyNumbers& effect) {
   const ViewContext context = make_context(view, state_, *snapshot_, answers, *options_.fonts, 1, 1, 1);
   if (!context.run) throw std::runtime_error(context.no_run);
   const Table table = exported_table(*view, context);
-  if (!has_all_answers(effect, answers.asked())) return;
+  if (!has_all_answers(effect, answers)) return;
   options_.set_clipboard(to_tsv(table));
   apply(ShowMessage{"Copied the data of “" + std::string(view->title) + "”."});
 }
@@ -207,8 +207,8 @@ void Core::perform(const ExportEffect& effect) {
     const ExportSource shown{state_, *snapshot_,       options_.fonts,
                              frame_, window_.pictures, options_.window.precision};
     const FileFormat format = copies ? FileFormat::png : format_of(path).value();
-    auto bytes = exported_bytes(form, format, shown, answers,
-                                [&] { return has_all_answers(effect, answers->asked()); });
+    auto bytes =
+        exported_bytes(form, format, shown, answers, [&] { return has_all_answers(effect, *answers); });
     if (!bytes) return ended(Writing::waits);
     if (!copies) {
       write(kExporting, path, written(path, false, [path, bytes = *std::move(bytes)] {

@@ -196,6 +196,46 @@ TEST(Memo, AnAnswerIsOfWhatItDependsOn) {
   EXPECT_NE(memo.find(between), nullptr);
 }
 
+TEST(Memo, APreviousAnswerIsOfOtherTokensAlone) {
+  const auto made = [](std::vector<int> tokens, model::Edits edits, std::string stamp = {}) {
+    auto run = std::make_shared<model::Run>(*make_run(std::move(tokens)));
+    run->plan = std::make_shared<const model::Plan>(
+        run->config, std::move(edits), std::vector<std::shared_ptr<const model::Plan::Source>>(1));
+    auto model = std::make_shared<LoadedModel>();
+    model->weights_stamp = std::move(stamp);
+    return PromptRun{std::move(model), {}, {}, std::move(run)};
+  };
+  const model::Edits own_mask = {model::SetMask{0, 1, {{true}}}}, other = {model::SetMask{1, 1, {{true}}}},
+                     unmasked = {model::SetMask{}};
+  const Question own = BlobOf{1};
+  for (const auto& [edits, now, known] : {std::tuple(own_mask, made({3}, own_mask), true),
+                                          {own_mask, made({1, 2}, own_mask), false},
+                                          {own_mask, made({3}, other), false},
+                                          {own_mask, made({3}, own_mask, "another model"), false},
+                                          {own_mask, prompt_run({3}), false},
+                                          {unmasked, made({3}, unmasked), false}}) {
+    Memo memo(100 * kPage);
+    memo.show(made({1, 2}, edits));
+    memo.keep(own, blob(1));
+    memo.show(now);
+    EXPECT_EQ(memo.previous_answer(own) != nullptr, known);
+    EXPECT_EQ(memo.previous_answer(own.on_baseline()) != nullptr, known) << "the baseline is the run itself";
+    EXPECT_EQ(memo.previous_answer(own.difference()), nullptr);
+  }
+}
+
+TEST(SnapshotAnswers, StayAtTheirFirstReply) {
+  Memo memo(100 * kPage);
+  memo.show(prompt_run({1, 2}));
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->answers = memo.answers();
+  SnapshotAnswers answers(snapshot);
+  EXPECT_EQ(answers.ask(BlobOf{1}), nullptr);
+  memo.keep(BlobOf{1}, blob(1));
+  EXPECT_EQ(answers.ask(BlobOf{1}), nullptr) << "a picture shows one state";
+  EXPECT_THAT(answers.asked(), ElementsAre(Question(BlobOf{1})));
+}
+
 using model::Precision;
 constexpr std::size_t kPlenty = std::size_t{1} << 30;
 
