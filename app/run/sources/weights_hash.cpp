@@ -75,9 +75,9 @@ std::string hash_of_files(const fs::path& folder, const std::set<std::string>& f
   return std::string(kKind) + all.hex();
 }
 
-/// Empty if a file cannot be read.
+/// Empty if a file of weights cannot be read.
 std::string stamp_of_files(const fs::path& folder, const std::set<std::string>& files) {
-  std::string stamp;
+  std::string stamp = file_stamp(folder / "config.json") + "\n";
   for (const std::string& name : files) {
     const std::string written = file_stamp(path_of(folder, name));
     if (written.empty()) return "";
@@ -101,7 +101,7 @@ std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) 
   std::string hash = hash_of_files(model.folder, files, stop);
   if (stamp_of_files(model.folder, files) != model.weights_stamp)
     throw model::LoadError(system::text_of(model.folder) +
-                           ": the weights have changed since they were loaded; open the model again");
+                           ": its files have changed since they were loaded; open the model again");
   return hash;
 }
 

@@ -28,7 +28,8 @@ bool is_weights_hash(std::string_view text);
 
 /// Size and time of a file, to detect that it was replaced; empty if it cannot be read.
 std::string file_stamp(const std::filesystem::path& file);
-/// Names, sizes and times of the weight files; empty if there are none. Throws Stopped.
+/// Names, sizes and times of the weight files and of `config.json`; empty if there are no weights. Throws
+/// Stopped.
 std::string weights_stamp(const std::filesystem::path& folder, const std::stop_token& stop = {});
 
 /// The weights hash of a run's model; fails if the files cannot be read any more or have changed.

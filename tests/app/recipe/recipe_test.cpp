@@ -243,7 +243,10 @@ TEST(WeightsHash, IsThatOfTheFileThatIsUsed) {
   const std::string stamp = weights_stamp(folder.path());
   EXPECT_NE(stamp, "");
   folder.write("model.safetensors", file_with("def"));
-  EXPECT_NE(weights_stamp(folder.path()), stamp);
+  const std::string other = weights_stamp(folder.path());
+  EXPECT_NE(other, stamp);
+  folder.write("config.json", "{}");
+  EXPECT_NE(weights_stamp(folder.path()), other) << "the same weights make other numbers";
 }
 
 TEST(WeightsHash, IsTakenFromTheNameInACache) {
