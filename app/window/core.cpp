@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/run/sources/paths.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/window/exporting.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
@@ -399,6 +400,18 @@ void Core::keep_soon() {
   if (keeps && !keep_at_) keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
 }
 
+std::string Core::known_hash(const LoadedModel& model) {
+  const std::pair key(model.folder, model.weights_stamp);
+  const auto [hash, is_new] = state_.weights_hashes.try_emplace(key);
+  if (is_new)
+    background_.run_in_order("hashing", [key, stop = hashing_.get_token()]() -> std::optional<Action> {
+      std::string made = weights_hash(key.first, stop);
+      if (weights_stamp(key.first, stop) != key.second) return std::nullopt;  // it has other weights now
+      return Action([=](UiState& s, ReduceContext&) { s.weights_hashes[key] = made; });
+    });
+  return hash->second;
+}
+
 void Core::keep() {
   keep_at_.reset();
   if (!background_.wait(kKeeping, {})) return keep_soon();  // the disk is slow
@@ -411,26 +424,28 @@ void Core::keep() {
     changed.emplace_back(failure, [=] { system::make_folders(file.parent_path()), write(); });
   };
   if (const fs::path& file = kept_session_; !file.empty() && !state_.pending_session) {
-    const Recipe recipe = session();
-    add("; the session is not kept", file, to_json(recipe),
-        [file, recipe, shown = snapshot_, stop = hashing_.get_token()] {
-          write_session(file, recipe, shown, stop);
-        });
+    Recipe recipe = session();
+    if (snapshot_->model) recipe.session.weights = known_hash(*snapshot_->model);
+    if (const LoadedModel* second = named_second(recipe.session, *snapshot_))
+      recipe.session.second_weights = known_hash(*second);
+    const std::string json = to_json(recipe);
+    add("; the session is not kept", file, json, [=] { system::write_file_atomically(file, json); });
   }
   if (const fs::path& file = options_.settings_file; !file.empty())
     add("; the settings are not kept", file, to_json(settings()), [file, own = settings()] {
       system::write_file_atomically(file, to_json(with_recents_of_others(own, file)));
     });
   if (changed.empty()) return;
-  write(kKeeping, options_.settings_file, [before, changed]() -> std::optional<Action> {
-    std::string problems;
-    for (const auto& [failure, write] : changed) try {
-        write();
-      } catch (const std::exception& e) {
-        problems += (problems.empty() ? "" : ". ") + (e.what() + failure);
-      }
-    return problems == before ? std::nullopt : std::optional<Action>(Kept{problems});
-  });
+  write(kKeeping, kept_session_.empty() ? options_.settings_file : kept_session_,
+        [before, changed]() -> std::optional<Action> {
+          std::string problems;
+          for (const auto& [failure, write] : changed) try {
+              write();
+            } catch (const std::exception& e) {
+              problems += (problems.empty() ? "" : ". ") + (e.what() + failure);
+            }
+          return problems == before ? std::nullopt : std::optional<Action>(Kept{problems});
+        });
   if (!before.empty()) keep_soon();  // until it can be written
 }
 
@@ -451,6 +466,7 @@ void Core::close() {
     }
   };
   end_writing();
+  kept_.erase(kept_session_);  // it is written in any case: another window may have deleted the file
   keep();
   end_writing();
   add(state_.keep_problem);

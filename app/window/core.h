@@ -157,7 +157,7 @@ class Core {
   double next_value_at_ = 0;  // when an option that plays shows its next value
   int window_width_ = 0, window_height_ = 0;
   std::filesystem::path kept_session_;                 // the file of this window's session; empty: none
-  std::map<std::filesystem::path, std::string> kept_;  // what each file was last written with, without hashes
+  std::map<std::filesystem::path, std::string> kept_;  // what each file was last written with
   std::optional<std::chrono::steady_clock::time_point> keep_at_;
   // Topics of tasks that write files in the order in which they were asked to.
   static constexpr const char *kSaving = "saving", *kExporting = "exporting", *kKeeping = "keeping";

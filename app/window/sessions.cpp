@@ -1,6 +1,7 @@
 #include "app/window/sessions.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <system_error>
 #include <tuple>
@@ -112,6 +113,15 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   return s;
 }
 
+const LoadedModel* named_second(const Session& session, const Snapshot& snapshot) {
+  if (!snapshot.run || !snapshot.run->baseline) return nullptr;
+  const LoadedModel& second = *snapshot.run->baseline->model;
+  const bool is_named = second.patterns
+                            ? session.second_attention == system::text_of(second.folder.filename())
+                            : compares_models(*snapshot.run) && session.second_model == second.name;
+  return is_named ? &second : nullptr;
+}
+
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   const auto hash = [&](const Question& question, std::string& weights) {
     const auto known = answers.ask(question);
@@ -120,17 +130,13 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
     return true;
   };
   const bool own = hash(HashOfWeights{}, session.weights);
-  if (!snapshot.run || !snapshot.run->baseline) return own;
-  const LoadedModel& second = *snapshot.run->baseline->model;
-  const Question of_second = Question(HashOfWeights{}).on_baseline();
-  const bool is_second = second.patterns
-                             ? session.second_attention == system::text_of(second.folder.filename())
-                             : compares_models(*snapshot.run) && session.second_model == second.name;
-  return (!is_second || hash(of_second, session.second_weights)) && own;
+  if (!named_second(session, snapshot)) return own;
+  return hash(Question(HashOfWeights{}).on_baseline(), session.second_weights) && own;
 }
 
 void write_session(const std::filesystem::path& file, Recipe recipe,
                    const std::shared_ptr<const Snapshot>& shown, const std::stop_token& stop) {
+  system::write_file_atomically(file, to_json(recipe));  // the disk of the weights may be slow, or not answer
   if (shown->run && shown->run->model == shown->model) try {  // else the run is another model's
       model::Workspace workspace(1);
       DirectAnswers answers(shown->run, workspace, {}, stop);
@@ -141,14 +147,16 @@ void write_session(const std::filesystem::path& file, Recipe recipe,
 }
 
 std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder) {
-  constexpr std::size_t kMost = 15;
+  constexpr std::size_t kMax = 15;
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::days(7);
   std::vector<KeptSession> kept;
   std::error_code ignored;
   for (const std::filesystem::path& file : model::entries_of(folder))
     if (file.extension() == kSessionExtension)
       kept.push_back({std::filesystem::last_write_time(file, ignored), file});
   std::ranges::sort(kept, std::greater());
-  for (; kept.size() > kMost; kept.pop_back()) system::remove_file(kept.back().file);
+  for (; kept.size() > kMax; kept.pop_back())
+    if (kept.back().written < old) system::remove_file(kept.back().file);
   return kept;
 }
 

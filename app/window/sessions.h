@@ -16,15 +16,19 @@ Session kept_part(const UiState& state);
 /// Restores that part, except the prompt and the selection.
 void show_kept_part(UiState& state, const Session& session);
 
+/// The model of the shown run's baseline if the session names it, or its file, as the second one; else null.
+const LoadedModel* named_second(const Session& session, const Snapshot& snapshot);
+
 /// Adds the hashes of the models' weights that are known; returns false while one is still being computed.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 
-/// Writes a session with the hashes of its models' weights, or without them once it is stopped: hashing reads
-/// whole files. Throws std::exception, one sentence.
+/// Writes a session, and then again with the hashes of its models' weights unless it is stopped: hashing
+/// reads whole files. Throws std::exception, one sentence.
 void write_session(const std::filesystem::path& file, Recipe recipe,
                    const std::shared_ptr<const Snapshot>& shown, const std::stop_token& stop);
 
-/// The sessions in the state folder, the last one first. Deletes all but a few. Never throws.
+/// The last sessions in the state folder, the last one first. Deletes older ones, but not those of the last
+/// days, whose windows may be open. Never throws.
 std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder);
 
 /// The recipe of a view's picture, or of the whole window if `view` is null.

@@ -5,6 +5,7 @@
 #include "app/views/parts/menu_lines.h"
 #include "app/window/exporting.h"
 #include "app/window/sessions.h"
+#include "model/files/file_io.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/sentences.h"
@@ -242,11 +243,26 @@ TEST_F(Sessions, AChangeIsKeptWithinThreeSecondsThoughNothingFollows) {
     const Session session = read_recipe(kept).session;
     return session.prompt.text == "The old king had a dog!" && session.weights == hash;
   });
-  core.close();
+  core.settle();
   folder_.write("other/" + kept.filename().string(), "else");
   core.apply(scroll_field(Field::prompt, 0));
-  core.close();
+  core.settle();
   EXPECT_EQ(bytes_of_file(kept), "else") << "nothing has changed that is kept";
+  fs::remove(kept);
+  core.close();
+  EXPECT_EQ(read_recipe(kept).session.prompt.text, "The old king had a dog!") << "it was deleted meanwhile";
+}
+
+TEST_F(Sessions, AreKeptBeforeTheirWeightsAreHashed) {
+  CoreOptions o = own();
+  o.state_folder = folder_.path() / "state";
+  o.keep_time = std::chrono::hours(1);
+  Core core(o);
+  shown(core);
+  core.close();
+  const Session kept = read_recipe(kept_sessions(o.state_folder).at(0).file).session;
+  EXPECT_EQ(kept.prompt.text, "The old king had a dog");
+  EXPECT_EQ(kept.weights, "");
 }
 
 TEST_F(Sessions, WhyTheyCannotBeKeptIsSaidOnceAndTheyAreTriedAgain) {
@@ -273,13 +289,14 @@ TEST_F(Sessions, WhyTheyCannotBeKeptIsSaidOnceAndTheyAreTriedAgain) {
 TEST_F(Sessions, OfSeveralWindowsAreKeptApartAndTheLastIsOfferedFirst) {
   CoreOptions o = own();
   o.state_folder = folder_.path() / "state";
-  auto time = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  const auto time = fs::file_time_type::clock::now() - std::chrono::hours(1);
   for (int i = 0; i < 40; ++i)
     fs::last_write_time(folder_.write("state/" + std::to_string(i) + ".headscope", "{}"),
-                        time += std::chrono::seconds(1));
+                        time + std::chrono::seconds(i) - std::chrono::days(i < 20 ? 30 : 0));
   { Core one(o), other(o); }
   const std::vector<KeptSession> kept = kept_sessions(o.state_folder);
-  ASSERT_EQ(kept.size(), 15U) << "the oldest make room";
+  ASSERT_EQ(kept.size(), 15U);
+  EXPECT_EQ(model::entries_of(o.state_folder).size(), 22U) << "only old ones make room";
   EXPECT_EQ(kept[2].file.filename(), "39.headscope");
   EXPECT_TRUE(std::ranges::is_sorted(kept, std::greater()));
 }
