@@ -54,7 +54,10 @@ int natural_order(std::string_view a, std::string_view b) {
 }
 
 std::string why_not(const fs::path& folder, const std::error_code& error) {
-  return "The folder " + system::text_of(folder) + " cannot be read: " + error.message() + ".";
+  const std::string name = system::text_of(folder);
+  if (error == std::errc::no_such_file_or_directory) return "There is no folder " + name + ".";
+  if (error == std::errc::not_a_directory) return name + " is a file, not a folder.";
+  return "The folder " + name + " cannot be read: " + error.message() + ".";
 }
 
 /// What a path is; pictures and lists by their names alone, so that they may still lack a recipe. Nothing:

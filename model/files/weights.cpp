@@ -263,14 +263,12 @@ class Loader {
     visit_all();
     checked_tensors_ = weights_.parameters.size();
     try {
-      for (Memory* memory : {&body_, &head_}) {
-        memory->floats = allocate_floats(memory->bytes / sizeof(float));
-        memory->bytes = 0;
-      }
+      for (Memory* memory : {&body_, &head_}) memory->floats = allocate_floats(memory->bytes / sizeof(float));
     } catch (const std::bad_alloc&) {
       throw LoadError(source_.main_file + ": not enough memory for the weights, which need " +
                       std::to_string((body_.bytes + head_.bytes) >> 20) + " MiB");
     }
+    body_.bytes = head_.bytes = 0;
     weights_.parameters.clear();
     visit_all();
     if (checkpoint_.may_be_tied) tie_equal_head();

@@ -281,7 +281,6 @@ class Action {
   }
 
   /// Sets the cells of a head's rows, then rescales the rest of each row.
-
   void set_cells(const SetCells& set) const {
     std::map<int, std::vector<bool>> set_in_rows;  // by row, for each key whether it is set
     for_each_cell(set, [&](int row, const CellValue& cell) {

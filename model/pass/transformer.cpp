@@ -91,9 +91,7 @@ Precision Transformer::precision() const {
   return impl_->weights.precision;
 }
 std::size_t Transformer::weight_bytes() const {
-  std::size_t bytes = 0;
-  bytes += impl_->weights.bytes;
-  return bytes;
+  return impl_->weights.bytes;
 }
 const std::vector<Parameter>& Transformer::parameters() const {
   return impl_->weights.parameters;

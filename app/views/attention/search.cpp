@@ -178,8 +178,10 @@ void declare(Content& it) {
     result.fact("found", found.count);
     return result;
   };
+  const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
+  const bool nothing = found.best.empty() && found.progress.done == prompts;
   const char* none = "nothing is above the threshold: lower it or choose other tokens";
-  it.body = rows(boxes(std::move(list), notes({found.best.empty() ? none : ""})));
+  it.body = rows(boxes(std::move(list), notes({nothing ? none : ""})));
 }
 
 View view() {

@@ -61,7 +61,8 @@ TEST(FolderListing, ResolvesLinksAndPassesOverBrokenOnes) {
   EXPECT_THAT(list_folder(folder.path()).entries,
               ElementsAre(FolderEntry{"link", FolderEntry::Kind::model}, FolderEntry{"real"}));
   EXPECT_EQ(list_folder(folder.path() / "link/..").folder, fs::canonical(folder.path() / "real"));
-  for (const char* name : {"circle", "broken"}) expect_problem(folder.path() / name, "cannot be read");
+  expect_problem(folder.path() / "circle", "cannot be read: ");
+  expect_problem(folder.path() / "broken", "There is no folder");
 }
 
 TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
@@ -70,8 +71,9 @@ TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
   expect_problem("", "Type the path of a folder");
   expect_problem("models/tales", "models/tales is not an absolute path");
   expect_problem("~somebody", "~somebody is not an absolute path");
-  for (const char* name : {"gone", "file", "file/below"})
-    expect_problem(folder.path() / name, (folder.path() / name).string() + " cannot be read: ");
+  expect_problem(folder.path() / "gone", "There is no folder " + (folder.path() / "gone").string());
+  for (const char* name : {"file", "file/below"})
+    expect_problem(folder.path() / name, "is a file, not a folder");
 }
 
 TEST(NaturalOrder, TakesNumbersByValueAndLettersOfBothKindsAlike) {
