@@ -155,6 +155,12 @@ Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& contex
   return under.readable ? under : drawn_with(content, c, 0);  // placed again, as it is drawn
 }
 
+/// What is computed from a part that is the same may differ all the same.
+static std::string no_difference_words(const View& view) {
+  const bool is_result = view.group == Group::output || view.place == Place::right;
+  return std::string(": no difference") + (is_result ? "" : " here; the prediction may differ");
+}
+
 static std::shared_ptr<Content> content_in(const ViewContext& c, const View& view) {
   auto content = std::make_shared<Content>(c);
   if (c.prompts == nullptr && view.needs_list(c.options))
@@ -163,7 +169,7 @@ static std::shared_ptr<Content> content_in(const ViewContext& c, const View& vie
     view.declare(*content);
   if (!c.run && content->message.empty()) content->message = c.no_run;
   if (c.run && c.side == Side::difference)
-    content->subtitle = difference_words(c, view) + (content->same ? ": no difference" : "") +
+    content->subtitle = difference_words(c, view) + (content->same ? no_difference_words(view) : "") +
                         (content->subtitle.empty() ? "" : "; ") + content->subtitle;
   content->c.answers = nullptr;
   return content;

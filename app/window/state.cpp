@@ -29,6 +29,7 @@ std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapsho
   Document before = state;
   state.message.is_former = true;
   const Side side = state.side;
+  const bool compared = has_comparison(state);
   const auto shown_option = [&] {
     const OptionSpec* option = option_in_field(state);
     return std::pair(option, option ? state.options.value(*option) : OptionValue());
@@ -37,6 +38,8 @@ std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapsho
   const std::string option_text = state.option_text.edit.text;
   ReduceContext context{snapshot};
   action.apply(state, context);
+  // A later comparison begins at what is new.
+  if (compared && !has_comparison(state) && state.side == Side::baseline) state.side = Side::run;
   if (shown_option() != option && state.option_text.edit.text == option_text) show_option_text(state);
   const bool is_edited_text = !context.is_other_text && !action.get_if<Undo>();
   if (is_edited_text && has_positions(before.edits) && state.edits == before.edits)

@@ -249,6 +249,13 @@ void require_few(std::size_t edits) {
         " edits, found more; one edit may name many positions and units, as in L5.z[1-9]=0");
 }
 
+/// Checks an edit against the model; an error quotes what was typed.
+static void check_typed(std::string_view text, const LoadedModel& model, const model::Edit& edit) try {
+  check(model.transformer->config(), edit);
+} catch (const model::RunError& e) {
+  throw model::RunError(model::quote(text) + ": " + e.what());
+}
+
 model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
   model::Edits all;
   std::size_t numbers = 0;
@@ -259,7 +266,7 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
       continue;
     }
     for (model::Edit& edit : read_edit_or_suggest(part, model)) {
-      if (!has_parts(edit)) check(model.transformer->config(), edit);  // more cells may follow
+      if (!has_parts(edit)) check_typed(part, model, edit);  // more cells may follow
       numbers += numbers_of(edit);
       if (numbers > kMaxNumbers)
         throw model::RunError("the edits up to " + model::quote(part) + " name more than " +

@@ -63,6 +63,7 @@ TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
   type(core, "L9H6.z=0");
   press_and_draw(core, Key::enter);
   EXPECT_TRUE(says(core, "layers 0 to 5"));
+  EXPECT_THAT(core.state().edits_bar.problem, StartsWith("\"L9H6.z=0\": "));
   EXPECT_EQ(core.state().edits_bar.text.edit.text, "L9H6.z=0");
   EXPECT_TRUE(active(core).empty());
   press_and_draw(core, Key::backspace);
@@ -120,6 +121,9 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   EXPECT_TRUE(says(core, ": difference"));
   apply_and_show(core, Undo{});
   EXPECT_EQ(heatmap().context.side, Side::run) << "nothing to compare with";
+  apply_and_show(core, Undo{.forward = true}, SetSide{Side::baseline}, Undo{});
+  add(core, "L2H1.z=0");
+  EXPECT_EQ(core.state().side, Side::run) << "a new edit is seen";
 }
 
 TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
