@@ -173,6 +173,7 @@ Core::~Core() {
 void Core::handle(const Event& event) {
   Meaning meaning = meaning_of(event, state_, *snapshot_, window_, memory_.widgets, memory_.metrics);
   for (const Action& action : meaning.actions) apply(action);
+  if (std::holds_alternative<KeyDown>(event) && !meaning.actions.empty()) frame_.tips = false;
   if (memory_.widgets.focus != 0) {  // the toolkit gets no key, with which it would move the focus itself
     run_frame(nullptr);
     return run_frame(nullptr);
@@ -180,7 +181,7 @@ void Core::handle(const Event& event) {
   if (!meaning.to_toolkit) return;
   // First move the mouse there, because it presses what it hovers.
   const std::optional<viz::Point> at = place_of(event);
-  if (at) frame_.pointer = at;
+  if (at) frame_.pointer = at, frame_.tips = true;
   frame_.defines = false;
   if (at && !std::holds_alternative<MouseMove>(event)) {
     const Event move = MouseMove{*at};
@@ -228,9 +229,10 @@ void Core::request_answers() {
 }
 
 const WindowPicture& Core::draw(const WindowFrame& frame) {
-  const bool rests = frame.pointer == frame_.pointer, defines = frame_.defines && rests;
+  const bool rests = frame.pointer == frame_.pointer, defines = frame_.defines && rests,
+             tips = frame_.tips || !rests;
   frame_ = frame;
-  frame_.defines = defines;
+  frame_.tips = tips, frame_.defines = defines;
   run_frame(nullptr);
   for (int i = 1; window_.settling && i < kMaxFrames; ++i) run_frame(nullptr);
   if (!rests) await_rest();

@@ -22,6 +22,7 @@ struct WindowFrame {
   std::optional<viz::Point> pointer = {};  ///< nothing: the mouse is outside the window
   bool caret_on = true;                    ///< the visible half of the blink
   bool still = false;                      ///< for a file: without caret and timings
+  bool tips = true;                        ///< no command was given by a key since the mouse moved
   bool defines = false;                    ///< the mouse has rested, so the term under it is defined
 };
 

@@ -166,7 +166,8 @@ void add_places(Entries& entries, const Snapshot& snapshot) {
     for (int head = 0; head < config.n_head; ++head)
       entries.push_back({.label = head_name(layer, head),
                          .kind = "head",
-                         .names = {std::to_string(layer) + "." + std::to_string(head)},
+                         .names = {std::to_string(layer) + "." + std::to_string(head),
+                                   "L" + std::to_string(layer) + "H" + std::to_string(head)},
                          .acts = {DoAll{{SelectHead{layer, head}}}}});
   for (int position = 0; position < snapshot.run->run->length(); ++position)
     entries.push_back({.label = token_name(snapshot.run->tokens, position),

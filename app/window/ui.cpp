@@ -231,9 +231,16 @@ bool Ui::begin_menu(Menu menu, float width) {
     }
   }
   const auto button = menu_buttons_.find(menu);
-  const Point at = button == menu_buttons_.end() ? widgets.menu_at
-                                                 : Point{button->second.x, button->second.bottom() + u(4)};
-  return begin_popup(name, menu, at, width);
+  const bool at_mouse = button == menu_buttons_.end();
+  const Point at = at_mouse ? widgets.menu_at : Point{button->second.x, button->second.bottom() + u(4)};
+  if (!begin_popup(name, menu, at, width)) return false;
+  // The keyboard is at the first row of a menu that the mouse opened, unseen: the first arrow shows it there.
+  const auto* key = input.event_as<KeyDown>();
+  if (at_mouse && key && compat::keyboard_item() == 0 && (key->key == Key::down || key->key == Key::up)) {
+    ImGui::NavMoveRequestCancel();
+    compat::show_keyboard_item(true);
+  }
+  return true;
 }
 
 bool Ui::begin_popup(const std::string& name, Menu menu, Point at, float width) {

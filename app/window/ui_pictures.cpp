@@ -361,7 +361,9 @@ void Ui::finish() {
     if (!tip_term_->formula.empty())
       lines.push_back({tip_term_->formula, FontStyle::mono, theme().text_muted});
   }
-  if (lines.empty() || (!tip_under_ && !input.frame.pointer)) return;
+  // After a command by a key, another thing may have come under the mouse, which nobody points at.
+  const bool points = input.frame.pointer && input.frame.tips;
+  if (lines.empty() || (!tip_under_ && !points)) return;
   const Point at =
       tip_under_ ? Point{tip_under_->x - u(16), tip_under_->bottom() - u(14)} : *input.frame.pointer;
   const bool carded = !tip_lines_.empty() && tip_card_.width > 0;

@@ -150,10 +150,10 @@ std::vector<Ui::Part> controls(Ui& ui, const View& view, float room) {
     parts.back().area = option->name;
   }
   if (some_advanced)
-    first.push_back(ui.button(
-        all ? "Fewer options" : "More options",
-        {.tip = all ? "Hide the advanced options" : "Show all options of each view, and the start token"},
-        change(&UiState::all_controls, !all)));
+    first.push_back(ui.button(all ? "Fewer options" : "More options",
+                              {.tip = all ? "Hide the advanced options of all panes"
+                                          : "Show all options of all panes, and the start token"},
+                              change(&UiState::all_controls, !all)));
   std::ranges::move(advanced, std::back_inserter(first));
   for (const KeyCommand& command : view.commands)
     if (!command.label.empty()) first.push_back(control(ui, view, command));

@@ -139,10 +139,10 @@ void draw_status(Ui& ui, const Rect& rect) {
   std::vector<Ui::Part> line;
   say_loading(ui, line);
   const Message& message = ui.state.message;
-  const bool hovers = !ui.status().empty();
-  if (hovers || (!message.text.empty() && !message.is_error)) {
-    say(ui, line, hovers ? ui.status() : message.text, ui.theme().text);
-  } else {
+  const bool hovers = !ui.status().empty(), informs = !message.text.empty() && !message.is_error;
+  if (informs) say(ui, line, message.text, ui.theme().text);  // it goes after a while, so nothing hides it
+  if (hovers) say(ui, line, ui.status(), informs ? ui.theme().text_muted : ui.theme().text);
+  if (!hovers && !informs) {
     if (ui.snapshot.run) say_selection(ui, line);
     if (const auto next = ask(*ui.input.answers, NextAfter{ui.state.selection.query});
         next && !next->not_finite.empty())

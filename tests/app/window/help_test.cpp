@@ -105,6 +105,10 @@ TEST_F(HelpTest, ALabelIsDefinedOnceTheMouseRests) {
   EXPECT_FALSE(core.seconds_until_update().has_value());
   point(core, {tab.x + 2, tab.y}, false);
   EXPECT_FALSE(says(core, "Reading the residual stream early")) << "it moves again";
+  EXPECT_TRUE(says(core, "What the model would predict"));
+  for (const Key key : {Key::page_down, Key::page_up}) press(core, key, {.ctrl = true});
+  point(core, {tab.x + 2, tab.y}, false);
+  EXPECT_FALSE(says(core, "What the model would predict")) << "a key has changed what the mouse is on";
 }
 
 TEST_F(HelpTest, TextsOfPicturesAreDefinedButNoTokens) {
@@ -226,9 +230,11 @@ TEST_F(PaletteTest, EnterPerformsTheChosenEntry) {
     press_and_show(core, Key::enter);
     EXPECT_NE(core.state().dialog, Dialog::palette);
   };
-  run("5.5");
-  EXPECT_EQ(core.state().selection.layer, 5);
-  EXPECT_EQ(core.state().selection.head, 5);
+  for (const char* name : {"5.5", "l4H3"}) {
+    run(name);
+    EXPECT_EQ(head_name(core.state().selection.layer, core.state().selection.head),
+              *name == '5' ? "L5 H5" : "L4 H3");
+  }
   run("logit lens");
   EXPECT_EQ(core.state().view, "lens");
   press_and_show(core, Key::k, {.ctrl = true});

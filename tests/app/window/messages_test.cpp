@@ -63,6 +63,15 @@ TEST_F(MessagesTest, InformationLeavesByItselfInItsTime) {
   }
 }
 
+TEST_F(MessagesTest, APictureUnderTheMouseHidesNoInformation) {
+  CoreFixture core(options());
+  WindowFrame frame;
+  frame.pointer = cell(picture(core.window(), "heatmap"), 0);
+  core.apply(ShowMessage{"for information"});
+  core.draw(frame);
+  EXPECT_TRUE(says(core, "for information"));
+}
+
 TEST_F(MessagesTest, AnErrorStaysUntilItIsClosed) {
   CoreOptions o = options();
   o.message_time = std::chrono::milliseconds(0);
@@ -213,6 +222,17 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     EXPECT_EQ(core.state().export_form.subject, view.id);
     press_and_draw(core, Key::escape);
     EXPECT_EQ(core.widgets().menu, Menu::none);
+  }
+}
+
+TEST_F(MenusTest, TheFirstArrowAfterTheMouseShowsTheFirstRow) {
+  CoreFixture core(options());
+  open_by_mouse(core, picture(shown(core), "heatmap"));
+  const std::vector<std::string> all = rows(core);
+  ASSERT_GT(all.size(), 2U);
+  for (const std::string& row : {all[0], all[1]}) {
+    press_and_draw(core, Key::down);
+    EXPECT_EQ(keyboard_at(core), row);
   }
 }
 
