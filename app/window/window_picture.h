@@ -70,6 +70,7 @@ struct WindowPicture {
   std::vector<PlacedField> fields;
   std::vector<WindowArea> areas;
   std::vector<viz::Rect> outlines;  ///< around what the tour's stop points at
+  std::vector<viz::Rect> tags;      ///< their names, where they have any
   std::vector<viz::Scene> scenes;   ///< everything painted except the views' pictures, in order
   int layer = 0;                    ///< the topmost one
   Cursor cursor = Cursor::arrow;

@@ -1,5 +1,6 @@
 #include "viz/scene/scene.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ranges>
 
@@ -66,8 +67,9 @@ void append(Scene& scene, const Scene& part, Point offset) {
   }
 }
 
+static constexpr float kLastGlyph = 0.6F, kAbove = 0.85F, kBelow = 0.25F;  // extents of a line, in ems
+
 std::string_view text_at(const Scene& scene, Point at) {
-  constexpr float kLastGlyph = 0.6F, kAbove = 0.85F, kBelow = 0.25F;  // extents of a line, in ems
   for (const Item& item : scene.items | std::views::reverse) {
     const auto* run = std::get_if<GlyphRun>(&item);
     if (run == nullptr || run->glyphs.empty()) continue;
@@ -79,6 +81,18 @@ std::string_view text_at(const Scene& scene, Point at) {
     if (inside) return run->text;
   }
   return {};
+}
+
+Rect bounds_of(const GlyphRun& text) {
+  if (text.glyphs.empty()) return {text.origin.x, text.origin.y, 0, 0};
+  const float c = std::cos(text.angle), s = std::sin(text.angle);
+  const float length = text.glyphs.back().x + kLastGlyph * text.size, above = kAbove * text.size,
+              below = kBelow * text.size;
+  const auto [left, right] =
+      std::minmax({s * above, -s * below, c * length + s * above, c * length - s * below});
+  const auto [top, bottom] =
+      std::minmax({-c * above, c * below, s * length - c * above, s * length + c * below});
+  return {text.origin.x + left, text.origin.y + top, right - left, bottom - top};
 }
 
 }  // namespace headscope::viz

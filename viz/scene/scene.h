@@ -133,4 +133,7 @@ void append(Scene& scene, const Scene& part, Point offset);
 /// The text drawn last at a point of a scene; empty: there is none. Refers to the scene.
 std::string_view text_at(const Scene& scene, Point at);
 
+/// The rectangle around a text.
+Rect bounds_of(const GlyphRun& text);
+
 }  // namespace headscope::viz

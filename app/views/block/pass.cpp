@@ -9,6 +9,7 @@ namespace headscope::app::pass {
 
 /// Roles of regions. step, strip: id: index of the line, col: dimension. chart: col: layer.
 enum Role { kStep, kStrip, kChart };
+constexpr int kAdded = 1;  ///< the chart of what is added; others have id 0
 
 constexpr int color_of(bool mlp) {  // see viz::categorical
   return mlp ? 3 : 2;
@@ -262,6 +263,7 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, std::string title, BlockNumb
     }
     add_curve(chart, it, of_mlp ? "MLP" : "attention", color_of(of_mlp), std::move(values));
   }
+  if (attention == &BlockPass::attn_norm) chart.id = kAdded;
   chart.count = it.c.run->run->config.n_layer;
   chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
   chart.low = cosine ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
@@ -391,7 +393,7 @@ View view() {
   View view = make_view("pass", "Forward pass", declare,
                         "the forward pass of one token: what each step computes, and how far each layer "
                         "moves the residual stream");
-  view.landmarks = {{"charts", kChart}};
+  view.landmarks = {{"norm of what is added", kChart, kAdded}};
   return view;
 }
 

@@ -45,6 +45,40 @@ std::optional<Rect> place_of(const Ui& ui, const TourPoint& point) {
   return control ? control->inset(-ui.u(3)) : pane_of(ui, *placed);
 }
 
+float shared_area(const Rect& a, const Rect& b) {
+  const float w = std::min(a.right(), b.right()) - std::max(a.x, b.x);
+  const float h = std::min(a.bottom(), b.bottom()) - std::max(a.y, b.y);
+  return w > 0 && h > 0 ? w * h : 0;
+}
+
+/// How much a tag there hides; what is outside the picture counts as hidden.
+float hidden_by(const Rect& tag, const Ui& ui, const PlacedPicture& placed) {
+  constexpr float kText = 4;  // what is to be read counts more than a place without words
+  float area = kText * (tag.w * tag.h - shared_area(tag, placed.where));
+  const Rect within{tag.x - placed.where.x, tag.y - placed.where.y, tag.w, tag.h};
+  for (const viz::Item& item : placed.picture->scene.items) {
+    if (const auto* text = std::get_if<viz::GlyphRun>(&item))
+      area += kText * shared_area(within, viz::bounds_of(*text));
+    if (const auto* image = std::get_if<viz::Image>(&item)) area += shared_area(within, image->dest);
+    if (const auto* fill = std::get_if<viz::FillRect>(&item)) area += shared_area(within, fill->rect);
+  }
+  for (const Rect& other : ui.out.outlines) area += shared_area(tag, other);
+  for (const Rect& other : ui.out.tags) area += kText * shared_area(tag, other);
+  return area;
+}
+
+/// The place next to an outline where a tag hides least: above, below or at a side.
+Rect place_of_tag(const Ui& ui, const PlacedPicture& placed, const Rect& outline, float width) {
+  const float height = ui.u(18), right = outline.right() - width, bottom = outline.bottom() - height;
+  std::vector<Rect> places;
+  for (const float y : {outline.y + 1 - height, outline.bottom() - 1})
+    for (const float x : {right, outline.x, outline.center().x - width / 2})
+      places.push_back({x, y, width, height});
+  for (const float x : {outline.right(), outline.x - width})
+    for (const float y : {outline.y, bottom}) places.push_back({x, y, width, height});
+  return *std::ranges::min_element(places, {}, [&](const Rect& tag) { return hidden_by(tag, ui, placed); });
+}
+
 }  // namespace
 
 void draw_points(Ui& ui) {
@@ -53,6 +87,7 @@ void draw_points(Ui& ui) {
   ui.begin_overlay();
   const viz::Color ink = ui.theme().text, ground = ui.theme().surface;  // no colour that means something
   const float line = ui.u(2), halo = ui.u(1), radius = ui.u(4);
+  std::vector<std::pair<std::string_view, Rect>> named;
   for (const TourPoint& point : stop->points) {
     const auto place = place_of(ui, point);
     if (!place) continue;
@@ -60,13 +95,16 @@ void draw_points(Ui& ui) {
     // The halo sets it off from any colours of the picture.
     ui.stroke(place->inset(-halo), ground.with_alpha(160), line + 2 * halo, radius + halo);
     ui.stroke(*place, ink, line, radius);
-    const Landmark* landmark = point.landmark;
-    if (landmark == nullptr || stop->points.size() == 1) continue;
-    const float width = ui.width(landmark->name, viz::FontStyle::regular, Ui::kSmall) + ui.u(10);
-    // At the right end: what is outlined has its heading at the left.
-    const Rect tag{place->right() - width, place->y - ui.u(17), width, ui.u(18)};
+    if (point.landmark && stop->points.size() > 1) named.emplace_back(point.landmark->name, *place);
+  }
+  for (const auto& [name, outline] : named) {
+    const auto placed = std::ranges::find_if(
+        ui.out.pictures, [&](const PlacedPicture& one) { return one.where.overlaps(outline); });
+    if (placed == ui.out.pictures.end()) continue;
+    const float width = ui.width(name, viz::FontStyle::regular, Ui::kSmall) + ui.u(10);
+    const Rect tag = ui.out.tags.emplace_back(place_of_tag(ui, *placed, outline, width));
     ui.fill(tag, ink, radius);
-    ui.small(landmark->name, tag, ground, viz::Align::center);
+    ui.small(name, tag, ground, viz::Align::center);
   }
   ui.end_overlay();
 }
