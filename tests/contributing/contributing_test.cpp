@@ -102,7 +102,7 @@ TEST(Contributing, TheTourOnThePageCanBeWalked) {
   ASSERT_EQ(tours.size(), 1U);
   const Tour tour = parse_tour(tours[0], "CONTRIBUTING.md");
   ASSERT_EQ(tour.stops.size(), 2U);
-  EXPECT_EQ(resolve_stop(tour, 1).head, 5);
+  EXPECT_EQ(resolve_stop(tour, 1).head, 6);
   EXPECT_EQ(tour.stops[1].wait, find_wait("head"));
 }
 

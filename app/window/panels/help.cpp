@@ -21,8 +21,9 @@ using Look = GuideSpan::Look;
 
 constexpr const char* kMouse =
     "Click a small map to select its head, a cell of the heatmap or a token to select the query, a bar to "
-    "append its token. The wheel zooms the heatmap at the mouse, dragging pans it, and a double click fits "
-    "it; Ctrl+wheel resizes the small maps. Right-click a picture for its commands. Double-click a splitter "
+    "append its token. The wheel zooms the heatmap at the mouse, dragging pans it, and a double click shows "
+    "all of it again; Ctrl+wheel resizes the small maps. Right-click a picture for its commands. "
+    "Double-click a splitter "
     "between panes, or a slider, to reset it. Drop a folder on the window to open its model, a session or a "
     "figure to restore it, a list of prompts (.txt, .jsonl) for views of many prompts. Rest the mouse on a "
     "label to see what the word means. What you type goes into the prompt, whatever you clicked.";

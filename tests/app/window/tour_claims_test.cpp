@@ -10,10 +10,12 @@
 #include "app/run/analyses/geometry.h"
 #include "app/run/analyses/vocabulary.h"
 #include "app/tour/numbers.h"
+#include "model/files/file_io.h"
 #include "tests/app/window/tour_claims.h"
 #include "tests/app/window/tours_fixture.h"
 #include "tests/support/drawn_text.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::app::tour_claims_test {
 namespace {
@@ -127,7 +129,7 @@ std::vector<Claim> claims_of_attention() {
          return run.label(she) == "·she" && run.label(girl) == "·girl" && reads_girl(she) &&
                 count_of(girl + 1, run.length(), reads_girl) == run.length() - girl - 2;
        }},
-      {"A nonsense sentence, and its beginning again",
+      {"A nonsense sentence, followed by its own beginning",
        [](const Core&, const RunReader& run) {
          return count_of(1, 6, [&](int i) { return run.id(i) == run.id(i + 11); }) == 5 && run.length() == 17;
        }},
@@ -375,6 +377,17 @@ TEST_F(TourClaimsTest, AboutTheToursOwnPromptAndTheBundledModelAreTrue) {
     }
   }
   EXPECT_EQ(used.size(), claims().size()) << "a check is of no sentence";
+}
+
+TEST_F(TourClaimsTest, TheSampleOfTheGuideHoldsForTheBundledModel) {
+  for (const char* file : {"assets/guide/tours.md", "CONTRIBUTING.md"}) {
+    const std::string page = model::read_file(testing::source_dir() / file);
+    const std::size_t begin = page.find("# Where a head looks");
+    CoreFixture core(with_tour(page.substr(begin, page.find("```", begin) - begin)));
+    shown(core);
+    EXPECT_EQ(shown_and_true(core).size(), 2U);
+    EXPECT_THAT(paragraphs_of(core), Contains(HasSubstr("follows an earlier"))) << file;
+  }
 }
 
 class ExamplesTest : public ToursTest {};
