@@ -175,12 +175,12 @@ void Memo::forget_patched_from_second() {
 }
 
 void Memo::show(const PromptRun& run) {
-  constexpr std::size_t kMostShown = 16;
+  constexpr std::size_t kMaxShown = 16;
   remember(run.run);
   ids_ = RunIds(run);
   wanted_ = clock_ + 1;  // none of the runs before it
   shown_.insert(shown_.begin(), {ids_.own, ids_.baseline});
-  shown_.resize(std::min(shown_.size(), kMostShown));
+  shown_.resize(std::min(shown_.size(), kMaxShown));
   for (const AnswerKey& key : std::exchange(failed_, {})) answers_->erase(key);
 }
 

@@ -427,7 +427,7 @@ void with_elements(const void* data, Precision precision, const Body& body) {
     case Precision::f16:
       return body(static_cast<const Half*>(data));
     case Precision::bf16:
-      return body(static_cast<const Brain*>(data));
+      return body(static_cast<const BFloat16*>(data));
   }
 }
 

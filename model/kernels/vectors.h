@@ -38,7 +38,7 @@ using Bits = unsigned __attribute__((vector_size(4 * kLanes)));
 struct Half {
   unsigned short bits;
 };
-struct Brain {
+struct BFloat16 {
   unsigned short bits;
 };
 
@@ -89,7 +89,7 @@ INLINE inline Bits load_bits(const void* p) {
   return Bits{bits[0], bits[1], bits[2], bits[3]};
 #endif
 }
-INLINE inline Vector load(const Brain* p) {
+INLINE inline Vector load(const BFloat16* p) {
   return __builtin_bit_cast(Vector, load_bits(p) << 16);
 }
 INLINE inline Vector load(const Half* p) {

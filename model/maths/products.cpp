@@ -12,17 +12,17 @@
 
 namespace headscope::model {
 
-static auto order_of(const ProductEntry& entry) {
+namespace {
+
+auto order_of_entry(const ProductEntry& entry) {
   return std::tuple(-entry.value, entry.row, entry.col);
 }
-
-namespace {
 
 constexpr int kRows = 64;       // rows of a product that a thread computes at a time
 constexpr int kTileRows = 128;  // rows in a tile of entries
 constexpr int kTileCols = 1024;
 
-using LargestEntries = Best<ProductEntry>;
+using LargestEntries = Best<ProductEntry, order_of_entry>;
 
 /// Smaller entries are not among the largest.
 float floor_of(const LargestEntries& largest) {

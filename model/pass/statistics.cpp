@@ -16,15 +16,15 @@
 
 namespace headscope::model {
 
+namespace {
+
 /// NaN sorts last.
-static auto order_of(const Guess& guess) {
+auto order_of_guess(const Guess& guess) {
   const bool is_nan = std::isnan(guess.logit);
   return std::tuple(is_nan, is_nan ? 0 : -guess.logit, guess.id);
 }
 
-namespace {
-
-using BestGuesses = Best<Guess>;
+using BestGuesses = Best<Guess, order_of_guess>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 

@@ -361,5 +361,18 @@ TEST_F(CoreTest, TheLensIsShownInPartsWhereItIsScrolledTo) {
   EXPECT_FALSE(says(core, "computing…"));
 }
 
+TEST_F(CoreTest, DialogsTakeTheMouseFromWhatLiesUnderThem) {
+  Core core(options());
+  const viz::Point chip = cell(picture(shown(core), "tokens"), 1);
+  handle_and_show(core, KeyDown{Key::f1, {}});
+  click(core, chip);
+  EXPECT_EQ(core.state().selection.query, -1);
+  click_item(core, "Close");
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  shown(core);
+  click(core, chip);
+  EXPECT_EQ(core.state().selection.query, 1);
+}
+
 }  // namespace
 }  // namespace headscope::app::core_test

@@ -67,5 +67,29 @@ TEST_F(Attention, OneQueryInSeveralHeadsIsEachAloneToTheBit) {
   }
 }
 
+TEST_F(Attention, TheCausalSoftmaxIsItsStepsToTheBit) {
+  model::Run run;
+  run.config = config();
+  run.tokens.resize(kContext);
+  const HeadCache head = head_of(config(), pages_, kLayer, 1);
+  for (const PanelKernels& kernels : runnable_kernels()) {
+    for (const auto& [first, queries] : {std::pair{0, 1}, {0, 64}, {63, 2}, {128, 7}, {130, 64}}) {
+      const NumberMatrix random(queries, first + queries, Precision::f32, generator_);
+      Surrounded causal(queries, first + queries), steps(queries, first + queries);
+      for (int i = 0; i < queries; ++i) {
+        std::ranges::copy(random.view().row(i), causal.view().row_data(i));
+        std::ranges::copy(random.view().row(i), steps.view().row_data(i));
+      }
+      softmax_causal(kernels, config().attention_scale(kLayer), first, causal.view());
+      scale_and_mask(run, head, first, steps.view());
+      softmax_masked(kernels, run, head, first, steps.view());
+      for (int i = 0; i < queries; ++i)
+        for (int key = 0; key < first + queries; ++key)
+          ASSERT_EQ(causal(i, key), steps(i, key)) << kernels.name << ' ' << i << ' ' << key;
+      EXPECT_TRUE(causal.surroundings_untouched());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headscope::model::attention_test

@@ -53,6 +53,14 @@ TEST_P(Rows, ExpIsWithinTwoTenMillionthsWhereTheResultIsNormal) {
   EXPECT_LT(worst, 2e-7);
 }
 
+TEST_P(Rows, ExpIsGraduallySubnormalBelow) {
+  constexpr double kSmallest = std::numeric_limits<float>::denorm_min();
+  for (float x = -110; x < -87.3F; x += 0.0011F) {
+    EXPECT_NEAR(exp(x), std::exp(static_cast<double>(x)), kSmallest) << x;
+  }
+  EXPECT_GT(exp(-90.0F), 0.0F);
+}
+
 TEST_P(Rows, ExpIsExactAtTheEnds) {
   EXPECT_EQ(exp(0.0F), 1.0F);
   EXPECT_EQ(exp(-0.0F), 1.0F);

@@ -17,15 +17,16 @@
 
 namespace headscope::app {
 
-static auto order_of(const FlowEdge& edge) {
+namespace {
+
+auto order_of_edge(const FlowEdge& edge) {
   return std::tuple(-std::abs(edge.value), edge.layer, edge.head, edge.query, edge.key);
 }
-
-namespace {
 
 using model::HookPoint;
 using model::Site;
 
+using StrongestEdges = model::Best<FlowEdge, order_of_edge>;
 using DoubleMatrix = OwnRows<double>;  // with a row for each position
 
 /// The edits at a point as what they are, an affine map of each value: factor * value + constant. Empty
@@ -66,7 +67,7 @@ AffineEdit edit_at(const model::Run& run, HookPoint point, int positions, int co
 
 /// What one head's edges come to.
 struct HeadFlow {
-  model::Best<FlowEdge> edges{LogitFlow::kMaxEdges};
+  StrongestEdges edges{LogitFlow::kMaxEdges};
   double magnitude = 0;  ///< sum of the magnitudes of all edges
   std::vector<double> sent, arrived, key_biases, key_edits, query_edits;  ///< [positions]
 };
@@ -327,7 +328,7 @@ class BackwardPass {
   DoubleMatrix along_;          ///< the direction on the stream at each position, at the place reached so far
   std::vector<double> direct_;  ///< the direction at the logit's position, at the end of the pass
   Recording recorded_;
-  model::Best<FlowEdge> strongest_{LogitFlow::kMaxEdges};
+  StrongestEdges strongest_{LogitFlow::kMaxEdges};
   LogitFlow flow_;
 };
 

@@ -17,17 +17,19 @@
 
 namespace headscope::app {
 
-static auto order_of(const FoundWeight& f) {
+namespace {
+
+auto order_of_weight(const FoundWeight& f) {
   return std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key);
 }
 
-static auto order_of(const FoundActivation& f) {
+auto order_of_activation(const FoundActivation& f) {
   return std::tuple(-f.activation, f.prompt, f.layer, f.neuron, f.position);
 }
 
-namespace {
+using BestWeights = model::Best<FoundWeight, order_of_weight>;
+using BestActivations = model::Best<FoundActivation, order_of_activation>;
 
-using BestWeights = model::Best<FoundWeight>;
 /// The excerpt around a position of a run. `value`: the number of each position; empty: none.
 Excerpt excerpt_of(const PromptRun& run, int position, int before, int after,
                    const std::function<float(int position)>& value = {}) {
@@ -44,17 +46,17 @@ Excerpt excerpt_of(const PromptRun& run, int position, int before, int after,
 
 /// Adds what was found in one more prompt to at most `most`, and to the count of all. `excerpt(found)` makes
 /// that of a place in the prompt.
-template <class One, class MakeExcerpt>
-void join_found(Found<One>& all, const model::Best<One>& found, int prompt, std::size_t most,
+template <class One, class Best, class MakeExcerpt>
+void join_found(Found<One>& all, const Best& found, int prompt, std::size_t most,
                 const MakeExcerpt& excerpt) {
   const std::vector<One> candidates = found.sorted();
   const bool is_full = all.best.size() == most;
-  if (candidates.empty() || (is_full && !model::is_better(candidates.front(), all.best.back()))) {
+  if (candidates.empty() || (is_full && !Best::is_better(candidates.front(), all.best.back()))) {
     all.count += found.count();
     return;
   }
   std::vector<One> kept;
-  std::ranges::merge(all.best, candidates, std::back_inserter(kept), model::is_better<One>);
+  std::ranges::merge(all.best, candidates, std::back_inserter(kept), Best::is_better);
   kept.resize(std::min(kept.size(), most));
   std::vector<Excerpt> excerpts(kept.size());
   for (std::size_t i = 0; i < kept.size(); ++i)
@@ -236,7 +238,7 @@ class WatchedNeurons {
   /// Adds the largest activations in a run to those that are kept.
   void add(const PromptRun& run, int prompt, FoundActivations& found) const {
     const std::vector<int>& ids = run.run->tokens;
-    model::Best<FoundActivation> best(ActivationsOfRun::kMax);
+    BestActivations best(ActivationsOfRun::kMax);
     for (int position = 0; position < run.run->length(); ++position) {
       for (std::size_t i = 0; i < neurons_.size(); ++i) {
         const float activation = values_[i][position];

@@ -11,11 +11,11 @@
 
 namespace headscope::app {
 
-static auto order_of(const Neighbour& of) {
+namespace {
+
+auto order_of_neighbour(const Neighbour& of) {
   return std::tuple(-of.cosine, of.id);
 }
-
-namespace {
 
 /// A neuron's output per unit of activation, as a row and as logits.
 struct NeuronOutput {
@@ -78,7 +78,7 @@ NearestTokens NearestTo::compute(const PromptRun& run, const Computation<Nearest
   run.model->transformer->parameter_rows(0, result.id, 1, row);
   run.model->transformer->compare_embeddings(row, computation.workspace, dots, norms);
   result.norm = norms[self];
-  model::Best<Neighbour> nearest(NearestTokens::kMax);
+  model::Best<Neighbour, order_of_neighbour> nearest(NearestTokens::kMax);
   for (std::size_t id = 0; id < vocabulary; ++id) {
     const float cosine = dots[id] / (norms[id] * norms[self]);
     if (id != self && std::isfinite(cosine)) nearest.add({static_cast<int>(id), dots[id], norms[id], cosine});

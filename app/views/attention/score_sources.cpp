@@ -60,10 +60,10 @@ std::vector<Product> products_in(const ScoreSources& of, Listed list) {
 }
 
 std::vector<Product> listed_products(const ScoreSources& of, Listed list) {
-  constexpr std::size_t kMostPairs = 60;
+  constexpr std::size_t kMaxPairs = 60;
   std::vector<Product> products = products_in(of, list);
   std::ranges::stable_sort(products, std::greater<>(), [](const Product& p) { return size_of(p.value); });
-  if (list == Listed::pairs) products.resize(std::min(kMostPairs, products.size()));
+  if (list == Listed::pairs) products.resize(std::min(kMaxPairs, products.size()));
   return products;
 }
 

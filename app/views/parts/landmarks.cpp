@@ -13,6 +13,8 @@ std::optional<viz::Rect> Landmark::find(const ViewContext& c, const Picture& pic
                 &of_col = position && !has_rows ? position : col;
     const int at_row = of_row ? of_row(c) : 0, at_col = of_col ? of_col(c) : 0;
     if (at_row < 0 || at_row >= region.row_count || at_col < 0 || at_col >= region.col_count) continue;
+    // Out of sight, or of a vector of another kind: its rectangle is empty but for rounding.
+    if (of_row && (at_row + 1 <= region.first_row || at_row >= region.first_row + region.rows)) continue;
     const viz::Rect cell = region.cell_rect(at_row, at_col);
     float left = region.rect.x, top = region.rect.y, right = region.rect.right(),
           bottom = region.rect.bottom();

@@ -505,5 +505,29 @@ TEST_F(HubFetch, MoreThanWasPromisedIsNotWritten) {
   EXPECT_FALSE(fs::exists(blob("model.safetensors")));
 }
 
+TEST_F(HubFetch, CancelledWhileItWaits) {
+  std::atomic<bool> cancelled = false;
+  options_.cancelled = [&] { return cancelled.load(); };
+  options_.wait = [&](milliseconds) { cancelled = true; };
+  answer_all({.status = 503});
+  EXPECT_THROW(fetch(), model::Stopped);
+}
+
+TEST_F(HubFetch, WhatTheLoaderRefusesIsNotFetched) {
+  hub_.files["config.json"].append(std::size_t{1} << 20, ' ');
+  EXPECT_THAT(refused(), HasSubstr("config.json"));
+  EXPECT_EQ(hub_.gets_of("config.json"), 0);
+}
+
+TEST_F(HubFetch, LongHeadersAreNotBlamedOnTheNetwork) {
+  for (const int lines : {1, 20'000}) {
+    std::string headers;
+    for (int i = 0; i < lines; ++i) headers += "X: " + std::string(1'000'000 / lines, 'x') + "\r\n";
+    answer_all({.raw = "HTTP/1.1 200 Fine\r\n" + headers + "\r\n"});
+    EXPECT_THAT(refused(), HasSubstr("headers"));
+  }
+  EXPECT_THAT(waits_, IsEmpty());
+}
+
 }  // namespace
 }  // namespace headscope::app::fetch_test

@@ -236,6 +236,18 @@ TEST(SnapshotAnswers, StayAtTheirFirstReply) {
   EXPECT_THAT(answers.asked(), ElementsAre(Question(BlobOf{1})));
 }
 
+/// Questions that all have one hash.
+struct SameHash : BlobOf {
+  std::size_t hash() const { return 1; }
+};
+
+TEST(Memo, QuestionsWithEqualHashesAreToldApart) {
+  Memo memo(100 * kPage);
+  memo.show(prompt_run({1}));
+  for (int i = 0; i < 3; ++i) memo.keep(SameHash{{i}}, blob(static_cast<std::size_t>(i)));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(memo.find(SameHash{{i}})->bytes, static_cast<std::size_t>(i));
+}
+
 using model::Precision;
 constexpr std::size_t kPlenty = std::size_t{1} << 30;
 
