@@ -255,6 +255,8 @@ void Core::apply(const Action& action) {
   memory_.widgets.found.reset();
   keep_soon();
   for (const Effect& effect : effects) carry_out(effect);
+  if (action.get_if<OpenModel>())  // drops what is still to be said of a session's weights
+    background_.run("weights", [] { return std::optional<Action>(); });
   if (const auto* open = action.get_if<OpenSession>())
     background_.run("weights", [open = *open]() -> std::optional<Action> {
       const std::string warning = weights_warning(open);

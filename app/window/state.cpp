@@ -4,6 +4,7 @@
 #include <concepts>
 #include <iterator>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "app/run/edits/edit_list.h"
@@ -32,7 +33,7 @@ std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapsho
   const bool compared = has_comparison(state);
   const auto shown_option = [&] {
     const OptionSpec* option = option_in_field(state);
-    return std::pair(option, option ? state.options.value(*option) : OptionValue());
+    return std::tuple(state.view, option, option ? state.options.value(*option) : OptionValue());
   };
   const auto option = shown_option();
   const std::string option_text = state.option_text.edit.text;

@@ -243,6 +243,9 @@ TEST(State, WhatAnOptionDoesNotTakeIsRefusedWhereItIsTyped) {
   EXPECT_EQ(state.option_problem, expected(*option_in_field(state)));
   EXPECT_EQ(after(state, {type("5.1,")}).option_problem, "");
   EXPECT_EQ(after(state, {ShowView{"heatmap"}}).option_problem, "");
+  state = after(UiState(), {ShowView{"attribution"}, type("12")});
+  EXPECT_EQ(state.option_problem, expected(*option_in_field(state)));
+  EXPECT_EQ(after(state, {ShowView{"saliency"}}).option_problem, "") << "the same option";
 }
 
 TEST(State, AZoomStaysInsideTheMatrix) {

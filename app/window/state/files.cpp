@@ -43,11 +43,15 @@ void reduce(UiState& s, const OpenModel& a, ReduceContext& w) {
 void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
   const auto& model = w.snapshot.model;
   s.tries = std::make_shared<const Tries>();
-  if (s.prompt.edit.text.empty() && model && model->tokenizer)  // the window was started with ids
-    s.prompt.edit = make_text_state(model->tokenizer->decode(s.ids));
-  else
-    s.ids.clear();  // they mean other tokens in another model
-  s.visits = {};    // they name heads of another model
+  std::vector<int> ids = std::exchange(s.ids, {});                // they mean other tokens in another model
+  if (s.prompt.edit.text.empty() && model && model->tokenizer) {  // the window was started with ids
+    std::string text = model->tokenizer->decode(ids);
+    if (text.size() > kMaxText)
+      refuse_text(s);
+    else
+      s.prompt.edit = make_text_state(std::move(text)), s.ids = std::move(ids);
+  }
+  s.visits = {};  // they name heads of another model
   end_mixed_comparison(s, w.snapshot);
   s.edits_bar.problem.clear();
   w.is_no_step = true;

@@ -34,11 +34,6 @@ bool is_second_prompt(const UiState& s, const Run& run, const Snapshot& snapshot
 
 static_assert(kMaxText == Prompt::kMaxBytes);
 
-void refuse_text(UiState& s) {
-  s.generation.running = false;
-  s.message = {"Not inserted: this field holds at most " + std::to_string(kMaxText) + " bytes.", true};
-}
-
 /// Appends a token to the second prompt, which is only text.
 void continue_second(UiState& s, const AppendToken& a) {
   TextState& edit = s.second.text.edit;
@@ -125,6 +120,11 @@ void prompt_changed(UiState& s) {
   s.generation.running = false;
   scroll_to_start(s);
   s.ids.clear();
+}
+
+void refuse_text(UiState& s) {
+  s.generation.running = false;
+  s.message = {"Not inserted: this field holds at most " + std::to_string(kMaxText) + " bytes.", true};
 }
 
 Prompt prompt_without_edits(const Document& document) {

@@ -73,6 +73,8 @@ Prompt prompt_without_edits(const Document& document);
 void field_changed(UiState& s, Field field);
 /// Call after the prompt has changed: ends generating, and drops what belongs to the previous one.
 void prompt_changed(UiState& s);
+/// Says that a text is too long for its field.
+void refuse_text(UiState& s);
 /// Replaces what was typed, and resets the options that belong to one prompt.
 void replace_prompt(UiState& s, const Prompt& prompt, ReduceContext& w);
 

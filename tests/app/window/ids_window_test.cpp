@@ -27,6 +27,15 @@ TEST_F(IdsInWindow, AModelWithoutTokenizerTakesMoreIds) {
   EXPECT_THAT(core.state().message.text, HasSubstr("only vocab.json"));
 }
 
+TEST_F(IdsInWindow, MoreThanAFieldHoldsAreRefused) {
+  const TemporaryFolder folder;
+  write_other_model(folder);
+  std::filesystem::remove(folder.path() / "merges.txt");
+  CoreFixture core(options_with(folder, Prompt{"", std::vector<int>(kMaxText / 2, 15)}));
+  EXPECT_EQ(prompt(core), "");
+  EXPECT_THAT(core.state().message.text, HasSubstr("holds at most"));
+}
+
 TEST_F(IdsInWindow, TheStartTokenFollowsTheTokenizerUntilItIsChosen) {
   const TemporaryFolder folder;
   write_other_model(folder);

@@ -177,6 +177,17 @@ TEST_F(Sessions, OfWhatIsNotHereSaySoAndShowTheRest) {
   EXPECT_EQ(core.state().edits.edits.size(), 1U);
 }
 
+TEST_F(Sessions, NothingIsSaidOfTheirWeightsOnceAnotherModelIsOpened) {
+  CoreFixture core(own());
+  Session changed = session(core);
+  changed.weights = "sha256:" + std::string(64, '0');
+  core.apply(OpenSession{Recipe{changed, {}}, file("a.headscope"), bundled_folder()});
+  core.apply(OpenModel{bundled_folder()});
+  wait_until(core, [] { return running_tasks == 0; });
+  shown(core);
+  EXPECT_EQ(core.state().message.text, "");
+}
+
 TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
   folder_.write("broken/config.json", bytes_of_file(bundled_folder() / "config.json"));
   CoreOptions o = own();
