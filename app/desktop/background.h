@@ -138,8 +138,9 @@ class Background {
 
   /// What `work` throws is dropped.
   void start(const std::string& topic, std::function<void()> work) {
-    // Counts the task until the last copy is gone.
-    auto task = [work = std::move(work), count = shared_->counted(topic)]() mutable noexcept {
+    // Counts the task until the last copy is gone; what counts must outlive that.
+    auto task = [shared = shared_, work = std::move(work),
+                 count = shared_->counted(topic)]() mutable noexcept {
       try {
         work();
       } catch (...) {  // nobody to report to
