@@ -58,10 +58,10 @@ void add_curve(std::vector<viz::Point>& points, viz::Point to) {
 }
 
 /// Where links leave the tops of boxes and arrive at the bottoms of others, in the order in which they come
-/// and go: queries at the left of a head, keys in the middle, values at the right. `passed`: the middles at
-/// the levels that each link passes.
+/// and go: queries at the left of a head, keys in the middle, values at the right. `middles`: of each link at
+/// the levels that it joins and passes.
 std::vector<std::pair<float, float>> ends_of(const Graph& graph,
-                                             const std::vector<std::vector<float>>& passed) {
+                                             const std::vector<std::vector<float>>& middles) {
   constexpr float kPart = 0.6F;  // of a box's width
   std::vector<std::pair<float, float>> ends(graph.links.size());
   for (int node = 0; node < std::ssize(graph.nodes); ++node)
@@ -70,11 +70,8 @@ std::vector<std::pair<float, float>> ends_of(const Graph& graph,
       for (int i = 0; i < std::ssize(graph.links); ++i)
         if ((up ? graph.links[i].from : graph.links[i].to) == node) joined.push_back(i);
       std::ranges::sort(joined, {}, [&](int i) {
-        const Link& link = graph.links[i];
-        const float next = passed[i].empty() ? graph.nodes[up ? link.to : link.from].rect.center().x
-                           : up              ? passed[i].front()
-                                             : passed[i].back();
-        return std::pair(up ? 0 : static_cast<int>(link.reads), next);
+        const float next = up ? middles[i][1] : middles[i].rbegin()[1];
+        return std::pair(up ? 0 : static_cast<int>(graph.links[i].reads), next);
       });
       const viz::Rect& box = graph.nodes[node].rect;
       const auto count = static_cast<float>(joined.size());
@@ -275,18 +272,18 @@ bool Graph::place(const ViewContext& c, viz::Rect page) {
     viz::Rect& rect = nodes[i].rect;
     rect.x = spots[i].x - rect.w / 2, rect.y = top(nodes[i].level);
   }
-  std::vector<std::vector<float>> passed;
+  std::vector<std::vector<float>> middles;
   for (const std::vector<int>& chain : chains) {
-    passed.emplace_back();
-    for (std::size_t k = 1; k + 1 < chain.size(); ++k) passed.back().push_back(spots[chain[k]].x);
+    middles.emplace_back();
+    for (const int spot : chain) middles.back().push_back(spots[spot].x);
   }
-  const auto ends = ends_of(*this, passed);
-  for (std::size_t i = 0; i < chains.size(); ++i) {
+  const auto ends = ends_of(*this, middles);
+  for (std::size_t i = 0; i < links.size(); ++i) {
     Link& link = links[i];
     int level = nodes[link.from].level;
     std::vector<viz::Point>& points = link.lines[0].points;
     points = {{ends[i].first, top(level)}};
-    for (const float at : passed[i]) {
+    for (const float at : std::span(middles[i]).subspan(1, middles[i].size() - 2)) {
       ++level;
       add_curve(points, {at, top(level) + height});
       points.push_back({at, top(level)});

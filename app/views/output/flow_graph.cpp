@@ -1,6 +1,7 @@
 #include "app/views/output/flow_graph.h"
 
 #include <numeric>
+#include <set>
 
 #include "app/views/parts/parts.h"
 
@@ -33,30 +34,21 @@ TokenColumn column_at(const LogitFlow& flow, int position) {
 }  // namespace
 
 int Graph::column_of(int position) const {
-  const auto found = std::ranges::lower_bound(columns, position, {}, &TokenColumn::position);
-  return found != columns.end() && found->position == position ? static_cast<int>(found - columns.begin())
-                                                               : -1;
+  const auto found = std::ranges::find(columns, position, &TokenColumn::position);
+  return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
 }
 
 std::vector<FlowEdge> leading_edges(const LogitFlow& flow, int most) {
-  std::vector<FlowEdge> drawn;
-  const auto wanted = static_cast<std::size_t>(std::max(0, most));
+  std::vector<FlowEdge> drawn, others = flow.edges;
   std::vector<int> leaves_in(flow.positions, -1);  // the last layer in which a drawn edge leaves a position
   leaves_in[flow.measured.position] = flow.layers;
-  constexpr std::size_t kMostWaiting = 1000;  // the same for any number: fewer edges are the first of more
-  std::vector<const FlowEdge*> waiting;       // do not lead on yet
-  const auto leads_on = [&](const FlowEdge* edge) { return leaves_in[edge->query] > edge->layer; };
-  for (const FlowEdge& edge : flow.edges) {
-    if (leads_on(&edge) || waiting.size() < kMostWaiting) waiting.push_back(&edge);
-    if (!leads_on(&edge)) continue;
-    for (auto at = waiting.begin(); drawn.size() < wanted;) {
-      at = std::ranges::find_if(waiting, leads_on);
-      if (at == waiting.end()) break;
-      drawn.push_back(**at);
-      leaves_in[(*at)->key] = std::max(leaves_in[(*at)->key], (*at)->layer);
-      waiting.erase(at);
-    }
-    if (drawn.size() >= wanted) break;
+  while (std::ssize(drawn) < most) {
+    const auto next = std::ranges::find_if(
+        others, [&](const FlowEdge& edge) { return leaves_in[edge.query] > edge.layer; });
+    if (next == others.end()) break;
+    leaves_in[next->key] = std::max(leaves_in[next->key], next->layer);
+    drawn.push_back(*next);
+    others.erase(next);
   }
   return drawn;
 }
@@ -69,11 +61,8 @@ Graph graph_with(const LogitFlow& flow, std::vector<FlowEdge> edges) {
   graph.edges = std::move(edges);
   std::ranges::stable_sort(graph.edges, std::ranges::greater(),
                            [](const FlowEdge& edge) { return std::abs(edge.value); });
-  std::vector<int> positions{flow.measured.position};
-  for (const FlowEdge& edge : graph.edges) positions.insert(positions.end(), {edge.query, edge.key});
-  std::ranges::sort(positions);
-  const auto same = std::ranges::unique(positions);
-  positions.erase(same.begin(), same.end());
+  std::set<int> positions{flow.measured.position};
+  for (const FlowEdge& edge : graph.edges) positions.insert({edge.query, edge.key});
   for (const int position : positions) graph.columns.push_back(column_at(flow, position));
   for (const FlowEdge& edge : graph.edges) {
     TokenColumn& query = graph.columns[graph.column_of(edge.query)];
