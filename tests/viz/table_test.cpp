@@ -30,6 +30,31 @@ TEST(Table, AnAxisEndsAtTheNumberThatIsWritten) {
   EXPECT_THAT(ends(-0.2, 0.2), Contains("0.2"));
 }
 
+TEST(Table, TheNumbersOfAnAxisStandAtTheirLinesAndItsHeadingAfterThem) {
+  const Data data;
+  Table table = table_of(data);
+  table.columns[kScore].heading = "percentage points";
+  table.columns[kScore].low = -50, table.columns[kScore].high = 50;
+  for (const float width : {300.F, 400.F, 600.F, 900.F}) {
+    SCOPED_TRACE(width);
+    const auto [layout, picture] = paint(table, width, 400);
+    std::map<std::string, Rect> at;
+    for (const TextBox& box : text_boxes(picture.scene, *fonts()))
+      if (box.bounds.y < layout.rows_top) at.emplace(box.text, box.bounds);
+    std::vector<float> lines;  // upright: at zero and at the limit
+    for (const Segments& line : items_of<Segments>(picture.scene))
+      if (line.points[0].x == line.points[1].x && line.points[0].y > layout.rows_top)
+        lines.push_back(line.points[0].x);
+    ASSERT_FALSE(lines.empty());
+    const auto [zero, limit] = std::ranges::minmax(lines);
+    ASSERT_TRUE(at.contains("50"));
+    EXPECT_NEAR(at["50"].center().x, limit, 2);
+    EXPECT_LT(at["50"].right(), at["percentage points"].x);
+    ASSERT_TRUE(at.contains("0"));
+    EXPECT_NEAR(at["0"].center().x, zero, 2);
+  }
+}
+
 TEST(Table, BarsHaveTheAxisOfTheRowsThatAreShownWhereNothingScrolls) {
   const Data data;
   Table table = table_of(data);

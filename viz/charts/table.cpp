@@ -108,6 +108,13 @@ float bar_number_width(const TableColumn& column, const Style& style) {
                   widest(column.texts, style.small(), style));
 }
 
+/// Room at the right of bars: for their numbers, and with an axis for its heading after the upper limit.
+float room_after_bars(const TableColumn& column, const Style& style) {
+  const float number = bar_number_width(column, style) + style.unit();
+  const float limit = style.width("0.25", style.small()) / 2 + 1.5F * style.unit();
+  return column.axis ? std::max(number, limit + std::ceil(heading_width(column, style))) : number;
+}
+
 /// The width of a column of texts, at most `most` without the detail.
 float text_width(const TableColumn& column, float most, const Style& style) {
   const float words = std::min(most, widest(column.texts, style.font_size, style));
@@ -145,8 +152,8 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
       least = most = number_width(column, style);
       break;
     case Kind::bar:
-      least = bar_number_width(column, style) + kMinBar * em;
-      most = bar_number_width(column, style) + kMaxBar * em;
+      least = room_after_bars(column, style) + kMinBar * em;
+      most = room_after_bars(column, style) + kMaxBar * em;
       break;
     case Kind::strip: {
       // Vectors need a whole number of pixels per component.
@@ -256,7 +263,7 @@ struct Painter {
 
   /// The rectangle of a column's bars: left of its numbers.
   Rect bar_rect(const Place& place, float y) const {
-    return {place.x, y + 1.5F * u, place.w - bar_number_width(column_of(place), style) - u, row_h - 3 * u};
+    return {place.x, y + 1.5F * u, place.w - room_after_bars(column_of(place), style), row_h - 3 * u};
   }
 
   void headings(float middle) {
@@ -269,32 +276,24 @@ struct Painter {
     }
   }
 
-  /// The heading of bars and the limits of their axis, the upper one over its line. The heading is over the
-  /// numbers if it has room there, else between the limits. Without room for that, the upper limit moves.
+  /// The limits of the bars' axis and its zero, each over its place as far as they have room, the upper limit
+  /// first, and after them the heading.
   void axis_heading(const Place& place, float middle) {
     const TableColumn& column = column_of(place);
     const Rect bars = bar_rect(place, 0);
-    const std::string low = end_label(place.low), high = end_label(place.high);
-    const auto width_of = [&](const std::string& words) { return style.width(words, style.small()); };
-    const float gap = 1.5F * u, width = width_of(high), heading = heading_width(column, style);
-    const float centered = bars.right() + width / 2, before_heading = place.right() - heading - gap;
-    const bool fits_between = bars.x + heading + gap + width <= centered;
-    // Where the heading would push the limit off its line, it goes between the limits.
-    const bool over_numbers = before_heading >= bars.right() || !fits_between;
-    const float high_end = over_numbers ? std::min(centered, before_heading) : centered,
-                heading_end = over_numbers ? place.right() : centered - width - gap;
-    text(column.heading, {heading_end, middle}, style.small(), column.heading_color, heading_face(column),
-         Align::right, place.w + kSlack);
-    const auto label = [&](const std::string& words, float x, Align align) {
-      text(words, {x, middle}, style.small(), style.theme.text_muted, FontStyle::regular, align);
-    };
-    if (high_end - width < bars.x) {
-      picture.whole = false;
-      return;
+    const NumberAxis axis{place.low, place.high};
+    float heading_start = place.x, end = place.right();
+    for (const double value : {place.high, 0.0, place.low}) {
+      const std::string words = end_label(value);
+      const float width = style.width(words, style.small()), at = axis.clamped(value, bars.x, bars.w),
+                  start = std::max(at - width / 2, place.x - 2 * u);
+      if (value < place.low || value > place.high || start + width > end) continue;
+      text(words, {start, middle}, style.small(), style.theme.text_muted, FontStyle::regular, Align::left);
+      heading_start = std::max(heading_start, start + width + u);
+      end = start - u;
     }
-    label(high, high_end, Align::right);
-    const float next = std::min(high_end - width, heading_end - heading);  // words after the lower limit
-    if (bars.x + width_of(low) + u <= next) label(low, bars.x, Align::left);
+    text(column.heading, {place.right(), middle}, style.small(), column.heading_color, heading_face(column),
+         Align::right, place.right() - heading_start + kSlack);
   }
 
   void fixed_row(const FixedRow& row, float y, float middle) {

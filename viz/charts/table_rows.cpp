@@ -50,7 +50,7 @@ std::string note_of(const Table& table, std::span<const int> rows, std::span<con
   const auto run = apart ? shown.first(shown.size() - 1) : shown;
   const auto start = std::ranges::find(rows, run.front()) - rows.begin() + table.first_number;
   return table.row_names + " " + std::to_string(start) + " to " +
-         std::to_string(start + std::ssize(run) - 1) + of_all + (apart ? ", and the chosen one" : "");
+         std::to_string(start + std::ssize(run) - 1) + of_all + (apart ? ", plus the chosen one" : "");
 }
 
 }  // namespace headscope::viz

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -127,7 +128,10 @@ class ViewCommand {
          {given("--align") && !given("--second") && !list && a_.second_attention.empty() && a_.recipe.empty(),
           "--align requires --second"},
          {a_.figure.rows > 0 && picture && !view_.has_list() && view_.row_count == nullptr,
-          "the view " + std::string(view_.id) + " has no list, so --rows does not apply to its picture"}});
+          "the view " + std::string(view_.id) + " has no list, so --rows does not apply to its picture"},
+         {picture && view_.row_count != nullptr && a_.figure.rows > view_.row_count->high,
+          "--rows: a picture of the view " + std::string(view_.id) + " has at most " +
+              std::to_string(static_cast<int>(view_.row_count->high)) + " rows; for more, write a table"}});
     if (!a_.merge.empty()) return refuse_others({"merge", "json", "out", "format", "bom", "rows"}, "--merge");
     if (is_mean_picture())
       for (const char* option : {"--query", "--key", "--second", "--second-model", "--no-special", "--shard",
@@ -224,13 +228,8 @@ class ViewCommand {
   void choose_defaults() {
     const bool has_second = given("--second") || a_.second_model;
     if (has_second && a_.recipe.empty() && a_.session.side == Side::run) choose(options(), view_.with_second);
-    if (const OptionSpec* count = view_.row_count; count != nullptr && a_.figure.rows > 0 && !given(count)) {
-      if (a_.figure.rows > count->high)
-        throw UsageError("--rows: takes a number from 0 to " + std::to_string(static_cast<int>(count->high)) +
-                         " for the view " + std::string(view_.id) + ", not " +
-                         std::to_string(a_.figure.rows));
-      options().set(*count, a_.figure.rows);
-    }
+    if (const OptionSpec* count = view_.row_count; count != nullptr && a_.figure.rows > 0 && !given(count))
+      options().set(*count, std::min(a_.figure.rows, static_cast<int>(count->high)));
     if (view_.metric != nullptr && !given(view_.metric) && a_.recipe.empty())
       choose_difference(view_, options());
   }
@@ -300,6 +299,8 @@ class ViewCommand {
     c.fonts = fonts_.get();
     c.font_size = a_.session.font_size;
     c.max_rows = is_picture(format_) ? a_.figure.rows : 0;
+    if (!is_picture(format_) && view_.row_count != nullptr && given("--rows"))  // beyond the picture's limit
+      c.max_rows = a_.figure.rows > 0 ? a_.figure.rows : std::numeric_limits<int>::max();
     const auto fits = [&](const TriedText& tried) { return tried.fits(run->model->config().vocab_size); };
     const Side side = a_.session.side;
     const auto fail = [](const std::string& why) {

@@ -39,7 +39,7 @@ struct HeadMetricKind {
   std::string_view name;    ///< in files and on the command line: "induction"
   std::string_view label;   ///< label of its choice in an option: "Induction"
   std::string_view help;    ///< help for that choice
-  std::string_view title;   ///< "Weight on the first token"
+  std::string_view title;   ///< "Mean weight on the first token"
   std::string_view phrase;  ///< after a head's name: "first token"
   std::string_view detail =
       "mean over queries 1 and later";  ///< the averaged quantity, and over which queries

@@ -172,7 +172,7 @@ void declare(Content& it) {
   }
   const CompositionKindSpec& kind = spec_of(c.options[kKind]);
   it.title = std::string(kind.title) + " of heads";
-  if (!c.differs()) it.subtitle = "minus " + viz::fixed_number(of->baseline, 4) + " of random matrices";
+  if (!c.differs()) it.subtitle = "minus that of random matrices, " + viz::fixed_number(of->baseline, 4);
   it.keys = arrows({1, 0}, MoveHead{0, 1});
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {

@@ -325,7 +325,10 @@ void declare(Content& it) {
   it.title = "Attention of " + (c.options[kOfHeads] != Heads::one ? name_of_heads(c)
                                 : heads.size() == 1 ? head_title(c, heads.front().layer, heads.front().head)
                                                     : std::to_string(heads.size()) + " heads");
-  if (!c.options[kAllQueries]) it.subtitle = "from query " + token_name(c.run->tokens, c.selection.query);
+  if (!c.options[kAllQueries]) {
+    it.subtitle = "from query " + token_name(c.run->tokens, c.selection.query);
+    if (c.selection.key >= 0) it.subtitle += " and to key " + token_name(key_tokens(*c.run), c.selection.key);
+  }
   it.table = [&] { return table(c, sources); };
   it.same = std::ranges::all_of(sources, [](const Source& source) {
     return viz::value_range(source.pattern->matrix()).magnitude() == 0;

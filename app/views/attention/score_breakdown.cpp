@@ -2,6 +2,7 @@
 
 #include <ranges>
 
+#include "app/counted.h"
 #include "app/views/attention/query_rows.h"
 #include "app/views/parts/parts.h"
 
@@ -103,37 +104,45 @@ std::string added(double value) {
 struct Step {
   std::string name, computation, result;
   double value = no_number();  ///< what the result is the short form of
+  std::string meaning = {};    ///< of the computation, at the mouse; empty: it speaks for itself
 };
 
-Step step_of(std::string name, const std::string& computation, double value) {
+Step step_of(std::string name, const std::string& computation, double value, std::string meaning = {}) {
   const bool whole = !std::isfinite(value) || std::round(value * 1e4) / 1e4 == value;
-  return {std::move(name), computation + (whole ? " =" : " ≈"), written(value), value};
+  return {std::move(name), computation + (whole ? " =" : " ≈"), written(value), value, std::move(meaning)};
 }
 
 std::vector<Step> pair_steps(const ViewContext& c, const Breakdown& n) {
   const ScoreTerms& t = n.now;
   const std::string score = written(double{t.score()}), power = written(double{t.power()});
   std::vector<Step> steps;
-  const auto add = [&](Id id, const std::string& computation) {
-    steps.push_back(step_of(kQuantities[id].step, computation, value_of(n, kQuantities[id])));
+  const auto add = [&](Id id, const std::string& computation, std::string meaning = {}) {
+    steps.push_back(
+        step_of(kQuantities[id].step, computation, value_of(n, kQuantities[id]), std::move(meaning)));
   };
-  add(kScore, written(t.positive) + added(t.negative));
-  add(kCosine, score + " / (" + written(t.q_norm) + " × " + written(t.k_norm) + ")");
+  add(kScore, written(t.positive) + added(t.negative),
+      "sum of the positive products of q and k, minus that of the negative ones");
+  add(kCosine, score + " / (" + written(t.q_norm) + " × " + written(t.k_norm) + ")",
+      "the score divided by the lengths of q and k; the weight is computed without it");
   add(kScaled, score + " × " + scale_factor(c.run->run->config, t.layer));
   if (t.edited())
     add(kMasked, "by an edit");
   else
     steps.push_back({"mask",
                      "key " + std::to_string(t.key) + (t.key <= t.query ? " ≤ query " : " > query ") +
-                         std::to_string(t.query) + " →",
+                         std::to_string(t.query) + ":",
                      "visible"});
   if (std::isinf(t.row->largest)) {  // there is no softmax of no key: the model sets all weights to 0
     add(kWeight, "all keys are masked");
     return steps;
   }
-  add(kShifted, written(double{t.masked()}) + added(-double{t.row->largest}));
+  add(kShifted, written(double{t.masked()}) + added(-double{t.row->largest}),
+      "minus the query's largest scaled score, that of key " +
+          token_name(key_tokens(*c.run), t.row->largest_key));
   add(kPower, "e" + viz::superscript(written(double{t.shifted()})));
-  add(kSum, power + added(t.other_powers()));
+  const auto visible = std::ranges::count_if(t.row->masked, [](float one) { return !std::isinf(one); });
+  add(kSum, power + added(t.other_powers()),
+      "this exponential plus those of the other " + counted(visible - 1, "key"));
   const bool edited =
       is_edited_at(c, model::Site::pattern, t.layer, t.head) && t.weight() != t.power() * (1 / t.row->sum);
   add(kWeight, edited ? "by an edit" : power + " / " + written(double{t.row->sum}));
@@ -225,8 +234,12 @@ BoxPtr box_of(Content& it, const Breakdown& n, int strip_role, int step_role) {
   list->number("computation", 7, value, {.tip = false}).text = said(&Step::computation);
   list->number("result", 8, value, {.tip = false}).text = said(&Step::result);
   list->row_facts = [&steps](Facts& facts, int row) {
-    facts.say(steps[row].name + ": " + steps[row].computation);
-    if (!std::isnan(steps[row].value)) facts.number("result", steps[row].value);
+    const Step& step = steps[row];
+    const bool has_meaning = !step.meaning.empty();
+    facts.say(step.name + ": " + step.computation,
+              has_meaning ? Fact::Location::status : Fact::Location::both);
+    if (has_meaning) facts.say(step.name + ": " + step.meaning, Fact::Location::tooltip);
+    if (!std::isnan(step.value)) facts.number("result", step.value);
   };
   return beside(boxes(may_be_left_out(std::make_unique<Strips>(strip_role, std::move(strips)), "the vectors"),
                       std::move(list)));

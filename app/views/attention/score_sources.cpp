@@ -164,13 +164,16 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->bar("scaled score", 8, [&n](int row) { return n.listed[row].value; },
             {.digits = 4, .most = 16 * c.font_size, .is_signed = true, .differs = true});
   list->rank_by([&n](int row) { return n.listed[row].value; });
-  double others = n.of->sum();
-  for (const Product& p : n.listed) others -= p.value;
-  const std::ptrdiff_t pairs = std::ptrdiff_t{n.of->count()} * n.of->count();
-  if (listed == Listed::pairs && pairs > std::ssize(n.listed))
-    list->add_footer(grouped(pairs - std::ssize(n.listed)) + " not listed", viz::fixed_number(others, 4),
-                     c.theme->text_muted);
-  list->add_footer("sum", viz::fixed_number(n.of->sum(), 4));
+  const std::ptrdiff_t parts = n.of->count(), all = listed == Listed::pairs ? parts * parts : parts;
+  // With those that are scrolled out of sight, so that what is seen adds up.
+  list->footer_of = [&n, &rows = *list, all](std::span<const int> shown) -> viz::FixedRow {
+    double others = n.of->sum();
+    for (const int row : shown) others -= n.listed[row].value;
+    return {rows.cell(0, grouped(all - std::ssize(shown)) + " others"),
+            rows.cell(rows.last(), viz::fixed_number(others, 4))};
+  };
+  list->table.footer = {list->footer_of({})};
+  list->add_footer("sum of all " + grouped(all), viz::fixed_number(n.of->sum(), 4));
   if (listed != Listed::pairs) list->table.row_names = "parts";
   return list;
 }

@@ -277,10 +277,10 @@ BoxPtr charts_of(Content& it, const TokenPass& pass) {
   const std::string of = it.c.side == Side::difference ? "the difference in " : "";
   return rows(boxes(may_be_left_out(chart_of(it, pass, "norm of " + of + "the stream after",
                                              &BlockPass::mid_norm, &BlockPass::post_norm),
-                                    "the norms", 2),
+                                    "the chart of norms", 2),
                     may_be_left_out(chart_of(it, pass, "cosine of " + of + "the stream before and after",
                                              &BlockPass::attn_cosine, &BlockPass::mlp_cosine),
-                                    "the cosines"),
+                                    "the chart of cosines"),
                     chart_of(it, pass, "norm of " + of + "what is added", &BlockPass::attn_norm,
                              &BlockPass::mlp_norm, "layer")));
 }
@@ -365,8 +365,7 @@ void declare(Content& it) {
   const TokenPass& pass = *it.keep(answer);
   const Numbers& n = it.keep(numbers_of(c, pass));
   it.title = "Forward pass of " + token_name(c.run->tokens, c.selection.query);
-  it.subtitle = "block " + std::to_string(c.selection.layer) + " of 0–" +
-                std::to_string(c.run->run->config.n_layer - 1) +
+  it.subtitle = "block " + std::to_string(c.selection.layer) + " expanded" +
                 (pass.ln_f.empty() ? std::string("; ") + kComputing : best_guess(c, next.get()));
   std::vector<std::span<const float>> vectors{pass.embedded, pass.ln_f};
   for (const auto& block : pass.blocks)

@@ -131,7 +131,7 @@ bool is_flow(const ViewContext& c) {
 }
 
 /// "30 edges between 14 parts keep 87 % of the metric's difference: 3.41; all edges: 3.92; none: 0.02;
-/// elsewhere: mean".
+/// other edges carry: mean".
 std::string kept_words(const ViewContext& c, const Numbers& n) {
   const auto count = std::ssize(n.edges);
   std::string words =
@@ -144,7 +144,7 @@ std::string kept_words(const ViewContext& c, const Numbers& n) {
   if (std::isfinite(part)) words += viz::fixed_number(100 * part, 0) + " % of the difference in the ";
   words += (is_flow(c) ? metric_words(c, n.circuit->measured) : std::string("metric")) + ": " +
            shown(*n.kept) + "; all edges: " + shown(n.circuit->value) +
-           "; none: " + shown(n.circuit->cut_value) + "; elsewhere: " +
+           "; none: " + shown(n.circuit->cut_value) + "; other edges carry: " +
            (cut == CircuitCut::list_mean ? mean_words(c, mean_source(c, means_of(c)))
                                          : std::string(name_of(kCuts, cut)));
   if (const int uncut = CutOf{cut}.uncut_positions(*c.run); uncut > 0)
@@ -212,9 +212,10 @@ class Circuits final : public Box {
     picture.regions.push_back(layered::region_of_points(kDrawing, drawn_->area));
     picture.whole &= drawn_->links.size() == n_.edges.size();
   }
-  std::string note() const override {
-    const std::size_t count = drawn_->links.size();
-    return count == n_.edges.size() ? "" : "room for the strongest " + std::to_string(count);
+  /// "11 of 30 edges drawn; ", the strongest ones; empty: all are.
+  std::string drawn_words() const {
+    const std::size_t count = drawn_->links.size(), all = n_.edges.size();
+    return count == all ? "" : std::to_string(count) + " of " + std::to_string(all) + " edges drawn; ";
   }
 
   std::optional<Ref> ref_at(const Spot& at) const override {
@@ -350,10 +351,11 @@ void declare(Content& it) {
   constexpr float kWithLegend = 26, kLine = 1.2F;
   auto edge =
       custom({0, 60}, {kLine, kLine, kLine},
-             [words = edge_words(c, n), hints = n.chosen < 0](Picture& picture, const ViewContext& page,
-                                                              viz::Rect area) {
+             [words = edge_words(c, n), hints = n.chosen < 0, &box = *drawing](
+                 Picture& picture, const ViewContext& page, viz::Rect area) {
                viz::add_muted(picture.scene, style_of(page),
-                              words + (hints && page.in_pane ? "; click an edge for its exact effect" : ""),
+                              box.drawn_words() + words +
+                                  (hints && page.in_pane ? "; click an edge for its exact effect" : ""),
                               {area.x, area.center().y}, viz::Align::left, area.w);
              });
   auto legend = swatches(

@@ -181,7 +181,7 @@ class Flow final : public Box {
       if (scale * step <= static_cast<double>(2.5F * u)) part = step;
     using layered::line_swatch;
     std::vector<Swatch> looks{
-        line_swatch("this thick: " + plain(part) + " in the logit", theme.bar,
+        line_swatch("this thickness = " + plain(part) + " in the logit", theme.bar,
                     static_cast<float>(scale * part)),
         line_swatch("adds", edge_color(theme, false), thin),
         line_swatch("takes away", edge_color(theme, true), thin, layered::dashes_of_negative(thin, u)),
@@ -200,7 +200,8 @@ class Flow final : public Box {
   std::vector<Swatch> words(const ViewContext& c) const {
     std::vector<Swatch> words;
     if (n_.flow->edge_magnitude > 0)
-      words.push_back({percent(graph().magnitude / n_.flow->edge_magnitude) + " of the width of all edges"});
+      words.push_back(
+          {percent(graph().magnitude / n_.flow->edge_magnitude) + " of the total thickness of all edges"});
     if (!drawing_ || drawing_->numbers_tokens()) words.push_back({"below tokens: their embeddings and MLPs"});
     for (const char* const reading : kReading)
       if (!c.note_in_caption) words.push_back({reading});

@@ -36,7 +36,8 @@ Guesses guesses_of(const ViewContext& c, std::shared_ptr<const NextToken> answer
     g.is_difference = c.side == Side::difference;
     if (c.side == Side::run) g.baseline_top = model::largest_logits(before->logits, 1).front().id;
   }
-  g.best = std::min(c.options[kCount], static_cast<int>(answer->logits.size()));
+  const int wanted = c.max_rows > 0 ? c.max_rows : c.options[kCount];
+  g.best = std::min(wanted, static_cast<int>(answer->logits.size()));
   if (g.is_difference) {  // the largest, of equal ones the more probable first
     const auto size = [&g](int id) { return std::pair(std::abs(g.difference(id)), g.probabilities[id]); };
     g.shown.resize(answer->logits.size());
@@ -68,7 +69,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   auto made = std::make_unique<List>(c, kGuess, static_cast<int>(std::ssize(g.shown)));
   List& list = *made;
   list.may_be_cut = true, list.least_width = 10;
-  list.table.row_names = "tokens", list.table.first_number = 1;
+  list.table.row_names = "bars", list.table.first_number = 1;
   list.table.marked = static_cast<int>(std::ranges::find(g.shown, g.actual) - g.shown.begin());
   if (g.baseline_top >= 0)  // it is seen, too, where there is room for few
     list.rank_by([&g](int row) { return g.shown[row] == g.baseline_top ? 1 : 1.0 / (row + 2); });
@@ -92,7 +93,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
     list.file("difference", [now, before](int row) { return now(row) - before(row); });
   }
   ListColumn& bar = list.bar(
-      g.is_difference ? "percentage points" : "probability", 8,
+      g.is_difference ? "points" : "probability", 8,
       [&g, now, difference](int row) { return 100 * (g.is_difference ? difference(row) : now(row)); },
       {.rounds = true,
        .axis = true,
@@ -126,7 +127,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
 std::vector<std::string> notes_of(const ViewContext& c, const Guesses& g) {
   const auto rank_words = [&g](int id) { return g.rank(id) < 0 ? "" : ", rank " + grouped(g.rank(id) + 1); };
   std::vector<std::string> lines;
-  if (g.actual >= 0) lines.push_back("highlighted: follows in the prompt" + rank_words(g.actual));
+  if (g.actual >= 0)
+    lines.push_back("highlighted: the token that follows in the prompt" + rank_words(g.actual));
   if (g.before.empty()) return lines;
   const bool second = compares_different_inputs(*c.run);
   const std::string there = second ? second_name(*c.run) : "unedited";

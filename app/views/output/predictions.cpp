@@ -164,9 +164,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   }
   if (is_difference) {
     add_guess(
-        list, c, [&n](int i) { return n.before_at(i); }, 0, two ? "guess there" : "guess before", 7, "");
+        list, c, [&n](int i) { return n.before_at(i); }, 0, two ? "second: guess" : "guess before", 7, "");
     list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = missing(n.loss)});
-    list.number(two ? "loss there" : "loss before", 4, n.before,
+    list.number(two ? "second: loss" : "loss before", 4, n.before,
                 {.file = Column("compared loss", "bits"), .digits = 3, .blank = missing(n.before)});
     list.bar("difference, bits", 9, n.difference,
              {.file = Column(difference_column_prefix(c) + "loss", "bits"),
@@ -175,7 +175,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     measured = list.last();
   }
   viz::FixedRow& footer = list.table.footer.emplace_back();
-  footer.push_back(list.cell(first_guess, "shade: probability; frame: follows"));
+  footer.push_back(list.cell(first_guess, "shade: probability; frame: the token that follows"));
   footer.back().color = c.theme->text_muted;
   if (const Mean mean(n.shown()); mean.count > 0) {
     footer.push_back(list.cell(follows, "mean"));
@@ -206,7 +206,7 @@ std::string subtitle_of(const Numbers& n) {
   if (mean.count == 0) return all.count == 0 ? "no token follows" : "the same token follows nowhere";
   return "mean loss " + viz::fixed_number(mean.value + before.value, 3) +
          (n.is_difference ? " − " + viz::fixed_number(before.value, 3) : "") + " bits; " +
-         counted(all.count, "token");
+         counted(mean.count, "token") + (mean.count < all.count ? " that follow in both" : "");
 }
 
 std::string guesses_words(const ViewContext& c, const model::PositionStatistics& s) {

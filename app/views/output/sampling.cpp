@@ -92,7 +92,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Draw& draw) {
   if (c.options[kTemperature] != 1) all += " / " + viz::number(c.options[kTemperature], 3);
   all += ", " + grouped(draw.vocabulary()) + " tokens";
   if (draw.removes())
-    all += "; " + grouped(of.kept()) + " are kept, " + percent(of.mass()) + " of the probability";
+    all += "; " + grouped(of.kept()) + " kept, with " + percent(of.mass()) + " of the probability";
   return {"seed " + std::to_string(c.options[kSeed]) + " gives " + viz::fixed_number(draw.number, 4) +
               (draw.removes() ? " of what is kept: “" : ": “") + label_of(c, drawn) + "” (rank " +
               grouped(draw.rank + 1) + ", " + percent(draw.probability(drawn)) + ")",

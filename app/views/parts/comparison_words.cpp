@@ -87,7 +87,7 @@ std::string counterpart_words(const ViewContext& c, int position) {
   const int there = c.run->aligned[position];
   if (there < 0 || (there == position && c.run->run->tokens[position] == c.run->baseline->run->tokens[there]))
     return "";
-  return "there " + token_name(c.run->baseline->tokens, there);
+  return "matched with " + token_name(c.run->baseline->tokens, there);
 }
 
 const char* difference_prefix(const ViewContext& c) {

@@ -20,7 +20,7 @@ std::string no_counterpart_words(const ViewContext& context);
 /// "edited − unedited", "first − second prompt".
 std::string subtraction_words(const ViewContext& context);
 /// The same for a view, with the counterpart of its query and what other tokens are compared with: "first −
-/// second prompt; there 11 “·old”; 2 tokens differ; 4 without counterpart".
+/// second prompt; matched with 11 “·old”; 2 tokens differ; 4 without counterpart".
 std::string difference_words(const ViewContext& context, const View& view);
 /// Whether some positions are compared with others than the same ones.
 bool matches_other_positions(const PromptRun& run);
@@ -30,7 +30,7 @@ std::optional<std::string> other_token_words(const ViewContext& context, int pos
 /// " in the second prompt", " in the edited run": whose numbers a view without differences shows. Empty
 /// without a comparison.
 std::string shown_run_words(const ViewContext& context);
-/// "there 11 “·old”", or empty.
+/// "matched with 11 “·old”", or empty.
 std::string counterpart_words(const ViewContext& context, int position);
 /// Prefix of names of numbers on the difference side: "difference in "; else empty.
 const char* difference_prefix(const ViewContext& context);

@@ -194,12 +194,13 @@ std::vector<Swatch> List::scales() {
 
 bool List::lay_out(const ViewContext& c) {
   layout_ = viz::lay_out_table(filled(), area_, style_of(c));
-  if (footer_of) table.footer = {footer_of(layout_.rows)};
+  if (footer_of) table.footer.front() = footer_of(layout_.rows);
   return layout_.places.size() >= 2 && (table.rows == 0 || !layout_.rows.empty());
 }
 
 bool List::place(const ViewContext& c, viz::Rect area) {
   area_ = area;
+  names_columns_ = c.in_pane;
   const int wanted = rows_ != nullptr ? c.options[rows_->first] : 0;
   table.first = std::max(0, wanted);
   table.selects = rows_ == nullptr ? may_be_cut
@@ -219,14 +220,13 @@ bool List::place(const ViewContext& c, viz::Rect area) {
 }
 
 std::string List::note() const {
-  int count = 0;
-  for (int i = 0; i < static_cast<int>(table.columns.size()); ++i) {
+  std::string columns;
+  for (int i = 0; names_columns_ && i < static_cast<int>(table.columns.size()); ++i) {
     const viz::TableColumn& column = table.columns[i];
-    count +=
-        !column.hidden && column.importance > 0 && !column.heading.empty() && layout_.place_of(i) == nullptr;
+    if (!column.hidden && column.importance > 0 && !column.heading.empty() && layout_.place_of(i) == nullptr)
+      columns += (columns.empty() ? "not shown: " : ", ") + column.heading;
   }
-  const std::string rows = layout_.note_below ? "" : layout_.note,
-                    columns = count == 0 ? "" : counted(count, "column") + " not shown";
+  const std::string rows = layout_.note_below ? "" : layout_.note;
   return rows + (rows.empty() || columns.empty() ? "" : "; ") + columns;
 }
 

@@ -199,7 +199,7 @@ class List final : public RoleBox {
   /// A vector in a fixed row, and what it is called at the mouse. `which`: as for a column of strips.
   viz::FixedCell strip_cell(int column, int which, std::string called, std::span<const float> vector);
 
-  /// What stands below the rows, by those that are seen. Null: it is the same for all.
+  /// What stands first below the rows, by those that are seen. Null: it is the same for all.
   std::function<viz::FixedRow(std::span<const int> rows)> footer_of;
 
   /// Adds a row below the others: words in the first column of texts, a number in the one declared last.
@@ -222,7 +222,7 @@ class List final : public RoleBox {
   bool place(const ViewContext& context, viz::Rect area) override;
   /// Scrolled rows and dropped columns do not make the picture incomplete: `picture.whole` stays.
   void paint(Picture& picture, const ViewContext& context) const override;
-  /// Which rows are shown, and how many columns are not, but for those without importance.
+  /// Which rows are shown, and in a pane which columns are not, but for those without importance.
   std::string note() const override;
   std::optional<Ref> ref_at(const Spot& at) const override;
   void add_facts(Facts& facts, const ViewContext& context, const Spot& at) const override;
@@ -280,6 +280,7 @@ class List final : public RoleBox {
   std::deque<std::vector<std::string>> texts_;  // texts of the table's columns
   std::function<bool(int row)> is_chosen_;
   bool filled_ = false;
+  bool names_columns_ = false;  ///< that have no room: on a page nobody can make room for them
   std::vector<FixedStrip> fixed_;
   viz::TableLayout layout_;
 };

@@ -12,7 +12,7 @@ const Option<ShownOfKeys> kShownOfKeys = choice_option<ShownOfKeys>(
     {{"values", "Values", "The values, as weighted by attention, and their sum"},
      {"products", "q × k", "Query times key, component by component: they add up to the score"},
      {"breakdown", "Score breakdown",
-      "No vectors: the score of the chosen key, or else of the strongest one, step by step"}});
+      "How the weight of the chosen key, or else of the strongest one, is computed, step by step"}});
 
 MenuLine choose_query(const ViewContext& c, int position, std::string_view words) {
   return {std::string(words) + " " + token_name(c.run->tokens, position), {SelectQuery{position}}};

@@ -81,7 +81,10 @@ TEST(ViewCommand, WritesTheStrongestRowsAndSaysHowManyMoreThereAre) {
                                   " more rows: --rows 0 writes all\n");
   EXPECT_EQ(succeed(command + Words{"--rows", "3"}), to_text(strongest(table, 3)));
   expect_table(answer_of(command + Words{"--rows", "3"}), strongest(table, 3));
-  EXPECT_EQ(answer_of({"next", "--prompt", kRobot, "--rows", "20"})["columns"]["rank"].size(), 20U);
+  const auto vocabulary = static_cast<std::size_t>(Scenario(kRobot).config().vocab_size);
+  for (const auto& [rows, written] :
+       {std::pair("20", std::size_t{20}), {"1001", 1001U}, {"0", vocabulary}, {"999999", vocabulary}})
+    EXPECT_EQ(answer_of({"next", "--prompt", kRobot, "--rows", rows})["columns"]["rank"].size(), written);
   EXPECT_EQ(succeed(command + kCsv + Words{"--bom"}), "\xef\xbb\xbf" + to_csv(table));
 }
 

@@ -143,6 +143,20 @@ TEST(ScoreSourcesView, TheGridAddsUpToTheScore) {
   }
 }
 
+TEST(ScoreSourcesView, TheRowsThatAreSeenAndTheOthersAddUp) {
+  const Scenario s(kRobot, {5, 1, 6, 3});
+  const ViewFixture shown("score_sources", s, 480, 480);
+  const std::vector<int> rows = ids_of_role(shown.picture(), kListRole);
+  const auto of = s.ask(ScoreSourcesOf{5, 1, 6, 3});
+  ASSERT_FALSE(rows.empty());
+  ASSERT_LT(rows.size(), 30U) << "there is room for few";
+  double others = of->sum();
+  for (const int index : shown.all_of(kListRole))
+    others -= app::testing::number_after(shown.tooltip(index), "scaled score ")->value;
+  EXPECT_TRUE(shown.page().place_of(grouped(std::ssize(of->products) - std::ssize(rows)) + " others"));
+  EXPECT_TRUE(shown.page().place_of(viz::fixed_number(others, 4)));
+}
+
 TEST(ScoreSourcesView, AClickGoesToTheHeadThatWroteThePart) {
   Scenario s(kRobot, {1, 2, 6, 3});
   const ViewFixture shown("score_sources", s, 1600, 1000);

@@ -58,6 +58,12 @@ TEST(CircuitView, ShowsTheStrongestEdgesAndSaysWhatTheyKeep) {
   }
 }
 
+TEST(CircuitView, SaysNextToWhatTheEdgesKeepHowManyOfThemHaveRoom) {
+  const ViewFixture shown("circuit_graph", of_foxes(), 460, 330, {{"circuit-edges", "30"}});
+  ASSERT_FALSE(shown.picture().whole);
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(" of 30 edges drawn; ")));
+}
+
 /// The first line of the tooltip at a point of the drawing, and what a click does there.
 std::pair<std::string, std::string> said_at(const ViewFixture& shown, viz::Point at) {
   const viz::Region& region = shown.region(0);

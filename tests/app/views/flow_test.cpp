@@ -172,7 +172,7 @@ TEST(FlowView, TheTableHasEveryEdgeAndSource) {
 double scale_of_legend(const viz::Scene& scene) {
   double part = 0;
   for (const std::string& text : texts(scene))
-    if (text.starts_with("this thick: ")) part = std::stod(text.substr(12));
+    if (text.starts_with("this thickness = ")) part = std::stod(text.substr(17));
   for (const viz::Polyline& line : items_of<viz::Polyline>(scene))
     if (line.color == light().bar && part > 0) return static_cast<double>(line.width) / part;
   return 0;

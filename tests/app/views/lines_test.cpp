@@ -82,6 +82,7 @@ TEST(Lines, NoMoreHeadsAreDrawnThanMemoryHoldsAndItSaysSo) {
 TEST(Lines, ClicksSelectAndTakeBack) {
   Scenario s(kRobot, {1, 2, 6, 3});
   const ViewFixture shown("lines", s, 900, 700, {{"threshold", "0"}});
+  EXPECT_THAT(shown.picture().subtitle, AllOf(HasSubstr("from query 6 “"), HasSubstr(" and to key 3 “")));
   const int queries = shown.find(kQueries), keys = shown.find(kKeys);
   EXPECT_EQ(in_words(shown.click(queries, 4)), "query 4, all-queries no");
   EXPECT_EQ(in_words(shown.click(keys, 2)), "key 2, all-queries no");

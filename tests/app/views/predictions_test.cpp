@@ -60,6 +60,14 @@ TEST(Predictions, WhereOtherTokensFollowTheDifferenceDoesNotSayThatNoneDoes) {
               HasSubstr("the same token follows nowhere"));
 }
 
+TEST(Predictions, TheMeansOfADifferenceAreOverTheTokensThatItHas) {
+  const Scenario s = of_two();
+  const ViewFixture shown("predictions", on(Side::difference, "predictions", s, 1700, 700));
+  const double count = fact_of(shown.table(), "compared tokens");
+  ASSERT_LT(count, s.length() - 1);
+  EXPECT_THAT(shown.picture().subtitle, HasSubstr("bits; " + number_text(count) + " token"));
+}
+
 TEST(Predictions, MostSurprisingFirstSortsByLossAndTheLastTokenComesLast) {
   const Scenario& s = scenario(40);
   const ViewFixture shown("predictions", s, 900, 2000, {{"surprising-first", "yes"}});

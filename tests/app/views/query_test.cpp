@@ -132,6 +132,19 @@ TEST(ScoreBreakdown, NumbersAreTheReferences) {
   EXPECT_NEAR(number("weight"), head.weights[kQuery][3], kTolerance);
 }
 
+TEST(ScoreBreakdown, AStepSaysWhatItComputes) {
+  const ViewFixture shown = breakdown_at(3);
+  const auto& scores = reference_head(Scenario(kRobot, {1, 2})).scaled[kQuery];
+  const auto largest = std::ranges::max_element(scores.begin(), scores.begin() + kQuery + 1) - scores.begin();
+  constexpr int kStepRole = 3;
+  std::string said;
+  for (const int step : shown.all_of(kStepRole))
+    for (const std::string& line : shown.tooltip(step)) said += line + "\n";
+  EXPECT_THAT(said, HasSubstr("minus maximum: minus the query's largest scaled score, that of key " +
+                              std::to_string(largest) + " “"));
+  EXPECT_THAT(said, HasSubstr("those of the other " + std::to_string(kQuery) + " keys"));
+}
+
 TEST(ScoreBreakdown, LeavesRoomForKeysInALowPane) {
   const Scenario s(kRobot, {1, 2, kQuery, 3});
   ViewContext c = breakdown(Side::run, s);
