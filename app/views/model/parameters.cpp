@@ -151,6 +151,8 @@ std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSiz
     const ModelSize& size = sizes[row];
     facts.say(size.name);
     facts.say(grouped(size.count) + " values");
+    if (size.name == "GPT-2 small")
+      facts.say("The often quoted 124,410,624 counts 768 biases per c_fc instead of 3,072 and omits ln_f.");
   };
   return list;
 }

@@ -28,10 +28,10 @@ TEST_F(IdsInWindow, AModelWithoutTokenizerTakesMoreIds) {
 }
 
 TEST_F(IdsInWindow, MoreThanAFieldHoldsAreRefused) {
-  const TemporaryFolder folder;
-  write_other_model(folder);
-  std::filesystem::remove(folder.path() / "merges.txt");
-  CoreFixture core(options_with(folder, Prompt{"", std::vector<int>(kMaxText / 2, 15)}));
+  constexpr int kLongToken = 1000;  // " Heidi"
+  CoreOptions o = options();
+  o.window.prompt = Prompt{"", std::vector<int>(kMaxText / 4, kLongToken)};
+  CoreFixture core(std::move(o));
   EXPECT_EQ(prompt(core), "");
   EXPECT_THAT(core.state().message.text, HasSubstr("holds at most"));
 }
