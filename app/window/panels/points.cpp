@@ -69,13 +69,14 @@ float hidden_by(const Rect& tag, const Ui& ui, const PlacedPicture& placed) {
 
 /// The place next to an outline where a tag hides least: above, below or at a side.
 Rect place_of_tag(const Ui& ui, const PlacedPicture& placed, const Rect& outline, float width) {
-  const float height = ui.u(18), right = outline.right() - width, bottom = outline.bottom() - height;
+  constexpr int kSteps = 8;  // places along a side
+  const float height = ui.u(18);
   std::vector<Rect> places;
   for (const float y : {outline.y + 1 - height, outline.bottom() - 1})
-    for (const float x : {right, outline.x, outline.center().x - width / 2})
-      places.push_back({x, y, width, height});
+    for (int i = kSteps; i >= 0; --i)  // the right end first: headings begin at the left
+      places.push_back({outline.x + (outline.w - width) * static_cast<float>(i) / kSteps, y, width, height});
   for (const float x : {outline.right(), outline.x - width})
-    for (const float y : {outline.y, bottom}) places.push_back({x, y, width, height});
+    for (const float y : {outline.y, outline.bottom() - height}) places.push_back({x, y, width, height});
   return *std::ranges::min_element(places, {}, [&](const Rect& tag) { return hidden_by(tag, ui, placed); });
 }
 

@@ -409,6 +409,25 @@ TEST_F(TourPointsTest, EveryStopShowsWhatItPointsAtAndTheControlsThatItNames) {
   EXPECT_GT(controls, 10);
 }
 
+TEST_F(TourPointsTest, NamesHideNoWordsWhereThereIsRoom) {
+  CoreFixture core(with_tours());
+  core.apply(OpenTour{0});
+  const auto& stops = open_tour(core).stops;
+  for (const std::string_view title : {"From scores to weights", "What the model expects"}) {
+    core.apply(GoToStop{static_cast<int>(std::ranges::find(stops, title, &TourStop::title) - stops.begin())});
+    const WindowPicture& window = shown(core, 1024, 700);
+    EXPECT_FALSE(window.tags.empty()) << title;
+    for (const Rect& tag : window.tags)
+      for (const PlacedPicture& placed : window.pictures)
+        for (const viz::Item& item : placed.picture->scene.items)
+          if (const auto* text = std::get_if<viz::GlyphRun>(&item)) {
+            Rect words = viz::bounds_of(*text);
+            words.x += placed.where.x, words.y += placed.where.y;
+            EXPECT_FALSE(tag.overlaps(words)) << title << ": " << text->text;
+          }
+  }
+}
+
 constexpr std::string_view kFarKey = R"(# T
 
 About.
