@@ -86,19 +86,17 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const LogitFlow> flow) 
 /// The other side of a comparison; nothing if there is none, or if the query has no counterpart there.
 std::optional<ViewContext> other_side(const ViewContext& c) {
   ViewContext other = c;
+  int& query = other.selection.query;
   if (c.side == Side::baseline) {
-    const auto here = std::ranges::find(c.asked->aligned, c.selection.query);
-    if (here == c.asked->aligned.end()) return std::nullopt;
-    other.side = Side::run;
-    other.run = c.asked;
-    other.selection.query = static_cast<int>(here - c.asked->aligned.begin());
-    return other;
+    const std::vector<int>& aligned = c.asked->aligned;
+    query = static_cast<int>(std::ranges::find(aligned, query) - aligned.begin());
+    if (query == std::ssize(aligned)) return std::nullopt;
+    other.side = Side::run, other.run = c.asked;
+  } else {
+    query = c.run ? compared_query(c) : -1;
+    if (query < 0) return std::nullopt;
+    other.side = Side::baseline, other.asked = c.run, other.run = c.run->baseline;
   }
-  other.selection.query = c.run ? compared_query(c) : -1;
-  if (other.selection.query < 0) return std::nullopt;
-  other.side = Side::baseline;
-  other.asked = c.run;
-  other.run = c.run->baseline;
   return other;
 }
 

@@ -65,24 +65,19 @@ std::vector<int> shown_places(const ViewContext& c) {
     if (c.options[kMid] || !lens_place(place).mid) places.push_back(place);
   return places;
 }
-/// "0 pre", "0 mid" ... "11 post".
-std::string place_name(const ViewContext& c, int place) {
+struct PlaceNames {
+  std::string name;  ///< "0 pre", "0 mid" ... "11 post"
+  model::HookPoint point;
+  std::string words;
+};
+PlaceNames names_of(const ViewContext& c, int place) {
+  using enum model::Site;
   const auto [layer, mid] = lens_place(place);
-  if (layer == c.run->run->config.n_layer) return std::to_string(layer - 1) + " post";
-  return std::to_string(layer) + (mid ? " mid" : " pre");
-}
-/// Of the last place, the end of the stream, it is the last layer's resid_post.
-model::HookPoint point_of(const ViewContext& c, int place) {
-  const auto [layer, mid] = lens_place(place);
-  if (layer == c.run->run->config.n_layer) return {model::Site::resid_post, layer - 1};
-  return {mid ? model::Site::resid_mid : model::Site::resid_pre, layer};
-}
-std::string place_words(const ViewContext& c, int place) {
-  const auto [layer, mid] = lens_place(place);
-  const std::string block = "block " + std::to_string(layer);
-  if (layer == c.run->run->config.n_layer) return "the end of the stream";
-  if (mid) return block + ", between attention and MLP";
-  return layer == 0 ? "embedding, before block 0" : "before " + block;
+  const std::string number = std::to_string(layer), block = "block " + number;
+  if (layer == c.run->run->config.n_layer)
+    return {std::to_string(layer - 1) + " post", {resid_post, layer - 1}, "the end of the stream"};
+  if (mid) return {number + " mid", {resid_mid, layer}, block + ", between attention and MLP"};
+  return {number + " pre", {resid_pre, layer}, layer == 0 ? "embedding, before block 0" : "before " + block};
 }
 // ---- numbers ----
 
@@ -144,8 +139,9 @@ Table table(const ViewContext& c) {
     for (int place = 0; place <= 2 * layers; ++place) {
       const model::LensReading& reading = block.at(position, place);
       TableRow row;
-      add_cells(row, position, c.run->tokens.labels[position], place_name(c, place),
-                model::hook_name(point_of(c, place)), answer, label_of(c, answer));
+      const PlaceNames names = names_of(c, place);
+      add_cells(row, position, c.run->tokens.labels[position], names.name, model::hook_name(names.point),
+                answer, label_of(c, answer));
       add_reading(row, reading);
       if (is_difference && block.compares(position)) add_reading(row, block.before_at(position, place));
       if (is_difference) row.resize(result.at("guess 1 id"));
@@ -291,8 +287,9 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Lens& lens, con
 
 /// What is said of a cell besides its position.
 void say_cell(Facts& facts, const ViewContext& c, const Lens& lens, int position, int place) {
-  facts.say(place_name(c, place), Fact::Location::status);
-  facts.say(place_name(c, place) + ": " + place_words(c, place), Fact::Location::tooltip);
+  const PlaceNames names = names_of(c, place);
+  facts.say(names.name, Fact::Location::status);
+  facts.say(names.name + ": " + names.words, Fact::Location::tooltip);
   if (!lens.knows(position)) return facts.say(kComputing);
   const LogitLens& block = *lens.block_of(position);
   const model::LensReading& reading = block.at(position, place);
@@ -323,14 +320,13 @@ void say_cell(Facts& facts, const ViewContext& c, const Lens& lens, int position
   if (s.next_rank >= 0)
     facts.value("the " + target + "'s rank", std::to_string(s.next_rank + 1), Fact::Location::menu);
   facts.value("KL", plain(bits(reading.divergence)), Fact::Location::menu);
-  add_patch(facts.commands, c, point_of(c, place), position,
-            "the stream here (" + place_name(c, place) + ")");
+  add_patch(facts.commands, c, names.point, position, "the stream here (" + names.name + ")");
 }
 
 std::unique_ptr<Grid> grid_of(const ViewContext& c, const Lens& lens, bool scrolls) {
   const std::vector<int> places = shown_places(c);
   std::vector<std::string> rows, columns;
-  for (const int place : places) rows.push_back(place_name(c, place));
+  for (const int place : places) rows.push_back(names_of(c, place).name);
   // Colours of a difference are about the baseline's answers, which need not be any cell's own guess.
   const bool names_answers = c.side == Side::difference && c.options[kColor] != Coloring::divergence &&
                              token_of(c).by != TokenRef::By::id;
