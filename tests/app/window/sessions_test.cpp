@@ -373,7 +373,7 @@ TEST_F(Figures, AreRefusedWhenTheWeightsHaveChanged) {
   core.apply(TypeInField{Field::export_path, Replace{file("a.png")}});
   core.apply(DoExport{true});
   wait_until(core, [&] { return !core.state().export_form.problem.empty(); });
-  EXPECT_THAT(core.state().export_form.problem, HasSubstr("the weights have changed"));
+  EXPECT_THAT(core.state().export_form.problem, HasSubstr("have changed since they were loaded"));
   EXPECT_FALSE(fs::exists(file("a.png")));
 }
 
