@@ -181,9 +181,9 @@ class Flow final : public Box {
     std::vector<Swatch> looks{
         line_swatch("this thickness = " + plain(part) + " in the logit", theme.bar,
                     static_cast<float>(scale * part)),
-        line_swatch("adds", edge_color(theme, false), thin),
-        line_swatch("takes away", edge_color(theme, true), thin, layered::dashes_of_negative(thin, u)),
-        line_swatch("MLP (hatched: takes away)", mlp_color(theme, false), 2 * u),
+        line_swatch("adds", viz::sign_color(theme, 1), thin),
+        line_swatch("takes away", viz::sign_color(theme, -1), thin, layered::dashes_of_negative(thin, u)),
+        line_swatch("MLP (hatched: takes away)", mlp_color(theme, 1), 2 * u),
         line_swatch("rest: not drawn", theme.field_line, u)};
     const auto add = [&](std::string words) { looks.push_back({.words = std::move(words)}); };
     if (c.min_stroke_width > 0)

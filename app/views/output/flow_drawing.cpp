@@ -44,11 +44,8 @@ std::vector<layered::Line> way(viz::Point key, viz::Point query, float y, float 
 
 }  // namespace
 
-viz::Color edge_color(const viz::Theme& theme, bool negative) {
-  return viz::sign_color(theme, negative ? -1 : 1);
-}
-viz::Color mlp_color(const viz::Theme& theme, bool negative) {
-  return viz::blended(theme.surface, edge_color(theme, negative).with_alpha(110));
+viz::Color mlp_color(const viz::Theme& theme, double sign) {
+  return viz::blended(theme.surface, viz::sign_color(theme, sign).with_alpha(110));
 }
 
 Drawing::Drawing(Input input, viz::Rect area, const ViewContext& c, std::optional<double> scale)
@@ -490,7 +487,7 @@ void Drawing::paint_ribbon(viz::Scene& scene, const ViewContext& c, int column, 
       sides.points.insert(sides.points.end(), {{x0, a.y}, {x1, b.y}});
     if (b.base)
       mlps.push_back({{{*b.base, a.y + kOverlap}, {*b.base, b.y}, {b.right, b.y}, {a.right, a.y + kOverlap}},
-                      mlp_color(theme, takes)});
+                      mlp_color(theme, takes ? -1 : 1)});
   }
   scene.add(std::move(sides));
   for (viz::FillPolygon& mlp : mlps) scene.add(std::move(mlp));
@@ -518,8 +515,9 @@ void Drawing::paint(Picture& picture, const ViewContext& c, const ColorAt& color
   for (const Label& label : labels_)
     if (label.align == viz::Align::right) scene.add(viz::FillRect{label.rect, theme.surface.with_alpha(200)});
   for (const Item& item : items_)
-    layered::paint_lines(scene, item,
-                         item.edge < 0 ? theme.field_line : edge_color(theme, item.lines[0].negative), c);
+    layered::paint_lines(
+        scene, item,
+        item.edge < 0 ? theme.field_line : viz::sign_color(theme, item.lines[0].negative ? -1 : 1), c);
   picture.regions.push_back(
       layered::region_of_points(kDrawing, {left_, end_, right_ - left_, layers_[0].bottom - end_}));
   paint_labels(picture, c);

@@ -40,8 +40,8 @@ struct Item : layered::Shape {
 /// The colour of a column's ribbon; `level`: layers passed, with fractions inside a layer.
 using ColorAt = std::function<viz::Color(int column, float level)>;
 
-viz::Color edge_color(const viz::Theme& theme, bool negative);
-viz::Color mlp_color(const viz::Theme& theme, bool negative);
+/// Of an MLP that adds, or with a negative sign takes away.
+viz::Color mlp_color(const viz::Theme& theme, double sign);
 
 class Drawing {
  public:

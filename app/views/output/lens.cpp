@@ -157,15 +157,10 @@ Table table(const ViewContext& c) {
 float value_of(const ViewContext& c, const model::LensReading& reading) {
   const model::PositionStatistics& guesses = reading.guesses;
   const bool of_best = c.side != Side::difference && !chooses_token(c);
-  switch (c.options[kColor]) {
-    case Coloring::probability:
-      return static_cast<float>(of_best ? guesses.top.front().probability : guesses.next_probability);
-    case Coloring::divergence:
-      return static_cast<float>(bits(reading.divergence));
-    case Coloring::rank:
-      break;
-  }
-  return static_cast<float>(rank_cell(guesses.next_rank));
+  const Coloring coloring = c.options[kColor];
+  if (coloring == Coloring::rank) return static_cast<float>(rank_cell(guesses.next_rank));
+  if (coloring == Coloring::divergence) return static_cast<float>(bits(reading.divergence));
+  return static_cast<float>(of_best ? guesses.top.front().probability : guesses.next_probability);
 }
 
 /// By shown place and position; NaN: not known, or without a counterpart.
@@ -193,13 +188,10 @@ viz::ColorScale scale_of(const ViewContext& c, const viz::Matrix& values) {
   if (c.side == Side::difference)
     return beyond_rounding(viz::robust_scale(values, coloring == Coloring::probability ? 0 : kBeyond, range));
   if (coloring == Coloring::probability) return viz::linear_scale(1);
-  if (coloring == Coloring::rank) {
-    viz::ColorScale scale;
-    scale.logarithmic = true;
-    scale.low = 1;
-    scale.high = std::max(2, c.run->run->config.vocab_size);
-    return scale;
-  }
+  if (coloring == Coloring::rank)
+    return {.logarithmic = true,
+            .low = 1,
+            .high = static_cast<double>(std::max(2, c.run->run->config.vocab_size))};
   // The embedding's prediction is very different: its divergence would leave the rest without colour.
   const float most = viz::robust_magnitude(values, kBeyond);
   return viz::marked_for(viz::linear_scale(static_cast<double>(most > 0 ? most : range.high)), range);

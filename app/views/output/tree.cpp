@@ -166,10 +166,8 @@ viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree, float width) {
 class TreeBox final : public RoleBox {
  public:
   explicit TreeBox(const Tree& tree) : RoleBox(kNode), tree_(tree) {
-    std::vector<bool> is_parent(tree.nodes.size());
-    for (const Node& node : tree.nodes)
-      if (node.parent >= 0) is_parent[node.parent] = true;
-    row_count_ = static_cast<int>(std::ranges::count(is_parent, false));  // a line ends with each leaf
+    for (int i = 1; i < std::ssize(tree.nodes); ++i)  // depth-first: a first child goes on with its line
+      row_count_ += tree.nodes[i].parent != i - 1 ? 1 : 0;
   }
 
   Wish height(const ViewContext& c, float) const override {
@@ -237,7 +235,7 @@ class TreeBox final : public RoleBox {
   }
 
   const Tree& tree_;
-  int row_count_ = 0;
+  int row_count_ = 1;
   viz::TokenTree drawing_;
   viz::TreeLayout layout_;
   TableRows lines_, columns_;  ///< columns are ems
