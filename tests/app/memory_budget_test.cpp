@@ -20,6 +20,7 @@
 #include "app/run/analyses/predictions.h"
 #include "app/run/worker.h"
 #include "app/window/core.h"
+#include "system/memory.h"
 #include "tests/support/null_screen.h"
 #include "tests/support/source_folders.h"
 
@@ -58,6 +59,7 @@ double peak_memory_bytes() {
 class MemoryOfGpt2Small : public ::testing::Test {
  protected:
   void SetUp() override {
+    system::keep_little_freed_memory();  // as the window does
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a sanitizer takes memory of its own";
 #endif
