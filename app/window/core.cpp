@@ -297,9 +297,13 @@ void Core::schedule_next_value() {
 
 bool Core::take_results() {
   bool changed = play_next();
-  if (keep_at_ && std::chrono::steady_clock::now() >= *keep_at_) keep();
+  const bool has_kept = background_.wait(kKeeping, {});  // then why it failed is among the results
   for (const std::optional<Action>& action : background_.take())
     if (action) apply(*action), changed = true;
+  if (keep_at_ && std::chrono::steady_clock::now() >= *keep_at_) {
+    keep_at_.reset();
+    has_kept ? keep() : keep_soon();  // the disk may be slow
+  }
   if (message_until_ && std::chrono::steady_clock::now() >= *message_until_)
     apply(ShowMessage{}), changed = true;
   if (define_at_ && std::chrono::steady_clock::now() >= *define_at_) {
@@ -417,8 +421,6 @@ std::string Core::known_hash(const LoadedModel& model) {
 }
 
 void Core::keep() {
-  keep_at_.reset();
-  if (!background_.wait(kKeeping, {})) return keep_soon();  // the disk is slow
   const std::string before = state_.keep_problem;
   std::vector<std::pair<std::string, std::function<void()>>> changed;
   const auto add = [&](const char* failure, const fs::path& file, std::string content,
