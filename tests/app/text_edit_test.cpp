@@ -190,16 +190,6 @@ TEST(Wrap, RowsHoldEveryByteOnce) {
   }
 }
 
-TEST(Metrics, AFieldBecomesASingleLineAndAnAreaAgain) {
-  const std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
-  EditMetrics metrics;
-  for (const bool single_line : {false, true, false}) {
-    metrics.use(fonts, 14, 60, 3, single_line);
-    const auto rows = metrics.rows("some words that do not fit").size();
-    EXPECT_EQ(rows == 1, single_line) << rows;
-  }
-}
-
 // --- commands ---
 
 TEST(Rows, UpAndDownKeepTheirColumn) {
