@@ -27,6 +27,10 @@ struct Tally {
 /// The tables of prompts, folded: rows with the same keys are one, and numbers are tallied.
 class TableFold {
  public:
+  struct Row {
+    TableRow keys;
+    std::vector<Tally> values;
+  };
   TableFold() = default;
   /// Of one prompt. Throws std::runtime_error that begins with `where` for rows that keys do not tell apart,
   /// and for a table without numbers.
@@ -37,21 +41,23 @@ class TableFold {
   /// Throws std::runtime_error that begins with `where` for tables with other columns.
   void add(const TableFold& others, const std::string& where);
   std::int64_t prompts() const { return prompts_; }
+  const std::vector<Column>& keys() const { return keys_; }      ///< without cells
+  const std::vector<Column>& values() const { return values_; }  ///< without cells
+  const std::vector<Row>& rows() const { return rows_; }
+  /// The facts that all prompts have in common.
+  const std::vector<TableFact>& about() const { return about_; }
+  const std::string& ranked_by() const { return ranked_by_; }
   std::size_t bytes() const;
   /// The keys, then of each column of numbers "X mean", "X standard error" and "X count", the prompts that
   /// have it; the same of facts, after "prompts". A fact in words is there if all prompts have the same.
   Table means() const;
 
  private:
-  struct Row {
-    TableRow keys;
-    std::vector<Tally> values;
-  };
   struct NumberFact {
     std::string name, unit;
     Tally tally;
   };
-  std::vector<Column> keys_, values_;  // without cells
+  std::vector<Column> keys_, values_;
   std::vector<Row> rows_;
   std::map<TableRow, std::size_t> row_of_;  // by its keys
   std::vector<NumberFact> numbers_;

@@ -33,8 +33,7 @@ struct ReachOf {
   }
 };
 
-const Option<int> kFirst = first_row_option("first-reach", true);
-const ListRows kRows{.first = kFirst, .names = "queries"};
+const ListRows kRows{0, first_row_option("first-reach", true), "queries"};
 
 void declare(Content& it) {
   const auto answer = it.need(ReachOf{it.c.selection.layer, it.c.selection.head});
@@ -57,7 +56,7 @@ void declare(Content& it) {
 View view() {
   View view = make_view("reach", "Reach", declare,
                         "how many tokens back the chosen head looks on average, from each query");
-  view.options = {&kFirst};
+  view.options = {&kRows.first};
   view.caption = {.head = true, .query = false};
   return view;
 }

@@ -20,7 +20,6 @@ const Option<bool> kFirstMlp = switch_option(
     "in later layers, the copying score may be very different");
 const Option<bool> kNormalized =
     switch_option("token-norm", "ln_1", "jJ", "apply ln_1 to each token, not only its gain", true);
-const Option<int> kFirst = first_row_option("first-token-of-head", true);
 
 TokenReading reading_of(const ViewContext& c) {
   return {c.options[kFirstMlp] && c.selection.layer > 0, c.options[kNormalized]};
@@ -112,7 +111,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n) {
   return words;
 }
 
-const ListRows kRows{.role = kRow, .first = kFirst, .names = "tokens"};
+const ListRows kRows{kRow, first_row_option("first-token-of-head", true), "tokens"};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const Words& words = words_of(c);
@@ -190,7 +189,7 @@ View view() {
   View view = make_view("circuits", "Circuits", declare,
                         "the OV and QK circuits of a head: what it would write, and which keys it would look "
                         "for, from one token alone");
-  view.options = {&kCircuit, &kFirstMlp, &kNormalized, &kFirst};
+  view.options = {&kCircuit, &kFirstMlp, &kNormalized, &kRows.first};
   view.caption = {.prompt = false, .head = true};
   view.of_model = [](const ViewContext& c) { return is_of_pairs(c) || is_of_all_heads(c); };
   return view;

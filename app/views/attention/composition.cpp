@@ -20,7 +20,6 @@ const Option<Pairs> kPairs = choice_option<Pairs>(
     "composition-pairs", "List", "pP", "which pairs of heads are listed",
     {{"all", "All pairs", "Pairs of all heads, the largest number first"},
      {"chosen", "Chosen head", "Only pairs of the chosen head, as receiver or as sender"}});
-const Option<int> kFirstRow = first_row_option("first-pair");
 
 /// What a pair's number is called.
 const char* quantity(const ViewContext& c) {
@@ -97,7 +96,7 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
   return grid;
 }
 
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "pairs", .keys = ListKeys::pages};
+const ListRows kRows{kRow, first_row_option("first-pair"), "pairs", ListKeys::pages};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.listed.size()));
@@ -189,7 +188,7 @@ View view() {
   View view =
       make_view("composition", "Composition", declare,
                 "how much of what a head writes lies where a later head's queries, keys or values read");
-  view.options = {&kKind, &kPairs, &kFirstRow};
+  view.options = {&kKind, &kPairs, &kRows.first};
   view.of_model = [](const ViewContext&) { return true; };
   view.shows_parts = true;
   view.caption = {.prompt = false, .head = true};

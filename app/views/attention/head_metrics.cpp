@@ -28,7 +28,6 @@ const Option<int> kLength = number_option(
 const Option<int> kSeed =
     number_option("repeated-seed", "Seed", "jJ", "seed of the random tokens", 0, 0,
                   std::numeric_limits<int>::max(), {.flag = "seed", .applies = uses_repeated});
-const Option<int> kFirstRow = first_row_option("first-head", false, -1);
 
 bool ignores_prompt(const ViewContext& c) {
   return c.options[kText] != Text::prompt;
@@ -80,7 +79,7 @@ std::optional<Numbers> numbers_of(Content& it) {
   return n.answer ? std::optional(std::move(n)) : std::nullopt;
 }
 
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys = ListKeys::pages};
+const ListRows kRows{kRow, first_row_option("first-head", false, -1), "heads", ListKeys::pages};
 
 /// The chosen metric comes first, with bars.
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
@@ -187,7 +186,7 @@ View view() {
                         "head metrics on this prompt, a list of prompts, or repeated random tokens");
   view.over_list = {&kText, static_cast<int>(Text::list)};
   view.of_model = ignores_prompt;
-  view.options = {&kMetric, &kText, &kSequences, &kLength, &kSeed, &kFirstRow};
+  view.options = {&kMetric, &kText, &kSequences, &kLength, &kSeed, &kRows.first};
   view.needs = Capability::patterns;
   view.caption.query = false;
   view.landmarks = {{"grid", kCell}};

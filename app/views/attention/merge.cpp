@@ -13,7 +13,6 @@ enum Strip { kZ, kOut, kBefore, kAfter };
 const Option<bool> kLargestFirst =
     switch_option("largest-first", "Largest first", "lL",
                   "sort heads by the norm of their output, largest first, instead of by number");
-const Option<int> kFirstPart = first_row_option("first-part", false, -1);
 
 /// The parts of the attention's output: one for each head, and the bias.
 struct Numbers {
@@ -83,7 +82,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
        with_edits(c, "with what attention writes", {Site::resid_mid}), t.text, m.after, residual}};
 }
 
-const ListRows kRows{.role = kPart, .first = kFirstPart, .names = "parts", .keys = ListKeys::pages};
+const ListRows kRows{kPart, first_row_option("first-part", false, -1), "parts", ListKeys::pages};
 
 /// The parts' own scale: on that of their sum most would be near white. A strong part may exceed it, which
 /// the legend says.
@@ -171,7 +170,7 @@ View view() {
   View view = make_view(
       "merge", "Merge", declare,
       "the heads' outputs z side by side, through c_proj into the residual stream, and what each head adds");
-  view.options = {&kLargestFirst, &kFirstPart};
+  view.options = {&kLargestFirst, &kRows.first};
   view.caption.head = true;
   view.landmarks = {{"head", kPart, [](const ViewContext& c) { return c.selection.head; }},
                     {"residual stream", kStrip, kAfter}};

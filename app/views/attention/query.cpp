@@ -12,8 +12,6 @@ enum Role { kKey, kComponent, kTerm, kStep };
 enum class Vector : int { query, key, value, weighted_value, z, product, edited_z };
 using Shown = ShownOfKeys;
 
-const Option<int> kFirstKey = first_row_option("first-key", true, -1);
-
 /// Everything the table shows, computed once. Vectors are of one head, [d_head].
 struct Numbers {
   std::shared_ptr<const Stages> answer;
@@ -65,7 +63,7 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Stages> answer) {
   return n;
 }
 
-const ListRows kRows{.role = kKey, .first = kFirstKey, .names = "keys"};
+const ListRows kRows{kKey, first_row_option("first-key", true, -1), "keys"};
 
 constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColumn = 9;  // in the list
 
@@ -185,7 +183,7 @@ View view() {
                         "one query: its scores and weights for each key, stage by stage, and the weighted "
                         "values with their sum; of a chosen key also how its score is computed");
   view.part = Part::weight;
-  view.options = {&kFirstKey, &kStrongestFirst, &kShownOfKeys};
+  view.options = {&kRows.first, &kStrongestFirst, &kShownOfKeys};
   view.caption.head = true;
   view.landmarks = {
       {"key", kKey, attended_key},

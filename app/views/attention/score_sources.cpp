@@ -17,7 +17,6 @@ const Option<Listed> kList =
                           {{"pairs", "Pairs", "Products of a part of q with a part of k, strongest first"},
                            {"query", "Query", "Each part of q times all of k, strongest first"},
                            {"key", "Key", "Each part of k times all of q, strongest first"}});
-const Option<int> kFirstRow = first_row_option("first-product", true);
 
 // In place of a part's number: all of them together, and those that the grid does not show.
 constexpr int kAll = ScoreSources::kAll, kOthers = -2;
@@ -148,7 +147,7 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
   return grid;
 }
 
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "products", .keys = ListKeys::pages};
+const ListRows kRows{kRow, first_row_option("first-product", true), "products", ListKeys::pages};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.listed.size()));
@@ -293,7 +292,7 @@ void declare(Content& it) {
 View view() {
   View view = make_view("score_sources", "Score sources", declare,
                         "what earlier heads, MLPs and embeddings, written into q and k, add to a score");
-  view.options = {&kList, &kFirstRow};
+  view.options = {&kList, &kRows.first};
   view.caption.head = true;
   view.landmarks = {{"grid", kCell}};
   return view;

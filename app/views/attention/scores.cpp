@@ -20,7 +20,6 @@ const Option<double> kScoreStage = make_option<double>(
      .keys = "dD",
      .kept = false,
      .plays = true});
-const Option<int> kFirstKey = first_row_option("first-stage-key", true, -1);
 
 constexpr std::array<Stage, kStages> kAllStages{Stage::scores, Stage::scaled, Stage::masked, Stage::pattern};
 
@@ -113,7 +112,7 @@ AttentionMap stage_map(const ViewContext& c, const Numbers& n, Stage stage) {
   return map;
 }
 
-const ListRows kRows{.role = kKey, .first = kFirstKey, .names = "keys", .keys = ListKeys::pages};
+const ListRows kRows{kKey, first_row_option("first-stage-key", true, -1), "keys", ListKeys::pages};
 
 /// The query's numbers, the largest weights or differences first.
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
@@ -186,8 +185,8 @@ View view() {
   View view = attention_matrix_view(
       make_view("scores", "Scores", declare,
                 "the four stages of attention of one head: scores, scaled scores, masked scores, pattern"));
-  view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax, &kWithoutKey0,
-                  &kDragAction, &kShape,   &kZoom,       &kFirstKey};
+  view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax,  &kWithoutKey0,
+                  &kDragAction, &kShape,   &kZoom,       &kRows.first};
   view.shown_heads = name_of_heads;
   view.landmarks = {{"masked", kCell, static_cast<int>(Stage::masked)},
                     {"pattern", kCell, static_cast<int>(Stage::pattern)}};

@@ -40,7 +40,6 @@ const Option<double> kAbove =
 const Option<bool> kMoves =
     switch_option("shape-anywhere", "Anywhere", "wW", "match the shape anywhere along the diagonal", true,
                   {.applies = is_for_shapes});
-const Option<int> kFirstRow = first_row_option("first-found");
 
 /// A condition on tokens, and what it is called.
 struct Condition {
@@ -95,7 +94,7 @@ std::string refuse(const ViewContext& c) {
              : "";
 }
 
-const ListRows kRows{.first = kFirstRow, .names = "matches"};
+const ListRows kRows{0, first_row_option("first-found"), "matches"};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const FoundWeights& found) {
   const auto of = [&found](auto field) {
@@ -188,7 +187,7 @@ View view() {
   View view =
       make_view("search", "Search", declare,
                 "which heads attend from tokens like the query to tokens like the key, or in a marked shape");
-  view.options = {&kTextOf, &kTarget, &kQueries, &kKeys, &kHeads, &kAbove, &kShape, &kMoves, &kFirstRow};
+  view.options = {&kTextOf, &kTarget, &kQueries, &kKeys, &kHeads, &kAbove, &kShape, &kMoves, &kRows.first};
   view.shows_parts = true;
   view.refuse = refuse;
   view.needs = Capability::patterns;

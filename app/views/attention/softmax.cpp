@@ -17,7 +17,6 @@ const Option<Source> kSource = choice_option<Source>(
 const Option<double> kScale = make_option<double>(
     "softmax-scale", "Scale", "factor on the scores, on top of the model's own scale",
     {.default_value = 1.0, .low = 0.05, .high = 16, .step = 0.05, .keys = "xX", .kept = false});
-const Option<int> kFirst = first_row_option("first-score", true, -1);
 
 bool is_row(const ViewContext& c) {
   return c.options[kSource] == Source::row;
@@ -105,7 +104,7 @@ std::optional<Numbers> numbers_of(Content& it) {
   return n;
 }
 
-const ListRows kRows{.role = kRow, .first = kFirst, .names = "keys", .keys = ListKeys::pages};
+const ListRows kRows{kRow, first_row_option("first-score", true, -1), "keys", ListKeys::pages};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const bool row = is_row(c), differs = c.differs();
@@ -189,7 +188,7 @@ View view() {
   View view = make_view(
       "softmax", "Softmax", declare,
       "softmax of the scores at any scale: why 1/√d_head keeps the weights from collapsing onto one key");
-  view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};
+  view.options = {&kSource, &kScale, &kStrongestFirst, &kRows.first};
   view.of_model = [](const ViewContext& c) { return !is_row(c); };
   view.caption.head = true;
   view.landmarks = {{"scores", kRow}};

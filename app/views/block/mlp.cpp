@@ -15,7 +15,6 @@ namespace headscope::app::mlp {
 enum Role { kStrip, kNeuron, kCurve };
 const auto kNeurons = make_option<int>("neurons", "Neurons", "number of neurons listed, strongest first",
                                        {.default_value = 16, .low = 1, .high = 200, .keys = "wW"});
-const auto kFirstNeuron = first_row_option("first-neuron", true);
 
 constexpr std::size_t kTokens = 3;  // in each direction, in the table
 
@@ -131,7 +130,7 @@ LogitEffect logit_effect_of(const Content& it, const Numbers& n, int neuron) {
   return {c.ask(question), times, it.why_missing(question)};
 }
 
-const ListRows kRows{.role = kNeuron, .first = kFirstNeuron, .names = "strongest neurons"};
+const ListRows kRows{kNeuron, first_row_option("first-neuron", true), "strongest neurons"};
 
 /// Adds the token whose logit a neuron raises or lowers most, or second, or third, and its push.
 void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std::size_t place) {
@@ -325,7 +324,7 @@ View view() {
                         "the strongest neurons of a layer's MLP at one token, before and after GELU, and the "
                         "tokens they push up or down");
   view.part = Part::mlp;
-  view.options = {&kNeurons, &kFirstNeuron};
+  view.options = {&kNeurons, &kRows.first};
   view.needs = Capability::weights | Capability::mlp;
   view.landmarks = {{"neurons", kNeuron}};
   return view;

@@ -10,7 +10,6 @@ enum Role { kRow };  // Region::id: index of an example
 const Option<std::vector<int>> kNeurons = list_option(
     "example-neurons", "Neurons",
     "neurons of the chosen layer; auto: the most active one at the chosen token", "auto", {.kept = false});
-const Option<int> kFirstRow = first_row_option("first-example");
 
 /// The neurons of the examples; none while it is not known which one is the most active.
 std::vector<NeuronIndex> neurons_of(Content& it) {
@@ -57,7 +56,7 @@ std::string title_of(const ViewContext& c, const Examples& examples) {
   return words;
 }
 
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "examples"};
+const ListRows kRows{kRow, first_row_option("first-example"), "examples"};
 
 /// Paints the tokens of an example's context that fit into `area`, each on the colour of its number, around
 /// the example's own: a row of a concordance, in which that token has the same place in every row.
@@ -185,7 +184,7 @@ View view() {
   View view =
       make_view("top_examples", "Top examples", declare,
                 "the tokens of a prompt or a list at which neurons are most active, in their context");
-  view.options = {&kTextOf, &kNeurons, &kFirstRow};
+  view.options = {&kTextOf, &kNeurons, &kRows.first};
   view.shows_parts = true;
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::mlp;

@@ -12,8 +12,6 @@ enum Role { kStrip, kNeighbour, kNeighbourStrip };
 enum Vector { kToken, kPosition, kSum, kOneHot };
 constexpr int kVectors = 3;  // those of d_model components
 
-const auto kFirstNeighbour = first_row_option("first-neighbour", true);
-
 // Fraction of values allowed beyond the colours: wpe has a few very large ones.
 constexpr double kOutliers = 0.01;
 
@@ -69,7 +67,7 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const NearestTokens> ne
   return n;
 }
 
-const ListRows kRows{.role = kNeighbour, .first = kFirstNeighbour, .names = "nearest"};
+const ListRows kRows{kNeighbour, first_row_option("first-neighbour", true), "nearest"};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const std::vector<Neighbour>& nearest = n.nearest->tokens;
@@ -176,7 +174,7 @@ View view() {
       "embedding", "Embedding", declare,
       "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens");
   view.part = Part::embedding;
-  view.options = {&kFirstNeighbour};
+  view.options = {&kRows.first};
   view.landmarks = {{"token row", kStrip, kToken},
                     {"position row", kStrip, kPosition},
                     {"sum", kStrip, kSum},

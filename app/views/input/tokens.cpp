@@ -15,8 +15,10 @@ const auto kShown = choice_option<Shown>(
 /// -1: such that the query's chip is visible.
 const auto kFirstLine = pane_option("first-line", -1, 0, 1 << 24, true);
 /// The same of rows.
-const auto kFirstToken = first_row_option("first-token", true, -1);
-const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens", .cut_keeps_order = true};
+const ListRows kRows{.role = kToken,
+                     .first = first_row_option("first-token", true, -1),
+                     .names = "tokens",
+                     .cut_keeps_order = true};
 
 struct Numbers {
   std::shared_ptr<const Pattern> pattern;  ///< null: none yet
@@ -162,7 +164,7 @@ View view() {
   View view = make_view("tokens", "Tokens", declare,
                         "the prompt's tokens: their bytes, how they were merged from these, how probable "
                         "each was, and the query's attention to it");
-  view.options = {&kShown, &kValueMax, &kFirstLine, &kFirstToken};
+  view.options = {&kShown, &kValueMax, &kFirstLine, &kRows.first};
   view.menu = [](const ViewContext& c) {
     Facts facts;
     if (c.run) add_commands(facts, c, c.selection.query);

@@ -32,8 +32,6 @@ const auto kTensor = make_option<int>(
                  {"lm_head.weight", "lm_head", "Unembedding, if not tied to wte"}},
      .control = Control::none});
 
-const auto kFirstTensor = first_row_option("first-tensor");
-
 // ---- the tensors ----
 
 /// A line of the table: a tensor, or a whole block.
@@ -157,7 +155,7 @@ std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSiz
   return list;
 }
 
-const ListRows kRows{.role = kRow, .first = kFirstTensor, .names = "rows"};
+const ListRows kRows{kRow, first_row_option("first-tensor"), "rows"};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const std::vector<Line>& lines) {
   const std::int64_t total = c.run->model->transformer->parameter_count();
@@ -370,7 +368,7 @@ View view() {
   View view = make_view("parameters", "Parameters", declare,
                         "every tensor of the model with shape, share of the parameters and values; the GPT-2 "
                         "sizes for comparison");
-  view.options = {&kTensor, &kFirstTensor};
+  view.options = {&kTensor, &kRows.first};
   view.caption = {
       .prompt = false,
       .note = "the model's tensors with their shares of all parameters, and the values of the marked one"};

@@ -14,7 +14,6 @@ const auto kList = choice_option<Listed>(
      {"layers", "Layers", "Each layer's heads, bias and MLP together"},
      {"sources", "Sources", "The source tokens of the chosen head's part, strongest first"},
      {"neurons", "Neurons", "The neurons of the MLP's part in the chosen layer, strongest first"}});
-const auto kFirstRow = first_row_option("first-contribution", true);
 
 /// A part of the model, or of one of these.
 struct Row {
@@ -114,7 +113,7 @@ void say_part(Facts& facts, const Numbers& n, const Ref& ref) {
   if (n.of->sum() != 0) facts.say(viz::fixed_number(100 * part->value / n.of->sum(), 1) + " % of the sum");
 }
 
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = ListKeys::pages};
+const ListRows kRows{kRow, first_row_option("first-contribution", true), "rows", ListKeys::pages};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const Listed listed = c.options[kList];
@@ -228,7 +227,7 @@ void declare(Content& it) {
 View view() {
   View view = make_view("attribution", "Attribution", declare,
                         "what each head, MLP, bias and embedding adds to a logit or logit difference");
-  view.options = {&kMeasuredToken, &kSubtractedToken, &kList, &kFirstRow};
+  view.options = {&kMeasuredToken, &kSubtractedToken, &kList, &kRows.first};
   view.needs = Capability::weights | Capability::mlp;
   view.caption.head = true;
   view.landmarks = {{.name = "head",

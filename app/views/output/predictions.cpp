@@ -12,7 +12,6 @@ enum Role { kRow, kChip };  // Region::id: position
 const auto kSurprisingFirst =
     switch_option("surprising-first", "Most surprising first", "oO", "sort positions by loss, highest first");
 /// -1: such that the query's row is visible, or if sorted, the most surprising one.
-const auto kFirstPosition = first_row_option("first-position", true, -1);
 
 constexpr std::size_t kGuesses = 5;
 
@@ -73,8 +72,11 @@ double end_of_losses(const Numbers& n) {
   return viz::round_limit(static_cast<double>(viz::value_range(viz::Matrix::row(losses)).high));
 }
 
-const ListRows kRows{
-    .role = kRow, .first = kFirstPosition, .names = "positions", .cut_keeps_order = true, .first_number = 0};
+const ListRows kRows{.role = kRow,
+                     .first = first_row_option("first-position", true, -1),
+                     .names = "positions",
+                     .cut_keeps_order = true,
+                     .first_number = 0};
 
 using StatisticsAt = std::function<const model::PositionStatistics*(int row)>;
 
@@ -282,7 +284,7 @@ View view() {
       "predictions", "Predictions", declare,
       "the next token that the model predicts at every position, and its loss on the one that follows");
   view.part = Part::unembedding;
-  view.options = {&kSurprisingFirst, &kFirstPosition};
+  view.options = {&kSurprisingFirst, &kRows.first};
   view.caption.query = false;
   view.landmarks = {{"position", kRow, selected_query}, {"shaded tokens", kChip}};
   return view;

@@ -40,7 +40,6 @@ const auto kBaseline = choice_option<SaliencyBaseline>(
     {.flag = "baseline", .applies = is_integrated});
 const auto kSorted =
     switch_option("salient-first", "Largest first", "oO", "sort tokens by their share, largest first");
-const auto kFirstRow = first_row_option("first-salient", true, -1);
 
 /// Nullopt until it is known which tokens are measured.
 std::optional<SaliencyOf> question_of(const ViewContext& c) {
@@ -71,7 +70,8 @@ std::string unit_of(const Saliency& of) {
   return is_in_bits(of.measured.metric) ? "bits" : "";
 }
 
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "shares", .first_number = 0};
+const ListRows kRows{
+    .role = kRow, .first = first_row_option("first-salient", true, -1), .names = "shares", .first_number = 0};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Saliency& of) {
   const PromptTokens& tokens = c.run->tokens;
@@ -174,7 +174,7 @@ View view() {
   View view = make_view(
       "saliency", "Saliency", declare,
       "how much each token of the prompt counts for a prediction, by gradients at the tokens' embeddings");
-  view.options = {&kMethod, &kMetric, &kMeasuredToken, &kOtherToken, &kBaseline, &kSorted, &kFirstRow};
+  view.options = {&kMethod, &kMetric, &kMeasuredToken, &kOtherToken, &kBaseline, &kSorted, &kRows.first};
   view.metric = &kMetric;
   return view;
 }

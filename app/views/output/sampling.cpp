@@ -6,7 +6,6 @@ namespace headscope::app::sampling {
 
 enum Role { kGuess, kPart };  // rows of the table, parts of the bar; Region::id: rank, token id
 
-const auto kFirstRank = first_row_option("first-rank", true);
 constexpr int kDefaultRows = 30, kMaxRows = 500;  // of the picture's table; a file has all tokens
 
 /// The candidates after a position, and the drawn one.
@@ -99,7 +98,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Draw& draw) {
           all};
 }
 
-const ListRows kRows{.role = kGuess, .first = kFirstRank, .names = "guesses", .keys = ListKeys::pages};
+const ListRows kRows{kGuess, first_row_option("first-rank", true), "guesses", ListKeys::pages};
 
 /// The tokens by descending probability, and the drawn one if it is not among them.
 std::unique_ptr<List> list_of(const ViewContext& c, const Draw& draw) {
@@ -189,7 +188,7 @@ void declare(Content& it) {
 View view() {
   View view = make_view("sampling", "Sampling", declare,
                         "how the next token is sampled: temperature, top-k, top-p and the random number");
-  view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
+  view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kRows.first};
   view.commands = {
       {"g", "Draw", "Continue with the sampled token, replacing what follows the query", draw_one}};
   view.landmarks = {{"line", kPart}};

@@ -11,8 +11,7 @@ namespace headscope::app::sweep {
 /// Roles of regions. cell: of the grid, row: a layer, or a head at positions; col: a head, the MLP or a
 /// position. row: of the list, its id is the row.
 enum Role { kCell, kRow };
-const auto kFirstRow = first_row_option("first-swept", true);
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "MLPs"};
+const ListRows kRows{kRow, first_row_option("first-swept", true), "MLPs"};
 
 // ---- what is said of a cell ----
 
@@ -345,7 +344,7 @@ View view() {
                 "how much a prediction changes when each head, each layer or head at each position, each "
                 "MLP, the strongest neurons, or each path to a head or the logits is ablated or patched");
   view.options = {&kSweptMetric,   &kSweptOver,    &kSweptEdit,     &kSweptSite,  &kSweptNeurons, &kReceiver,
-                  &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kFirstRow};
+                  &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kRows.first};
   view.metric = &kSweptMetric;
   view.with_second = {&kSweptEdit, static_cast<int>(SweepEdit::patch)};
   view.shows_parts = true;

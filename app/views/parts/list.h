@@ -58,9 +58,9 @@ enum class ListKeys {
 
 /// How the rows of a view's list are moved.
 struct ListRows {
-  int role = 0;              ///< role of the rows' regions
-  const Option<int>& first;  ///< the scroll position
-  std::string_view names;    ///< in the note about the shown rows: "keys"
+  int role = 0;            ///< role of the rows' regions
+  Option<int> first;       ///< the scroll position, see first_row_option
+  std::string_view names;  ///< in the note about the shown rows: "keys"
   ListKeys keys = ListKeys::lines_and_pages;
   bool cut_keeps_order = false;  ///< a figure cut to some rows shows neighbours, not the strongest ones
   int first_number = 1;  ///< of the first row in that note; 0: rows are positions, unless they are sorted

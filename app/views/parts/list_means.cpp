@@ -26,9 +26,8 @@ void measure_as(const ListedPrompt& line, const View& view, Options& options, Se
 
 namespace list_means {
 
-const Option<int> kFirstMean = first_row_option("first-mean");
 constexpr int kMeanRow = 1000;  // no role of the view's own picture
-const ListRows kRows{.role = kMeanRow, .first = kFirstMean, .names = "rows"};
+const ListRows kRows{kMeanRow, first_row_option("first-mean"), "rows"};
 
 /// Throws RunError if a run has no such position, or if its second prompt cannot be matched with it.
 void require_places(const MeansOfView& means, const ListedPrompt& line, const ViewContext& c) {
@@ -44,107 +43,100 @@ void require_places(const MeansOfView& means, const ListedPrompt& line, const Vi
                           grouped(length));
 }
 
-/// The numbers of a table of means, whose columns come in threes after its keys.
-struct Numbers {
-  std::string name, unit;
-  std::span<const double> mean, error, count;
-  bool has(int row) const { return count[row] > 0; }
-  bool has_error(int row) const { return count[row] > 1; }
-};
 struct Means {
-  std::shared_ptr<const FoldOverPrompts> answer;
-  std::vector<const Column*> keys;
-  std::vector<Numbers> numbers;  ///< those by which rows rank first
-  int rows() const { return static_cast<int>(answer->means->rows()); }
+  const TableFold& fold;
+  std::vector<std::size_t> numbers = {};  ///< columns of values; that by which rows rank first
+  const Tally& at(int row, std::size_t number) const { return fold.rows()[row].values[number]; }
   /// Whether prompts lack some of the rows, such as edges of a circuit.
   bool lacks_rows() const {
-    const auto all = static_cast<double>(answer->fold.prompts());
-    return std::ranges::any_of(numbers.front().count, [all](double count) { return count != all; });
+    return std::ranges::any_of(fold.rows(), [&](const TableFold::Row& row) {
+      return row.values[numbers.front()].count != fold.prompts();
+    });
   }
 };
 
-Means means_in(std::shared_ptr<const FoldOverPrompts> answer) {
-  Means means{std::move(answer), {}, {}};
-  const Table& table = *means.answer->means;
-  const auto cells = [&](std::size_t column) {
-    return std::span<const double>(std::get<0>(table.columns[column].cells));
-  };
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const Column& column = table.columns[i];
-    if (column.used_as() == Column::Use::key) {
-      means.keys.push_back(&column);
-      continue;
-    }
-    const bool ranks = column.name == table.ranked_by;
-    means.numbers.insert(ranks ? means.numbers.begin() : means.numbers.end(),
-                         {column.name, column.unit, cells(i), cells(i + 1), cells(i + 2)});
-    i += 2;
+Means means_in(const TableFold& fold) {
+  Means means{fold};
+  for (std::size_t i = 0; i < fold.values().size(); ++i) {
+    const bool ranks = fold.values()[i].name == fold.ranked_by();
+    means.numbers.insert(ranks ? means.numbers.begin() : means.numbers.end(), i);
   }
   return means;
 }
 
-std::string key_text(const Column& key, int row) {
-  return key.has_texts() ? std::get<1>(key.cells)[row] : number_text(std::get<0>(key.cells)[row]);
+std::string key_text(const Cell& key) {
+  const auto* number = std::get_if<double>(&key);
+  const auto* text = std::get_if<std::string>(&key);
+  return number != nullptr ? number_text(*number) : text != nullptr ? *text : "";
 }
 
 /// The head of a row, if it is about one.
-Ref ref_of(const Means& means, int row) {
+Ref ref_of(const TableFold& fold, int row) {
   Ref ref;
-  for (const Column* key : means.keys) {
-    const double value = key->has_texts() ? no_number() : std::get<0>(key->cells)[row];
-    if (key->name == "layer" && !std::isnan(value)) ref.layer = static_cast<int>(value);
-    if (key->name == "head" && !std::isnan(value)) ref.head = static_cast<int>(value);
+  for (std::size_t i = 0; i < fold.keys().size(); ++i) {
+    const auto* number = std::get_if<double>(&fold.rows()[row].keys[i]);
+    if (number != nullptr && fold.keys()[i].name == "layer") ref.layer = static_cast<int>(*number);
+    if (number != nullptr && fold.keys()[i].name == "head") ref.head = static_cast<int>(*number);
   }
   return ref.layer >= 0 && ref.head >= 0 ? ref : Ref();
 }
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Means& means) {
-  auto made = std::make_unique<List>(c, kRows, means.rows());
+  const TableFold& fold = means.fold;
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(fold.rows().size()));
   List& list = *made;
-  list.refers_to = [&means](int row) { return ref_of(means, row); };
-  for (const Column* key : means.keys)
-    list.text(key->name, 9, [key](int row) { return key_text(*key, row); });
+  list.refers_to = [&fold](int row) { return ref_of(fold, row); };
+  for (std::size_t i = 0; i < fold.keys().size(); ++i)
+    list.text(fold.keys()[i].name, 9, [&fold, i](int row) { return key_text(fold.rows()[row].keys[i]); });
   int importance = 8;
-  for (const Numbers& number : means.numbers) {
-    const std::string heading = number.name + (number.unit.empty() ? "" : ", " + number.unit);
+  for (const std::size_t number : means.numbers) {
+    const Column& column = fold.values()[number];
+    const auto mean = [&means, number](int row) { return means.at(row, number).value(); };
+    const auto is_negative = [number](const TableFold::Row& row) { return row.values[number].mean < 0; };
+    const std::string heading = column.name + " mean" + (column.unit.empty() ? "" : ", " + column.unit);
     const ListLook look{.axis = importance == 8,
                         .most = 24 * c.font_size,
-                        .is_signed = std::ranges::any_of(number.mean, [](double mean) { return mean < 0; }),
+                        .is_signed = std::ranges::any_of(fold.rows(), is_negative),
                         .tip = false,
-                        .blank = [&number](int row) { return !number.has(row); }};
-    const auto mean = [&number](int row) { return number.mean[row]; };
+                        .blank = [&means, number](int row) { return means.at(row, number).count == 0; }};
     if (importance == 8)
       list.bar(heading, importance, mean, look);
     else
       list.number(heading, std::max(1, importance), mean, look);
-    list.number("±", std::max(1, importance - 1), [&number](int row) { return number.error[row]; },
-                {.color = c.theme->text_muted, .tip = false, .blank = [&number](int row) {
-                   return !number.has_error(row);
+    list.number("±", std::max(1, importance - 1),
+                [&means, number](int row) { return means.at(row, number).standard_error(); },
+                {.color = c.theme->text_muted, .tip = false, .blank = [&means, number](int row) {
+                   return means.at(row, number).count < 2;
                  }});
     importance -= 2;
   }
-  if (means.lacks_rows()) list.number("prompts", 3, means.numbers.front().count, {.digits = 0, .tip = false});
-  if (!means.answer->means->ranked_by.empty())  // the strongest first
-    list.order_by([&means](int row) { return std::abs(means.numbers.front().mean[row]); });
+  const auto strongest = [&means](int row) -> const Tally& { return means.at(row, means.numbers.front()); };
+  if (means.lacks_rows())
+    list.number("prompts", 3, [strongest](int row) { return strongest(row).count; },
+                {.digits = 0, .tip = false});
+  if (!fold.ranked_by().empty())
+    list.order_by([strongest](int row) { return std::abs(strongest(row).value()); });
   return made;
 }
 
 void add_row_facts(Facts& facts, const Means& means, int row) {
+  const TableFold& fold = means.fold;
   std::string place;
-  for (const Column* key : means.keys)
-    place += (place.empty() ? "" : ", ") + key->name + " " + key_text(*key, row);
+  for (std::size_t i = 0; i < fold.keys().size(); ++i)
+    place += (i > 0 ? ", " : "") + fold.keys()[i].name + " " + key_text(fold.rows()[row].keys[i]);
   facts.say(place);
-  for (const Numbers& number : means.numbers) {
-    const double mean = number.mean[row];
-    const std::string error = number.has_error(row) ? " ± " + exact(number.error[row]) : "";
+  for (const std::size_t number : means.numbers) {
+    const Column& column = fold.values()[number];
+    const Tally& tally = means.at(row, number);
+    const std::string error = tally.count > 1 ? " ± " + exact(tally.standard_error()) : "";
     facts.said.push_back(
-        {.label = number.name,
-         .value = number.has(row) ? exact(mean) + error : "none",
-         .unit = number.unit,
-         .copied = number.has(row) ? plain(mean) : "",
-         .location = &number == means.numbers.data() ? Fact::Location::both : Fact::Location::tooltip});
+        {.label = column.name + " mean",
+         .value = tally.count > 0 ? exact(tally.mean) + error : "none",
+         .unit = column.unit,
+         .copied = tally.count > 0 ? plain(tally.mean) : "",
+         .location = number == means.numbers.front() ? Fact::Location::both : Fact::Location::tooltip});
   }
-  facts.say(counted(static_cast<std::int64_t>(means.numbers.front().count[row]), "prompt"));
+  facts.say(counted(means.at(row, means.numbers.front()).count, "prompt"));
 }
 
 void declare(Content& it, const View& view) {
@@ -157,20 +149,20 @@ void declare(Content& it, const View& view) {
   const auto answer = it.need(means_of(view, c));
   if (!answer) return;
   const std::string prompts = list_words(c, answer->progress);
-  if (!answer->means) {
+  if (answer->fold.prompts() == 0) {
     it.message = prompts;
     return;
   }
-  const Means& means = it.keep(means_in(answer));
+  const Means& means = it.keep(means_in(answer->fold));
   it.title = view.title;
   it.subtitle = answer->progress.done < c.prompts->prompts.size() ? prompts + "; mean so far"
                 : answer->fold.prompts() > 1 ? "mean of " + prompts + ", ± standard error"
                                              : "mean of " + prompts;
   if (means.lacks_rows()) it.subtitle += "; each row: of the prompts that have it";
-  for (const TableFact& fact : answer->means->facts)  // what all prompts have in common
+  for (const TableFact& fact : answer->fold.about())
     if (const auto* words = std::get_if<std::string>(&fact.value))
       it.subtitle += "; " + fact.name + ": " + *words;
-  it.table = [answer] { return *answer->means; };
+  it.table = [answer] { return answer->fold.means(); };
   auto list = list_of(c, means);
   list->row_facts = [&means](Facts& facts, int row) { add_row_facts(facts, means, row); };
   it.body = std::move(list);
@@ -204,13 +196,10 @@ FoldOverPrompts MeansOfView::compute(const PromptRun& run,
     const std::string where = "prompt " + grouped(static_cast<std::int64_t>(index) + 1) + ": ";
     answer.fold.add(TableFold(table, where), where);
   };
-  const auto finish = [](FoldOverPrompts& answer) {
-    if (answer.fold.prompts() > 0) answer.means = std::make_shared<const Table>(answer.fold.means());
-  };
-  FoldOverPrompts answer = over_prompts(
-      over, run, computation, add,
-      {.compared = view->with_second.option != nullptr || view->on_baseline != nullptr, .finish = finish});
-  if (!answer.means)
+  FoldOverPrompts answer =
+      over_prompts(over, run, computation, add,
+                   {.compared = view->with_second.option != nullptr || view->on_baseline != nullptr});
+  if (answer.fold.prompts() == 0)
     throw model::RunError("no prompt of " + model::quote(over.list->name) +
                           " can be measured: " + answer.progress.problem);
   return answer;
@@ -251,7 +240,7 @@ View with_means(View view) {
     return prompt ? prompt(c) : "";
   };
   view.options.insert(view.options.begin(), &kMeanOverList);
-  view.options.push_back(&kFirstMean);
+  view.options.push_back(&kRows.first);
   view.over_list = {&kMeanOverList, true};
   view.of_model = [of_model = view.of_model](const ViewContext& c) {
     return mean_is_shown(c) || (of_model && of_model(c));

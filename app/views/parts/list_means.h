@@ -25,11 +25,10 @@ void measure_as(const ListedPrompt& line, const View& view, Options& options, Se
 /// The tables of the prompts so far.
 struct FoldOverPrompts {
   TableFold fold;
-  std::shared_ptr<const Table> means;  ///< of the fold; null: no prompt is measured yet
   ListProgress progress;
   AnswerMap of_model;  ///< answers that are the same for all prompts
   std::size_t bytes() const {
-    std::size_t sum = 2 * fold.bytes() + progress.problem.size();
+    std::size_t sum = fold.bytes() + progress.problem.size();
     for (const auto& [question, answer] : of_model) sum += answer->bytes;
     return sum;
   }

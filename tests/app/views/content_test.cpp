@@ -12,8 +12,7 @@ namespace headscope::app::content_test {
 namespace {
 
 constexpr int kRow = 0, kChip = 1, kHead = 2, kStrip = 3;  // roles
-const Option<int> kFirst = first_row_option("first-content-row", false, -1);
-const ListRows kRows{.role = kRow, .first = kFirst, .names = "keys"};
+const ListRows kRows{kRow, first_row_option("first-content-row", false, -1), "keys"};
 
 // ---- layout ----
 
@@ -187,7 +186,7 @@ TEST(Content, ItsListKeepsTheChosenRowInSightAndMovesByKeys) {
   ViewContext c = s.context(900, 1000);
   c.in_pane = true;
   EXPECT_THAT(ids_of_role(view.build(c), kRow), Contains(60));
-  c.options.set(kFirst, 20);
+  c.options.set(kRows.first, 20);
   const Picture picture = view.build(c);
   EXPECT_EQ(ids_of_role(picture, kRow).front(), 20);
   EXPECT_THAT(picture.subtitle, HasSubstr("keys 21 to "));
@@ -200,9 +199,8 @@ TEST(Content, ItsListKeepsTheChosenRowInSightAndMovesByKeys) {
   EXPECT_THAT(in_words(view.on(c, picture, nullptr, down)), StartsWith("key 61, first-content-row "));
 }
 
-const Option<int> kFirstLine = first_row_option("first-test-row");
-const ListRows kLines{.role = 3, .first = kFirstLine, .names = "rows"};
-const ListRows kPages{.role = 3, .first = kFirstLine, .names = "rows", .keys = ListKeys::pages};
+const ListRows kLines{3, first_row_option("first-test-row"), "rows"};
+const ListRows kPages{3, kLines.first, "rows", ListKeys::pages};
 
 /// The height at which a list shows that many rows.
 float height_for(int rows) {
@@ -220,7 +218,7 @@ void fill(List& list) {
 std::string pressed(const ListRows& rows, Key key) {
   ViewContext c = scenario(12).context(400, 300);
   c.in_pane = true;
-  c.options.set(kFirstLine, 1);
+  c.options.set(kLines.first, 1);
   List list(c, rows, 5);
   fill(list);
   EXPECT_TRUE(list.place(c, {0, 0, 400, height_for(2)}));
@@ -270,8 +268,7 @@ TEST(List, ARowThatHasNoRoomIsInTheNote) {
 TEST(List, TheWheelMovesTheListUnderTheMouse) {
   ViewContext c = scenario(12).context(900, 300);
   c.in_pane = true;
-  static const Option<int> second = first_row_option("second-test-row");
-  static const ListRows rows{.role = 4, .first = second, .names = "rows"};
+  static const ListRows rows{4, first_row_option("second-test-row"), "rows"};
   auto left = std::make_unique<List>(c, kLines, 40), right = std::make_unique<List>(c, rows, 40);
   fill(*left), fill(*right);
   const BoxPtr both = beside(boxes(std::move(left), std::move(right)));
@@ -287,8 +284,7 @@ TEST(List, TheWheelMovesTheListUnderTheMouse) {
 TEST(List, BeginsWhereTheRowThatIsKeptOrElseTheStrongestIsSeen) {
   ViewContext c = scenario(12).context(400, 300);
   c.in_pane = true;
-  static const Option<int> first = first_row_option("automatic-test-row", false, -1);
-  static const ListRows rows{.role = 4, .first = first, .names = "rows"};
+  static const ListRows rows{4, first_row_option("automatic-test-row", false, -1), "rows"};
   std::vector<float> strengths(40, 0.F);
   strengths[20] = 1;
   const auto begins = [&](int kept) {
@@ -301,7 +297,7 @@ TEST(List, BeginsWhereTheRowThatIsKeptOrElseTheStrongestIsSeen) {
   };
   EXPECT_EQ(begins(-1), 18);
   EXPECT_EQ(begins(30), 28);
-  c.options.set(first, 5);
+  c.options.set(rows.first, 5);
   EXPECT_EQ(begins(30), 5) << "as chosen";
 }
 

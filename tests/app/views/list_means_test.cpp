@@ -163,7 +163,7 @@ TEST(ListMeans, AreThoseOfEachPromptForEveryView) {
     const auto found = s.ask(question);
     EXPECT_EQ(found->progress.skipped, 0U) << found->progress.problem;
     EXPECT_EQ(found->fold.prompts(), 3);
-    EXPECT_EQ(table_json(*found->means), table_json(by_hand(view, question)));
+    EXPECT_EQ(table_json(found->fold.means()), table_json(by_hand(view, question)));
   }
   EXPECT_GT(count, 10);
 }
@@ -175,7 +175,7 @@ TEST(ListMeans, SweepsPatchFromTheSecondPromptOfEachLine) {
     set(c, "sweep-change", "patch");
     return means_of(*find_view("sweep"), c);
   }();
-  EXPECT_EQ(table_json(*s.ask(question)->means), table_json(by_hand(*find_view("sweep"), question)));
+  EXPECT_EQ(table_json(s.ask(question)->fold.means()), table_json(by_hand(*find_view("sweep"), question)));
 }
 
 TEST(ListMeans, SkipAndCountPromptsThatCannotBeMeasured) {
@@ -191,7 +191,7 @@ TEST(ListMeans, SkipAndCountPromptsThatCannotBeMeasured) {
   EXPECT_EQ(found->progress.skipped, 3U);
   EXPECT_EQ(found->progress.problem, "prompt 2: it has no second prompt to patch from");
   const auto without = means(with_list(), "sweep", {{"sweep-change", "patch"}});
-  EXPECT_EQ(table_json(*found->means), table_json(*without->means));
+  EXPECT_EQ(table_json(found->fold.means()), table_json(without->fold.means()));
   for (const auto& [line, why] : {std::pair(4, "its second prompt has "), {5, "there is no position 500"}}) {
     const Scenario one = with_list(std::make_shared<const PromptList>(
         PromptList{"one", {list.prompts[static_cast<std::size_t>(line)]}}));
@@ -203,7 +203,7 @@ TEST(ListMeans, AreListed) {
   const Scenario s = with_list();
   const ViewFixture shown("attribution", s, 1400, 3000, {{"over-list", "yes"}});
   const Table table = shown.table();
-  EXPECT_EQ(table_json(table), table_json(*means(s, "attribution")->means));
+  EXPECT_EQ(table_json(table), table_json(means(s, "attribution")->fold.means()));
   const std::vector<double> layers = numbers_of(table, "layer"), heads = numbers_of(table, "head");
   const auto rows = shown.all_of(1000);
   ASSERT_EQ(rows.size(), table.rows());
@@ -235,7 +235,7 @@ TEST(ListMeans, StopAndGoOn) {
       std::make_shared<const PromptList>(PromptList{"one", {question.over.list->prompts[0]}});
   const FoldOverPrompts part = *s.ask(of_first);
   const FoldOverPrompts rest = question.compute(*s.run, {workspace, {}, &part});
-  EXPECT_EQ(table_json(*rest.means), table_json(*s.ask(question)->means));
+  EXPECT_EQ(table_json(*rest.means), table_json(s.ask(question)->fold.means()));
   std::stop_source stop;
   stop.request_stop();
   EXPECT_THROW(question.compute(*s.run, {workspace, stop.get_token()}), model::Stopped);
