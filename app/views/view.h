@@ -208,8 +208,9 @@ struct Facts {
   void say(std::string words, Fact::Location location = Fact::Location::both);
   /// Adds a value that is copied as shown.
   void value(std::string label, std::string value, Fact::Location location = Fact::Location::both);
-  void number(std::string label, float value, Fact::Location location = Fact::Location::both);
-  void number(std::string label, double value, Fact::Location location = Fact::Location::both);
+  /// Adds a number, with all its digits in the menu; it may be given a unit, or be written in another way.
+  Fact& number(std::string label, float value, Fact::Location location = Fact::Location::both);
+  Fact& number(std::string label, double value, Fact::Location location = Fact::Location::both);
   /// Adds a menu line only: "Copy the text up to here"; none if `copied` is empty.
   void copy(std::string label, std::string copied);
 

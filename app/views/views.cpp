@@ -238,14 +238,12 @@ void Facts::copy(std::string label, std::string copied) {
   said.push_back({.label = std::move(label), .copied = std::move(copied), .location = Fact::Location::menu});
 }
 
-void Facts::number(std::string label, float value, Fact::Location location) {
-  said.push_back(
-      {.label = std::move(label), .value = exact(value), .copied = plain(value), .location = location});
+Fact& Facts::number(std::string label, float value, Fact::Location location) {
+  return said.emplace_back(Fact{std::move(label), exact(value), {}, plain(value), location});
 }
 
-void Facts::number(std::string label, double value, Fact::Location location) {
-  said.push_back(
-      {.label = std::move(label), .value = exact(value), .copied = plain(value), .location = location});
+Fact& Facts::number(std::string label, double value, Fact::Location location) {
+  return said.emplace_back(Fact{std::move(label), exact(value), {}, plain(value), location});
 }
 
 std::vector<std::string> Facts::lines(Fact::Location where) const {

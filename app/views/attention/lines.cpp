@@ -121,8 +121,8 @@ StrongestLinks strongest_links(const ViewContext& c, const std::vector<Source>& 
     std::ranges::nth_element(found.links, end, std::greater<>(), &viz::Link::weight);
     found.links.erase(end, found.links.end());
   };
-  for (int s = 0; s < static_cast<int>(sources.size()); ++s) {
-    for (int query = 0; query < c.run->run->length(); ++query) {
+  for (int s = 0; s < static_cast<int>(sources.size()); ++s)
+    for (int query = 0; query < c.run->run->length(); ++query)
       for (int key = 0; key < sources[s].pattern->masked.end_of(query); ++key) {
         const float weight = sources[s].weight(query, key);
         const bool meant = of == Ref() || query == of.query || key == of.key;
@@ -131,8 +131,6 @@ StrongestLinks strongest_links(const ViewContext& c, const std::vector<Source>& 
         found.links.push_back({query, key, s, weight});
         if (found.links.size() >= 2 * most) shorten();
       }
-    }
-  }
   shorten();
   std::ranges::stable_sort(found.links, {}, &viz::Link::weight);
   return found;

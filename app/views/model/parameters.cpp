@@ -192,7 +192,7 @@ std::string statistics_of(const TensorPicture& p) {
 constexpr double kOutliers = 0.005;  // fraction of cells allowed beyond the colours
 
 /// The counts of values in equal bins.
-viz::FunctionPlot histogram_of(const ViewContext& c, const TensorPicture& p) {
+void paint_histogram(Picture& picture, const ViewContext& c, const TensorPicture& p, viz::Rect area) {
   viz::FunctionPlot plot;
   plot.x = {p.bins_low, p.bins_high};
   plot.y.low = 0;
@@ -206,11 +206,6 @@ viz::FunctionPlot histogram_of(const ViewContext& c, const TensorPicture& p) {
   plot.x_title = "value";
   plot.y_title = "number of values" + (p.beyond > 0 ? "; " + grouped(p.beyond) + " beyond" : "");
   plot.role = kBins;
-  return plot;
-}
-
-void paint_histogram(Picture& picture, const ViewContext& c, const TensorPicture& p, viz::Rect area) {
-  const viz::FunctionPlot plot = histogram_of(c, p);
   viz::paint_function_plot(picture, plot, viz::plot_frame(plot, area, style_of(c)), style_of(c));
 }
 
@@ -272,10 +267,9 @@ void add_line(Facts& facts, const ViewContext& c, const Line& line) {
                         : "block " + std::to_string(line.layer));
   facts.say(grouped(line.count) + " values, " + percent(static_cast<double>(line.count) / total));
   if (line.tensor) facts.say(std::string(kTensor.choices[choice_of(*line.tensor)].help));
-  const std::string count = std::to_string(line.count);
   facts.commands.push_back(
       {line.tensor ? "Show values" : "Open block " + std::to_string(line.layer), choose(c, line)});
-  facts.copy(count, count);
+  facts.copy(std::to_string(line.count), std::to_string(line.count));
 }
 
 /// A row for each tensor and each block; facts are all values, and the four published sizes. `shown`: of the

@@ -70,15 +70,14 @@ void say_cell(Facts& facts, const ViewContext& c, const Swept& swept, std::size_
   facts.say(words);
   if (swept.is_known(cell)) {
     const double difference = swept.difference(cell);
-    facts.said.push_back({.label = name, .value = with_sign(difference), .copied = plain(difference)});
+    facts.number(name, difference).value = with_sign(difference);
     if (swept.measured.metric != Metric::divergence)
       facts.say("from " + exact(swept.before()) + " to " + exact(swept.with_edit(cell)));
   } else {
     facts.say(kComputing);
   }
   if (const double estimate = swept.estimate(cell); !std::isnan(estimate))
-    facts.said.push_back(
-        {.label = name + ", estimated", .value = with_sign(estimate), .copied = plain(estimate)});
+    facts.number(name + ", estimated", estimate).value = with_sign(estimate);
 }
 
 // ---- the grid ----

@@ -104,15 +104,10 @@ void Grid::paint(Picture& picture, const ViewContext& c) const {
 }
 
 void Grid::say(Facts& facts, const ViewContext& c, const viz::Region&, int row, int col) const {
-  if (const float value = number(row, col); quantity.empty()) {
-  } else if (std::isnan(value)) {
+  if (const float value = number(row, col); !quantity.empty() && std::isnan(value))
     facts.say(missing, Fact::Location::tooltip);
-  } else {
-    facts.said.push_back({.label = difference_prefix(c) + quantity,
-                          .value = exact(value),
-                          .unit = unit,
-                          .copied = plain(value)});
-  }
+  else if (!quantity.empty())
+    facts.number(difference_prefix(c) + quantity, value).unit = unit;
   if (cell_facts) cell_facts(facts, row, col);
 }
 

@@ -81,17 +81,15 @@ ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int impo
   column.least = look.least, column.most = look.most, column.enough = look.enough;
   column.is_signed = look.is_signed.value_or(context_.side == Side::difference);
   column.hidden = look.hidden;
-  column.tip = look.tip;
-  column.is_blank = look.blank;
-  column.file = look.file;
+  column.look = look;
   return column;
 }
 
 void List::set_difference(ListColumn& column) const {
   if (!context_.differs()) return;
   column.heading.insert(0, delta(context_));
-  if (column.file) column.file->name.insert(0, difference_column_prefix(context_));
-  column.is_blank = [number = column.number](int row) { return !std::isfinite(number(row)); };
+  if (column.look.file) column.look.file->name.insert(0, difference_column_prefix(context_));
+  column.look.blank = [number = column.number](int row) { return !std::isfinite(number(row)); };
 }
 
 viz::ColorScale List::own_scale(const viz::TableColumn& column, int index) const {
@@ -178,7 +176,7 @@ const viz::Table& List::filled() {
     if (!column.hidden) for_rows(column.vector, made.vectors);
     if (column.vector && made.scale == viz::ColorScale())
       made.scale = own_scale(made, static_cast<int>(table.columns.size()) - 1);
-    for_rows(column.is_blank, made.blank);
+    for_rows(column.look.blank, made.blank);
     if (context_.side == Side::difference) show_small(made);
   }
   return table;
@@ -300,7 +298,7 @@ void List::add_component(Facts& facts, const Spot& at) const {
   if (fixed != fixed_.end()) say(fixed->name, fixed->vector, 1);
   const ListColumn* column = strips_at(at);
   if (column == nullptr || at.region.id >= table.rows) return;
-  say(column->file && !column->file->name.empty() ? column->file->name : column->heading,
+  say(column->look.file && !column->look.file->name.empty() ? column->look.file->name : column->heading,
       column->vector(at.region.id), column->factors.empty() ? 1 : column->factors[at.region.id]);
 }
 
@@ -316,20 +314,15 @@ void List::add_facts(Facts& facts, const ViewContext& c, const Spot& at) const {
 
 void List::say_row(Facts& facts, int row) const {
   for (const ListColumn& column : columns_) {
-    if (!column.tip || !column.pictured || column.hidden || !column.file_cell ||
-        (column.is_blank && column.is_blank(row)))
+    const ListLook& look = column.look;
+    if (!look.tip || !column.pictured || column.hidden || !column.file_cell ||
+        (look.blank && look.blank(row)) || (look.file && look.file->used_as() != Column::Use::value))
       continue;
-    const std::string& label =
-        column.file && column.file->used_as() == Column::Use::value ? column.file->name : column.heading;
+    const std::string& label = look.file ? look.file->name : column.heading;
     const Cell cell = column.file_cell(row);
     const auto* value = std::get_if<double>(&cell);
-    if (value == nullptr || std::isnan(*value) || label.empty() ||
-        (column.file && column.file->used_as() != Column::Use::value))
-      continue;
-    facts.said.push_back({.label = label,
-                          .value = exact(*value),
-                          .unit = column.file ? column.file->unit : "",
-                          .copied = plain(*value)});
+    if (value != nullptr && !std::isnan(*value) && !label.empty())
+      facts.number(label, *value).unit = look.file ? look.file->unit : "";
   }
   if (row_facts) row_facts(facts, row);
 }
@@ -379,15 +372,16 @@ Table List::exported(int rows) const {
   Table result;
   std::vector<const ListColumn*> words, strips;
   for (const ListColumn& column : columns_)
-    if (column.file) (column.vector ? strips : words).push_back(&column);
-  for (const ListColumn* column : words) result.columns.push_back(*column->file);
+    if (column.look.file) (column.vector ? strips : words).push_back(&column);
+  for (const ListColumn* column : words) result.columns.push_back(*column->look.file);
   for (const ListColumn* column : strips)
     for (std::size_t i = 0; i < column->vector(0).size(); ++i)
-      result.columns.emplace_back(column->file->name + "[" + std::to_string(i) + "]", column->file->unit);
+      result.columns.emplace_back(column->look.file->name + "[" + std::to_string(i) + "]",
+                                  column->look.file->unit);
   for (int row = 0; row < (rows < 0 ? table.rows : rows); ++row) {
     TableRow cells;
     for (const ListColumn* column : words)
-      cells.push_back(column->is_blank && column->is_blank(row) ? Cell() : column->file_cell(row));
+      cells.push_back(column->look.blank && column->look.blank(row) ? Cell() : column->file_cell(row));
     for (const ListColumn* column : strips) {
       const std::span<const float> values = column->vector(row);
       for (const float value : values)

@@ -93,11 +93,9 @@ struct ListColumn : viz::TableColumn {
   std::function<Cell(int row)> file_cell;
   std::function<float(int row)> number;
   std::function<std::span<const float>(int row)> vector;
-  std::function<bool(int row)> is_blank;
   std::function<void(viz::Scene&, const ViewContext&, int row, viz::Rect cell)> draw;  ///< over its cells
-  std::optional<Column> file;                                                          ///< without cells
+  ListLook look;
   bool pictured = true;
-  bool tip = true;
 };
 
 template <class T>

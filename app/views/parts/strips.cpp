@@ -48,10 +48,8 @@ void paint_pieces(viz::Scene& scene, const ViewContext& c, const NamedStrip& str
     cuts.points.insert(cuts.points.end(), {{x, rect.y}, {x, rect.bottom()}});
   }
   if (!cuts.points.empty()) scene.add(std::move(cuts));
-  for (std::size_t i = 0; i < strip.framing.size(); ++i) {
-    scene.add(
-        viz::StrokeRect{piece_of(rect, static_cast<int>(i), strip.parts).inset(1), strip.framing[i], 1.5F});
-  }
+  for (int i = 0; i < std::ssize(strip.framing); ++i)
+    scene.add(viz::StrokeRect{piece_of(rect, i, strip.parts).inset(1), strip.framing[i], 1.5F});
   if (strip.chosen >= 0)
     scene.add(viz::StrokeRect{piece_of(rect, strip.chosen, strip.parts).inset(-0.5F), c.theme->accent, 2, 1});
 }
