@@ -105,7 +105,7 @@ void Grid::paint(Picture& picture, const ViewContext& c) const {
 
 void Grid::say(Facts& facts, const ViewContext& c, const viz::Region&, int row, int col) const {
   if (const float value = number(row, col); !quantity.empty() && std::isnan(value))
-    facts.say(missing, Fact::Location::tooltip);
+    facts.say("none", Fact::Location::tooltip);
   else if (!quantity.empty())
     facts.number(difference_prefix(c) + quantity, value).unit = unit;
   if (cell_facts) cell_facts(facts, row, col);

@@ -25,9 +25,8 @@ class Grid final : public RoleBox {
   viz::Heatmap map;
   /// What a cell is about. Null: nothing.
   std::function<Ref(int row, int col)> refers_to;
-  std::string quantity;          ///< what a cell's number is called at the mouse; empty: it is not said
-  std::string unit;              ///< its unit there
-  std::string missing = "none";  ///< what is said there of a cell without a number
+  std::string quantity;  ///< what a cell's number is called at the mouse; empty: it is not said
+  std::string unit;      ///< its unit there
   /// Facts about a cell in addition.
   std::function<void(Facts&, int row, int col)> cell_facts;
   bool moves_heads = false;              ///< arrows select the head of the row above, the column beside
