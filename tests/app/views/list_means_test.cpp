@@ -235,7 +235,7 @@ TEST(ListMeans, StopAndGoOn) {
       std::make_shared<const PromptList>(PromptList{"one", {question.over.list->prompts[0]}});
   const FoldOverPrompts part = *s.ask(of_first);
   const FoldOverPrompts rest = question.compute(*s.run, {workspace, {}, &part});
-  EXPECT_EQ(table_json(*rest.means), table_json(s.ask(question)->fold.means()));
+  EXPECT_EQ(table_json(rest.fold.means()), table_json(s.ask(question)->fold.means()));
   std::stop_source stop;
   stop.request_stop();
   EXPECT_THROW(question.compute(*s.run, {workspace, stop.get_token()}), model::Stopped);
