@@ -218,7 +218,7 @@ TEST_F(ListMeansWindow, AMeanThatIsNoLongerWantedIsStopped) {
   open(core, folder_.write("many.txt", lines));
   core.draw({});
   const auto part = [&] { return means(core, "sweep"); };
-  wait_until(core, [&] { return core.snapshot().fraction > 0 && part() && part()->means; });
+  wait_until(core, [&] { return core.snapshot().fraction > 0 && part() && part()->fold.prompts() > 0; });
   core.draw({});
   EXPECT_TRUE(says(core, " of 5,000 prompts of “many.txt”; mean so far"));
   EXPECT_LT(core.snapshot().fraction, 1);
