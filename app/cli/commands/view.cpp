@@ -111,6 +111,8 @@ class ViewCommand {
     const bool numbered = a_.out.find("{n}") != a_.out.npos, many = list && !a_.mean;
     const bool holds_lines = format_ == Format::text || format_ == Format::csv || a_.out.ends_with(".jsonl");
     const bool part = a_.prompt.shard.count > 1;
+    const int max_rows = view_.row_count != nullptr ? static_cast<int>(view_.row_count->high)
+                                                    : std::numeric_limits<int>::max();
     refuse(
         {{a_.mean && !list, "--mean requires --prompts, the list that the mean is over"},
          {a_.mean && part && format_ != Format::json,
@@ -129,9 +131,9 @@ class ViewCommand {
           "--align requires --second"},
          {a_.figure.rows > 0 && picture && !view_.has_list() && view_.row_count == nullptr,
           "the view " + std::string(view_.id) + " has no list, so --rows does not apply to its picture"},
-         {picture && view_.row_count != nullptr && a_.figure.rows > view_.row_count->high,
-          "--rows: a picture of the view " + std::string(view_.id) + " has at most " +
-              std::to_string(static_cast<int>(view_.row_count->high)) + " rows; for more, write a table"}});
+         {picture && a_.figure.rows > max_rows, "--rows: a picture of the view " + std::string(view_.id) +
+                                                    " has at most " + std::to_string(max_rows) +
+                                                    " rows; for more, write a table"}});
     if (!a_.merge.empty()) return refuse_others({"merge", "json", "out", "format", "bom", "rows"}, "--merge");
     if (is_mean_picture())
       for (const char* option : {"--query", "--key", "--second", "--second-model", "--no-special", "--shard",
