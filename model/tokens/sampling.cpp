@@ -54,12 +54,15 @@ Candidates::Candidates(std::span<const float> logits, const SamplingOptions& opt
 int Candidates::best(int rank) {
   if (rank >= sorted_) {
     constexpr int kFirst = 64;  // most draws need no more
-    const auto from = order_.begin() + sorted_;
-    sorted_ = std::min(std::max(2 * rank, kFirst), static_cast<int>(order_.size()));
-    std::partial_sort(from, order_.begin() + sorted_, order_.end(), [&](int a, int b) {
+    const auto is_likelier = [&](int a, int b) {
       const double pa = probabilities_[a], pb = probabilities_[b];
       return pa != pb ? pa > pb : a < b;
-    });
+    };
+    const auto from = order_.begin() + sorted_;
+    sorted_ = std::min(std::max(4 * rank, kFirst), static_cast<int>(order_.size()));
+    const auto to = order_.begin() + sorted_;
+    std::nth_element(from, to, order_.end(), is_likelier);
+    std::sort(from, to, is_likelier);
   }
   return order_[rank];
 }
