@@ -95,19 +95,19 @@ const std::vector<std::pair<int, Scenario>>& each() {
 TEST(MetricsOnList, AreThoseOfItsPrompts) {
   const Scenario s("x");
   const auto answer = s.ask(MetricsOnList{over(kPrompts)});
-  std::vector<HeadMetrics> sum(answer->sums.size());
+  std::vector<HeadMetrics> sum(answer->heads.size());
   model::Workspace workspace(1);
   for (const auto& [number, one] : each()) add_head_metrics(*one.run, workspace, sum);
-  EXPECT_EQ(answer->sums, sum);
+  EXPECT_EQ(answer->heads, sum);
   EXPECT_EQ(answer->progress.done, kPrompts.size());
   EXPECT_EQ(answer->progress.skipped, 1U);
   EXPECT_THAT(answer->progress.problem, HasSubstr("999999"));
   // The result does not depend on the prompt that is run.
-  EXPECT_EQ(Scenario("Another prompt").ask(MetricsOnList{over(kPrompts)})->sums, sum);
+  EXPECT_EQ(Scenario("Another prompt").ask(MetricsOnList{over(kPrompts)})->heads, sum);
   const auto with_start = s.ask(MetricsOnList{over({{.text = "The king", .ids = {}}}, true)});
   std::vector<HeadMetrics> started(sum.size());
   add_head_metrics(*Scenario(Prompt{"The king", {}, true}).run, workspace, started);
-  EXPECT_EQ(with_start->sums, started);
+  EXPECT_EQ(with_start->heads, started);
 }
 
 TEST(WeightsOverList, AreTheLargestOfAllPrompts) {

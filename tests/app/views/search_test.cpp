@@ -130,7 +130,7 @@ constexpr const char* kTwice = "one two three one two three one two";
 
 TEST(HeadMetrics, OfTheTableAreTheAnswersForEveryHead) {
   const Scenario s = kings();
-  using Heads = std::vector<HeadMetricValues>;
+  using Heads = std::vector<HeadMetrics>;
   const auto thumbnails = s.ask(ThumbnailsOfHeads{});
   Heads of_prompt;
   for (const auto& head : thumbnails->of_head) of_prompt.push_back(head->metrics);
