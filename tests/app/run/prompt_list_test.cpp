@@ -133,21 +133,19 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   std::ranges::sort(expected);
   ASSERT_GT(expected.size(), 20U);
   EXPECT_EQ(found->count, std::ssize(expected));
-  ASSERT_EQ(found->best.size(), std::min(expected.size(), WeightsOfRun::kMax));
-  ASSERT_EQ(found->excerpts.size(), found->best.size());
+  ASSERT_EQ(found->best.size(), std::min(expected.size(), FoundWeights::kMax));
   for (std::size_t i = 0; i < found->best.size(); ++i) {
-    const FoundWeight& f = found->best[i];
+    const auto& f = found->best[i];
     EXPECT_EQ(std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key), expected[i]) << i;
-    const Excerpt& excerpt = found->excerpts[i];
-    EXPECT_TRUE(excerpt.text().ends_with("·king")) << excerpt.text();
+    EXPECT_TRUE(f.excerpt.text().ends_with("·king")) << f.excerpt.text();
     const auto of = std::ranges::find(each(), f.prompt, &std::pair<int, Scenario>::first);
-    EXPECT_EQ(excerpt.key, of->second.run->tokens.labels[f.key]);
+    EXPECT_EQ(f.excerpt.key, of->second.run->tokens.labels[f.key]);
   }
   // For a single prompt the result is that of its run.
   const Scenario first(kPrompts[0]);
   const auto alone = first.ask(WeightsOfRun{search});
   std::erase_if(expected, [](const auto& e) { return std::get<1>(e) != 1; });
-  ASSERT_EQ(alone->best.size(), std::min(expected.size(), WeightsOfRun::kMax));
+  ASSERT_EQ(alone->best.size(), std::min(expected.size(), FoundWeights::kMax));
   EXPECT_EQ(alone->best.front().weight, -std::get<0>(expected.front()));
 }
 
@@ -232,7 +230,6 @@ TEST(WeightsOverList, GoOnFromTheirParts) {
   part.progress.done = 1;
   const FoundWeights rest = question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
   EXPECT_EQ(rest.best, whole->best);
-  EXPECT_EQ(rest.excerpts, whole->excerpts);
   EXPECT_EQ(rest.count, whole->count);
 }
 
@@ -325,10 +322,8 @@ TEST(ActivationsOverList, HaveTheTokensAroundWithTheirActivations) {
   const Scenario s("x");
   const auto found = s.ask(ActivationsOverList{over(kPrompts), {{4, 823}, {4, 706}}});
   ASSERT_FALSE(found->best.empty());
-  ASSERT_EQ(found->excerpts.size(), found->best.size());
-  for (std::size_t i = 0; i < found->best.size(); ++i) {
-    const FoundActivation& f = found->best[i];
-    const Excerpt& excerpt = found->excerpts[i];
+  for (const auto& f : found->best) {
+    const Excerpt& excerpt = f.excerpt;
     const Scenario& run = prompt_of(f);
     const int first = std::max(0, f.position - 16), end = std::min(run.length(), f.position + 9);
     EXPECT_EQ(excerpt.first, first);
