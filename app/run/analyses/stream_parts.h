@@ -1,6 +1,8 @@
 #pragma once
 #include <span>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/run/analyses/measured.h"
@@ -8,22 +10,37 @@
 
 namespace headscope::app {
 
+/// What adds a part to what is read from the residual stream: what writes into it, or a bias of the layer
+/// norm or of the matrix that read it, or edits.
+struct StreamSource {
+  enum class Kind {
+    token_embedding,
+    position_embedding,
+    head,
+    attention_bias,
+    mlp,
+    norm_bias,
+    own_bias,
+    edits
+  };
+  Kind kind = Kind::token_embedding;
+  int layer = -1;  ///< -1: outside the layers
+  int head = -1;   ///< of `layer`; -1: no head
+  bool operator==(const StreamSource&) const = default;
+};
+
+/// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "edits"; the other biases as they are
+/// named.
+std::string name_of(const StreamSource& source, std::string_view norm_bias, std::string_view own_bias = {});
+
 /// What a run wrote into the residual stream of one position before some layer: vectors [d_model] that add up
 /// to the stream there, but for float32 rounding. The parts are as edits left them.
 struct StreamParts {
-  int layers = 0;  ///< those before it
-  std::vector<float> token_embedding, position_embedding;
-  std::vector<std::vector<float>> heads;               ///< [layers]: [n_head, d_model]
-  std::vector<std::span<const float>> attention_bias;  ///< [layers]: c_proj's
-  std::vector<std::vector<float>> mlps;                ///< [layers], with their biases
+  std::vector<StreamSource> sources;        ///< in the order of the pass
+  std::vector<std::vector<float>> vectors;  ///< for each what it wrote; MLPs with their biases
   /// What edits added outside the parts: to the stream itself, or to attention's sum of heads. Empty without
   /// such edits.
   std::vector<double> edits;
-
-  std::span<const float> head(int layer, int head) const {
-    const std::size_t d_model = token_embedding.size();
-    return std::span(heads[layer]).subspan(static_cast<std::size_t>(head) * d_model, d_model);
-  }
 };
 
 /// Whether edits act on the stream before a layer (n_layer: before ln_f), not on what one part writes.
