@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <limits>
 #include <numbers>
 
 #include "app/run/analyses/over_prompts.h"
+#include "app/run/analyses/parameters.h"
 #include "model/files/error.h"
 #include "model/maths/decompositions.h"
 
@@ -90,27 +92,19 @@ class MappedRows {
 /// The error over all positions with one k further along, each pair of dimensions rotated by k times its
 /// angle. A last dimension without its pair is left out.
 float turned_error(model::ConstFloatRows x, int k) {
-  const int pairs = x.cols / 2;
+  std::vector<std::complex<double>> turns;
+  for (int i = 0; i < x.cols / 2; ++i)
+    turns.push_back(std::polar(1.0, k * sinusoidal_frequency(2 * i, x.cols)));
+  // The sine and the cosine of an angle are a complex number of length 1.
+  const auto number = [&](int row, std::size_t i) {
+    return std::complex<double>(std::complex(x.row_data(row)[2 * i + 1], x.row_data(row)[2 * i]));
+  };
   double missed = 0, met = 0;
-  std::vector<double> sines, cosines;
-  for (int i = 0; i < pairs; ++i) {
-    const double angle = k * sinusoidal_frequency(2 * i, x.cols);
-    sines.push_back(std::sin(angle));
-    cosines.push_back(std::cos(angle));
-  }
-  for (int t = 0; t + k < x.rows; ++t) {
-    for (int i = 0; i < pairs; ++i) {
-      const double sine = static_cast<double>(x.row_data(t)[2 * i]),
-                   cosine = static_cast<double>(x.row_data(t)[2 * i + 1]);
-      const auto at = static_cast<std::size_t>(i);
-      const double d = sine * cosines[at] + cosine * sines[at] -
-                       static_cast<double>(x.row_data(t + k)[2 * i]),
-                   e = cosine * cosines[at] - sine * sines[at] -
-                       static_cast<double>(x.row_data(t + k)[2 * i + 1]);
-      missed += d * d + e * e;
+  for (int t = 0; t + k < x.rows; ++t)
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      missed += std::norm(number(t, i) * turns[i] - number(t + k, i));
       met += 1;
     }
-  }
   return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : 0;
 }
 
@@ -159,9 +153,13 @@ double sinusoidal_frequency(int dimension, int dimensions) {
   return std::pow(10000.0, -static_cast<double>(even) / dimensions);
 }
 
-float sinusoidal_value(int position, int dimension, int dimensions) {
-  const double angle = position * sinusoidal_frequency(dimension, dimensions);
+/// The sine for an even dimension, the cosine for an odd one.
+static float wave(double angle, int dimension) {
   return static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle));
+}
+
+float sinusoidal_value(int position, int dimension, int dimensions) {
+  return wave(position * sinusoidal_frequency(dimension, dimensions), dimension);
 }
 
 std::vector<int> readable_dimensions(std::span<const float> learned, int positions, int dimensions) {
@@ -186,16 +184,13 @@ std::vector<int> readable_dimensions(std::span<const float> learned, int positio
 }
 
 std::vector<float> sinusoidal_encoding(int positions, int dimensions) {
-  std::vector<double> frequencies;
-  for (int dimension = 0; dimension < dimensions; ++dimension)
-    frequencies.push_back(sinusoidal_frequency(dimension, dimensions));
-  std::vector<float> encoding;
-  for (int position = 0; position < positions; ++position)
-    for (int dimension = 0; dimension < dimensions; ++dimension) {
-      const double angle = position * frequencies[dimension];
-      encoding.push_back(static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle)));
-    }
-  return encoding;
+  ParameterRows encoding = zeros(positions, dimensions);
+  for (int dimension = 0; dimension < dimensions; ++dimension) {
+    const double frequency = sinusoidal_frequency(dimension, dimensions);
+    for (int position = 0; position < positions; ++position)
+      encoding.row(position)[dimension] = wave(position * frequency, dimension);
+  }
+  return std::move(encoding.values);
 }
 
 PositionCosines CosinesOfPositions::compute(const PromptRun& run,

@@ -69,14 +69,10 @@ struct CircuitQuestion {
   bool operator==(const CircuitQuestion&) const = default;
   std::size_t hash() const { return hash_of(layer, head, reading.after_first_mlp, reading.normalized); }
 };
-struct CircuitTokenQuestion {
-  static constexpr bool kModelOnly = true;
-  int layer = 0;
-  int head = 0;
+struct CircuitTokenQuestion : CircuitQuestion {
   int id = 0;
-  TokenReading reading = {};
   bool operator==(const CircuitTokenQuestion&) const = default;
-  std::size_t hash() const { return hash_of(layer, head, id, reading.after_first_mlp, reading.normalized); }
+  std::size_t hash() const { return hash_of(CircuitQuestion::hash(), id); }
 };
 
 /// The tokens whose logits a head raises and lowers when it attends to the token.

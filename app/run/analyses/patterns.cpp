@@ -176,20 +176,19 @@ bool may_see(const PromptRun& run, model::HeadIndex head, int query, int key) {
 }
 
 bool acts_on_head(const model::Edit& edit, model::HeadIndex head) {
+  const auto is_its = [&](int layer, const std::optional<int>& chosen) {
+    return layer == head.layer && chosen.value_or(head.head) == head.head;
+  };
   return std::visit(
       [&](const auto& one) {
-        using Kind = std::remove_cvref_t<decltype(one)>;
-        if constexpr (std::is_same_v<Kind, model::SetPositionIds>) {
+        if constexpr (requires { one.at; })
+          return model::has_heads(one.at.point.site) && is_its(one.at.point.layer, one.at.head);
+        else if constexpr (requires { one.point; })
+          return is_its(one.point.layer, one.head);
+        else if constexpr (requires { one.sees; })
+          return is_its(one.layer.value_or(head.layer), one.head);
+        else
           return false;
-        } else if constexpr (std::is_same_v<Kind, model::SetMask>) {
-          return one.layer.value_or(head.layer) == head.layer && one.head.value_or(head.head) == head.head;
-        } else if constexpr (std::is_same_v<Kind, model::SetCells>) {
-          return one.point.layer == head.layer && one.head.value_or(head.head) == head.head;
-        } else {
-          const model::HookPoint point = one.at.point;
-          return model::has_heads(point.site) && point.layer == head.layer &&
-                 one.at.head.value_or(head.head) == head.head;
-        }
       },
       edit);
 }
