@@ -22,11 +22,6 @@ bool edits_outside_parts(const PromptRun& run) {
   return edits_stream(run, run.run->config.n_layer);
 }
 
-/// Requests ln_f's scale if edits act there.
-void want_edited_scale(Recording& seen, const PromptRun& run) {
-  if (edits_at(run, {Site::ln_final_scale})) seen.add({Site::ln_final_scale});
-}
-
 /// What edits added outside the parts, except those of logits, which come after the unembedding.
 double edits_before_logits(const PromptRun& run, int position, const StreamParts& parts,
                            const LogitDirection& direction, const Recording& seen) {
@@ -92,10 +87,10 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   const bool edited = edits_outside_parts(run);
   Recording seen(run.run->config, position, 1);
   want_stream(seen, run, layers);
-  want_edited_scale(seen, run);
   if (edited) seen.add({Site::ln_final_normalized, 0});
   seen.read(run, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, result.measured, seen.rows({Site::ln_final_scale}));
+  const LogitDirection direction =
+      logit_direction(run, result.measured, computation.workspace, computation.stop);
   const StreamParts parts =
       stream_parts(run, position, layers, seen, computation.workspace, computation.stop);
   result.scale = direction.scale;
@@ -119,10 +114,7 @@ SplitPart SourcesOf::compute(const PromptRun& run, const Computation<SplitPart>&
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const int position = measured.position;
-  Recording seen(run.run->config, position, 1);
-  want_edited_scale(seen, run);
-  if (!seen.empty()) seen.read(run, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, measured, seen.rows({Site::ln_final_scale}));
+  const LogitDirection direction = logit_direction(run, measured, computation.workspace, computation.stop);
   const ParameterRows rows =
       layer_rows(transformer, layer, "attn.c_proj.weight", head * config.d_head(), config.d_head());
   std::vector<double> along(config.d_head());  // direction of the head's values
@@ -150,11 +142,10 @@ SplitPart NeuronsOf::compute(const PromptRun& run, const Computation<SplitPart>&
   result.by_position = false;
   result.edited = edits_at(run, {Site::mlp_out, layer});
   Recording seen(run.run->config, measured.position, 1);
-  want_edited_scale(seen, run);
   seen.add({Site::mlp_post, layer});
   if (result.edited) seen.add({Site::mlp_out, layer});
   seen.read(run, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, measured, seen.rows({Site::ln_final_scale}));
+  const LogitDirection direction = logit_direction(run, measured, computation.workspace, computation.stop);
   result.sizes = vector_of(seen.rows({Site::mlp_post, layer}));
   const int neurons = static_cast<int>(result.sizes.size());
   for (int first = 0; first < neurons; first += kRows) {

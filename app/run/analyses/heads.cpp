@@ -231,15 +231,6 @@ HeadMetrics HeadMetrics::minus(const HeadMetrics& before) const {
   return difference;
 }
 
-std::string left_out_words(std::span<const std::int64_t> of_heads) {
-  if (of_heads.empty()) return "";
-  const auto [least, most] = std::ranges::minmax(of_heads);
-  if (most == 0) return "";
-  const std::string range = least < most ? std::to_string(least) + " to " : "";
-  return "left out: " + range + std::to_string(most) + (most == 1 ? " query" : " queries") +
-         " of a head, whose weights are all 0";
-}
-
 void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
                       std::stop_token stop) {
   const std::vector<model::HeadIndex> all = all_heads(run.run->config);

@@ -62,9 +62,6 @@ const HeadMetricKind& kind_of(HeadMetric metric);
 /// For each position, the last earlier position with the same token; -1: none.
 std::vector<int> earlier_occurrences(std::span<const int> tokens);
 
-/// "left out: 1 to 3 queries of a head, whose weights are all 0"; empty: none is.
-std::string left_out_words(std::span<const std::int64_t> of_heads);
-
 /// The metrics of one head over the queries of any number of texts, or the difference of two. The first query
 /// of a text sees only itself and does not count. A query whose weights are all 0 is left out of all metrics,
 /// and counted.

@@ -37,12 +37,13 @@ std::vector<float> norms_of_values(const PromptRun& run, int layer, int head) {
   return norms;
 }
 
-/// Whether edits may unmask later keys or mask earlier ones, in a layer up to this one.
-bool edits_cells_up_to(const model::Run& run, int layer) {
-  if (run.plan == nullptr) return false;
-  for (int l = 0; l <= layer; ++l)
-    if (run.plan->edits_cells(l)) return true;
-  return false;
+/// The mask of what several heads show together: of cells that none of them has a weight on, unless all their
+/// masks are causal.
+MaskedCells masked_together(const PromptRun& run, bool causal, std::span<const float> weights) {
+  MaskedCells masked{{}, key_count(run)};
+  for (std::size_t i = 0; !causal && i < weights.size(); ++i)
+    masked.cells.push_back(weights[i] == 0 && !run.model->patterns ? 1 : 0);
+  return masked;
 }
 
 /// In the order of Stage.
@@ -276,9 +277,7 @@ AnswerOf<Q> OverHeads<Q>::compute(const PromptRun& run, const Computation<Answer
   for (std::size_t m = 0; m < cells.size(); ++m)
     std::ranges::transform(cells[m], matrices_of(answer)[m]->begin(),
                            [](double cell) { return static_cast<float>(cell); });
-  answer.masked = {{}, key_count(run)};
-  for (const float weight : causal ? std::vector<float>() : *matrices_of(answer).back())
-    answer.masked.cells.push_back(weight == 0 && !run.model->patterns ? 1 : 0);
+  answer.masked = masked_together(run, causal, *matrices_of(answer).back());
   return answer;
 }
 template struct OverHeads<PatternOf>;
@@ -326,14 +325,11 @@ Pattern RolloutOf::compute(const PromptRun& run, const Computation<Pattern>& com
     model::multiply(rows(step), rows(rollout), computation.workspace, rows(pattern));
     std::swap(rollout, pattern);
   }
-  Pattern result{length, std::move(rollout), {}};
-  if (run.model->patterns) {
-    result.masked = masked_cells(run, {layer, 0}, result.values);
-  } else if (edits_cells_up_to(*run.run, layer)) {
-    result.masked.length = length;
-    for (const float value : result.values) result.masked.cells.push_back(value == 0 ? 1 : 0);
-  }
-  return result;
+  const model::Plan* plan = run.run->plan.get();
+  bool causal = !run.model->patterns || run.model->patterns->causal();
+  for (int l = 0; l <= layer; ++l) causal &= plan == nullptr || !plan->edits_cells(l);
+  const MaskedCells masked = masked_together(run, causal, rollout);
+  return {length, std::move(rollout), masked};
 }
 
 }  // namespace headscope::app

@@ -120,8 +120,8 @@ double layer_norm_scale(std::span<const float> row, double epsilon) {
   return std::sqrt(variance + epsilon);
 }
 
-LogitDirection logit_direction(const PromptRun& run, const Measured& measured,
-                               std::span<const float> edited_scale) {
+LogitDirection logit_direction(const PromptRun& run, const Measured& measured, model::Workspace& workspace,
+                               const std::stop_token& stop) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const auto of_token = [&](const TokenRef& token) {
@@ -137,9 +137,14 @@ LogitDirection logit_direction(const PromptRun& run, const Measured& measured,
   const std::vector<float> gain = parameter_rows(transformer, "ln_f.weight").values;
   const std::vector<float> bias = parameter_rows(transformer, "ln_f.bias").values;
   LogitDirection direction;
-  direction.scale = edited_scale.empty() ? layer_norm_scale(run.run->resid(config.n_layer, measured.position),
-                                                            config.layer_norm_epsilon)
-                                         : static_cast<double>(edited_scale.front());
+  direction.scale =
+      layer_norm_scale(run.run->resid(config.n_layer, measured.position), config.layer_norm_epsilon);
+  if (constexpr model::HookPoint kScale{Site::ln_final_scale}; edits_at(run, kScale)) {
+    Recording seen(run.run->config, measured.position, 1);
+    seen.add(kScale);
+    seen.read(run, workspace, stop);
+    direction.scale = static_cast<double>(seen.rows(kScale).front());
+  }
   direction.bias = product(unembedding, bias);
   direction.read = std::move(unembedding);
   for (std::size_t i = 0; i < gain.size(); ++i) direction.read[i] *= static_cast<double>(gain[i]);

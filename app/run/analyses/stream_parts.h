@@ -60,10 +60,10 @@ struct LogitDirection {
   double bias = 0;
 };
 
-/// The direction of a logit, or of the difference of two, given by ids.
-/// `edited_scale`: ln_f's scale as edits left it; empty: computed from the stream.
-LogitDirection logit_direction(const PromptRun& run, const Measured& measured,
-                               std::span<const float> edited_scale = {});
+/// The direction of a logit, or of the difference of two, given by ids, with ln_f's scale as edits left it.
+/// Throws Stopped.
+LogitDirection logit_direction(const PromptRun& run, const Measured& measured, model::Workspace& workspace,
+                               const std::stop_token& stop);
 
 /// The scale of a layer norm for a row: sqrt(variance + epsilon), in double.
 double layer_norm_scale(std::span<const float> row, double epsilon);

@@ -124,6 +124,17 @@ std::string note_of(const ViewContext& c, const Numbers& n, const std::vector<fl
   return ignores_prompt(c) || c.differs() || lacking.empty() ? "no finite numbers" : lacking;
 }
 
+/// "left out: 1 to 3 queries of a head, whose weights are all 0"; empty: none is.
+std::string left_out_words(const Numbers& n) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
+  for (const HeadMetrics* of : n.of_head)
+    if (of != nullptr) least = std::min(least, of->left_out()), most = std::max(most, of->left_out());
+  if (most == 0) return "";
+  const std::string range = least < most ? std::to_string(least) + " to " : "";
+  return "left out: " + range + std::to_string(most) + (most == 1 ? " query" : " queries") +
+         " of a head, whose weights are all 0";
+}
+
 /// The averaged quantity, and what it is averaged over: ": 1 query" are those of the chosen head that a
 /// metric is about, where not all are; a mean over few of them says little.
 std::string detail_of(const ViewContext& c, const Numbers& n) {
@@ -174,10 +185,7 @@ void declare(Content& it) {
   const std::string note = note_of(c, n, shown);
   auto grid = grid_of_heads(c, kCell, std::move(shown), metric.heading(), std::string(metric.unit));
   grid->unit = metric.unit_in_files();  // on the scale weights are named, too
-  std::vector<std::int64_t> left_out;
-  for (const HeadMetrics* of : n.of_head)
-    if (of != nullptr) left_out.push_back(of->left_out());
-  it.body = beside(boxes(rows(boxes(std::move(grid), notes({note, left_out_words(left_out)}))),
+  it.body = beside(boxes(rows(boxes(std::move(grid), notes({note, left_out_words(n)}))),
                          may_be_left_out(std::move(list), "the list")));
 }
 
