@@ -15,6 +15,18 @@
 namespace headscope::app {
 namespace {
 
+/// Radians from one position to the next in a dimension: 1 / 10000^(2i/d) for both dimensions of the i-th
+/// pair.
+double sinusoidal_frequency(int dimension, int dimensions) {
+  const int even = dimension - dimension % 2;
+  return std::pow(10000.0, -static_cast<double>(even) / dimensions);
+}
+
+/// The sine for an even dimension, the cosine for an odd one.
+float wave(double angle, int dimension) {
+  return static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle));
+}
+
 /// How similar each value of a column is to the one before: 1 a smooth curve, 0 noise.
 double smoothness(std::span<const float> values, int rows, int cols, int col) {
   const auto at = [&](int row) { return static_cast<double>(values[std::ptrdiff_t{row} * cols + col]); };
@@ -147,16 +159,6 @@ void add_queries_and_keys(const model::Run& run, int layer, int head, std::vecto
 }
 
 }  // namespace
-
-double sinusoidal_frequency(int dimension, int dimensions) {
-  const int even = dimension - dimension % 2;
-  return std::pow(10000.0, -static_cast<double>(even) / dimensions);
-}
-
-/// The sine for an even dimension, the cosine for an odd one.
-static float wave(double angle, int dimension) {
-  return static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle));
-}
 
 float sinusoidal_value(int position, int dimension, int dimensions) {
   return wave(position * sinusoidal_frequency(dimension, dimensions), dimension);

@@ -17,9 +17,6 @@ std::vector<float> sinusoidal_encoding(int positions, int dimensions);
 /// of the sinusoids and an eighth of one. Of the candidates, those where `learned` ([positions, dimensions]
 /// row-major) is smoothest.
 std::vector<int> readable_dimensions(std::span<const float> learned, int positions, int dimensions);
-/// Radians from one position to the next in a dimension: 1 / 10000^(2i/d) for both dimensions of the i-th
-/// pair.
-double sinusoidal_frequency(int dimension, int dimensions);
 /// One value of the encoding.
 float sinusoidal_value(int position, int dimension, int dimensions);
 

@@ -306,7 +306,7 @@ ThumbnailMaker::ThumbnailMaker(int length, int keys) : length_(length), keys_(ke
   thumbnail_.rows = std::min(length, Thumbnail::kMax);
   thumbnail_.cols = std::min(keys, Thumbnail::kMax);
   thumbnail_.values.assign(std::ptrdiff_t{thumbnail_.rows} * thumbnail_.cols, 0.F);
-  if (keys > Thumbnail::kMax) thumbnail_.first_column_without_key0.assign(thumbnail_.rows, 0.F);
+  thumbnail_.first_column_without_key0.assign(thumbnail_.rows, 0.F);
 }
 
 void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked,
@@ -323,16 +323,15 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
     float* out = t.values.data() + std::ptrdiff_t{out_row} * t.cols;
     for (int key = 0; !masked.empty() && key < keys_; ++key)
       if (masked[i * keys_ + key] == 0) t.masked[out_row * t.cols + cell_of(key, keys_, t.cols)] = 0;
-    float other = 0;  // the largest of column 0 but key 0
-    if (!t.first_column_without_key0.empty()) other = t.first_column_without_key0[out_row];
+    float& other = t.first_column_without_key0[out_row];
     for (int col = 0, key = 1; key < keys; ++col) {
       // This column's keys end where the next column's begin.
       const auto next = static_cast<int>((std::int64_t{col + 1} * keys_ + t.cols - 1) / t.cols);
-      float most = col == 0 ? other : out[col];
+      float& cell = col == 0 ? other : out[col];
+      float most = cell;
       for (const int end = std::min(next, keys); key < end; ++key) most = stronger(most, row[key]);
-      (col == 0 ? other : out[col]) = most;
+      cell = most;
     }
-    if (!t.first_column_without_key0.empty()) t.first_column_without_key0[out_row] = other;
     out[0] = stronger(out[0], stronger(other, row[0]));
   }
 }
@@ -345,7 +344,8 @@ Thumbnail ThumbnailMaker::finish(const HeadMetrics& metrics) && {
                             {thumbnail_.masked.empty(), without_column});
   };
   thumbnail_.range = range(-1);
-  if (thumbnail_.first_column_without_key0.empty()) {
+  if (keys_ <= Thumbnail::kMax) {
+    thumbnail_.first_column_without_key0.clear();
     thumbnail_.range_without_key0 = range(cols > 1 ? 0 : -1);
   } else {
     const viz::ValueRange column =

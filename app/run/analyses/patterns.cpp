@@ -170,10 +170,13 @@ int end_of_keys(const PromptRun& run, model::HeadIndex head, int query) {
 bool may_see(const PromptRun& run, model::HeadIndex head, int query, int key) {
   if (run.model->patterns) return key < key_count(run) && (key <= query || sees_later(run, head));
   if (key <= query || !sees_later(run, head)) return key <= query;
+  const auto sets_cell = [&](const auto& edit) {
+    return KindOf<decltype(edit)>::fills(edit, head, query, key);
+  };
   const model::Plan& plan = *run.run->plan;
   return plan.sees(head.layer, head.head, query, key) ||
          std::ranges::any_of(plan.edits(),
-                             [&](const model::Edit& edit) { return sets_cell(edit, head, query, key); });
+                             [&](const model::Edit& edit) { return std::visit(sets_cell, edit); });
 }
 
 bool acts_on_head(const model::Edit& edit, model::HeadIndex head) {
@@ -192,11 +195,6 @@ bool acts_on_head(const model::Edit& edit, model::HeadIndex head) {
           return false;
       },
       edit);
-}
-
-bool sets_cell(const model::Edit& edit, model::HeadIndex head, int query, int key) {
-  return std::visit([&](const auto& one) { return KindOf<decltype(one)>::fills(one, head, query, key); },
-                    edit);
 }
 
 Pattern Pattern::minus(const Pattern& before, const PromptRun& run) const {

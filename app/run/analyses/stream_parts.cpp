@@ -125,12 +125,12 @@ LogitDirection logit_direction(const PromptRun& run, const Measured& measured, m
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const auto of_token = [&](const TokenRef& token) {
-    return in_double(unembedding_rows(transformer, token.id(), 1).values);
+    return in_double(parameter_rows(transformer, kUnembedding, token.id(), 1).values);
   };
   std::vector<double> unembedding = of_token(measured.token);
   if (!measured.other.empty()) {
     const std::vector<double> other = measured.other == TokenRef::mean()
-                                          ? mean_of_tokens(transformer, unembedding_name(transformer))
+                                          ? mean_of_tokens(transformer, kUnembedding)
                                           : of_token(measured.other);
     std::ranges::transform(unembedding, other, unembedding.begin(), std::minus<>());
   }
