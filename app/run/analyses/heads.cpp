@@ -7,7 +7,6 @@
 #include <limits>
 #include <unordered_map>
 
-#include "app/ascii.h"
 #include "app/run/analyses/over_prompts.h"
 #include "app/run/analyses/patterns.h"
 #include "model/files/error.h"
@@ -167,10 +166,6 @@ QueryWeights query_weights(int query, std::span<const float> weights, std::span<
 }
 
 }  // namespace
-
-std::string HeadMetricKind::heading() const {
-  return lowered(label);
-}
 
 std::span<const HeadMetricKind> head_metrics() {
   return kTable;

@@ -51,7 +51,6 @@ struct HeadMetricKind {
   /// The metric of one query; nothing if the query does not count.
   std::optional<double> (*of)(const QueryWeights&) = nullptr;
 
-  std::string heading() const;  ///< of its column
   /// Its unit for headings of files; empty: weights and shares have none.
   std::string_view unit_in_files() const { return unit == "weight" || unit == "share" ? "" : unit; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -85,9 +86,10 @@ model::Edits at_part(const Passes& passes, const std::vector<float>& start, doub
 class Way {
  public:
   Way(const SaliencyOf& question, const Passes& passes)
-      : passes_(passes),
-        start_(start_of(question.baseline, *passes.run.model)),
-        embeddings_(passes.embeddings()) {}
+      : passes_(passes), start_(start_of(question.baseline, *passes.run.model)), way_(passes.embeddings()) {
+    for (int i = 0; i < way_.rows && !start_.empty(); ++i)
+      std::ranges::transform(way_.row(i), start_, way_.row(i).begin(), std::minus());
+  }
 
   /// Fills in the shares, the metric at the start, and the number of gradients.
   void integrate(Saliency& result) {
@@ -101,9 +103,8 @@ class Way {
       if (all <= tolerance) break;
       const auto worst = std::ranges::max_element(stretches, {}, miss);
       const Stretch halved = std::move(*worst);
-      stretches.erase(worst);
       const double middle = (halved.from + halved.to) / 2, value = metric_at(middle);
-      stretches.push_back(stretch(result, halved.from, middle, halved.before, value));
+      *worst = stretch(result, halved.from, middle, halved.before, value);
       stretches.push_back(stretch(result, middle, halved.to, value, halved.after));
     }
     for (const Stretch& one : stretches)
@@ -136,20 +137,9 @@ class Way {
       ++result.gradients;
       passes_.differentiate(*run_at(from + at * (to - from)), &gradient_);
       for (int position = 0; position < passes_.length; ++position)
-        made.parts[position] += weight * (to - from) * slope_along(position);
+        made.parts[position] += weight * (to - from) * dot(gradient_.row(position), way_.row(position));
     }
     return made;
-  }
-
-  /// The last gradient of a token's embedding along the way.
-  double slope_along(int position) const {
-    const std::span<const float> slope = gradient_.row(position), end = embeddings_.row(position);
-    double sum = 0;
-    for (std::size_t i = 0; i < slope.size(); ++i) {
-      const double begin = start_.empty() ? 0 : static_cast<double>(start_[i]);
-      sum += static_cast<double>(slope[i]) * (static_cast<double>(end[i]) - begin);
-    }
-    return sum;
   }
 
   std::shared_ptr<const model::Run> run_at(double part) const {
@@ -165,7 +155,8 @@ class Way {
 
   const Passes& passes_;
   std::vector<float> start_;
-  ParameterRows embeddings_, gradient_;
+  ParameterRows way_;  // from the start to each token's embedding
+  ParameterRows gradient_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <ranges>
 
+#include "app/ascii.h"
 #include "app/run/analyses/heads.h"
 #include "app/views/parts/parts.h"
 
@@ -88,7 +89,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto value = [&n](HeadMetric id) { return [&n, id](int head) { return n.at(id, head); }; };
   const auto add = [&](const HeadMetricKind& metric, int importance, ListLook look) -> ListColumn& {
     look.blank = [of = value(metric.id)](int head) { return std::isnan(of(head)); };
-    return list->number(metric.heading(), importance, value(metric.id), look);
+    return list->number(lowered(metric.label), importance, value(metric.id), look);
   };
   list->refers_to = [heads](int head) { return Ref{head / heads, head % heads}; };
   list->text("head", 9, [&c, heads](int head) {
@@ -183,7 +184,7 @@ void declare(Content& it) {
   for (int head = 0; head < c.run->run->config.n_layer * c.run->run->config.n_head; ++head)
     shown.push_back(n.at(metric.id, head));
   const std::string note = note_of(c, n, shown);
-  auto grid = grid_of_heads(c, kCell, std::move(shown), metric.heading(), std::string(metric.unit));
+  auto grid = grid_of_heads(c, kCell, std::move(shown), lowered(metric.label), std::string(metric.unit));
   grid->unit = metric.unit_in_files();  // on the scale weights are named, too
   it.body = beside(boxes(rows(boxes(std::move(grid), notes({note, left_out_words(n)}))),
                          may_be_left_out(std::move(list), "the list")));
