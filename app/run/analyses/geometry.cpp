@@ -120,19 +120,28 @@ float turned_error(model::ConstFloatRows x, int k) {
   return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : 0;
 }
 
-/// Projects queries and keys, [length, width] each.
-QueryKeySpace query_key_space(std::span<const float> queries, std::span<const float> keys, int length,
-                              int width, const std::stop_token& stop) {
-  std::vector<float> rows(queries.begin(), queries.end());
-  rows.insert(rows.end(), keys.begin(), keys.end());
-  QueryKeySpace space;
-  space.length = length;
-  if (length == 0) return space;
-  space.coordinates.assign(4 * static_cast<std::size_t>(space.length), 0.F);
+/// Adds a head's queries and keys in a run, the prompt with this index.
+void add_run(QueryKeySpace& space, const model::Run& run, int layer, int head, std::size_t prompt) {
+  for (int position = 0; position < run.length(); ++position) {
+    const auto q = run.q(layer, head, position);
+    const auto k = run.k(layer, head, position);
+    space.queries.insert(space.queries.end(), q.begin(), q.end());
+    space.keys.insert(space.keys.end(), k.begin(), k.end());
+    space.places.push_back({prompt, position, run.tokens[position]});
+  }
+}
+
+/// Finds the coordinates of the queries and keys. Throws Stopped.
+void project(QueryKeySpace& space, int width, const std::stop_token& stop) {
+  std::vector<float> rows = space.queries;
+  rows.insert(rows.end(), space.keys.begin(), space.keys.end());
+  if (rows.empty()) return;
+  space.coordinates.assign(4 * space.places.size(), 0.F);
+  space.shares = {};
   space.finite = std::ranges::all_of(rows, [](float v) { return std::isfinite(v); });
-  if (!space.finite) return space;
+  if (!space.finite) return;
   const model::PrincipalDirections found =
-      model::principal_directions({rows.data(), 2 * space.length, width, width}, 2, stop);
+      model::principal_directions({rows.data(), 2 * space.length(), width, width}, 2, stop);
   const auto count = static_cast<std::size_t>(found.count);
   for (std::size_t i = 0; i < found.coordinates.size(); ++i)
     space.coordinates[2 * (i / count) + i % count] = found.coordinates[i];
@@ -144,17 +153,6 @@ QueryKeySpace query_key_space(std::span<const float> queries, std::span<const fl
     if (space.shares[axis] >= kRounding) continue;
     space.shares[axis] = 0;
     for (std::size_t i = axis; i < space.coordinates.size(); i += 2) space.coordinates[i] = 0;
-  }
-  return space;
-}
-
-void add_queries_and_keys(const model::Run& run, int layer, int head, std::vector<float>& queries,
-                          std::vector<float>& keys) {
-  for (int position = 0; position < run.length(); ++position) {
-    const auto q = run.q(layer, head, position);
-    const auto k = run.k(layer, head, position);
-    queries.insert(queries.end(), q.begin(), q.end());
-    keys.insert(keys.end(), k.begin(), k.end());
   }
 }
 
@@ -249,13 +247,14 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run,
 
 QueryKeySpace QueryKeySpaceOf::compute(const PromptRun& run,
                                        const Computation<QueryKeySpace>& computation) const {
-  std::vector<float> queries, keys;
-  add_queries_and_keys(*run.run, layer, head, queries, keys);
-  return query_key_space(queries, keys, run.run->length(), run.run->config.d_head(), computation.stop);
+  QueryKeySpace space;
+  add_run(space, *run.run, layer, head, 0);
+  project(space, run.run->config.d_head(), computation.stop);
+  return space;
 }
 
-ListQueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
-                                                 const Computation<ListQueryKeySpace>& computation) const {
+QueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
+                                             const Computation<QueryKeySpace>& computation) const {
   std::size_t prompts = 0;
   const int n_ctx = run.model->config().n_ctx;
   for (int tokens = 0; prompts < over.list->prompts.size(); ++prompts) {
@@ -266,20 +265,16 @@ ListQueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
       if (length <= n_ctx) tokens += length;  // one that is skipped costs no room
     } catch (const model::RunError&) {
     }
-    if (tokens > ListQueryKeySpace::kMaxTokens && prompts > 0) break;
+    if (tokens > QueryKeySpace::kMaxTokens && prompts > 0) break;
   }
   return over_prompts(over, run, computation,
-                      [&](const PromptRun& one, std::size_t index, ListQueryKeySpace& answer) {
-                        add_queries_and_keys(*one.run, layer, head, answer.queries, answer.keys);
-                        for (int position = 0; position < one.run->length(); ++position)
-                          answer.places.push_back({index, position, one.run->tokens[position]});
+                      [&](const PromptRun& one, std::size_t index, QueryKeySpace& space) {
+                        add_run(space, *one.run, layer, head, index);
                       },
                       {.finish =
-                           [&](ListQueryKeySpace& answer) {
-                             answer.prompts = prompts;
-                             answer.space = query_key_space(answer.queries, answer.keys,
-                                                            static_cast<int>(answer.places.size()),
-                                                            run.model->config().d_head(), computation.stop);
+                           [&](QueryKeySpace& space) {
+                             space.prompts = prompts;
+                             project(space, run.model->config().d_head(), computation.stop);
                            },
                        .most = prompts});
 }

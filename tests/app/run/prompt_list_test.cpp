@@ -237,7 +237,7 @@ TEST(ListsOfPrompts, OfWhichNoneCanBeRunHaveNoNumbers) {
   const Scenario s("x");
   const OverPrompts bad = over({{.text = "", .ids = {-1}}, {.text = "", .ids = {999999}}});
   const auto space = s.ask(QueryKeySpaceOverList{bad, 1, 1});
-  EXPECT_EQ(space->space.length, 0);
+  EXPECT_EQ(space->length(), 0);
   EXPECT_EQ(space->progress.skipped, 2U);
   EXPECT_TRUE(s.ask(WeightsOverList{bad, {}})->best.empty());
   EXPECT_TRUE(s.ask(MetricsOnList{bad})->heads.empty());
@@ -252,18 +252,17 @@ TEST(ListsOfPrompts, LeaveOutPromptsBeyondTheContextAndCountThem) {
   EXPECT_EQ(found->progress.done, 3U);
   EXPECT_EQ(found->progress.skipped, 1U);
   EXPECT_THAT(found->progress.problem, AllOf(StartsWith("prompt 2: the prompt has "), EndsWith("(n_ctx)")));
-  EXPECT_EQ(found->space.length, s.config().n_ctx + Scenario(kPrompts[2]).length())
-      << "which has no room for it";
+  EXPECT_EQ(found->length(), s.config().n_ctx + Scenario(kPrompts[2]).length()) << "which has no room for it";
 }
 
 TEST(QueryKeySpaceOverList, OfOnePromptIsThatPromptsSpace) {
   const Scenario s("x"), one(kPrompts[2]);
   const auto list = s.ask(QueryKeySpaceOverList{over({kPrompts[2]}), 2, 1});
   const auto space = one.ask(QueryKeySpaceOf{2, 1});
-  EXPECT_EQ(list->space.coordinates, space->coordinates);
-  EXPECT_EQ(list->space.shares, space->shares);
+  EXPECT_EQ(list->coordinates, space->coordinates);
+  EXPECT_EQ(list->shares, space->shares);
   ASSERT_EQ(std::ssize(list->places), one.length());
-  EXPECT_EQ(list->places[3], (ListQueryKeySpace::Place{0, 3, one.run->run->tokens[3]}));
+  EXPECT_EQ(list->places[3], (QueryKeySpace::Place{0, 3, one.run->run->tokens[3]}));
 }
 
 TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
@@ -271,14 +270,14 @@ TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
   const auto list = s.ask(QueryKeySpaceOverList{over(kPrompts), 1, 3});
   int tokens = 0;
   for (const auto& [number, one] : each()) tokens += one.length();
-  EXPECT_EQ(list->space.length, tokens);
+  EXPECT_EQ(list->length(), tokens);
   EXPECT_EQ(list->prompts, kPrompts.size());
   EXPECT_EQ(list->progress.skipped, 1U);
   const int each_has = s.config().n_ctx;
   const std::vector<Prompt> long_ones(40, Prompt{.text = "", .ids = std::vector<int>(each_has, 7)});
   const auto many = s.ask(QueryKeySpaceOverList{over(long_ones), 1, 3});
-  EXPECT_EQ(static_cast<int>(many->prompts), ListQueryKeySpace::kMaxTokens / each_has);
-  EXPECT_EQ(many->space.length, static_cast<int>(many->prompts) * each_has);
+  EXPECT_EQ(static_cast<int>(many->prompts), QueryKeySpace::kMaxTokens / each_has);
+  EXPECT_EQ(many->length(), static_cast<int>(many->prompts) * each_has);
 }
 
 const Scenario& prompt_of(const FoundActivation& found) {
