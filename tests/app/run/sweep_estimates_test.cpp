@@ -115,7 +115,7 @@ TEST_F(SweepEstimates, AreDirectionalDerivatives) {
         if (site == Site::pattern && edit == SweepEdit::mean) continue;
         SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)));
         SweepOf question{.over = over, .site = site, .edit = edit, .measured = difference_at(5)};
-        if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
+        if (edit == SweepEdit::patch) question.from = {tokens_of(7, 3), {0, 1, 2, 3, 4, 5, 6}};
         expect_derivatives(question, run);
       }
 }
@@ -141,7 +141,7 @@ TEST_F(SweepEstimates, OfPatternsOfEditedRunsAreDirectionalDerivatives) {
   for (const Edits& base :
        {Edits{}, Edits{model::ScaleValues{{{Site::pattern, 1}, 1, {}, {}}, 0.5F}},
         Edits{model::SetMask{1, {}, {}}, model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}}})
-    for (const PatchPrompt& from : {PatchPrompt{}, PatchPrompt{tokens_of(7, 3), {}},
+    for (const PatchPrompt& from : {PatchPrompt{}, PatchPrompt{tokens_of(7, 3), {0, 1, 2, 3, 4, 5, 6}},
                                     PatchPrompt{tokens_of(4, 2), {0, 1, 2, 3, -1, -1, -1}}})
       expect_derivatives({.site = Site::pattern,
                           .edit = from.tokens.empty() ? SweepEdit::zero : SweepEdit::patch,
@@ -168,7 +168,7 @@ TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
                      .edit = edit,
                      .measured = {.position = 5},
                      .neurons = 8};
-    if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
+    if (edit == SweepEdit::patch) question.from = {tokens_of(7, 3), {0, 1, 2, 3, 4, 5, 6}};
     const Sweep sweep = question.compute(run, {workspace_});
     const auto result = reference_->run(
         tokens_of(7), {}, model::TokenLogit{sweep.measured.token.id(), sweep.measured.position});
