@@ -216,11 +216,6 @@ std::string place_text(const model::EditSite& at) {
   return text;
 }
 
-model::EditSite named_receiver(model::EditSite at) {
-  if (at.point.site == Site::resid_post) at.point = {Site::logits};
-  return at;
-}
-
 std::string place_words(const model::EditSite& at) {
   std::string words;
   if (model::in_block(at.point.site))
@@ -239,10 +234,6 @@ std::string place_words(const model::EditSite& at) {
     words += " unit " + ranges_words(at.units);
   }
   return words;
-}
-
-std::string after_place(const model::EditSite& at, std::string_view words) {
-  return (at.positions.empty() && at.units.empty() ? " " : ", ") + std::string(words);
 }
 
 }  // namespace headscope::app

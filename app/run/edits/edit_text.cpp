@@ -321,14 +321,6 @@ std::string edit_text(const model::Edits& all) {
   return text;
 }
 
-std::string path_text(const model::PatchFrom& path, const std::string& sender) {
-  const std::string receiver = " -> " + place_text(named_receiver(path.at));
-  const auto* patch = std::get_if<model::PatchFrom>(&path.edits.front());
-  if (patch == nullptr) return sender + receiver;
-  const std::string place = place_text(patch->at);
-  return place + receiver + " <- " + sender.substr(place.size() + std::string_view("<-").size());
-}
-
 std::size_t numbers_of(const model::Edit& edit) {
   return std::visit([](const auto& one) { return KindOf<decltype(one)>::numbers(one); }, edit);
 }
