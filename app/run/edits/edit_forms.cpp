@@ -40,13 +40,9 @@ std::optional<Site> site_named(std::string_view name) {
 }
 
 std::optional<Site> site_of_hook(std::string_view hook, bool in_layer) {
-  for (std::size_t i = 0; i < std::size(kSiteNames); ++i) {
-    const Site site = static_cast<Site>(i);
-    const std::string name = model::hook_name({site, 0});
-    const std::string_view prefix = model::in_block(site) ? "blocks.0." : "";
-    if (model::in_block(site) == in_layer && std::string_view(name).substr(prefix.size()) == hook)
-      return site;
-  }
+  const std::string name = (in_layer ? "blocks.0." : "") + std::string(hook);
+  for (std::size_t i = 0; i < std::size(kSiteNames); ++i)
+    if (const Site site = static_cast<Site>(i); model::hook_name({site, 0}) == name) return site;
   return std::nullopt;
 }
 
