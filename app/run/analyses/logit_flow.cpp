@@ -31,9 +31,10 @@ using DoubleMatrix = OwnRows<double>;  // with a row for each position
 
 /// What one head's edges come to.
 struct HeadFlow {
+  explicit HeadFlow(int positions) : sent(positions), arrived(positions) {}
   StrongestEdges edges{LogitFlow::kMaxEdges};
-  double magnitude = 0;                            ///< sum of the magnitudes of all edges
-  std::vector<double> sent, arrived, query_edits;  ///< [positions]
+  double magnitude = 0;               ///< sum of the magnitudes of all edges
+  std::vector<double> sent, arrived;  ///< [positions]
 };
 
 bool is_zero(std::span<const double> row) {
@@ -174,14 +175,10 @@ class BackwardPass {
 
     const ParameterRows w_o = layer_rows(transformer_, layer, "attn.c_proj.weight");
     DoubleMatrix on_values = zeros<double>(positions_, d);  // the direction on each key's value, by head
-    std::vector<HeadFlow> heads(config_.n_head);
+    DoubleMatrix on_z = direction_on_z(layer, branch, w_o);
+    std::vector<HeadFlow> heads(config_.n_head, HeadFlow(positions_));
     std::vector<model::HeadIndex> indices;
-    DoubleMatrix on_z = direction_on_z(layer, branch, w_o, heads);
-    for (int head = 0; head < config_.n_head; ++head) {
-      indices.push_back({layer, head});
-      heads[head].sent.resize(positions_);
-      heads[head].arrived.resize(positions_);
-    }
+    for (int head = 0; head < config_.n_head; ++head) indices.push_back({layer, head});
     patterns_of(
         run_, indices, computation_.workspace,
         [&](std::size_t head, int first, model::ConstFloatRows weights) {
@@ -195,7 +192,6 @@ class BackwardPass {
       for (int position = 0; position < positions_; ++position) {
         flow_.sent[flow_.at(layer, position)] += of.sent[position];
         flow_.arrived[flow_.at(layer, position)] += of.arrived[position];
-        flow_.query_edits[flow_.at(layer, position)] += of.query_edits[position];
       }
       strongest_.add(of.edges);
       flow_.edge_magnitude += of.magnitude;
@@ -206,15 +202,12 @@ class BackwardPass {
   }
 
   /// [positions, d_model], by head.
-  DoubleMatrix direction_on_z(int layer, const DoubleMatrix& branch, const ParameterRows& w_o,
-                              std::vector<HeadFlow>& heads) {
+  DoubleMatrix direction_on_z(int layer, const DoubleMatrix& branch, const ParameterRows& w_o) {
     const int d = config_.n_embd, d_head = config_.d_head();
     DoubleMatrix on_z = zeros<double>(positions_, d);
     for (int head = 0; head < config_.n_head; ++head) {
-      HeadFlow& of = heads[head];
-      of.query_edits.resize(positions_);
       DoubleMatrix own = branch;
-      go_back_through_edits({Site::result, layer}, own, of.query_edits, head);
+      go_back_through_edits({Site::result, layer}, own, cells_of(flow_.query_edits, layer), head);
       model::multiply_by_transposed(std::as_const(own).view(), w_o.view().middle_rows(head * d_head, d_head),
                                     on_z.view().middle_cols(head * d_head, d_head));
     }
