@@ -383,8 +383,7 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
     computation.show(sweep,
                      static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
   };
-  const bool wants_estimates = over == SweepOver::neurons || (estimates && has_estimates());
-  if (wants_estimates && sweep.estimates.empty()) {
+  if (has_estimates() && sweep.estimates.empty()) {
     sweep.estimates = estimate_cells(*this, sweep, run, computation.workspace, computation.stop);
     if (over == SweepOver::neurons) choose_neurons(*this, sweep);
     show();

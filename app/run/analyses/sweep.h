@@ -147,17 +147,15 @@ struct SweepOf {
   /// The means that its edits set, of any model of this shape.
   MeansOverList means_over(const OverPrompts& list, const model::Config& config) const;
 
-  /// Whether there are estimates of its cells: senders have none, neurons always have them.
+  /// Whether all cells are estimated first, and then computed in the order of their estimates: senders have
+  /// none.
   bool has_estimates() const { return over != SweepOver::senders; }
-
-  /// First estimates all cells, then computes those with the largest estimates first.
-  bool estimates = false;
 
   /// Without the metric but for neurons: no reading depends on it.
   bool operator==(const SweepOf& other) const {
     const auto asked = [](const SweepOf& of) {
       return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.mean_over, of.measured.token,
-                      of.measured.other, of.measured.position, of.neurons, of.estimates);
+                      of.measured.other, of.measured.position, of.neurons);
     };
     return asked(*this) == asked(other) && edited_positions() == other.edited_positions() &&
            (over != SweepOver::neurons || measured.metric == other.measured.metric);
