@@ -18,10 +18,6 @@ using model::StreamReader;
 using model::StreamWriter;
 using model::StreamWrites;
 
-bool is_edited(const PromptRun& run) {
-  return run.run->plan != nullptr && !run.run->plan->edits().empty();
-}
-
 /// Calls visit(rows of each) for all arrays of some writes.
 void for_each_array(const auto& visit, auto&... writes) {
   visit(writes.embedding...);
@@ -209,17 +205,16 @@ MeansOverList CutOf::means_over(const OverPrompts& list, const model::Config& co
 }
 
 std::string CutOf::problem(const PromptRun& run) const {
-  if (is_edited(run)) return "only runs without edits have a circuit; turn the edits off";
+  if (run.run->plan != nullptr) return "only runs without edits have a circuit; turn the edits off";
   if (cut == CircuitCut::list_mean && mean_over.means == nullptr)
     return "edges are cut to the means of a list of prompts, but there are none";
   if (cut != CircuitCut::second) return "";
   if (!run.baseline || !compares_texts(run))
     return "edges are cut to a second prompt that differs from the first, but there is none";
   if (compares_models(run)) return "edges can be cut to a prompt in the same model only";
-  if (uncut_positions(run) == run.run->length())
-    return "no token of the prompt has a counterpart in the second prompt";
-  return is_edited(*run.baseline) ? "edges are cut to a run without edits, but the second prompt's has edits"
-                                  : "";
+  return uncut_positions(run) == run.run->length()
+             ? "no token of the prompt has a counterpart in the second prompt"
+             : "";
 }
 
 int CutOf::uncut_positions(const PromptRun& run) const {

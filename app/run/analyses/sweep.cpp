@@ -79,17 +79,6 @@ void check_keys(const SweepOf& question) {
           " of the other prompt");
 }
 
-void check_receiver(const SweepOf& question, const model::Config& config) {
-  if (question.over != SweepOver::senders) return;
-  if (!question.receiver.is_after(0))
-    throw model::RunError("nothing sends to layer 0: choose a receiver in a later layer");
-  if (!question.receiver.at.positions.empty() || !question.receiver.at.units.empty())
-    throw model::RunError(
-        "the receiver of a sweep takes no positions or units: every sender's path goes to all of it");
-  const model::SetValues first{{{model::Site::mlp_out, 0}, {}, {}, {}}, {0}};
-  check(config, model::PatchFrom{question.receiver.at, {}, {}, false, {first}, true});
-}
-
 /// The columns of a sweep; of neurons as long as none are chosen.
 int columns_of(const SweepOf& question, const model::Config& config) {
   const int positions = question.edited_positions();
@@ -273,7 +262,7 @@ double Sweep::estimate_correlation(Metric metric) const {
   return rank_correlation(estimated, exact);
 }
 
-void SweepOf::check(const PromptRun& run) const {
+void SweepOf::check() const {
   const std::span<const model::Site> sites = sites_of(over);
   if (std::ranges::find(sites, site) == sites.end())
     throw model::RunError("a sweep does not edit " + model::hook_name({site, 0}) +
@@ -285,7 +274,8 @@ void SweepOf::check(const PromptRun& run) const {
     throw model::RunError(
         "neurons are chosen by estimates, which KL does not have: it is smallest at the run itself, so its "
         "slope is 0 there");
-  check_receiver(*this, run.model->transformer->config());
+  if (over == SweepOver::senders && !receiver.is_after(0))
+    throw model::RunError("nothing sends to layer 0: choose a receiver in a later layer");
   if (edit == SweepEdit::list_mean && mean_over.means == nullptr)
     throw model::RunError("there are no means of a list of prompts to set");
   if (edit != SweepEdit::patch) return;
@@ -373,7 +363,7 @@ static std::vector<std::size_t> take_last(std::vector<std::size_t>& list, std::s
 
 Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  check(run);
+  check();
   const std::vector<float> logits = logits_after(run, measured.position, computation.workspace);
   Sweep sweep = computation.partial != nullptr ? *computation.partial : begin(*this, run, logits);
   const Meter meter(sweep, logits);

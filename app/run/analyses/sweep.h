@@ -174,8 +174,8 @@ struct SweepOf {
   /// Whether there are any.
   bool has_edits(const SweepPlace& place) const;
 
-  /// Throws RunError for edits that this run cannot have.
-  void check(const PromptRun& run) const;
+  /// Throws RunError for edits that no run can have, and without a source of what is patched.
+  void check() const;
   /// The same, and for an id outside the vocabulary.
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
