@@ -330,8 +330,7 @@ void draw_pages(Ui& ui, const Rect& rect) {
   const HelpForm& form = ui.state.help_form;
   const bool searching = !form.search.edit.text.empty();
   const auto add = [&](const GuidePage& page) {
-    ui.row({.label = page.title, .marked = !searching && page.name == form.page, .closes = false},
-           ShowGuide{page.name, ""});
+    ui.row({.label = page.title, .marked = !searching && page.name == form.page}, ShowGuide{page.name, ""});
   };
   add(keys_page());
   for (const GuidePage& page : ui.state.guide->pages) add(page);
