@@ -67,20 +67,20 @@ FontStyle face_of(const GuideSpan& span, bool bold) {
   return bold ? FontStyle::bold : span.look == Look::strong ? FontStyle::medium : FontStyle::regular;
 }
 
-/// Words of one look on a line.
-struct Piece {
-  Rect place;  ///< in the content
-  std::string words;
-  float factor = 1;
-  FontStyle face = FontStyle::regular;
-  bool muted = true;
-  std::vector<Action> actions = {};  ///< of a link
-};
-
 }  // namespace
 
 /// What the help shows, and what it was laid out for: a page, a search, a width, a font size and the guide.
 struct HelpLayout {
+  /// Words of one look on a line.
+  struct Piece {
+    Rect place;  ///< in the content
+    std::string words;
+    float factor = 1;
+    FontStyle face = FontStyle::regular;
+    bool muted = true;
+    std::vector<Action> actions = {};  ///< of a link
+  };
+
   std::tuple<std::string, std::string, float, float, std::shared_ptr<const Guide>> key;
   std::vector<Piece> pieces = {};
   std::vector<Rect> frames = {};               ///< behind code
@@ -138,7 +138,7 @@ struct HelpColumn {
     bool space = false;
     for (const GuideSpan& span : text) {
       const FontStyle face = face_of(span, bold);
-      Piece* piece = nullptr;  // of this span on this line
+      HelpLayout::Piece* piece = nullptr;  // of this span on this line
       const std::vector<std::string_view> words = split(span.text, " ");
       for (std::size_t i = 0; i < words.size(); ++i) {
         space = space || i > 0;
@@ -152,8 +152,8 @@ struct HelpColumn {
           piece = nullptr;
         }
         if (piece == nullptr) {
-          piece = &laid.pieces.emplace_back(
-              Piece{{x + gap, line.y, 0, line.h}, "", factor, face, !bold && span.look == Look::plain});
+          piece = &laid.pieces.emplace_back(HelpLayout::Piece{
+              {x + gap, line.y, 0, line.h}, "", factor, face, !bold && span.look == Look::plain});
           if (span.look == Look::link) piece->actions = actions_of(*ui.state.guide, page.name, span.target);
         } else if (space) {
           piece->words += ' ';
@@ -300,7 +300,7 @@ void draw_content(Ui& ui, const Rect& rect) {
     return Rect{list.x + place.x, list.y + place.y, place.w, place.h};
   };
   for (const Rect& frame : layout.frames) ui.fill(in_list(frame), ui.theme().raised);
-  for (int i = 0; const Piece& piece : layout.pieces) {
+  for (int i = 0; const HelpLayout::Piece& piece : layout.pieces) {
     const Rect place = in_list(piece.place);
     ++i;
     if (place.bottom() < rect.y || place.y > rect.bottom()) continue;
