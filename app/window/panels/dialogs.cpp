@@ -14,15 +14,16 @@ namespace headscope::app {
 
 using viz::Rect;
 
-bool draw_path_message(Ui& ui, const Rect& rect, const FileForm& form) {
+void draw_path_message(Ui& ui, const Rect& rect, const FileForm& form, std::string_view about) {
   if (!form.problem.empty()) {
     ui.paragraph(form.problem, rect, ui.theme().error, Ui::kSmall);
-  } else if (form.state == Writing::exists) {
-    ui.paragraph("A file with this name exists. Replace it?", rect, ui.theme().text);
-  } else if (form.state == Writing::writes) {
-    ui.paragraph("The file is being written.", rect, ui.theme().text_muted, Ui::kSmall);
+    return;
   }
-  return form.state == Writing::exists || form.state == Writing::writes || !form.problem.empty();
+  const bool exists = form.state == Writing::exists;
+  if (exists) about = "A file with this name exists. Replace it?";
+  if (form.state == Writing::waits) about = "The file is written when everything is computed. Esc cancels.";
+  if (form.state == Writing::writes) about = "The file is being written.";
+  ui.paragraph(about, rect, exists ? ui.theme().text : ui.theme().text_muted, exists ? 1 : Ui::kSmall);
 }
 
 Ui::Part write_button(Ui& ui, const std::string& label, const std::string& name, const FileForm& form,

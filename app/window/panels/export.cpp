@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <stdexcept>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include "app/window/panels/panels.h"
 #include "system/picture_clipboard.h"
 #include "viz/players/players.h"
+#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 
@@ -121,14 +120,15 @@ void draw_look_lines(Ui& ui) {
     ui.field(Field::export_size, line(ui, "Size"), "e.g. 1200x800, 84mm or 6.5x4in; empty: automatic");
 }
 
-/// "990 × 723 pixels, 3.3 × 2.41 in (84 × 61 mm)".
+/// "990 × 723 pixels, 3.30 × 2.41 in (84 × 61 mm)".
 std::string dimensions(const viz::Scene& page, const ExportForm& form, float scale) {
   const double w = page.width / 96.0, h = page.height / 96.0;
-  std::array<char, 160> text{};
-  std::snprintf(text.data(), text.size(), "%.3g × %.3g in (%.0f × %.0f mm)", w, h, 25.4 * w, 25.4 * h);
-  if (form.kind != FileFormat::png) return text.data();
+  const std::string printed = viz::number(w, 3) + " × " + viz::number(h, 3) + " in (" +
+                              viz::fixed_number(25.4 * w, 0) + " × " + viz::fixed_number(25.4 * h, 0) +
+                              " mm)";
+  if (form.kind != FileFormat::png) return printed;
   const auto pixels = [scale](float side) { return grouped(viz::bitmap_side(side, scale)); };
-  return pixels(page.width) + " × " + pixels(page.height) + " pixels, " + text.data();
+  return pixels(page.width) + " × " + pixels(page.height) + " pixels, " + printed;
 }
 
 /// The file's page as it will look, and its dimensions.
@@ -165,16 +165,11 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   draw_format_lines(ui);
   if (form.kind != FileFormat::csv) draw_look_lines(ui);
   ui.field(Field::export_path, line(ui, "File"), "path of the file");
-  const Rect message = ui.next(ui.u(48));
-  if (form.state == Writing::waits) {
-    ui.paragraph("The file is written when everything is computed. Esc cancels.", message,
-                 ui.theme().text_muted, Ui::kSmall);
-  } else if (!draw_path_message(ui, message, form) && form.kind != FileFormat::csv) {
-    ui.paragraph(form.recipe ? "With its recipe, the file holds the prompt, the model's name, the edits and "
-                               "all options, so that the picture can be recreated."
-                             : "Without its recipe, the file holds only the picture.",
-                 message, ui.theme().text_muted, Ui::kSmall);
-  }
+  draw_path_message(ui, ui.next(ui.u(48)), form,
+                    form.kind == FileFormat::csv ? ""
+                    : form.recipe ? "With its recipe, the file holds the prompt, the model's name, the edits "
+                                    "and all options, so that the picture can be recreated."
+                                  : "Without its recipe, the file holds only the picture.");
   ui.end_list();
 }
 

@@ -54,9 +54,8 @@ void draw_save(Ui& ui);
 /// out the controls of the side panes.
 std::vector<Ui::Part> controls(Ui& ui, const View& view, float room);
 
-/// The message under a path in a dialog: why it cannot be written, or that the file exists. Returns whether
-/// there was one.
-bool draw_path_message(Ui& ui, const viz::Rect& rect, const FileForm& form);
+/// The message under a path in a dialog: why it cannot be written, or that the file exists; else `about`.
+void draw_path_message(Ui& ui, const viz::Rect& rect, const FileForm& form, std::string_view about = {});
 /// The button of a dialog that writes a file.
 Ui::Part write_button(Ui& ui, const std::string& label, const std::string& name, const FileForm& form,
                       Action action);
