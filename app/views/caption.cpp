@@ -82,8 +82,7 @@ std::string words_of(const model::Edits& all, const PromptRun& run, bool printed
   return text.empty() ? edits : text + "; and " + edits;
 }
 
-/// Whether the caption says what an option does: only if the picture shows it, and differs by it from the
-/// default one.
+/// Whether the caption names an option: only if it makes the picture differ from the default one.
 bool is_in_caption(const View& view, const OptionSpec& option, const ViewContext& c) {
   const OptionValue& value = c.options.value(option);
   return !option.pane_only && !option.reset_on_prompt_change && value != option.default_value &&

@@ -89,8 +89,7 @@ class Box {
   virtual std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture&) const {
     return std::nullopt;
   }
-  /// Adds to the actions of a click that selects another place what keeps its own place under the mouse, or
-  /// brings it into view.
+  /// Adds to a click's actions what keeps the clicked place under the mouse, or brings it into view.
   virtual void settle(ViewActions&, const ViewContext&, const Spot&) const {}
   virtual void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const {}
 
@@ -118,8 +117,7 @@ class RoleBox : public Box {
   int role_;
 };
 
-/// Boxes below each other. Each gets what it needs, then what is good for it, then more; those without room
-/// are left out.
+/// Boxes below each other. Each gets what it needs, then what is good, then more, or is left out.
 BoxPtr rows(std::vector<BoxPtr> boxes);
 /// Next to each other or below each other, where more of them is seen.
 BoxPtr beside(std::vector<BoxPtr> boxes);
@@ -140,8 +138,7 @@ std::unique_ptr<B> may_be_left_out(std::unique_ptr<B> box, std::string name, int
 BoxPtr notes(std::vector<std::string> lines, std::string title = {});
 /// A scale of colours with its title.
 BoxPtr legend(viz::ColorScale scale, std::string title);
-/// What a look stands for: a filled or framed patch, a line of such a width, or a scale; of none of these
-/// there are only words.
+/// What a look stands for: a filled or framed patch, a line, a scale, or none of these: only words.
 struct Swatch {
   std::string words;
   viz::Color fill{0, 0, 0, 0}, outline{0, 0, 0, 0};

@@ -50,8 +50,7 @@ inline Column note_column(std::string name, std::string unit = {}) {
 using Cell = std::variant<std::monostate, double, std::string>;
 using TableRow = std::vector<Cell>;
 
-/// A float as the number with the fewest decimal digits that reads back as it, so that no digits are shown
-/// that it does not have.
+/// A float as the number with the fewest decimal digits that reads back as it: no digits that it lacks.
 double decimal(float number);
 
 inline Cell cell_of(std::nullopt_t) {
@@ -98,8 +97,7 @@ struct Table {
   /// The column's index. Throws std::out_of_range.
   std::size_t at(std::string_view column) const;
   void add_columns(std::initializer_list<Column> more) { columns.insert(columns.end(), more); }
-  /// Appends a row; cells at its end may be left out. A column's first cell that is not empty decides whether
-  /// it has numbers or texts.
+  /// Appends a row, whose end may be left out. A column's first filled cell decides: numbers or texts.
   void add(TableRow row);
   /// Appends a fact: a text or a number; of an optional one without a value, none.
   template <class Value>

@@ -84,8 +84,7 @@ std::optional<Numbers> numbers_of(Content& it) {
   return n;
 }
 
-/// The token's own number, the copying score of a head that writes, which in layer 0 is only one, and the
-/// formula of the numbers.
+/// The token's own number, a writing head's copying score, of which layer 0 has only one, and the formula.
 std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n) {
   const bool mlp = reading_of(c).after_first_mlp;
   std::vector<std::string> words;

@@ -171,8 +171,7 @@ viz::Scene make_card(const ViewContext& c, const viz::ColorScale& scale, const T
   return card;
 }
 
-/// A row for each head and cell of its thumbnail that is not masked: of pooled cells, from which query and
-/// key on.
+/// A row for each unmasked cell of each head's thumbnail; of pooled cells, the first query and key.
 Table table(const ViewContext& c, const Thumbnails& thumbnails) {
   const int heads = c.run->run->config.n_head, rows = row_count(c), cols = col_count(c);
   const int length = c.run->run->length(), keys = key_count(*c.run);

@@ -45,8 +45,7 @@ double sum_of_row(const Pattern& pattern, int row) {
   return sum;
 }
 
-/// "; rows sum to 1", where they do: a query whose keys are all masked has weights of 0, and edits of weights
-/// change the sum.
+/// "; rows sum to 1", unless edits change the sum; of a query whose keys are all masked it is 0.
 std::string sum_words(const ViewContext& c, const Pattern& pattern) {
   constexpr double kTolerance = 1e-3;
   bool all = true, zeros = false;

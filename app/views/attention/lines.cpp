@@ -192,8 +192,7 @@ class Lines final : public Box {
   Lines(const ViewContext& c, const std::vector<Source>& sources, std::vector<viz::Link> links)
       : c_(c), sources_(sources), chart_(chart_of(c, sources, std::move(links))) {}
 
-  /// The note, and lines of some weights. Where all are about equally thin, their shades alone tell the
-  /// weights.
+  /// The note, and lines of some weights. Where all are thin, only their shades tell the weights.
   std::vector<Swatch> words(const ViewContext& c, const std::string& note) const {
     const viz::Color color = sources_.size() == 1 ? sources_.front().color : c.theme->text;
     const auto stroke = [&](double part) {

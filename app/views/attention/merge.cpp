@@ -84,8 +84,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
 
 const ListRows kRows{kPart, first_row_option("first-part", false, -1), "parts", ListKeys::pages};
 
-/// The parts' own scale: on that of their sum most would be near white. A strong part may exceed it, which
-/// the legend says.
+/// The parts' own scale, since on that of their sum most would be near white. Strong parts may exceed it.
 viz::ColorScale scale_of_parts(const Numbers& n) {
   constexpr double kStrong = 0.03;  // fraction of the values beyond the scale
   std::vector<float> values = n.merged->of.results;

@@ -28,8 +28,7 @@ ScoreTerms terms_of(const PromptRun& of, const Selection& selection, int query, 
   return terms;
 }
 
-/// The strongest key, on the difference side the one with the largest difference; without any, the strongest
-/// that has a counterpart.
+/// The strongest key, on the difference side the one with a counterpart whose weight differs most.
 int default_key(const QueryRows& rows) {
   const std::vector<float>& weights = rows.now->weights;
   const auto rank = [&](int key) {

@@ -109,8 +109,7 @@ std::optional<Numbers> numbers_of(Content& it) {
   return n;
 }
 
-/// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "ln_1 bias", "W_Q bias" (or of W_K),
-/// "edits".
+/// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "ln_1 bias", "W_Q bias", "edits".
 std::string name_of(const ScoreSource& source, bool of_key) {
   if (source.kind == Kind::head) return head_name(source.layer, source.head);
   const char* names[]{"token embedding",

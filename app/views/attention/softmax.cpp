@@ -110,8 +110,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const bool row = is_row(c), differs = c.differs();
   auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.scores.size()));
   List& list = *made;
-  // Both on one axis, so that a spike stands out from the others. Differences have their own axes, because
-  // spikes would hide the rest.
+  // Both on one axis, so that a spike stands out; of differences it would hide the rest, so they have two.
   ListLook weight{.file = "weight",
                   .digits = 4,
                   .scientific = 0.001,

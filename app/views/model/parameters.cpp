@@ -114,8 +114,7 @@ struct ModelSize {
   bool loaded = false;     ///< whether it is the model that is shown
 };
 
-/// The four sizes of GPT-2 (Radford et al. 2019) from small to large, and the shown model if it is none of
-/// them.
+/// The four sizes of GPT-2 (Radford et al. 2019), ascending, with the shown model if it is another.
 std::vector<ModelSize> sizes_of(const ViewContext& c) {
   std::vector<ModelSize> sizes{{"GPT-2 small", 12, 768, 124'439'808},
                                {"GPT-2 medium", 24, 1024, 354'823'168},

@@ -82,8 +82,7 @@ std::vector<std::pair<float, float>> ends_of(const Graph& graph,
   return ends;
 }
 
-/// From each place where a head's keys or values are read to each later one where it writes; of small weights
-/// only each key's largest.
+/// From where a head's keys or values are read to where it writes later; of small weights each key's largest.
 std::vector<Passage> passages_of(const Graph& graph, const Patterns& patterns) {
   constexpr double kSmall = 0.05;
   std::vector<Passage> passages;

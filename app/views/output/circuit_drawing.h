@@ -8,8 +8,7 @@
 #include "app/run/analyses/patterns.h"
 #include "app/views/output/layered.h"
 
-// The picture of a circuit: a level for the embeddings, for each layer's heads and for its MLP, and for the
-// logits, from the bottom up.
+// The picture of a circuit: from the bottom up the embeddings, each layer's heads and MLP, and the logits.
 namespace headscope::app {
 
 /// "L5 H1", "MLP 5", "embedding".

@@ -130,8 +130,7 @@ bool is_flow(const ViewContext& c) {
   return c.options[kMethod] == CircuitMethod::flow;
 }
 
-/// "30 edges between 14 parts keep 87 % of the metric's difference: 3.41; all edges: 3.92; none: 0.02;
-/// other edges carry: mean".
+/// "30 edges between 14 parts keep 87 % of the difference in the metric: 3.41; all edges: 3.92; none: …".
 std::string kept_words(const ViewContext& c, const Numbers& n) {
   const auto count = std::ssize(n.edges);
   std::string words =

@@ -49,8 +49,7 @@ struct AttentionMap {
   int id = 0;                         ///< of its region
 };
 
-/// One such matrix or four, as large as there is room: under one crosshair, zoomed,
-/// edited and marked together.
+/// One such matrix or four, as large as fit: under one crosshair, zoomed, edited and marked together.
 class AttentionMaps final : public RoleBox {
  public:
   /// Cells are regions of this role.

@@ -31,8 +31,7 @@ class Grid final : public RoleBox {
   std::function<void(Facts&, int row, int col)> cell_facts;
   bool moves_heads = false;              ///< arrows select the head of the row above, the column beside
   int chosen_row = -1, chosen_col = -1;  ///< the framed cell; -1: none
-  /// What cells that may have any shape want for their words, in ems; they get at most twice that. None: as
-  /// much as there is.
+  /// What cells of any shape want for their words, in ems; at most twice that is used. None: all there is.
   std::optional<viz::Point> cell;
   /// Draws over the cells. Null: nothing.
   std::function<void(Picture&, const ViewContext&, const viz::Region&)> over;
@@ -65,8 +64,7 @@ std::unique_ptr<Grid> grid_of_heads(const ViewContext& context, int role, std::v
                                     std::string quantity, std::string unit = {},
                                     std::initializer_list<const char*> others = {});
 
-/// The prompt as chips, each shaded by a number. They show the line of the list's first row, or if the list
-/// is sorted, of the chosen token.
+/// The prompt as chips, each shaded by a number, from the list's first row or else about the chosen token.
 class ShadedPrompt final : public RoleBox {
  public:
   /// `numbers`: by position; NaN or beyond their end: a chip without a colour. Ids of the regions are

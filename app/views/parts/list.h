@@ -11,8 +11,7 @@
 #include "viz/charts/table.h"
 
 // Lists: rows under headings. A picture shows as many rows as fit, a file has all of them. A view declares
-// its columns once; its picture and its file are made from that. ListRows says how keys, the wheel and the
-// scroll bar move the rows.
+// its columns once; its picture and its file are made from that. ListRows says how the rows are moved.
 namespace headscope::app {
 
 /// The scroll position of a list: its first shown row. By default -1: chosen by the view.
@@ -80,8 +79,7 @@ struct ListLook {
   float enough = 0;                        ///< width that it has before columns of less importance
   std::optional<bool> is_signed = {};      ///< bars take the colours of their signs; none: of differences
   bool hidden = false;                     ///< not in pictures; files still have it
-  /// On the difference side the numbers are differences: headings say so, and others than finite ones are
-  /// blank.
+  /// On the difference side its numbers are differences: the heading says so, and only finite ones show.
   bool differs = false;
   bool tip = true;                          ///< numbers are said at the mouse
   std::function<bool(int row)> blank = {};  ///< which cells are empty, in files too; none: no cell is
@@ -101,8 +99,7 @@ struct ListColumn : viz::TableColumn {
 template <class T>
 inline constexpr bool is_function_of_row = std::is_invocable_v<const std::remove_reference_t<T>&, int>;
 
-/// The cells of a column: a function of the row, or a range with a cell for each row that outlives the list
-/// (a temporary does not).
+/// The cells of a column: a function of the row, or a range with one for each row, which is no temporary.
 template <class T>
 concept ListCells = is_function_of_row<T> || std::ranges::borrowed_range<T>;
 
@@ -115,24 +112,20 @@ class List final : public RoleBox {
   List(const ViewContext& context, int role, int count);
   List(List&&) = default;
 
-  /// What a row is about: from it follow the words at the mouse, a click and the commands. Null, or an empty
-  /// Ref: nothing.
+  /// What a row is about, for its words, click and commands. Null, or an empty Ref: nothing.
   std::function<Ref(int row)> refers_to;
   /// Facts about a row in addition to its numbers.
   std::function<void(Facts&, int row)> row_facts;
-  /// What a click on a row does, and with Shift an arrow to it from the marked row; null: it selects what the
-  /// row is about.
+  /// What a click on a row, or an arrow to it with Shift, does; null: it selects what the row is about.
   std::function<ViewActions(const ViewContext&, int row)> on_click;
-  /// Unless a first row is chosen, the list begins where this row is seen; -1: of rows that are not sorted
-  /// where the strongest is.
+  /// The row in sight unless a first row is chosen; -1: of rows that are not sorted, the strongest.
   int kept = -1;
   // Ems: with less it stands below other boxes, not next to them; all columns have room; it gains nothing.
   float least_width = 12, good_width = 30, most_width = std::numeric_limits<float>::infinity();
   bool may_be_cut = false;  ///< without a scroll position, too, rows but the marked one may be left out
   int least_rows = 0;       ///< below which it is too low; 0: three lines are enough, whatever they are
 
-  /// Sorts the rows by these numbers, the largest first unless they are rising. Their strengths, if they
-  /// have any, then say nothing.
+  /// Sorts the rows by these numbers, whatever their strengths.
   template <ListCells Cells>
   void order_by(Cells&& numbers, bool descending = true) {
     if (rows_ != nullptr && rows_->first_number == 0) table.row_names = "rows", table.first_number = 1;

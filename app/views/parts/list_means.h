@@ -6,8 +6,7 @@
 #include "app/views/table_fold.h"
 #include "app/views/view.h"
 
-// Means of a view's numbers over the prompts of a list, in place of those of the shown prompt: any view's
-// table is folded.
+// Means of a view's numbers over the prompts of a list: any view's table is folded.
 namespace headscope::app {
 
 /// Whether views show the mean over the open list instead of the shown prompt; one switch for all of them.

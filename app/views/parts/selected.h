@@ -25,8 +25,7 @@ std::optional<TokenRef> guess_other_than(const ViewContext& context, const Token
 int compared_query(const ViewContext& context);
 /// The positions of a selection in the run's baseline; -1: without a counterpart, or not selected.
 Selection in_baseline(Selection selection, const PromptRun& run);
-/// The selected query's weights in a pattern, up to the last key that it sees and at least itself; empty for
-/// null.
+/// The selected query's weights in a pattern, up to itself or the last key that it sees; empty for null.
 std::span<const float> weights_of_query(const ViewContext& context, const Pattern* pattern);
 
 /// The selected query, for landmarks.
