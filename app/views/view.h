@@ -89,6 +89,8 @@ struct ViewContext {
     return of == Side::difference && differs && question.has_difference() ? question.difference() : question;
   }
   bool differs() const { return side == Side::difference; }
+  /// The model's; there must be a run.
+  const model::Config& config() const { return run->run->config; }
   /// Why a question has no answer; empty while it may still get one.
   std::string failure(const Question& question) const;
   /// The baseline, if the run or the difference is shown; null: none.
@@ -205,6 +207,8 @@ struct Facts {
 
   /// Adds words; nothing if they are empty.
   void say(std::string words, Fact::Location location = Fact::Location::both);
+  /// Adds words to the tooltip alone.
+  void tip(std::string words) { say(std::move(words), Fact::Location::tooltip); }
   /// Adds a value that is copied as shown.
   void value(std::string label, std::string value, Fact::Location location = Fact::Location::both);
   /// Adds a number, with all its digits in the menu; it may be given a unit, or be written in another way.

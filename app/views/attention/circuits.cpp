@@ -91,7 +91,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n) {
   if (n.tokens)
     words.push_back("“" + label_of(c, n.tokens->own.id) +
                     "” itself: " + viz::number(double{n.tokens->own.logit}, 3) + ", rank " +
-                    grouped(n.tokens->own_rank + 1) + " of " + grouped(c.run->run->config.vocab_size));
+                    grouped(n.tokens->own_rank + 1) + " of " + grouped(c.config().vocab_size));
   if (n.copying)
     words.push_back("copying score " +
                     (std::isnan(n.copying->score) ? "none" : viz::number(n.copying->score, 3)) +
@@ -101,8 +101,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n) {
   const std::string token = mlp ? "x[token]" : "W_E[token]";
   const std::string read = c.options[kNormalized] ? "ln_1(" + token + ")" : token + " × ln_1's gain";
   const std::string scores = "scores = " + read + " W_Q · " + read + " W_K × " +
-                             scale_factor(c.run->run->config, c.selection.layer) +
-                             ", without biases and positions";
+                             scale_factor(c.config(), c.selection.layer) + ", without biases and positions";
   const std::string logits =
       "logits = " + read + " W_V W_O W_U, with ln_f's gain; without biases, positions and ln_f's scale";
   words.push_back((c.options[kCircuit] == Circuit::ov ? logits : scores) +

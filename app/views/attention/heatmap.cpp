@@ -115,10 +115,9 @@ void add_cell_facts(Facts& facts, const ViewContext& c, const Pattern& pattern, 
   if (c.differs() || !std::isfinite(weight)) return;
   const double part =
       static_cast<double>(weight) / (c.options[kCells] == Cells::values ? sum_of_row(pattern, query) : 1);
-  facts.say((std::isfinite(part) ? percent(part) + " of " + std::string(words.whole) + ", " : "") + "rank " +
-                std::to_string(rank_of(pattern, query, key)) + " of " +
-                std::to_string(pattern.masked.count_of(query)),
-            Fact::Location::tooltip);
+  facts.tip((std::isfinite(part) ? percent(part) + " of " + std::string(words.whole) + ", " : "") + "rank " +
+            std::to_string(rank_of(pattern, query, key)) + " of " +
+            std::to_string(pattern.masked.count_of(query)));
 }
 
 void declare(Content& it) {

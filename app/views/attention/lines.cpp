@@ -55,7 +55,7 @@ std::size_t most_heads(const ViewContext& c) {
 
 bool has_head(const ViewContext& c, int number) {
   const auto [layer, head] = head_of_number(number);
-  return layer < c.run->run->config.n_layer && head < c.run->run->config.n_head;
+  return layer < c.config().n_layer && head < c.config().n_head;
 }
 
 /// The heads of the option that the model has, as many as are drawn; else the chosen one.
@@ -304,7 +304,7 @@ std::string arcs_problem(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   for (const int number : c.options[kLineHeads])
     if (const auto [layer, head] = head_of_number(number); !has_head(c, number))
       return "there is no head " + head_name(layer, head) + ": the model has " +
@@ -367,7 +367,7 @@ ViewActions toggle_head(const ViewContext& c, int) {
 ViewActions whole_layer(const ViewContext& c, int) {
   if (!c.run) return {};
   std::vector<int> heads;
-  for (int head = 0; head < c.run->run->config.n_head && heads.size() < most_heads(c); ++head)
+  for (int head = 0; head < c.config().n_head && heads.size() < most_heads(c); ++head)
     heads.push_back(head_number(c.selection.layer, head));
   if (heads == c.options[kLineHeads]) heads.clear();
   return {SetOption{&kLineHeads, std::move(heads)}};

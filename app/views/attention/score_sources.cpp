@@ -229,7 +229,7 @@ void add_product(Facts& facts, const ViewContext& c, const Numbers& n, const Ref
     facts.say(viz::fixed_number(100 * value / of.sum(), 1) + " % of the sum");
   if (of_key == kAll) return;
   if (const Kind kind = of.sources[of_key].kind; kind == Kind::norm_bias || kind == Kind::own_bias)
-    facts.say("the same for every key: no effect on the weight", Fact::Location::tooltip);
+    facts.tip("the same for every key: no effect on the weight");
 }
 
 /// A row for each pair, or for each part on one side with all of the other.
@@ -254,7 +254,7 @@ Table table(const ViewContext& c, const Numbers& n) {
   add_head_facts(result, c);
   add_query_facts(result, c);
   add_token_facts(result, c.run->tokens, "key", n.terms.key);
-  result.about("scale", c.run->run->config.attention_scale(n.terms.layer));
+  result.about("scale", c.config().attention_scale(n.terms.layer));
   result.fact(value, of.score);
   result.fact("sum", of.sum());
   result.fact("rounding error", of.rounding_error());

@@ -53,7 +53,7 @@ void set_scores(Numbers& n, std::vector<float> scores, double factor) {
 Numbers numbers_of_row(const ViewContext& c, const SoftmaxRow& row) {
   Numbers n;
   const double factor = c.options[kScale];
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   n.title = "Softmax of " + head_title(c, c.selection.layer, c.selection.head) + ", query " +
             token_name(c.run->tokens, c.selection.query);
   // Edited scores, before they are scaled.
@@ -108,8 +108,7 @@ const ListRows kRows{kRow, first_row_option("first-score", true, -1), "keys", Li
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const bool row = is_row(c), differs = c.differs();
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.scores.size()));
-  List& list = *made;
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.scores.size()));
   // Both on one axis, so that a spike stands out; of differences it would hide the rest, so they have two.
   ListLook weight{.file = "weight",
                   .digits = 4,
@@ -122,22 +121,22 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     weight.high =
         viz::round_limit(double{std::max(std::ranges::max(n.weights), std::ranges::max(n.unscaled))});
   if (row) {
-    list.refers_to = [](int key) { return Ref{.key = key}; };
-    list.text("key", 9, n.names, {.heading = c.theme->key});
-    list.file(key_column("key"), [](int key) { return key; });
-    list.file(note_column("key token"), c.run->tokens.labels);
+    list->refers_to = [](int key) { return Ref{.key = key}; };
+    list->text("key", 9, n.names, {.heading = c.theme->key});
+    list->file(key_column("key"), [](int key) { return key; });
+    list->file(note_column("key token"), c.run->tokens.labels);
   } else {
-    list.text("score of", 9, n.names, {.file = "scores"});
+    list->text("score of", 9, n.names, {.file = "scores"});
   }
-  list.bar("score", 6, n.scores, {.file = "score", .is_signed = true, .differs = true});
-  list.bar("× " + viz::number(n.scale, 3), 5, n.scaled,
-           {.file = "scaled", .is_signed = true, .hidden = n.scale == 1, .differs = true});
-  list.bar("weight", 8, n.weights, weight);
-  if (!row) return made;
-  arrange_keys(list, c, n.weights);
+  list->bar("score", 6, n.scores, {.file = "score", .is_signed = true, .differs = true});
+  list->bar("× " + viz::number(n.scale, 3), 5, n.scaled,
+            {.file = "scaled", .is_signed = true, .hidden = n.scale == 1, .differs = true});
+  list->bar("weight", 8, n.weights, weight);
+  if (!row) return list;
+  arrange_keys(*list, c, n.weights);
   weight.file = "unscaled";
-  list.bar("unscaled", 7, n.unscaled, weight);
-  return made;
+  list->bar("unscaled", 7, n.unscaled, weight);
+  return list;
 }
 
 std::string summary(const ViewContext& c, const Numbers& n) {

@@ -61,7 +61,7 @@ CircuitCut cut_of(const ViewContext& c) {
 
 /// The means of a list that such edges carry, which have to be known first. There must be a run.
 MeansOverList means_of(const ViewContext& c) {
-  return CutOf::means_over(over_list(c), c.run->run->config);
+  return CutOf::means_over(over_list(c), c.config());
 }
 
 /// Nothing until it is known which tokens are measured.

@@ -303,9 +303,8 @@ class Flow final : public Box {
     if (!mlp) return;
     // How its number relates to the one that Attribution shows.
     const double direct = column.position == graph.target ? n_.flow->direct_mlps[item.layer] : 0;
-    facts.say(rounded(direct) + " directly, as in Attribution, and " + rounded(value - direct) +
-                  " through later attention" + (n_.flow->edited ? " and edits" : ""),
-              Fact::Location::tooltip);
+    facts.tip(rounded(direct) + " directly, as in Attribution, and " + rounded(value - direct) +
+              " through later attention" + (n_.flow->edited ? " and edits" : ""));
   }
 
   const Numbers& n_;

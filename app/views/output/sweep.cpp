@@ -187,39 +187,38 @@ std::unique_ptr<Grid> grid_of(Content& it, const Swept& swept) {
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Swept& swept) {
   const bool neurons = swept.question.over == SweepOver::neurons;
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(swept.cells.size()));
-  List& list = *made;
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(swept.cells.size()));
   const auto cell = [&](int row) { return swept.cells[static_cast<std::size_t>(row)]; };
   const auto lacks_edit = [&swept, cell](int row) {
     return !swept.question.has_edits(swept.place(cell(row)));
   };
-  list.refers_to = [&swept, cell](int row) { return ref_to(swept, cell(row)); };
-  list.row_facts = [&, cell](Facts& facts, int row) { say_cell(facts, c, swept, cell(row)); };
-  list.text(neurons ? "neuron" : "MLP", 9, [&, cell](int row) {
+  list->refers_to = [&swept, cell](int row) { return ref_to(swept, cell(row)); };
+  list->row_facts = [&, cell](Facts& facts, int row) { say_cell(facts, c, swept, cell(row)); };
+  list->text(neurons ? "neuron" : "MLP", 9, [&, cell](int row) {
     return part_name(swept.place(cell(row))) + (swept.is_applied(cell(row)) ? "  •" : "");
   });
-  list.bar(change_name(swept.measured.metric), 8,
-           [&swept, cell](int row) { return swept.difference(cell(row)); },
-           {.digits = 4,
-            .scientific = 1e-4,
-            .rounds = true,
-            .axis = true,
-            .most = 40 * c.font_size,
-            .is_signed = swept.measured.metric != Metric::divergence,
-            .tip = false,
-            .blank = [&swept, cell, lacks_edit](int row) {
-              return !swept.is_known(cell(row)) || lacks_edit(row);
-            }});
-  if (!neurons) list.rank_by([&swept, cell](int row) { return swept.difference(cell(row)); });
+  list->bar(change_name(swept.measured.metric), 8,
+            [&swept, cell](int row) { return swept.difference(cell(row)); },
+            {.digits = 4,
+             .scientific = 1e-4,
+             .rounds = true,
+             .axis = true,
+             .most = 40 * c.font_size,
+             .is_signed = swept.measured.metric != Metric::divergence,
+             .tip = false,
+             .blank = [&swept, cell, lacks_edit](int row) {
+               return !swept.is_known(cell(row)) || lacks_edit(row);
+             }});
+  if (!neurons) list->rank_by([&swept, cell](int row) { return swept.difference(cell(row)); });
   if (swept.is_estimated())
-    list.number(
+    list->number(
         "estimate", 5, [&swept, cell](int row) { return swept.estimate(cell(row)); },
         {.color = c.theme->text_muted, .digits = 4, .scientific = 1e-4, .tip = false, .blank = lacks_edit});
   if (neurons)
-    list.table.row_names = "strongest neurons";
+    list->table.row_names = "strongest neurons";
   else if (c.in_pane)  // a figure is not about the selected layer
-    list.table.marked = std::min(c.selection.layer, swept.sweep->layers - 1);
-  return made;
+    list->table.marked = std::min(c.selection.layer, swept.sweep->layers - 1);
+  return list;
 }
 
 // ---- gestures ----

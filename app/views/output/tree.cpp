@@ -78,7 +78,7 @@ Tree in_order(Tree tree) {
 Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* drawn) {
   const std::vector<int>& prompt = c.run->run->tokens;
   Tree tree;
-  tree.full = std::ssize(prompt) >= c.run->run->config.n_ctx || c.run->tokens.length() > std::ssize(prompt);
+  tree.full = std::ssize(prompt) >= c.config().n_ctx || c.run->tokens.length() > std::ssize(prompt);
   const std::vector<const TriedText*> tries =
       c.tries ? tries_of(*c.tries, prompt) : std::vector<const TriedText*>();
   tree.root_tokens = static_cast<int>(prompt.size());
@@ -323,11 +323,11 @@ void say_node(Facts& facts, const ViewContext& c, const Tree& tree, int node) {
   std::string text = left_out > 0 ? "…" : "";
   for (const int i : std::span(path).subspan(left_out)) text += label_of(c, tree.nodes[i].id);
   facts.say(words_of(tree.nodes[node].source));
-  facts.say(text, Fact::Location::tooltip);
+  facts.tip(text);
   if (const double p = tree.nodes[node].probability; !std::isnan(p)) facts.number("probability", p);
   if (const ViewActions actions = go_to(c, tree, node); !actions.empty()) {
     facts.commands.push_back({"End the prompt here", actions});
-    facts.say("click to end the prompt here", Fact::Location::tooltip);
+    facts.tip("click to end the prompt here");
   }
   facts.copy("the text up to here", c.run->model->tokenizer->decode(ids_of(c, tree, node)));
 }

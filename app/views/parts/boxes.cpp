@@ -105,7 +105,7 @@ void Grid::paint(Picture& picture, const ViewContext& c) const {
 
 void Grid::say(Facts& facts, const ViewContext& c, const viz::Region&, int row, int col) const {
   if (const float value = number(row, col); !quantity.empty() && std::isnan(value))
-    facts.say("none", Fact::Location::tooltip);
+    facts.tip("none");
   else if (!quantity.empty())
     facts.number(difference_prefix(c) + quantity, value).unit = unit;
   if (cell_facts) cell_facts(facts, row, col);
@@ -114,15 +114,14 @@ void Grid::say(Facts& facts, const ViewContext& c, const viz::Region&, int row, 
 std::optional<ViewActions> Grid::on(const ViewContext& c, const Spot*, const Gesture& gesture) const {
   if (gesture.kind != Gesture::Kind::key || !moves_heads || gesture.modifiers.shift) return std::nullopt;
   if (gesture.key == Key::home) return ViewActions{SelectHead{c.selection.layer, 0}};
-  if (gesture.key == Key::end)
-    return ViewActions{SelectHead{c.selection.layer, c.run->run->config.n_head - 1}};
+  if (gesture.key == Key::end) return ViewActions{SelectHead{c.selection.layer, c.config().n_head - 1}};
   return arrows({1, 0}, MoveHead{0, 1})(c, gesture);
 }
 
 std::unique_ptr<Grid> grid_of_heads(const ViewContext& c, int role, std::vector<float> numbers,
                                     std::string quantity, std::string unit,
                                     std::initializer_list<const char*> others) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   std::vector<std::string> layers, heads;
   for (int layer = 0; layer < config.n_layer; ++layer) layers.push_back("L" + std::to_string(layer));
   for (int head = 0; head < config.n_head; ++head) heads.push_back("H" + std::to_string(head));

@@ -83,11 +83,10 @@ Ref ref_of(const TableFold& fold, int row) {
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Means& means) {
   const TableFold& fold = means.fold;
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(fold.rows().size()));
-  List& list = *made;
-  list.refers_to = [&fold](int row) { return ref_of(fold, row); };
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(fold.rows().size()));
+  list->refers_to = [&fold](int row) { return ref_of(fold, row); };
   for (std::size_t i = 0; i < fold.keys().size(); ++i)
-    list.text(fold.keys()[i].name, 9, [&fold, i](int row) { return key_text(fold.rows()[row].keys[i]); });
+    list->text(fold.keys()[i].name, 9, [&fold, i](int row) { return key_text(fold.rows()[row].keys[i]); });
   int importance = 8;
   for (const std::size_t number : means.numbers) {
     const Column& column = fold.values()[number];
@@ -100,23 +99,23 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Means& means) {
                         .tip = false,
                         .blank = [&means, number](int row) { return means.at(row, number).count == 0; }};
     if (importance == 8)
-      list.bar(heading, importance, mean, look);
+      list->bar(heading, importance, mean, look);
     else
-      list.number(heading, std::max(1, importance), mean, look);
-    list.number("±", std::max(1, importance - 1),
-                [&means, number](int row) { return means.at(row, number).standard_error(); },
-                {.color = c.theme->text_muted, .tip = false, .blank = [&means, number](int row) {
-                   return means.at(row, number).count < 2;
-                 }});
+      list->number(heading, std::max(1, importance), mean, look);
+    list->number("±", std::max(1, importance - 1),
+                 [&means, number](int row) { return means.at(row, number).standard_error(); },
+                 {.color = c.theme->text_muted, .tip = false, .blank = [&means, number](int row) {
+                    return means.at(row, number).count < 2;
+                  }});
     importance -= 2;
   }
   const auto strongest = [&means](int row) -> const Tally& { return means.at(row, means.numbers.front()); };
   if (means.lacks_rows())
-    list.number("prompts", 3, [strongest](int row) { return strongest(row).count; },
-                {.digits = 0, .tip = false});
+    list->number("prompts", 3, [strongest](int row) { return strongest(row).count; },
+                 {.digits = 0, .tip = false});
   if (!fold.ranked_by().empty())
-    list.order_by([strongest](int row) { return std::abs(strongest(row).value()); });
-  return made;
+    list->order_by([strongest](int row) { return std::abs(strongest(row).value()); });
+  return list;
 }
 
 void add_row_facts(Facts& facts, const Means& means, int row) {
