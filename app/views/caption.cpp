@@ -91,11 +91,6 @@ bool is_in_caption(const View& view, const OptionSpec& option, const ViewContext
          !(view.shown_heads && option.heads);
 }
 
-std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
-}
-
 /// "L5 H1, L9 H6", or "40 of them".
 std::string list_words(const OptionSpec& option, const std::vector<int>& list) {
   constexpr std::size_t kMany = 12;
@@ -153,7 +148,7 @@ std::string caption(const View& view, const ViewContext& c) {
   if (const auto& weights = c.run->model->transformer;
       weights && weights->precision() != model::Precision::f32)
     text += " in " + std::string(name_of(weights->precision()));
-  const bool of_run = !(view.of_model && view.of_model(c));
+  const bool of_run = !view.is_of_model(c);
   const std::string prompt = quoted_prompt(*c.run, c.printed);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
   const bool over_list = view.over_list.is_in(c.options);
@@ -191,19 +186,14 @@ std::string caption(const View& view, const ViewContext& c) {
 
 float caption_height(const std::string& words, float width, const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const auto lines = static_cast<float>(caption_lines(words, width, c).size());
+  const auto lines = static_cast<float>(small_lines(c, words, width - 2 * margin(c)).size());
   return std::ceil(lines * style.line(style.small()) + margin(c));
 }
 
 Picture with_caption(Picture picture, const std::string& words, const ViewContext& c) {
-  const viz::Style style = style_of(c);
   viz::Scene& scene = picture.scene;
-  const float line = style.line(style.small());
-  float middle = scene.height + line / 2;
-  for (const std::string& text : caption_lines(words, scene.width, c)) {
-    viz::add_label(scene, style, text, {margin(c), middle}, style.small(), c.theme->text_muted);
-    middle += line;
-  }
+  const float m = margin(c);
+  paint_small_lines(scene, c, small_lines(c, words, scene.width - 2 * m), {m, scene.height});
   scene.height += caption_height(words, scene.width, c);
   return picture;
 }

@@ -56,10 +56,8 @@ struct Spot {
 class Box {
  public:
   Box() = default;
-  Box(Box&&) = default;
   Box(const Box&) = delete;
   Box& operator=(const Box&) = delete;
-  Box& operator=(Box&&) = delete;
   virtual ~Box() = default;
 
   /// What it is called where it is left out for want of room: "the list". Empty: it never is.
@@ -104,8 +102,7 @@ class RoleBox : public Box {
   explicit RoleBox(int role) : role_(role) {}
   std::optional<Ref> ref_at(const Spot& at) const override;
   /// Frames cells, or the whole region where all of it is about this.
-  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
-             const Ref& ref) const override;
+  void frame(viz::Scene&, const ViewContext&, const Picture&, const Ref&) const override;
   void add_facts(Facts& facts, const ViewContext& context, const Spot& at) const override;
 
  protected:
@@ -164,8 +161,8 @@ struct DrawnPlaces {
 BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, DrawnPlaces places = {});
 BoxPtr custom(Wish width, Wish height, Paint paint, DrawnPlaces places = {});
 
-/// What keys mean; nothing: this one has no meaning of its own.
-using ViewKeys = std::function<std::optional<ViewActions>(const ViewContext&, const Gesture&)>;
+/// What a gesture means, with the place under the mouse; nothing: it has no meaning of its own.
+using OnGesture = std::function<std::optional<ViewActions>(const ViewContext&, const Spot*, const Gesture&)>;
 
 /// What a view shows.
 class Content {
@@ -180,7 +177,7 @@ class Content {
   bool says_difference = false;  ///< the title says so itself
   bool titled_in_pane = true;    ///< false: its pane says what it is
   BoxPtr body;
-  /// The numbers, all digits. Null: those of the body's list.
+  /// The numbers, all digits. Null: it has none.
   std::function<Table()> table;
   /// What is said of a place, and done there, in addition; of an item, all of it.
   std::function<void(Facts&, const Ref&)> place_facts;
@@ -188,9 +185,7 @@ class Content {
   std::function<ViewActions(const ViewContext&, const Ref&)> choose;
   /// Facts in addition to those of the boxes.
   std::function<void(Facts&, const ViewContext&, const Spot&)> facts;
-  ViewKeys keys;  ///< other than what they mean in the boxes
-  /// What a gesture means other than what the boxes say; nothing for other gestures.
-  std::function<std::optional<ViewActions>(const ViewContext&, const Spot*, const Gesture&)> on;
+  OnGesture on;  ///< before the boxes
 
   bool shows() const { return message.empty() && body != nullptr; }
   /// Scroll positions besides those of the boxes.

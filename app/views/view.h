@@ -244,20 +244,23 @@ struct Scroll {
 
 /// A part of a view's picture that a tour can point at: the regions of a role, or what else is said of them.
 struct Landmark {
-  /// A number that the context has, or always the same; below 0: it is nowhere.
-  struct Index : std::function<int(const ViewContext&)> {
-    using function::function;
-    Index(int always) : function([always](const ViewContext&) { return always; }) {}  // NOLINT
-  };
+  /// A number that the context has, see `always`; below 0: it is nowhere. Null: whatever it is.
+  using Index = int (*)(const ViewContext&);
   std::string_view name;  ///< in a tour's file: "query row"
   int role = 0;
-  Index id = {};        ///< of the regions
-  Index row = {};       ///< of the cells; of vectors their kind, see viz::VectorStrip::row
-  Index col = {};       ///< of the cells
-  Index position = {};  ///< of the cells, in regions with a row or else a column for each
+  Index id = nullptr;        ///< of the regions
+  Index row = nullptr;       ///< of the cells; of vectors their kind, see viz::VectorStrip::row
+  Index col = nullptr;       ///< of the cells
+  Index position = nullptr;  ///< of the cells, in regions with a row or else a column for each
   /// The rectangle around all of it that is in sight; nothing if nothing is.
   std::optional<viz::Rect> find(const ViewContext& context, const Picture& picture) const;
 };
+
+/// The same index in every context.
+template <auto kIndex>
+int always(const ViewContext&) {
+  return static_cast<int>(kIndex);
+}
 
 /// A command with keys, and with a button if it has a label.
 struct KeyCommand {
@@ -318,10 +321,10 @@ struct View {
   std::vector<KeyCommand> commands;
   std::vector<Landmark> landmarks;  ///< what a tour can point at, besides the whole pane
   /// What it shows, computed once; the frame makes all below of it.
-  std::function<void(Content&)> declare;
+  void (*declare)(Content&) = nullptr;
   bool draws_again = true;  ///< false: its content depends on the picture's width
   /// Menu lines outside all regions and for the menu key: about selection and picture. Null: none.
-  std::function<std::vector<MenuLine>(const ViewContext&)> menu;
+  std::vector<MenuLine> (*menu)(const ViewContext&) = nullptr;
 
   Picture build(const ViewContext& context) const;
   /// Its picture from the content of another one, on another page; a new one if that is null or impossible.
@@ -357,8 +360,10 @@ struct View {
   /// The capabilities it needs of the model. If the model lacks one, the view gets no run: see `on_side`.
   Capability needs = Capability::weights;
   bool can_be_made_of(Capability there) const { return has_all(there, needs); }
-  /// Why an option's value is not possible with this model, for the command line: one sentence, or empty.
-  std::function<std::string(const ViewContext&)> refuse;
+  /// Why an option's value is not possible with this model, one sentence, or empty; see `refusal`.
+  std::string (*refuse)(const ViewContext&) = nullptr;
+  /// Why the picture is not possible, for the command line: `refuse`, or a token unknown to the model.
+  std::string refusal(const ViewContext& context) const;
   struct {
     bool prompt = true;
     bool head = false;
@@ -370,9 +375,12 @@ struct View {
   /// The heads that the picture shows, named in its caption in place of the selected one and of options that
   /// are lists of heads. Null: the selected one.
   std::string (*shown_heads)(const ViewContext&) = nullptr;
-  /// Whether the picture, with the current options, shows the model alone; its caption then names no prompt.
-  /// Null: as `caption` says.
-  std::function<bool(const ViewContext&)> of_model;
+  /// Whether a prompt's picture, with the current options, shows the model alone. Null: as `caption` says.
+  bool (*of_model)(const ViewContext&) = nullptr;
+  /// Whether it does, or shows a list of prompts; its caption then names no prompt.
+  bool is_of_model(const ViewContext& context) const {
+    return over_list.is_in(context.options) || (of_model != nullptr ? of_model(context) : !caption.prompt);
+  }
   /// Whether the picture, with the current options, also uses the baseline; its caption then names it. Null:
   /// on the difference side only.
   bool (*on_baseline)(const ViewContext&) = nullptr;

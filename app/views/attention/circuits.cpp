@@ -92,12 +92,10 @@ std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n) {
     words.push_back("“" + label_of(c, n.tokens->own.id) +
                     "” itself: " + viz::number(double{n.tokens->own.logit}, 3) + ", rank " +
                     grouped(n.tokens->own_rank + 1) + " of " + grouped(c.config().vocab_size));
+  const char* by = c.selection.layer == 0 ? "" : mlp ? " (through MLP 0)" : " (plain embeddings)";
   if (n.copying)
     words.push_back("copying score " +
-                    (std::isnan(n.copying->score) ? "none" : viz::number(n.copying->score, 3)) +
-                    (c.selection.layer == 0 ? ""
-                     : mlp                  ? " (through MLP 0)"
-                                            : " (plain embeddings)"));
+                    (std::isnan(n.copying->score) ? "none" : viz::number(n.copying->score, 3)) + by);
   const std::string token = mlp ? "x[token]" : "W_E[token]";
   const std::string read = c.options[kNormalized] ? "ln_1(" + token + ")" : token + " × ln_1's gain";
   const std::string scores = "scores = " + read + " W_Q · " + read + " W_K × " +

@@ -144,8 +144,8 @@ std::string detail_of(const ViewContext& c, const Numbers& n) {
 
 /// A row for each head.
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
-  Table result = list.exported();
-  result.ranked_by = difference_column_prefix(c) + std::string(kind_of(c.options[kMetric]).name);
+  const std::string metric(kind_of(c.options[kMetric]).name);
+  Table result = list.exported(difference_column_prefix(c) + metric);
   if (n.list != nullptr) {
     result.fact("prompts", n.list->done - n.list->skipped);
     result.fact("skipped prompts", n.list->skipped);

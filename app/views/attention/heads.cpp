@@ -25,12 +25,6 @@ const Thumbnail* thumbnail_of(const Thumbnails& thumbnails, int index) {
   return index < thumbnails.done ? thumbnails.of_head[index].get() : nullptr;
 }
 
-/// The previous run's thumbnail, shown while this run's is pending; null if its size differs.
-const Thumbnail* previous_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
-  const Thumbnail* t = thumbnails.of_head[index].get();
-  return t && t->rows == row_count(c) && t->cols == col_count(c) ? t : nullptr;
-}
-
 /// One scale for all heads, so that they can be compared.
 viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
   const viz::ValueRange all = viz::united(range_of_heads(thumbnails, c.options), common_range(c));
@@ -316,7 +310,9 @@ class Maps final : public Box {
       const viz::Rect rect = tiles_.rect_of(layer, head);
       if (!rect.overlaps(tiles_.shown())) continue;
       const Thumbnail* own = thumbnail_of(thumbnails_, index);
-      const Thumbnail* t = own ? own : previous_of(c, thumbnails_, index);
+      // While it is pending, the previous run's if its size is the same.
+      const Thumbnail* t = own ? own : thumbnails_.of_head[index].get();
+      if (t && (t->rows != row_count(c) || t->cols != col_count(c))) t = nullptr;
       const int rows = t ? t->rows : 1, cols = t ? t->cols : 1;
       picture.regions.push_back(map_region(tiles_, layer, head, rows, cols));
       if (!t) {

@@ -55,10 +55,8 @@ std::string sum_words(const ViewContext& c, const Pattern& pattern) {
     all &= sum == 0 || std::abs(sum - 1) < kTolerance;
   }
   const PatternFile* file = c.run->model->patterns.get();
-  return std::string(!all    ? ""
-                     : zeros ? "; rows sum to 1 or 0"
-                             : "; rows sum to 1") +
-         (file ? "; " + file->mask_words() : "");
+  const std::string sums = !all ? "" : zeros ? "; rows sum to 1 or 0" : "; rows sum to 1";
+  return sums + (file ? "; " + file->mask_words() : "");
 }
 
 Words words_of(const ViewContext& c, const Pattern& pattern) {
@@ -71,7 +69,7 @@ Words words_of(const ViewContext& c, const Pattern& pattern) {
     case Cells::values:
       return {"What " + name + " writes from each key",
               std::string("norm of weight × value through W_O") +
-                  (one && is_edited_output(c, layer, head) ? "; before the edit" : ""),
+                  (one && output_factor(c, layer, head) != 1 ? "; before the edit" : ""),
               "norm", "the row's sum"};
     case Cells::rollout:
       return {"Attention rollout through L" + std::to_string(layer), "rollout" + sum_words(c, pattern),

@@ -1,7 +1,6 @@
 #include <tuple>
 
 #include "app/views/parts/parts.h"
-#include "viz/charts/curves.h"
 #include "viz/charts/links.h"
 #include "viz/scene/dashes.h"
 
@@ -93,13 +92,12 @@ std::vector<Source> sources_of(Content& it) {
     const auto pattern = several ? need_of_heads(it, head) : it.need(head);
     const std::string name = several ? name_of_heads(c) : head_name(head.layer, head.head);
     all &= pattern != nullptr;
-    for (const float sign : {1.F, -1.F})
-      if (all && (sign > 0 || c.differs()))
-        sources.push_back({name,
-                           name + (!c.differs() ? ""
-                                   : sign > 0   ? " more"
-                                                : " less"),
-                           color_of(c, sources.size()), static_cast<int>(sources.size()), pattern, sign});
+    const auto add = [&](const char* direction, float sign) {
+      sources.push_back({name, name + direction, color_of(c, sources.size()),
+                         static_cast<int>(sources.size()), pattern, sign});
+    };
+    if (all) add(c.differs() ? " more" : "", 1);
+    if (all && c.differs()) add(" less", -1);
   }
   return all ? sources : std::vector<Source>();
 }
@@ -241,14 +239,13 @@ class Lines final : public Box {
       std::size_t named = 0;
       for (auto link = links.rbegin(); link != links.rend() && named < kNamed; ++link)
         if (link->series == static_cast<int>(s))
-          words += (named++ > 0      ? ", "
-                    : ref.query >= 0 ? " to key "
-                                     : " from query ") +
+          words += (named++ > 0 ? ", " : "") +
                    (ref.query >= 0 ? token_name(key_tokens(*c.run), link->to)
                                    : token_name(c.run->tokens, link->from)) +
                    " " + viz::number(static_cast<double>(link->weight), 3);
-      if (named == 0) words = " nothing at or above " + plain(c_.options[kThreshold]);
-      facts.say(sources_[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
+      const char* end = ref.query >= 0 ? "to key " : "from query ";
+      words = named > 0 ? end + words : "nothing at or above " + plain(c_.options[kThreshold]);
+      facts.say(sources_[s].name + ": " + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
     }
   }
   std::optional<ViewActions> on(const ViewContext& c, const Spot* at, const Gesture& gesture) const override {

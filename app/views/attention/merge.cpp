@@ -152,9 +152,9 @@ void declare(Content& it) {
   auto list = list_of(c, n);
   std::vector<Swatch> scales = list->scales();
   scales.push_back({.words = "sum", .scale = strip_scale(n.sum())});
-  it.keys = arrows({0, 1});
+  it.on = arrows({0, 1});
   it.table = [&c, &n, &list = *list] {
-    Table result = list.exported(static_cast<int>(n.names.size()));
+    Table result = list.exported("", static_cast<int>(n.names.size()));
     result.about("layer", c.selection.layer);
     add_query_facts(result, c);
     return result;
@@ -171,7 +171,7 @@ View view() {
   view.options = {&kLargestFirst, &kRows.first};
   view.caption.head = true;
   view.landmarks = {{"head", kPart, [](const ViewContext& c) { return c.selection.head; }},
-                    {"residual stream", kStrip, kAfter}};
+                    {"residual stream", kStrip, always<kAfter>}};
   return view;
 }
 

@@ -119,7 +119,7 @@ void declare(Content& it) {
     };
     return box;
   };
-  it.keys = arrows({0, 1});
+  it.on = arrows({0, 1});
   it.body = rows(boxes(may_be_left_out(part(kInput, kResidual, kOutput), "the input", 1),
                        may_be_left_out(part(kProduct, kOutput, kQuery), "the product", 2),
                        part(kHeads, kQuery, kQueryHead),
@@ -132,7 +132,9 @@ View view() {
       make_view("qkv", "Q, K, V", declare,
                 "how a token gets its query, key and value: ln_1, one matrix product, split into heads");
   view.caption.head = true;
-  view.landmarks = {{"query", kOwn, kQueryHead}, {"key", kOwn, kKeyHead}, {"value", kOwn, kValueHead}};
+  view.landmarks = {{"query", kOwn, always<kQueryHead>},
+                    {"key", kOwn, always<kKeyHead>},
+                    {"value", kOwn, always<kValueHead>}};
   return view;
 }
 

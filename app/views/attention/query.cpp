@@ -1,6 +1,5 @@
 #include "app/run/analyses/token_pass.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/attention/query_rows.h"
 #include "app/views/attention/score_breakdown.h"
 #include "app/views/parts/parts.h"
 
@@ -141,8 +140,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 
 /// Numbers of all keys, vectors of those that the query sees.
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
-  Table result = list.exported(c.differs() ? -1 : n.answer->values.length);
-  result.ranked_by = difference_column_prefix(c) + "weight";
+  Table result =
+      list.exported(difference_column_prefix(c) + "weight", c.differs() ? -1 : n.answer->values.length);
   add_head_facts(result, c);
   add_query_facts(result, c);
   if (!c.differs()) result.fact("sum of weights", n.weight_sum);
@@ -184,14 +183,13 @@ View view() {
   view.part = Part::weight;
   view.options = {&kRows.first, &kStrongestFirst, &kShownOfKeys};
   view.caption.head = true;
-  view.landmarks = {
-      {"key", kKey, attended_key},
-      {.name = "weighted values", .role = kComponent, .row = static_cast<int>(Vector::weighted_value)},
-      {.name = "products", .role = kComponent, .row = static_cast<int>(Vector::product)},
-      {.name = "sum", .role = kComponent, .row = static_cast<int>(Vector::z)},
-      {"terms", kTerm},
-      {"steps", kStep},
-      {"score", kStep, 0}};
+  view.landmarks = {{"key", kKey, attended_key},
+                    {.name = "weighted values", .role = kComponent, .row = always<Vector::weighted_value>},
+                    {.name = "products", .role = kComponent, .row = always<Vector::product>},
+                    {.name = "sum", .role = kComponent, .row = always<Vector::z>},
+                    {"terms", kTerm},
+                    {"steps", kStep},
+                    {"score", kStep, always<0>}};
   return view;
 }
 

@@ -3,7 +3,6 @@
 #include <ranges>
 
 #include "app/counted.h"
-#include "app/views/attention/query_rows.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app::score_breakdown {

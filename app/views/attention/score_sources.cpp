@@ -275,7 +275,7 @@ void declare(Content& it) {
              token_name(c.run->tokens, n.terms.key);
   it.subtitle = head_title(c, n.terms.layer, n.terms.head) + (c.selection.key < 0 ? "; strongest key" : "");
   if (!c.differs()) it.subtitle += "; score " + viz::fixed_number(n.of->score, 4);
-  it.keys = arrows({1, 0});
+  it.on = arrows({1, 0});
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_product(facts, c, n, ref);

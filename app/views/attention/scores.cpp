@@ -187,8 +187,7 @@ View view() {
   view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax,  &kWithoutKey0,
                   &kDragAction, &kShape,   &kZoom,       &kRows.first};
   view.shown_heads = name_of_heads;
-  view.landmarks = {{"masked", kCell, static_cast<int>(Stage::masked)},
-                    {"pattern", kCell, static_cast<int>(Stage::pattern)}};
+  view.landmarks = {{"masked", kCell, always<Stage::masked>}, {"pattern", kCell, always<Stage::pattern>}};
   return view;
 }
 

@@ -171,8 +171,7 @@ void declare(Content& it) {
     add_place_of_list(facts, c, one.prompt, "Go to this cell", go_to(c, found, row));
   };
   it.table = [&c, &found, &rows = *list] {
-    Table result = rows.exported();
-    result.ranked_by = is_for_shapes(c.options) ? "share" : "weight";
+    Table result = rows.exported(is_for_shapes(c.options) ? "share" : "weight");
     result.fact("found", found.count);
     return result;
   };

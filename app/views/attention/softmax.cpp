@@ -1,5 +1,4 @@
 #include "app/run/analyses/vectors.h"
-#include "app/views/attention/query_rows.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app::softmax {
@@ -155,8 +154,7 @@ std::string summary(const ViewContext& c, const Numbers& n) {
 
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
   const std::string prefix = difference_column_prefix(c);
-  Table result = list.exported();
-  result.ranked_by = prefix + "weight";
+  Table result = list.exported(prefix + "weight");
   if (is_row(c)) {
     add_head_facts(result, c);
     add_query_facts(result, c);

@@ -147,10 +147,8 @@ void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std
   const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
   const float width = 6 * c.font_size;  // fixed, because the texts arrive one after the other
   list.file(note_column(file + "id"), unless_missing([pushed](int row) { return pushed(row)->id; }));
-  list.text(place > 0 ? ""
-            : up      ? "pushes up"
-                      : "pushes down",
-            (up ? 8 : 7) - 3 * static_cast<int>(place), label,
+  const char* heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
+  list.text(heading, (up ? 8 : 7) - 3 * static_cast<int>(place), label,
             {.file = note_column(file + "token"), .least = width, .most = width})
       .detail = [push](int row) { return push(row) ? with_sign(double{*push(row)}, 2) : ""; };
   list.file(note_column(file + "push"), push);
@@ -185,8 +183,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 
 /// A row for each listed neuron, the strongest first.
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
-  Table result = list.exported();
-  result.ranked_by = difference_column_prefix(c) + "after";
+  Table result = list.exported(difference_column_prefix(c) + "after");
   result.about("layer", c.selection.layer);
   add_query_facts(result, c);
   result.fact("norm of all neurons before", norm_of(n.vectors[kBefore]));
@@ -258,7 +255,7 @@ BoxPtr curve_of(const ViewContext& c, const Numbers& n, const viz::FunctionPlot&
     if (region == picture.regions.end() || ref.neuron < 0) return;
     const viz::Point at = viz::place_in_plot(plot, region->rect, point_of(n, ref.neuron));
     const float r = viz::plot_dot_radius(style_of(now));
-    scene.add(viz::StrokeRect{{at.x - r, at.y - r, 2 * r, 2 * r}, now.theme->text, 2, r});
+    scene.add(viz::StrokeRect{viz::Rect::around(at, r), now.theme->text, 2, r});
   };
   return custom(
       {12, 16, 28},

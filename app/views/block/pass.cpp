@@ -1,9 +1,7 @@
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
-#include "app/views/parts/curve_box.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
-#include "viz/charts/curves.h"
 
 namespace headscope::app::pass {
 
@@ -381,7 +379,7 @@ void declare(Content& it) {
     if (at.region.role == kChart) add_layer(facts, c, pass, at.hit.col);
     if (at.region.role == kStrip) add_summands(facts, n, n.lines[at.region.id], at.hit.col);
   };
-  it.keys = arrows({1, 0});
+  it.on = arrows({1, 0});
   const std::string value = c.side == Side::difference ? "difference" : "value";
   BoxPtr steps = rows(
       boxes(std::move(list), beside(boxes(legend(n.stream, value), legend(n.normalized, "normalized")))));
@@ -392,7 +390,7 @@ View view() {
   View view = make_view("pass", "Forward pass", declare,
                         "the forward pass of one token: what each step computes, and how far each layer "
                         "moves the residual stream");
-  view.landmarks = {{"norm of what is added", kChart, kAdded}};
+  view.landmarks = {{"norm of what is added", kChart, always<kAdded>}};
   return view;
 }
 

@@ -168,8 +168,7 @@ void declare(Content& it) {
     return go_to(now, examples, examples.of(row));
   };
   it.table = [&c, &best, &rows = *list] {
-    Table result = rows.exported();
-    result.ranked_by = "activation";
+    Table result = rows.exported("activation");
     result.fact("found", best.count);
     result.about("layer", c.selection.layer);
     return result;

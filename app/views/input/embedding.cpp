@@ -175,9 +175,9 @@ View view() {
       "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens");
   view.part = Part::embedding;
   view.options = {&kRows.first};
-  view.landmarks = {{"token row", kStrip, kToken},
-                    {"position row", kStrip, kPosition},
-                    {"sum", kStrip, kSum},
+  view.landmarks = {{"token row", kStrip, always<kToken>},
+                    {"position row", kStrip, always<kPosition>},
+                    {"sum", kStrip, always<kSum>},
                     {"nearest tokens", kNeighbour}};
   view.shows_difference = false;
   return view;

@@ -3,7 +3,6 @@
 
 #include "app/run/analyses/geometry.h"
 #include "app/run/analyses/parameters.h"
-#include "app/views/parts/curve_box.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
 
@@ -135,7 +134,7 @@ void add_cross(viz::Scene& scene, const ViewContext& c, const Spot& at) {
       viz::paint_crosshair(scene, region, at.hit.row, at.hit.col, color, color, style_of(c));
     } else {
       const float x = region.cell_rect(0, at.hit.col).center().x;
-      scene.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, color, 1});
+      scene.add_line({x, region.rect.y}, {x, region.rect.bottom()}, color);
     }
   }
 }
@@ -304,10 +303,10 @@ View view() {
     return refuse_numbers(c, kCurves, shows_cosines(c) ? "position" : "dimension", rows_of(c));
   };
   view.needs = Capability::weights | Capability::positions_table;
-  view.landmarks = {{"learned map", kEncodingMap, kLearned},
-                    {"sinusoidal map", kEncodingMap, kSinusoidal},
-                    {"learned curves", kEncodingCurves, kLearned},
-                    {"sinusoidal curves", kEncodingCurves, kSinusoidal},
+  view.landmarks = {{"learned map", kEncodingMap, always<kLearned>},
+                    {"sinusoidal map", kEncodingMap, always<kSinusoidal>},
+                    {"learned curves", kEncodingCurves, always<kLearned>},
+                    {"sinusoidal curves", kEncodingCurves, always<kSinusoidal>},
                     {"errors", kErrors}};
   view.caption = {.prompt = false, .note = "position embeddings of the model next to sinusoids"};
   view.shows_difference = false;

@@ -131,7 +131,7 @@ void add_facts(Facts& facts, const ViewContext& c, const Paths& paths, const Spo
   for (const viz::Region& in : at.picture.regions) {  // the same position in both panels
     const viz::Point p = viz::projected(paths.of[in.id], in.rect)[position];
     const float r = 1.25F * style_of(c).unit();
-    facts.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
+    facts.overlay.add(viz::StrokeRect{viz::Rect::around(p, r), c.theme->text, 1.5F, r});
   }
   facts.say(position_words(c, position));
   facts.say(region.id == kLearned ? "learned" : "sinusoidal", Fact::Location::status);
@@ -179,7 +179,7 @@ View view() {
       .note =
           "the vectors of all positions as paths, coloured by position; nearer parts are thicker; "
           "numbers are positions"};
-  view.landmarks = {{"sinusoidal path", kSpace, kSinusoidal}};
+  view.landmarks = {{"sinusoidal path", kSpace, always<kSinusoidal>}};
   view.shows_difference = false;
   return view;
 }

@@ -304,7 +304,7 @@ ViewActions move_tensor(const ViewContext& c, int by) {
   return {};
 }
 
-std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
+std::optional<ViewActions> on_key(const ViewContext& c, const Spot*, const Gesture& gesture) {
   const bool up = gesture.key == Key::up, down = gesture.key == Key::down;
   if (gesture.modifiers.shift && (up || down)) return move_tensor(c, up ? -1 : 1);
   if (gesture.key == Key::left) return ViewActions{MoveHead{-1, 0}};
@@ -325,7 +325,7 @@ void declare(Content& it) {
                 " heads, width " + grouped(config.n_embd) + ", " + grouped(config.vocab_size) + " tokens, " +
                 grouped(config.n_ctx) + " positions";
   it.table = [&c, tensor] { return table(c, tensor.get()); };
-  it.keys = on_key;
+  it.on = on_key;
   auto list = list_of(c, lines);
   list->least_width = 26;
   list->on_click = [&lines](const ViewContext& now, int row) { return choose(now, lines[row]); };

@@ -140,7 +140,7 @@ View view() {
                         "which keys and values each pass computes and which it reads from the cache");
   view.options = {&kAhead};
   view.caption.query = false;
-  view.landmarks = {{.name = "prompt pass", .role = kCell, .row = 0}};
+  view.landmarks = {{.name = "prompt pass", .role = kCell, .row = always<0>}};
   view.shows_difference = false;
   return view;
 }

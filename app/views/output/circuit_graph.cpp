@@ -283,8 +283,7 @@ Table table(const ViewContext& c, const Numbers& n) {
     list.file(note_column("token"), [&](int row) { return c.run->tokens.labels[position(row)]; });
   }
   list.file({"score", is_flow(c) ? "" : unit}, [&](int row) { return circuit.score(edges[row]); });
-  Table result = list.exported();
-  result.ranked_by = "score";
+  Table result = list.exported("score");
   add_measured(result, c, circuit.measured);
   const CircuitCut cut = cut_of(c);
   result.fact("method", name_of(kCircuitMethods, c.options[kMethod]));

@@ -1,6 +1,4 @@
 #pragma once
-#include <ranges>
-
 #include "app/views/content.h"
 
 // What drawings of the model's layers share: lines as wide as what they stand for, and what is at a point.

@@ -1,7 +1,6 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "app/run/analyses/predictions.h"
 #include "app/views/output/continuation.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"

@@ -84,6 +84,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   // As wide for all texts, so that bars do not move while one types.
   add_token_columns(*list, c, id,
                     {.least = 3.5F * c.font_size, .most = 9 * c.font_size, .enough = 6 * c.font_size});
+  const int label = list->last() - 1;  // before its bytes, which only files have
   list->file("logit", logit);
   list->file("probability", now);
   if (compares) {
@@ -103,20 +104,18 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   bar.text = g.is_difference ? points : percents;
   if (compares && !g.is_difference)
     for (const int token : g.shown) bar.marks.push_back(static_cast<float>(100 * g.before[token]));
+  const char* heading = !compares ? "logit" : g.is_difference ? "probability" : "points";
   ListColumn& number =
-      list->number(!compares         ? "logit"
-                   : g.is_difference ? "probability"
-                                     : "points",
-                   g.is_difference ? 6 : 0, logit,
+      list->number(heading, g.is_difference ? 6 : 0, logit,
                    {.color = c.theme->text_muted, .digits = 2, .least = 5 * c.font_size, .tip = false});
   if (compares) number.text = g.is_difference ? percents : points;
-  list->footer_of = [&g, &list = *list](std::span<const int> rows) -> viz::FixedRow {
+  list->footer_of = [&g, &list = *list, label](std::span<const int> rows) -> viz::FixedRow {
     const double others = rest_of(g.probabilities, g, rows);
     std::string rest = percent(others), detail;
     if (!g.before.empty()) detail = with_sign(100 * (others - rest_of(g.before, g, rows)), 3);
     if (g.is_difference) std::swap(rest, detail);
-    return {list.cell(0, grouped(std::ssize(g.probabilities) - std::ssize(rows)) + " others"),
-            list.cell(1, rest), list.cell(2, detail)};
+    return {list.cell(label, grouped(std::ssize(g.probabilities) - std::ssize(rows)) + " others"),
+            list.cell(list.last() - 1, rest), list.cell(list.last(), detail)};
   };
   list->table.footer = {list->footer_of({})};
   return list;
@@ -140,7 +139,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Guesses& g) {
 }
 
 Table table(const ViewContext& c, const Guesses& g, const List& list) {
-  Table result = list.exported(g.best);
+  Table result = list.exported("", g.best);
   add_token_facts(result, c.run->tokens, "position", g.next->position);
   result.fact("log_sum_exp", model::log_sum_exp(g.next->logits));
   if (g.actual >= 0) {
@@ -193,7 +192,7 @@ View view() {
   view.options = {&kCount, &kTemperature};
   view.row_count = &kCount;
   view.commands = {{"123456789", "", "Continue after this position with guess 1 to 9", append}};
-  view.landmarks = {{"guess", kGuess, 0}};
+  view.landmarks = {{"guess", kGuess, always<0>}};
   return view;
 }
 

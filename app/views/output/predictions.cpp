@@ -155,13 +155,13 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
                                 .axis = true,
                                 .blank = missing(n.loss)});
   int measured = list->last();
-  for (ListColumn* column : {&ranks, &probability, &loss}) column->pictured = !is_difference;
-  const int first_guess = list->last() + 1;
+  for (ListColumn* column : {&ranks, &probability, &loss}) column->hidden = is_difference;
+  const int first_guess = list->last() + 2;  // after its id, which only files have
   for (std::size_t g = 0; g < kGuesses; ++g) {
     const char* heading = !is_difference ? kNames[g] : two ? "guess" : "guess now";
     const int importance = is_difference ? 8 : static_cast<int>(kGuesses - g) - 1;
-    add_guess(*list, c, at, g, heading, importance, "guess " + std::to_string(g + 1)).pictured =
-        !is_difference || g == 0;
+    add_guess(*list, c, at, g, heading, importance, "guess " + std::to_string(g + 1)).hidden =
+        is_difference && g > 0;
   }
   if (is_difference) {
     add_guess(

@@ -1,5 +1,4 @@
 #include "app/run/analyses/saliency.h"
-
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
@@ -117,8 +116,7 @@ viz::ColorScale scale_of(const ViewContext& c, std::span<const float> shares) {
 /// A row for each token that may have a share.
 Table table(const ViewContext& c, const Saliency& of, const List& list) {
   const std::string unit = unit_of(of);
-  Table result = list.exported();
-  result.ranked_by = result.columns.back().name;
+  Table result = list.exported(difference_column_prefix(c) + "share");
   add_measured(result, c, of.measured);
   result.fact("method", name_of(kSaliencyMethods, of.method));
   result.fact("value", of.value, unit);

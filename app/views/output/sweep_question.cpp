@@ -4,7 +4,6 @@
 
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/named.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
@@ -209,7 +208,7 @@ std::string state_of(const ViewContext& c, const Swept& swept) {
     const SweepPlace place = swept.place(strongest);
     words = "strongest: " + part_name(place) +
             (place.position ? " at " + token_name(c.run->tokens, *place.position) : "") + "  " +
-            (most > 0 ? "+" : "") + viz::number(most, 4);
+            with_sign(most, 4);
   }
   if (!swept.is_complete()) {
     const int known = swept.sweep->known_count();

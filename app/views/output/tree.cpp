@@ -1,7 +1,6 @@
 #include <array>
 #include <utility>
 
-#include "app/run/tries.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
@@ -343,8 +342,9 @@ void declare(Content& it) {
   it.table = [&] { return table(c, tree); };
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_node(facts, c, tree, ref.other); };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return go_to(now, tree, ref.other); };
-  it.keys = [&](const ViewContext& now, const Gesture& gesture) {
-    const bool moves = gesture.key != Key::home && gesture.key != Key::end;
+  it.on = [&](const ViewContext& now, const Spot*, const Gesture& gesture) {
+    const bool moves =
+        gesture.kind == Gesture::Kind::key && gesture.key != Key::home && gesture.key != Key::end;
     return moves ? std::optional(by_key(now, tree, gesture.key)) : std::nullopt;
   };
   it.body = rows(boxes(std::make_unique<TreeBox>(tree), swatches(legend_of(c, tree))));

@@ -8,6 +8,7 @@
 #include "app/views/content.h"
 #include "app/views/parts/list.h"
 #include "viz/charts/chips.h"
+#include "viz/charts/curves.h"
 #include "viz/charts/heatmap.h"
 
 // Boxes that several views are made of, besides the list.
@@ -42,15 +43,13 @@ class Grid final : public RoleBox {
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
-                                const Gesture& gesture) const override;
+  std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture&) const override;
 
  private:
   Ref ref_of(const viz::Region&, int row, int col) const override {
     return refers_to ? refers_to(row, col) : Ref();
   }
-  void say(Facts& facts, const ViewContext& context, const viz::Region& region, int row,
-           int col) const override;
+  void say(Facts&, const ViewContext&, const viz::Region&, int row, int col) const override;
   int shown_cols() const {
     return map.shown.cols > 0 ? static_cast<int>(map.shown.cols) : map.cells.matrix.cols;
   }
@@ -87,11 +86,9 @@ class ShadedPrompt final : public RoleBox {
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
   std::string note() const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
-                                const Gesture& gesture) const override;
+  std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture&) const override;
   void settle(ViewActions& actions, const ViewContext& context, const Spot& at) const override;
-  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
-                   const Picture& picture) const override;
+  void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const override;
 
  private:
   TableRows lines_in(const ViewContext& context) const;
@@ -105,5 +102,11 @@ class ShadedPrompt final : public RoleBox {
   int shown_ = 0;          ///< lines
   bool has_note_ = false;  ///< next to lines that scroll
 };
+
+/// Curves over a whole number, such as a layer, below their names. `x_title` empty: x has no numbers.
+BoxPtr curve_box(viz::CurveChart chart, std::string title, std::string x_title,
+                 std::function<Wish(float width)> height, DrawnPlaces places);
+/// Adds a curve of these values, which the content keeps; NaN: a gap. `color`: see viz::categorical.
+void add_curve(viz::CurveChart& chart, Content& it, std::string name, int color, std::vector<float> values);
 
 }  // namespace headscope::app

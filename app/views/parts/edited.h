@@ -18,9 +18,6 @@ bool is_edited_at(const ViewContext& context, model::HookPoint point, int positi
 std::string with_edits(const ViewContext& context, std::string words,
                        std::initializer_list<model::Site> sites);
 
-/// Whether an edit acts on what the head writes, so that its pattern and values do not tell that.
-bool is_edited_output(const ViewContext& context, int layer, int head);
-
 /// The factor by which the edits multiply what a head writes: 0: it is off, 1: unedited. Nothing if they do
 /// something else to it, e.g. replace it by its mean, or act on some queries only.
 std::optional<double> output_factor(const ViewContext& context, int layer, int head);

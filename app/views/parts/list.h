@@ -93,7 +93,6 @@ struct ListColumn : viz::TableColumn {
   std::function<std::span<const float>(int row)> vector;
   std::function<void(viz::Scene&, const ViewContext&, int row, viz::Rect cell)> draw;  ///< over its cells
   ListLook look;
-  bool pictured = true;
 };
 
 template <class T>
@@ -110,7 +109,6 @@ class List final : public RoleBox {
   List(const ViewContext& context, const ListRows& rows, int count);
   /// Few rows, which are all shown.
   List(const ViewContext& context, int role, int count);
-  List(List&&) = default;
 
   /// What a row is about, for its words, click and commands. Null, or an empty Ref: nothing.
   std::function<Ref(int row)> refers_to;
@@ -176,13 +174,13 @@ class List final : public RoleBox {
   /// A column only in files.
   template <ListCells Cells>
   void file(Column heading, Cells&& cells) {
-    ListColumn& column = add(viz::TableColumn::Kind::text, "", 0, {.file = std::move(heading)});
-    column.pictured = false;
+    ListColumn& column =
+        add(viz::TableColumn::Kind::text, "", 0, {.file = std::move(heading), .hidden = true});
     column.file_cell = [cell = by_row<Cells>(cells)](int row) { return cell_of(cell(row)); };
   }
 
   /// Index in the table of the last declared column.
-  int last() const;
+  int last() const { return static_cast<int>(columns_.size()) - 1; }
   /// A cell of a fixed row above or below the others, in the theme's text colour.
   viz::FixedCell cell(int column, std::string text) const;
   /// "sum of all 9" under a list of `count`, or "sum".
@@ -217,17 +215,15 @@ class List final : public RoleBox {
   std::string note() const override;
   std::optional<Ref> ref_at(const Spot& at) const override;
   void add_facts(Facts& facts, const ViewContext& context, const Spot& at) const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
-                                const Gesture& gesture) const override;
+  std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture&) const override;
   void settle(ViewActions& actions, const ViewContext& context, const Spot& at) const override;
-  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
-                   const Picture& picture) const override;
+  void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const override;
 
   /// Says a row's numbers, and its other facts.
   void say_row(Facts& facts, int row) const;
 
-  /// The table for files, with `rows` rows; -1: all of the picture's.
-  Table exported(int rows = -1) const;
+  /// The table for files, see Table::ranked_by, with `rows` rows; -1: all of the picture's.
+  Table exported(std::string ranked_by = {}, int rows = -1) const;
 
  private:
   struct FixedStrip {
@@ -276,8 +272,7 @@ class List final : public RoleBox {
   viz::TableLayout layout_;
 };
 
-/// Draws lines of small, muted words below each other, truncated to `room`; `top`: the top left corner.
-void paint_small_lines(Picture& picture, const ViewContext& context, const std::vector<std::string>& lines,
-                       viz::Point top, float room = 1e9F);
+/// Sorts a list with a row for each key by weight, if kStrongestFirst says so, and marks the selected key.
+void arrange_keys(List& list, const ViewContext& context, std::span<const float> weights);
 
 }  // namespace headscope::app

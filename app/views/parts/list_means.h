@@ -16,6 +16,10 @@ extern const Option<bool> kMeanOverList;
 inline bool can_show_means(const View& view) {
   return view.over_list.option == &kMeanOverList;
 }
+/// Whether it is on.
+inline bool shows_means(const View& view, const ViewContext& context) {
+  return can_show_means(view) && context.options[kMeanOverList];
+}
 
 /// Sets what a prompt's line in a list says of how it is measured: tokens, of which an other one chooses the
 /// difference, and the position. Throws model::LoadError if the line cannot be measured.
@@ -49,8 +53,9 @@ struct MeansOfView {
 };
 MeansOfView means_of(const View& view, const ViewContext& context);
 
-/// The view with the switch: while it is on, it lists the means. Views without a table for each prompt stay
-/// as they are.
+/// What a view shows while the switch is on: a list of the means.
+void declare_means(Content& content, const View& view);
+/// The view with the switch. Views without a table for each prompt stay as they are.
 View with_means(View view);
 
 }  // namespace headscope::app

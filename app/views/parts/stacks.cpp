@@ -1,4 +1,3 @@
-#include "app/views/content.h"
 #include "app/views/parts/parts.h"
 
 // Boxes with boxes in them: what each gets of the room, and which are left out.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/views/output/continuation.h"
+#include "app/views/parts/selected.h"
 #include "app/window/sessions.h"
 #include "app/window/state.h"
 #include "model/files/error.h"
@@ -106,12 +107,6 @@ void replace_tokens(UiState& s, std::span<const model::Token> before, std::span<
 
 void count_generated(Generation& generation) {
   if (generation.running && ++generation.token_count >= Generation::kMax) generation.running = false;
-}
-
-/// The run's position aligned with the baseline's `position`; -1: none.
-int own_position(const PromptRun& run, int position) {
-  const auto found = std::ranges::find(run.aligned, position);
-  return position < 0 || found == run.aligned.end() ? -1 : static_cast<int>(found - run.aligned.begin());
 }
 
 }  // namespace
