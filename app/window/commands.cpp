@@ -88,33 +88,33 @@ Maybe resize_text(const UiState& s) {
 constexpr int kGroup = Command::kBeginsGroup, kRepeats = Command::kRepeats, kAnywhere = Command::kInDialogs;
 
 constexpr Command kTable[] = {
-    {Key::e, kCtrl, "Export…", "save a picture of a view, for a slide or a paper, or its data",
+    {Key{'e'}, kCtrl, "Export…", "save a picture of a view, for a slide or a paper, or its data",
      open<Dialog::export_>},
-    {Key::c, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet", always<CopyNumbers>},
-    {Key::l, kCtrl, "Example prompts", "", nullptr, kGroup, "", Menu::examples},
-    {Key::m, kCtrl, "Models", "models on this machine", nullptr, 0, "", Menu::models},
-    {Key::s, kCtrl, "Save session", "save the session: everything on the screen", save_session},
-    {Key::s, kCtrlShift, "Save session as…", "save the session under another name", open<Dialog::save>},
-    {Key::o, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts", open<Dialog::open>},
-    {Key::g, kCtrl, "Generate", "start or stop generating, token by token",
+    {Key{'c'}, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet", always<CopyNumbers>},
+    {Key{'l'}, kCtrl, "Example prompts", "", nullptr, kGroup, "", Menu::examples},
+    {Key{'m'}, kCtrl, "Models", "models on this machine", nullptr, 0, "", Menu::models},
+    {Key{'s'}, kCtrl, "Save session", "save the session: everything on the screen", save_session},
+    {Key{'s'}, kCtrlShift, "Save session as…", "save the session under another name", open<Dialog::save>},
+    {Key{'o'}, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts", open<Dialog::open>},
+    {Key{'g'}, kCtrl, "Generate", "start or stop generating, token by token",
      [](State s) -> Maybe { return Generate{!s.generation.running}; }, kGroup},
-    {Key::b, kCtrl, "Start token", "toggle the start token",
+    {Key{'b'}, kCtrl, "Start token", "toggle the start token",
      [](State s) -> Maybe { return SetStartToken{!s.start_token}; }},
-    {Key::z, kCtrl, "Undo", "undo the last change of the prompt, the edits, the second prompt or model",
+    {Key{'z'}, kCtrl, "Undo", "undo the last change of the prompt, the edits, the second prompt or model",
      undo<false>, kGroup | kRepeats, "There is nothing to undo.", Menu::none, undo_object<false>},
-    {Key::z, kCtrlShift, "Redo", "redo what was undone last", undo<true>, kRepeats,
+    {Key{'z'}, kCtrlShift, "Redo", "redo what was undone last", undo<true>, kRepeats,
      "There is nothing to redo.", Menu::none, undo_object<true>},
-    {Key::y, kCtrl, "", "redo what was undone last", undo<true>, kRepeats},
-    {Key::i, kCtrl, "Edits bar", "show or hide the Edits bar",
+    {Key{'y'}, kCtrl, "", "redo what was undone last", undo<true>, kRepeats},
+    {Key{'i'}, kCtrl, "Edits bar", "show or hide the Edits bar",
      [](State s) -> Maybe { return ShowEdits{!s.edits_bar.open}; }, kGroup},
-    {Key::p, kCtrl, "Second prompt", "show or hide a second prompt to compare with",
+    {Key{'p'}, kCtrl, "Second prompt", "show or hide a second prompt to compare with",
      [](State s) -> Maybe {
        return CompareWith{!s.second.on, s.second.alignment};
      },
      kGroup},
-    {Key::m, kCtrlShift, "Second model…", "choose a second model to compare with", nullptr, 0, "",
+    {Key{'m'}, kCtrlShift, "Second model…", "choose a second model to compare with", nullptr, 0, "",
      Menu::second_model},
-    {Key::p, kCtrlShift, "Edited, baseline, difference",
+    {Key{'p'}, kCtrlShift, "Edited, baseline, difference",
      "switch between the edited run, the baseline and the difference", next_side, 0,
      "There is nothing to compare: make an edit, or add a second prompt or model."},
     {Key::up, kAlt, "", "layer above", always<MoveHead, -1, 0>, kRepeats},
@@ -133,34 +133,32 @@ constexpr Command kTable[] = {
      "No tours were found next to the program."},
     {Key::page_up, kAlt, "", "previous stop of the tour", step_stop<-1>},
     {Key::page_down, kAlt, "", "next stop of the tour", step_stop<1>},
-    {Key::d, kCtrl, "Two views side by side", "show or hide a second view",
+    {Key{'d'}, kCtrl, "Two views side by side", "show or hide a second view",
      [](State s) -> Maybe { return toggle_second_view(s); }},
     {Key::none, kNoModifiers, "Reset pane widths", "",
      [](State) -> Maybe { return change(&UiState::panes, {}); }, kGroup},
-    {Key::t, kCtrl, "Toggle dark theme", "", [](State s) -> Maybe { return change(&UiState::dark, !s.dark); },
-     kAnywhere},
-    {Key::equal, kCtrl, "Larger text", "", resize_text<1>, kRepeats | kAnywhere},
-    {Key::minus, kCtrl, "Smaller text", "", resize_text<-1>, kRepeats | kAnywhere},
-    {Key::zero, kCtrl, "Default text size", "", always<SetFontSize>, kAnywhere},
+    {Key{'t'}, kCtrl, "Toggle dark theme", "",
+     [](State s) -> Maybe { return change(&UiState::dark, !s.dark); }, kAnywhere},
+    {Key{'='}, kCtrl, "Larger text", "", resize_text<1>, kRepeats | kAnywhere},
+    {Key{'-'}, kCtrl, "Smaller text", "", resize_text<-1>, kRepeats | kAnywhere},
+    {Key{'0'}, kCtrl, "Default text size", "", always<SetFontSize>, kAnywhere},
     {Key::f10, kNoModifiers, "", "open the window's menu", nullptr, 0, "", Menu::more},
     {Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr, 0, "", Menu::picture},
-    {Key::k, kCtrl, "Find…", "find a command, a view, a head, a token… by a few letters", toggle_palette,
+    {Key{'k'}, kCtrl, "Find…", "find a command, a view, a head, a token… by a few letters", toggle_palette,
      kGroup | kAnywhere},
     {Key::f1, kNoModifiers, "Help", "this help: keys, the guide and its glossary", toggle_help, kAnywhere},
-    {Key::q, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); }, kAnywhere},
+    {Key{'q'}, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); }, kAnywhere},
 };
 
-std::string name_of(Key key) {
-  if (key >= Key::a && key <= Key::z)
-    return std::string(1, static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::a)));
+std::string keys_of(const Modifiers& modifiers, Key key) {
   constexpr std::pair<Key, const char*> kNames[] = {
       {Key::up, "↑"},    {Key::down, "↓"},          {Key::left, "←"},
       {Key::right, "→"}, {Key::page_up, "Page up"}, {Key::page_down, "Page down"},
-      {Key::equal, "="}, {Key::minus, "−"},         {Key::zero, "0"},
-      {Key::f1, "F1"},   {Key::f10, "F10"}};
-  for (const auto& [known, name] : kNames)
-    if (known == key) return name;
-  return "";
+      {Key{'-'}, "−"},   {Key::f1, "F1"},           {Key::f10, "F10"}};
+  const auto* const named = std::ranges::find(kNames, key, &std::pair<Key, const char*>::first);
+  return std::string(modifiers.ctrl ? "Ctrl+" : "") + (modifiers.alt ? "Alt+" : "") +
+         (modifiers.shift ? "Shift+" : "") +
+         (named != std::end(kNames) ? named->second : std::string(1, upper(static_cast<char>(key))));
 }
 
 /// "Alt+S, Alt+Shift+S", "Alt+1 … 9".
@@ -201,22 +199,12 @@ std::string_view help_of(const Command& command) {
 }
 
 std::string keys_of(const Command& command) {
-  if (command.key == Key::none) return "";
-  const Modifiers& m = command.modifiers;
-  return std::string(m.ctrl ? "Ctrl+" : "") + (m.alt ? "Alt+" : "") + (m.shift ? "Shift+" : "") +
-         name_of(command.key);
+  return command.key == Key::none ? "" : keys_of(command.modifiers, command.key);
 }
 
 std::string key_name(char key) {
-  std::string words = "Alt+";
-  if (key >= 'a' && key <= 'z') {
-    words += static_cast<char>(key - 'a' + 'A');
-  } else if (key >= 'A' && key <= 'Z') {
-    words += std::string("Shift+") + key;
-  } else {
-    words += key == '-' ? "−" : std::string(1, key);
-  }
-  return words;
+  const char small = lower(key);
+  return keys_of(small == key ? kAlt : kAltShift, Key{small});
 }
 
 std::string with_keys(std::string_view words, const Command& command) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/ascii.h"
 #include "app/text/output_text.h"
 #include "app/window/commands.h"
 #include "app/window/palette.h"
@@ -243,9 +244,9 @@ class Keys {
   }
 
   bool command(const KeyDown& e) {
-    if (e.key == Key::none) return false;
+    const Key key = e.key == Key{'+'} ? Key{'='} : e.key;  // both enlarge the text, whichever needs Shift
     for (const Command& command : commands()) {
-      if (command.key != e.key || !(command.modifiers == e.modifiers)) continue;
+      if (command.key != key || command.modifiers != e.modifiers) continue;
       const bool fits_dialog = s_.dialog == Dialog::none || (command.flags & Command::kInDialogs) != 0;
       if (!fits_dialog || (e.repeat && (command.flags & Command::kRepeats) == 0)) return true;
       if (command.opens != Menu::none) {
@@ -261,9 +262,8 @@ class Keys {
 
   /// Alt and a character: a command or an option of a shown view, the middle pane first.
   bool view_command(const KeyDown& e) {
-    if (!e.modifiers.alt || e.modifiers.ctrl || e.symbol == 0 || s_.dialog != Dialog::none) return false;
-    const bool letter = e.symbol >= 'a' && e.symbol <= 'z';
-    const char key = letter && e.modifiers.shift ? static_cast<char>(e.symbol - 'a' + 'A') : e.symbol;
+    if (!e.modifiers.alt || e.modifiers.ctrl || s_.dialog != Dialog::none) return false;
+    const char key = e.modifiers.shift ? upper(static_cast<char>(e.key)) : static_cast<char>(e.key);
     for (const bool middle : {true, false}) {
       for (const PlacedPicture& placed : window_.pictures)
         if ((placed.view->place == Place::tab) == middle && key_of_view(placed, key)) return true;
@@ -313,11 +313,10 @@ class Keys {
 
 }  // namespace
 
-char key_symbol(std::string_view written, int us_key) {
-  if (written.size() == 1 && written[0] > ' ' && written[0] <= '~') return written[0];
-  if (written.empty()) return '\0';
-  if (us_key >= 'A' && us_key <= 'Z') return static_cast<char>(us_key - 'A' + 'a');
-  return us_key >= '0' && us_key <= '9' ? static_cast<char>(us_key) : '\0';
+Key labelled_key(std::string_view label, int us_key) {
+  if (label.size() == 1 && label[0] > ' ' && label[0] <= '~') return Key{label[0]};
+  const bool is_letter = us_key >= 'A' && us_key <= 'Z', is_digit = us_key >= '0' && us_key <= '9';
+  return is_letter || is_digit ? Key{lower(static_cast<char>(us_key))} : Key::none;
 }
 
 std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit) {

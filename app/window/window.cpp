@@ -97,10 +97,6 @@ GLFWwindow* create_window(int width, int height) {
   return window;
 }
 
-Key letter(int from_a) {
-  return static_cast<Key>(static_cast<int>(Key::a) + from_a);
-}
-
 constexpr std::pair<int, Key> kGlfwKeys[] = {
     {GLFW_KEY_ESCAPE, Key::escape},
     {GLFW_KEY_ENTER, Key::enter},
@@ -120,20 +116,16 @@ constexpr std::pair<int, Key> kGlfwKeys[] = {
     {GLFW_KEY_F1, Key::f1},
     {GLFW_KEY_F6, Key::f6},
     {GLFW_KEY_F10, Key::f10},
-    {GLFW_KEY_KP_ADD, Key::equal},
-    {GLFW_KEY_KP_SUBTRACT, Key::minus},
-    {GLFW_KEY_KP_0, Key::zero},
+    {GLFW_KEY_KP_ADD, Key{'+'}},
+    {GLFW_KEY_KP_SUBTRACT, Key{'-'}},
+    {GLFW_KEY_KP_0, Key{'0'}},
 };
 
-/// The key in the user's layout, so that Ctrl+Z is on the key labelled Z.
-Key key_of(int key, char symbol) {
+Key key_of(int key, int scancode) {
   for (const auto& [code, known] : kGlfwKeys)
     if (code == key) return known;
-  if (symbol >= 'a' && symbol <= 'z') return letter(symbol - 'a');
-  if (symbol == '-') return Key::minus;
-  if (symbol == '=' || symbol == '+') return Key::equal;
-  if (symbol == '0') return Key::zero;
-  return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? letter(key - GLFW_KEY_A) : Key::none;
+  const char* label = glfw().GetKeyName(key, scancode);
+  return labelled_key(label ? label : "", key);
 }
 
 Modifiers held_keys(int mods) {
@@ -290,10 +282,8 @@ class Shell {
 
   void key(int key, int scancode, int action, int mods) {
     if (action == GLFW_RELEASE) return;
-    const char* name = glfw().GetKeyName(key, scancode);
-    const char symbol = key_symbol(name ? name : "", key);
-    const KeyDown pressed{key_of(key, symbol), held_keys(mods), symbol, action == GLFW_REPEAT};
-    if (pressed.key != Key::none || pressed.symbol != '\0') feed(pressed);
+    const KeyDown pressed{key_of(key, scancode), held_keys(mods), action == GLFW_REPEAT};
+    if (pressed.key != Key::none) feed(pressed);
   }
 
   bool focused() const { return glfw().GetWindowAttrib(window_, GLFW_FOCUSED) != 0; }
