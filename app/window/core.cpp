@@ -76,7 +76,7 @@ UiState first_state(const CoreOptions& options) {
   s.prompt.edit = make_text_state(std::move(text));
   static_cast<Remembered&>(s) = settings;
   s.open_form.listing.folder = options.start_folder;
-  s.export_form.folder = settings.export_folder.empty() ? options.start_folder : settings.export_folder;
+  if (s.export_folder.empty()) s.export_folder = options.start_folder;
   s.export_form.scale = settings.export_scale;
   s.can_copy_pictures = options.pictures.has_value();
   s.can_fetch = options.fetch != nullptr;
@@ -133,8 +133,6 @@ std::string add_assets(CoreOptions& options) {
 Core::Core(CoreOptions options)
     : options_(std::move(options)),
       state_(first_state(options_)),
-      window_width_(options_.settings.window_width),
-      window_height_(options_.settings.window_height),
       gui_(options_.fonts, *options_.screen),
       background_([wake = options_.wake] {
         if (wake) wake();
@@ -162,7 +160,7 @@ Core::Core(CoreOptions options)
 }
 
 Core::~Core() {
-  *fetch_cancelled_ = true;
+  state_.fetching.stop.request_stop();
   if (!closed_) try {
       close();
     } catch (const std::runtime_error&) {  // nobody to report to
@@ -241,7 +239,7 @@ const WindowPicture& Core::draw(const WindowFrame& frame) {
 
 viz::Bitmap Core::picture(const WindowFrame& frame) const {
   const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
-  return *window_bitmap({state_, *snapshot_, options_.fonts, frame, {}}, answers, [] { return true; });
+  return *window_bitmap({state_, *snapshot_, answers, options_.fonts, frame}, false);
 }
 
 void Core::apply(const Action& action) {
@@ -317,7 +315,7 @@ bool Core::take_results() {
   snapshot_ = std::move(newest);
   memory_.widgets.found.reset();
   if (other_model) {
-    apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
+    apply(ModelOpened{});
     apply_given_edits();
   }
   if (second_differs && snapshot_->second_model->folder != options_.examples_model)
@@ -383,9 +381,6 @@ Settings Core::settings() const {
   static_cast<Remembered&>(s) = state_;
   s.session = kept_part(state_);
   s.has_prompt = true;
-  s.window_width = window_width_;
-  s.window_height = window_height_;
-  s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;
   s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;
   s.start_token = state_.start_token && state_.start_token_chosen;
@@ -393,14 +388,13 @@ Settings Core::settings() const {
 }
 
 void Core::set_window_size(int width, int height) {
-  if (width != window_width_ || height != window_height_) keep_soon();
-  window_width_ = width, window_height_ = height;
+  Settings& settings = options_.settings;
+  if (width != settings.window_width || height != settings.window_height) keep_soon();
+  settings.window_width = width, settings.window_height = height;
 }
 
 Recipe Core::session() const {
-  Recipe recipe{session_of(state_, *snapshot_), {}};
-  recipe.session.precision = options_.window.precision;
-  return recipe;
+  return {session_of(state_, *snapshot_), {}};
 }
 
 void Core::keep_soon() {

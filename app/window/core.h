@@ -1,5 +1,4 @@
 #pragma once
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -112,12 +111,10 @@ class Core {
   void perform(const BrowseFolder& effect);
   void perform(const FindModels&);
   void perform(const FetchModel& effect);
-  void perform(const CancelFetch&);
   void perform(const SaveSession& effect);
   void perform(const OpenFile& effect);
-  /// Whether every question of an export has a complete answer. If not, the effect is carried out again once
-  /// they all have one. Throws std::runtime_error with the reason if an answer failed.
-  bool has_all_answers(const Effect& effect, SnapshotAnswers& answers);
+  /// Carries the effect out again once the questions that it asked have complete answers.
+  void await_answers(const Effect& effect, const SnapshotAnswers& answers);
   void keep_soon();  ///< something has changed
   void keep();       ///< begins to write the session and the settings, if they have changed
   /// The hash of a model's weights for the session that is kept. Empty until it is computed, which may take
@@ -154,8 +151,7 @@ class Core {
   std::optional<std::chrono::steady_clock::time_point>
       define_at_;  // when the label under the mouse is defined
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
-  double next_value_at_ = 0;  // when an option that plays shows its next value
-  int window_width_ = 0, window_height_ = 0;
+  double next_value_at_ = 0;                           // when an option that plays shows its next value
   std::filesystem::path kept_session_;                 // the file of this window's session; empty: none
   std::map<std::filesystem::path, std::string> kept_;  // what each file was last written with
   std::optional<std::chrono::steady_clock::time_point> keep_at_;
@@ -163,7 +159,6 @@ class Core {
   static constexpr const char *kSaving = "saving", *kExporting = "exporting", *kKeeping = "keeping";
   std::stop_source hashing_;  // of weights, for sessions
   bool closed_ = false;
-  std::shared_ptr<std::atomic<bool>> fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
   Gui gui_;
   Background<std::optional<Action>> background_;  // reads and writes files, runs other programs
   Worker worker_;                                 // last member: it wakes the window

@@ -89,6 +89,7 @@ void show_kept_part(UiState& state, const Session& s) {
 Session session_of(const UiState& state, const Snapshot& snapshot) {
   Session s = view_part(state);
   s.model = snapshot.model ? snapshot.model->name : model_name(state.model);
+  if (snapshot.model && snapshot.model->transformer) s.precision = snapshot.model->transformer->precision();
   const bool patterns = snapshot.model && snapshot.model->patterns;  // attention without a prompt
   const std::string& second = state.second.text.edit.text;
   if (patterns) {  // a session holds no paths
@@ -332,7 +333,7 @@ namespace {
 std::string suggested(const UiState& state, const Snapshot& snapshot, const std::string& rest) {
   std::string name = (snapshot.model ? snapshot.model->name : "headscope") + rest;
   std::ranges::replace(name, '/', '-');
-  return system::text_of(state.export_form.folder / system::path_of(name));
+  return system::text_of(state.export_folder / system::path_of(name));
 }
 
 }  // namespace

@@ -105,15 +105,10 @@ void reduce(ViewSlice& s, const StepView& a, ReduceContext& w) {
   w.is_move = true;
 }
 
-void reduce(ViewSlice& s, const TypeOption& a, ReduceContext&) {
-  s.last_in_field = a.option;
-}
-
 void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w) {
   w.is_no_visit = true;
   const auto there = s.visits.step(a.forward, s);
   if (!there) return;
-  s.visits.moved = 0;
   s.view = there->view, s.second_view = there->second_view;
   reduce(s, SelectHead{there->selection.layer, there->selection.head}, w);
   reduce(s, SelectQuery{there->selection.query}, w);

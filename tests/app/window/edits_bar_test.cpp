@@ -70,13 +70,15 @@ TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
   EXPECT_FALSE(says(core, "layers 0 to 5"));
 }
 
-TEST_F(EditsBarTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
+TEST_F(EditsBarTest, PatchesOfTokensAndVisitedHeadsGoWithTheirModel) {
   const testing::TemporaryFolder other;
   testing::write_other_model(other);
   Core core(options("The old king"));
   add(core, "L1H0.z=0; L0.mlp_out[0]<-ids(11,12)[1]");
   ASSERT_EQ(active(core).size(), 2U);
+  core.apply(SelectHead{1, 2});
   apply_and_show(core, OpenModel{other.path()});
+  EXPECT_TRUE(core.state().visits.before.empty());
   EXPECT_THAT(active(core), ElementsAre("L1H0.z=0"));
   EXPECT_THAT(core.state().message.text, HasSubstr("Removed 1 edit"));
 }
