@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <ranges>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "app/run/sources/paths.h"
@@ -209,15 +207,11 @@ void Core::run_frame(const Event* event) {
   });
   memory_.cache.drop_unused();
   window_.asked = answers->asked();
-  set_questions(window_.asked);
-  for (const Action& action : actions) apply(action);
-}
-
-void Core::set_questions(const std::vector<Question>& shown) {
-  std::vector<Question> asked = shown;
+  std::vector<Question> asked = window_.asked;
   if (state_.generation.running) asked.push_back(next_token_question());
   questions_ = newest_first(questions_, asked);
   request_answers();
+  for (const Action& action : actions) apply(action);
 }
 
 void Core::request_answers() {
@@ -295,7 +289,7 @@ void Core::schedule_next_value() {
 
 bool Core::take_results() {
   bool changed = play_next();
-  const bool has_kept = background_.wait(kKeeping, {});  // then why it failed is among the results
+  const bool has_kept = background_.wait(keeping_topic(), {});  // then why it failed is among the results
   for (const std::optional<Action>& action : background_.take())
     if (action) apply(*action), changed = true;
   if (keep_at_ && std::chrono::steady_clock::now() >= *keep_at_) {
@@ -364,7 +358,7 @@ void Core::settle() {
   do {
     draw(frame_);  // drawing asks the questions
     worker_.settle();
-    wait_for_writing(std::chrono::hours(1));
+    background_.wait_in_order(std::chrono::hours(1));
   } while (take_results());
 }
 
@@ -398,20 +392,25 @@ Recipe Core::session() const {
 }
 
 void Core::keep_soon() {
-  const bool keeps = !kept_session_.empty() || !options_.settings_file.empty();
-  if (keeps && !keep_at_) keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
+  if (!keeping_topic().empty() && !keep_at_) keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
 }
 
 std::string Core::known_hash(const LoadedModel& model) {
   const std::pair key(model.folder, model.weights_stamp);
   const auto [hash, is_new] = state_.weights_hashes.try_emplace(key);
   if (is_new)
-    background_.run_in_order("hashing", [key, stop = hashing_.get_token()]() -> std::optional<Action> {
-      std::string made = weights_hash(key.first, stop);
-      if (weights_stamp(key.first, stop) != key.second) return std::nullopt;  // it has other weights now
-      return Action([=](UiState& s, ReduceContext&) { s.weights_hashes[key] = made; });
-    });
+    background_.run("hash of " + system::text_of(model.folder),
+                    [key, stop = hashing_.get_token()]() -> std::optional<Action> {
+                      std::string made = weights_hash(key.first, stop);
+                      if (weights_stamp(key.first, stop) != key.second)
+                        return std::nullopt;  // it has other weights now
+                      return Action([=](UiState& s, ReduceContext&) { s.weights_hashes[key] = made; });
+                    });
   return hash->second;
+}
+
+std::string Core::keeping_topic() const {
+  return system::text_of(kept_session_.empty() ? options_.settings_file : kept_session_);
 }
 
 void Core::keep() {
@@ -436,16 +435,15 @@ void Core::keep() {
       system::write_file_atomically(file, to_json(with_recents_of_others(own, file)));
     });
   if (changed.empty()) return;
-  write(kKeeping, kept_session_.empty() ? options_.settings_file : kept_session_,
-        [before, changed]() -> std::optional<Action> {
-          std::string problems;
-          for (const auto& [failure, write] : changed) try {
-              write();
-            } catch (const std::exception& e) {
-              problems += (problems.empty() ? "" : ". ") + (e.what() + failure);
-            }
-          return problems == before ? std::nullopt : std::optional<Action>(Kept{problems});
-        });
+  background_.run_in_order(keeping_topic(), [before, changed]() -> std::optional<Action> {
+    std::string problems;
+    for (const auto& [failure, write] : changed) try {
+        write();
+      } catch (const std::exception& e) {
+        problems += (problems.empty() ? "" : ". ") + (e.what() + failure);
+      }
+    return problems == before ? std::nullopt : std::optional<Action>(Kept{problems});
+  });
   if (!before.empty()) keep_soon();  // until it can be written
 }
 
@@ -456,9 +454,9 @@ void Core::close() {
     problems += (problems.empty() || problem.empty() ? "" : " ") + problem;
   };
   const auto end_writing = [&] {
-    wait_for_writing(kPatience);
+    background_.wait_in_order(kPatience);
     hashing_.request_stop();
-    wait_for_writing(kPatience);
+    background_.wait_in_order(kPatience);
     for (const std::optional<Action>& action : background_.take()) {
       const auto* ended = action ? action->get_if<WriteEnded>() : nullptr;
       if (ended || (action && action->get_if<Kept>())) apply(*action);  // the settings hold a file's folder
@@ -470,9 +468,8 @@ void Core::close() {
   keep();
   end_writing();
   add(state_.keep_problem);
-  for (const auto& file : writing_)
-    if (const auto path = file.lock())
-      add(system::text_of(*path) + " was not written in time: its disk does not answer.");
+  for (const std::string& file : background_.wait_in_order({}))
+    add(file + " was not written in time: its disk does not answer.");
   if (!problems.empty()) throw std::runtime_error(problems);
 }
 

@@ -15,7 +15,6 @@
 #include "app/recipe/recipe.h"
 #include "app/run/sources/paths.h"
 #include "app/run/worker.h"
-#include "app/window/sessions.h"
 #include "app/window/state.h"
 #include "app/window/ui.h"
 #include "app/window/window.h"
@@ -117,15 +116,12 @@ class Core {
   void await_answers(const Effect& effect, const SnapshotAnswers& answers);
   void keep_soon();  ///< something has changed
   void keep();       ///< begins to write the session and the settings, if they have changed
+  std::string keeping_topic() const;
   /// The hash of a model's weights for the session that is kept. Empty until it is computed, which may take
   /// long; then the session is kept again.
   std::string known_hash(const LoadedModel& model);
   /// The path, which must name a file. Throws std::runtime_error.
   std::filesystem::path path_to_write(const std::string& typed, std::string_view extension) const;
-  /// Lets `work` write a file after those before it on the topic, without making the window wait.
-  void write(const std::string& topic, const std::filesystem::path& file,
-             std::function<std::optional<Action>()> work);
-  void wait_for_writing(std::chrono::milliseconds time);
   void apply_given_edits();
   void generate_step();
   /// The question that generation asks: the next token after the shown side of a comparison, or the prompt.
@@ -133,7 +129,6 @@ class Core {
   void follow_carets();
   /// The label under the mouse is defined once the mouse has rested.
   void await_rest();
-  void set_questions(const std::vector<Question>& asked);
   void request_answers();  ///< asks the worker the questions of the window and of a pending export
 
   CoreOptions options_;
@@ -143,7 +138,6 @@ class Core {
   std::vector<Question> questions_;       // asked by the window, newest first
   std::optional<Effect> pending_export_;  // an export that is waiting for answers
   std::vector<Question> pending_questions_;
-  std::vector<std::weak_ptr<const std::filesystem::path>> writing_;  // owned by the tasks that write them
   WindowFrame frame_;
   WindowPicture window_;
   std::set<Field> edited_;  // whose carets the next frame scrolls into view
@@ -155,13 +149,12 @@ class Core {
   std::filesystem::path kept_session_;                 // the file of this window's session; empty: none
   std::map<std::filesystem::path, std::string> kept_;  // what each file was last written with
   std::optional<std::chrono::steady_clock::time_point> keep_at_;
-  // Topics of tasks that write files in the order in which they were asked to.
-  static constexpr const char *kSaving = "saving", *kExporting = "exporting", *kKeeping = "keeping";
   std::stop_source hashing_;  // of weights, for sessions
   bool closed_ = false;
   Gui gui_;
-  Background<std::optional<Action>> background_;  // reads and writes files, runs other programs
-  Worker worker_;                                 // last member: it wakes the window
+  /// Reads and writes files, runs other programs. Tasks that write are in order, by the file's path.
+  Background<std::optional<Action>> background_;
+  Worker worker_;  // last member: it wakes the window
 };
 
 }  // namespace headscope::app

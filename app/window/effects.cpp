@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <iterator>
-#include <ranges>
 #include <stdexcept>
 #include <utility>
 
@@ -121,29 +119,16 @@ void Core::perform(const SaveSession& effect) {
     if (state_.pending_session)
       throw std::runtime_error("The session is still opening: its model is not loaded yet.");
     if (!effect.replace && system::is_there(file)) return Writing::exists;
-    write(kSaving, file, [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()] {
-      return outcome(true, file, [&] {
-        write_session(file, recipe, shown, stop);
-        return Writing::saved;
-      });
-    });
+    background_.run_in_order(
+        system::text_of(file),
+        [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()]() -> Result {
+          return outcome(true, file, [&] {
+            write_session(file, recipe, shown, stop);
+            return Writing::saved;
+          });
+        });
     return Writing::writes;
   }));
-}
-
-void Core::write(const std::string& topic, const fs::path& file, std::function<Result()> work) {
-  const auto path = std::make_shared<const fs::path>(file);  // kept by the work
-  background_.run_in_order(topic, [path, work = std::move(work)] { return work(); });
-  std::erase_if(writing_, [](const auto& other) { return other.expired(); });
-  writing_.push_back(path);
-}
-
-void Core::wait_for_writing(std::chrono::milliseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  for (const char* topic : {kSaving, kExporting, kKeeping}) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    background_.wait(topic, std::max(left, std::chrono::milliseconds(0)));
-  }
 }
 
 void Core::perform(const OpenFile& effect) {
@@ -207,7 +192,7 @@ void Core::perform(const ExportEffect& effect) {
       });
       return Writing::none;
     }
-    write(kExporting, path, [path, bytes = *std::move(bytes)] {
+    background_.run_in_order(system::text_of(path), [path, bytes = *std::move(bytes)]() -> Result {
       return outcome(false, path, [&] {
         system::write_file_atomically(path, bytes);
         return Writing::saved;

@@ -13,7 +13,6 @@
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/list_means.h"
-#include "app/window/state/edits.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/kernels/workspace.h"

@@ -1,7 +1,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "app/run/sources/paths.h"
 #include "app/window/core.h"
 #include "app/window/window.h"
 

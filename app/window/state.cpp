@@ -1,7 +1,6 @@
 #include "app/window/state.h"
 
 #include <algorithm>
-#include <concepts>
 #include <iterator>
 #include <string_view>
 #include <tuple>

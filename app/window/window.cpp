@@ -5,8 +5,6 @@
 #include <cmath>
 #include <exception>
 #include <iterator>
-#include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
