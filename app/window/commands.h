@@ -38,9 +38,6 @@ Action toggle_second_view(const UiState& state);
 /// "Export…"; "Undo: L5 H1 off" if it acts on something.
 std::string label_of(const Command& command, const UiState& state);
 
-/// Its help, or its label.
-std::string_view help_of(const Command& command);
-
 /// "Ctrl+E", "Alt+Shift+→".
 std::string keys_of(const Command& command);
 
