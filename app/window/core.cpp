@@ -39,11 +39,13 @@ std::vector<Question> newest_first(const std::vector<Question>& before, const st
 
 UiState first_state(const CoreOptions& options) {
   const Settings& settings = options.settings;
+  const WindowOptions& window = options.window;
+  const Session& given = window.recipe.session;
   UiState s;
   show_kept_part(s, settings.session);
   s.start_token = s.start_token_chosen = settings.start_token;
   show_option_text(s);
-  s.model = options.window.model;
+  s.model = window.model;
   s.load_request = 1;
   s.examples = options.examples;
   s.examples_model = options.examples_model;
@@ -52,25 +54,24 @@ UiState first_state(const CoreOptions& options) {
     const TourStop& first = options.examples.front();
     text = *first.prompt;
     s.selection.layer = first.layer.value_or(0), s.selection.head = first.head.value_or(0);
-    s.example_waits = !settings.has_prompt && !options.window.prompt && !options.window.selection;
+    s.example_waits = !settings.has_prompt && !window.prompt && given.selection == Selection{};
   }
   if (settings.has_prompt) {
     text = settings.session.prompt.text;
     s.selection = settings.session.selection;
   }
-  if (options.window.prompt) {
-    text = options.window.prompt->text;
-    s.ids = options.window.prompt->ids;
-    s.start_token = options.window.prompt->start_token.value_or(false);
-    s.start_token_chosen = options.window.prompt->start_token.has_value();
+  if (window.prompt) {
+    text = window.prompt->text;
+    s.ids = window.prompt->ids;
+    s.start_token = window.prompt->start_token.value_or(false);
+    s.start_token_chosen = window.prompt->start_token.has_value();
     s.selection = {};
   }
-  s.second = options.window.second;
-  s.side = options.window.side;
+  if (given.selection != Selection{}) s.selection = given.selection;
+  show_comparison(s, given, window.second);
   s.tours = options.tours;
   s.guide = std::make_shared<const Guide>(options.guide);
   s.tour.open = options.offer_tours && !s.tours.empty();
-  if (options.window.selection) s.selection = *options.window.selection;
   s.prompt.edit = make_text_state(std::move(text));
   static_cast<Remembered&>(s) = settings;
   s.open_form.listing.folder = options.start_folder;
@@ -79,12 +80,6 @@ UiState first_state(const CoreOptions& options) {
   s.can_copy_pictures = options.pictures.has_value();
   s.can_fetch = options.fetch != nullptr;
   return s;
-}
-
-/// The path of the second model or of the second attention file.
-std::optional<fs::path> second_of(const SecondPrompt& second) {
-  const fs::path path = second.is_file ? system::path_of(second.text.edit.text) : second.model;
-  return path.empty() ? std::nullopt : std::optional(path);
 }
 
 std::optional<viz::Point> place_of(const Event& event) {
@@ -135,7 +130,7 @@ Core::Core(CoreOptions options)
       background_([wake = options_.wake] {
         if (wake) wake();
       }),
-      worker_({options_.window.threads, options_.window.precision, options_.wake}) {
+      worker_({options_.window.threads, options_.window.recipe.session.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
   if (const fs::path& folder = options_.state_folder; !folder.empty()) {
     state_.kept_sessions = kept_sessions(folder);
@@ -144,9 +139,11 @@ Core::Core(CoreOptions options)
     kept_session_ += kSessionExtension;
   }
   set_prompts(state_, options_.window.prompts);  // the list of the last start is not restored
-  if (options_.window.session)
-    apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model,
-                      second_of(options_.window.second)});
+  if (const WindowOptions& window = options_.window; window.opens_recipe) {
+    OpenSession opened{window.recipe, window.recipe_file, window.model};
+    if (!window.second.empty()) opened.second = window.second;
+    apply(opened);
+  }
   if (options_.tour) {
     apply(OpenTour{static_cast<int>(*options_.tour)});
     if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});

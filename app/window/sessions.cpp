@@ -219,20 +219,23 @@ void show_prompt_list_view(UiState& state) {
     state.options.set(kMeanOverList, true);
 }
 
+void show_comparison(UiState& state, const Session& s, const std::filesystem::path& second) {
+  SecondPrompt& to = state.second;
+  to.is_file = !s.attention.empty();
+  to.on = s.second_on && (to.is_file ? !second.empty() : s.second.has_value());
+  to.text.edit = make_text_state(to.is_file ? system::text_of(second) : s.second.value_or(""));
+  to.alignment = s.alignment;
+  to.model = to.is_file ? "" : second;
+  state.side = s.side;
+}
+
 void show_session(UiState& state, const OpenSession& opened) {
   const Recipe& recipe = opened.recipe;
   const Session& s = recipe.session;
   state.playing = nullptr;
   state.options = s.options;
   state.selection = s.selection;
-  const std::filesystem::path second = opened.second.value_or("");
-  state.second.is_file = !s.attention.empty();
-  state.second.on = s.second_on && (state.second.is_file ? !second.empty() : s.second.has_value());
-  state.second.text.edit =
-      make_text_state(state.second.is_file ? system::text_of(second) : s.second.value_or(""));
-  state.second.alignment = s.alignment;
-  state.second.model = s.second_model.empty() ? "" : second;
-  state.side = s.side;
+  show_comparison(state, s, opened.second.value_or(""));
   if (s.prompts || !recipe.figure)
     state.prompts = s.prompts ? std::make_shared<const PromptList>(*s.prompts) : nullptr;
   if (s.attention.empty()) state.edits = {};

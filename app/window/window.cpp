@@ -384,8 +384,8 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   if (const auto folder = state_folder(process_environment())) core.state_folder = *folder;
   const std::filesystem::path& last = core.settings.last_model;
   std::error_code error;
-  const bool asked =
-      options.prompt || options.second.on || options.edits || options.session || !options.tour.empty();
+  const bool asked = options.prompt || options.recipe.session.second || !options.second.empty() ||
+                     options.edits || options.opens_recipe || !options.tour.empty();
   const bool attention = !asked && may_hold_patterns(last) && system::is_file(last);
   if (!options.model_given && !last.empty() && (attention || system::is_folder(last)))
     core.window.model = last;
@@ -448,7 +448,8 @@ int run_window(const WindowOptions& options) {
   GlScreen screen(glfw().GetProcAddress);
   settings.screen = &screen;
   Core core(std::move(settings));
-  if (options.prompts && options.tour.empty() && !options.session) core.apply(PromptsRead{options.prompts});
+  if (options.prompts && options.tour.empty() && !options.opens_recipe)
+    core.apply(PromptsRead{options.prompts});
   const WindowSize size = on_screen({width, height});
   window = create_window(size.width, size.height);
   system::leave_own_console();

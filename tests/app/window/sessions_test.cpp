@@ -409,7 +409,8 @@ TEST_F(Sessions, ThatAWindowIsStartedWithAreNothingToUndo) {
   CoreFixture first(own());
   save_as(first, "a.headscope");
   CoreOptions o = own("else");
-  o.window.session = read_recipe(file("a.headscope"));
+  o.window.recipe = read_recipe(file("a.headscope"));
+  o.window.opens_recipe = true;
   CoreFixture core(std::move(o));
   EXPECT_EQ(prompt(core), "The old king had a dog");
   EXPECT_FALSE(can_undo(core.state(), Field::prompt, false));
