@@ -1,5 +1,6 @@
 #include "app/window/exporting.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -16,12 +17,6 @@
 
 namespace headscope::app {
 namespace {
-
-viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
-  for (const PlacedPicture& placed : pictures)
-    if (placed.view == &view) return placed.where;
-  return {0, 0, 800, 600};
-}
 
 /// The recipe that the file carries; empty if it is not wanted or while the weights' hash is unknown.
 std::vector<viz::Note> recipe_notes(const ExportForm& form, const View* view, const FrameInput& shown,
@@ -59,15 +54,16 @@ std::optional<std::string> window_bytes(const ExportForm& form, FileFormat forma
 
 }  // namespace
 
-FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat format, const FrameInput& shown,
-                       std::span<const PlacedPicture> pictures) {
+std::pair<ViewContext, Figure> figure_plan(const View& view, const ExportForm& form, FileFormat format,
+                                           const FrameInput& shown, std::span<const PlacedPicture> pictures) {
   const bool printed = form.target != Target::screen;
   Figure figure = figure_for(form.target);
   ExportOptions& how = figure.how;
   how.svg_text = form.svg_text, how.caption = form.caption, how.title = form.title;
   how.letters_grow = printed;
   if (!printed) {
-    const viz::Rect where = place_of(view, pictures);
+    const auto placed = std::ranges::find(pictures, &view, &PlacedPicture::view);
+    const viz::Rect where = placed != pictures.end() ? placed->where : viz::Rect{0, 0, 800, 600};
     // Whole pixels, because a recipe stores integers.
     figure.width = static_cast<int>(where.w), figure.height = static_cast<int>(where.h);
     how.page = Page::at_least;

@@ -2,22 +2,18 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "app/views/export.h"
 #include "app/window/ui.h"
 
 namespace headscope::app {
 
-/// How a view's file is made: its context, and the recipe's figure.
-struct FigurePlan {
-  ViewContext context;
-  Figure figure;
-};
-
-/// The plan of the view that a form describes; `pictures` are those in the last drawn window. Throws
-/// std::runtime_error (one sentence) for a size that is invalid and while there is nothing to show.
-FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat format, const FrameInput& shown,
-                       std::span<const PlacedPicture> pictures);
+/// How the file that a form describes is made of a view: its context, and the recipe's figure. `pictures` are
+/// those in the last drawn window. Throws std::runtime_error (one sentence) for a size that is invalid and
+/// while there is nothing to show.
+std::pair<ViewContext, Figure> figure_plan(const View& view, const ExportForm& form, FileFormat format,
+                                           const FrameInput& shown, std::span<const PlacedPicture> pictures);
 
 /// The bytes of the file that a form describes; nothing while some answer is not complete. Throws
 /// std::runtime_error (one sentence), for example for a size that is invalid, too small or too large, or if

@@ -214,18 +214,20 @@ struct Keys {
     if (widgets.open != Menu::none) to_toolkit();
   }
 
-  /// Enter outside a text: presses the dialog'state main button or returns to the prompt.
+  /// Enter outside a text: presses the dialog's main button or returns to the prompt.
   void enter() {
+    const auto can_write = [](const FileForm& form) {  // only the button replaces an existing file
+      return !form.path.edit.text.empty() && form.state != Writing::writes && form.state != Writing::exists;
+    };
     switch (state.dialog) {
       case Dialog::export_:
-        if (can_write(state.export_form) && state.export_form.state != Writing::exists) add(DoExport{});
-        break;  // only the button replaces an existing file
+        if (can_write(state.export_form)) add(DoExport{});
+        break;
       case Dialog::open:
         if (auto action = opening(state)) add(*std::move(action));
         break;
       case Dialog::save:
-        if (can_write(state.save_form) && state.save_form.state != Writing::exists)
-          add(SaveSession{system::path_of(state.save_form.path.edit.text)});
+        if (can_write(state.save_form)) add(SaveSession{system::path_of(state.save_form.path.edit.text)});
         break;
       case Dialog::help:
         add(ShowDialog{Dialog::none});

@@ -110,10 +110,6 @@ void reduce(DialogSlice& s, const BrowseFolder& a, ReduceContext& w) {
   w.effects.emplace_back(a);
 }
 
-bool can_write(const FileForm& form) {
-  return !form.path.edit.text.empty() && form.state != Writing::writes;
-}
-
 std::optional<Action> opening(const UiState& state) {
   const OpenForm& form = state.open_form;
   const std::filesystem::path typed = system::path_of(form.path.edit.text);

@@ -114,8 +114,6 @@ void follow_extension(ExportForm& form);
 /// Clears the messages that refer to the form before it changed.
 void clear_answer(FileForm& form);
 
-/// Whether Enter and the button of a form write its file: there is a name, and no question or answer is open.
-bool can_write(const FileForm& form);
 /// What Enter and the button of the Open dialog do; nothing: nothing that can be opened is named.
 std::optional<Action> opening(const UiState& state);
 /// The hub model whose name was typed instead of a path; nothing if there is none or models cannot be
