@@ -115,18 +115,10 @@ void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w) {
   reduce(s, SelectKey{there->selection.key}, w);
 }
 
-static std::ptrdiff_t selections_in(const ViewActions& actions) {
-  return std::ranges::count_if(actions, [](const ViewAction& action) {
-    return std::holds_alternative<SelectQuery>(action) || std::holds_alternative<SelectKey>(action);
-  });
-}
-
 void reduce(UiState& s, const DoAll& a, ReduceContext& w) {
   const auto& run = w.snapshot.run;
   const bool of_another = a.side == Side::baseline && run && compares_different_inputs(*run);
-  const ViewActions actions = of_another ? translate_to_run(a.actions, *run) : a.actions;
-  if (selections_in(actions) < selections_in(a.actions))
-    s.message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
+  const ViewActions actions = of_another ? translate_to_run(a.actions, *run, s.message) : a.actions;
   w.is_same_move = a.key_held;
   for (const ViewAction& action : actions) std::visit([&](const auto& one) { reduce(s, one, w); }, action);
 }
