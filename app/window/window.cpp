@@ -298,13 +298,11 @@ class Shell {
 
   WindowFrame frame() const {
     const Scales s = scales();
-    WindowFrame frame;
-    frame.width = static_cast<float>(s.width) / s.ui;
-    frame.height = static_cast<float>(s.height) / s.ui;
-    frame.device_scale = s.ui * s.pixel;
-    frame.pointer = pointer_;
-    frame.caret_on = focused() && caret_blink(glfw().GetTime() - since_input_).visible;
-    return frame;
+    return {.width = static_cast<float>(s.width) / s.ui,
+            .height = static_cast<float>(s.height) / s.ui,
+            .device_scale = s.ui * s.pixel,
+            .pointer = pointer_,
+            .caret_on = focused() && caret_blink(glfw().GetTime() - since_input_).visible};
   }
 
   void draw() {
@@ -312,9 +310,9 @@ class Shell {
     if (s.width <= 0 || s.height <= 0) return;  // iconified
     dirty_ = false;
     limit_size(s.ui);
-    core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
-                          static_cast<int>(static_cast<float>(s.height) / s.ui));
-    const WindowPicture& picture = core_.draw(frame());
+    const WindowFrame now = frame();
+    core_.set_window_size(static_cast<int>(now.width), static_cast<int>(now.height));
+    const WindowPicture& picture = core_.draw(now);
     core_.make_current();
     const auto pixels = [&](int units) {
       return static_cast<int>(std::lround(static_cast<float>(units) * s.pixel));
