@@ -166,12 +166,9 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   Session& s = recipe.session;
   s.dark = form.dark;
   if (view != nullptr && form.target != Target::screen) s.font_size = spec_of(form.target).font_size;
-  const auto is_of_list = [&](const std::string& id) {
-    const View* shown = find_view(id);
-    return shown != nullptr && shown->needs_list(s.options);
-  };
   if (view == nullptr) {
-    if (!is_of_list(s.view) && !is_of_list(s.second_view)) s.prompts.reset();
+    const auto needs_list = [&](const View* shown) { return shown->needs_list(s.options); };
+    if (std::ranges::none_of(shown_tabs(state), needs_list)) s.prompts.reset();
     return recipe;
   }
   const bool patched = snapshot.run && snapshot.run->second_model;
