@@ -32,7 +32,7 @@ std::span<const Command> commands();
 /// The command with this label, to which buttons refer.
 const Command& command(std::string_view label);
 
-/// Opens the next tab as a second view, or closes the second view.
+/// Opens the first other tab as a second view, or closes the second view.
 Action toggle_second_view(const UiState& state);
 
 /// "Export…"; "Undo: L5 H1 off" if it acts on something.

@@ -260,7 +260,9 @@ void Core::apply(const Action& action) {
   if (state_.prompt.edit.text != text) edited_.insert(Field::prompt);
   request_answers();
   if (action.get_if<Generate>()) generate_step();  // the answer may be known already
-  if (action.get_if<PlayOption>()) schedule_next_value();
+  constexpr double kValueRest = 1.6;               // seconds that an option that plays shows a value
+  if (options_.clock && (action.get_if<PlayOption>() || action.get_if<PlayNext>()))
+    next_value_at_ = options_.clock() + kValueRest;
 }
 
 void Core::follow_carets() {
@@ -272,20 +274,9 @@ void Core::follow_carets() {
   }
 }
 
-bool Core::play_next() {
-  if (state_.playing == nullptr || (options_.clock && options_.clock() < next_value_at_)) return false;
-  apply(PlayNext{});
-  schedule_next_value();
-  return true;
-}
-
-void Core::schedule_next_value() {
-  constexpr double kRest = 1.6;  // seconds
-  if (options_.clock) next_value_at_ = options_.clock() + kRest;
-}
-
 bool Core::take_results() {
-  bool changed = play_next();
+  bool changed = state_.playing != nullptr && (!options_.clock || options_.clock() >= next_value_at_);
+  if (changed) apply(PlayNext{});
   const bool has_kept = background_.wait(keeping_topic(), {});  // then why it failed is among the results
   for (const std::optional<Action>& action : background_.take())
     if (action) apply(*action), changed = true;

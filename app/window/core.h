@@ -100,8 +100,6 @@ class Core {
 
  private:
   void run_frame(const Event* event);
-  bool play_next();  ///< returns whether something changed
-  void schedule_next_value();
   void carry_out(const Effect& effect);
   void perform(const ExportEffect& effect);
   void perform(const CopyNumbers& effect);

@@ -294,10 +294,7 @@ struct Keys {
   /// A key for the focused picture; keys that its view does not use edit the prompt.
   void picture_key(const PlacedPicture& placed, const KeyDown& e) {
     if (e.key == Key::enter) return focus(Field::prompt);
-    Gesture gesture;
-    gesture.kind = Gesture::Kind::key;
-    gesture.key = e.key;
-    gesture.modifiers = e.modifiers;
+    const Gesture gesture{Gesture::Kind::key, {}, {}, e.modifiers, e.key};
     ViewActions actions =
         placed.view->on(placed.context_with(state.options), *placed.picture, nullptr, gesture);
     if (!actions.empty()) return add(DoAll{std::move(actions), e.repeat, placed.context.side});

@@ -23,7 +23,6 @@ void reduce(UiState& s, const PlayOption& a, ReduceContext&) {
 
 void reduce(UiState& s, const PlayNext&, ReduceContext&) {
   const OptionSpec* option = s.playing;
-  if (option == nullptr) return;
   const double next = std::get<double>(s.options.value(*option)) + 1;
   const bool goes_on = is_shown(option, s) && next <= option->high;
   if (goes_on) s.options.set(*option, next);
