@@ -304,7 +304,7 @@ std::string refuse(const ViewContext& c) {
   if (c.run && c.max_rows > 0 && !is_listed(c.options[kSweptOver]))
     return "--rows applies only to lists, --sweep-over mlps and neurons";
   try {
-    if (c.run) sweep_question(c).check(*c.run);
+    if (c.run) sweep_question(c).check();
   } catch (const model::RunError& error) {
     return error.what();
   }

@@ -83,7 +83,6 @@ SweepOf sweep_question(const ViewContext& c) {
   question.measured = measured_by(c, Metric::difference).value_or(Measured{.token = {}, .position = 0});
   question.measured.metric = kSweepMetrics[c.options[kSweptMetric]].value;
   if (question.over == SweepOver::neurons) question.neurons = c.options[kSweptNeurons];
-  question.estimates = question.has_estimates();
   if (!c.run) return question;
   if (question.over == SweepOver::senders) question.receiver = receiver_of(c.options, c.config());
   if (question.edit == SweepEdit::list_mean) question.mean_over = mean_source(c, means_of(c, question));

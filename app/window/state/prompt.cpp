@@ -315,16 +315,22 @@ void end_mixed_comparison(UiState& state, const Snapshot& snapshot) {
   if (std::exchange(state.second.on, false)) state.side = Side::run;
 }
 
-ViewActions translate_to_run(ViewActions actions, const PromptRun& run) {
+ViewActions translate_to_run(ViewActions actions, const PromptRun& run, Message& message) {
   ViewActions own;
-  const auto is_gone = [&](int& position) {
-    if (position < 0) return false;
-    position = own_position(run, position);
-    return position < 0;
-  };
   for (ViewAction& action : actions) {
-    if (auto* query = std::get_if<SelectQuery>(&action); query && is_gone(query->position)) continue;
-    if (auto* key = std::get_if<SelectKey>(&action); key && is_gone(key->position)) continue;
+    auto* const query = std::get_if<SelectQuery>(&action);
+    auto* const key = std::get_if<SelectKey>(&action);
+    if (int* position = query ? &query->position
+                        : key ? &key->position
+                              : nullptr;
+        position && *position >= 0) {
+      const auto found = std::ranges::find(run.aligned, *position);
+      if (found == run.aligned.end()) {
+        message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
+        continue;
+      }
+      *position = static_cast<int>(found - run.aligned.begin());
+    }
     const auto* guess =
         std::get_if<AppendToken>(&action);  // a guess that names its prompt continues that prompt
     const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);
