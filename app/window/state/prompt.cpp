@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/views/output/continuation.h"
+#include "app/views/parts/selected.h"
 #include "app/window/sessions.h"
 #include "app/window/state.h"
 #include "model/files/error.h"
