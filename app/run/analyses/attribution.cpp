@@ -84,15 +84,9 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   result.measured = resolved(measured, logits);
   result.logit = logit_of(result.measured.token);
   if (!result.measured.other.empty()) result.logit -= logit_of(result.measured.other);
-  const bool edited = edits_outside_parts(run);
-  Recording seen(run.run->config, position, 1);
-  want_stream(seen, run, layers);
-  if (edited) seen.add({Site::ln_final_normalized, 0});
-  seen.read(run, computation.workspace, computation.stop);
   const LogitDirection direction =
       logit_direction(run, result.measured, computation.workspace, computation.stop);
-  const StreamParts parts =
-      stream_parts(run, position, layers, seen, computation.workspace, computation.stop);
+  const StreamParts parts = stream_parts(run, position, layers, computation.workspace, computation.stop);
   result.scale = direction.scale;
   result.sources = parts.sources;
   for (const std::vector<float>& vector : parts.vectors)
@@ -102,7 +96,10 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
     result.parts.push_back(part);
   };
   add({StreamSource::Kind::norm_bias}, direction.bias);
-  if (!edited) return result;
+  if (!edits_outside_parts(run)) return result;
+  Recording seen(run.run->config, position, 1);
+  seen.add({Site::ln_final_normalized});
+  seen.read(run, computation.workspace, computation.stop);
   double edits = edits_before_logits(run, position, parts, direction, seen);
   if (edits_at(run, {Site::logits}))
     edits += result.logit - direction.bias - product(direction.read, seen.rows({Site::ln_final_normalized}));

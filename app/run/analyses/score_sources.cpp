@@ -86,12 +86,11 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool e
   const int position = side == Site::q ? of.query : of.key;
   const auto edits = [&](Site site) { return edits_at(run, {site, of.layer}); };
   Recording seen(run.run->config, position, 1);
-  want_stream(seen, run, of.layer);
-  for (const Site site : {Site::ln1_scale, Site::ln1_normalized})
-    if (edits(site)) seen.add({site, of.layer});
-  seen.read(run, computation.workspace, computation.stop);
-  const StreamParts stream =
-      stream_parts(run, position, of.layer, seen, computation.workspace, computation.stop);
+  if (edits(Site::ln1_scale) || edits(Site::ln1_normalized)) {
+    for (const Site site : {Site::ln1_scale, Site::ln1_normalized}) seen.add({site, of.layer});
+    seen.read(run, computation.workspace, computation.stop);
+  }
+  const StreamParts stream = stream_parts(run, position, of.layer, computation.workspace, computation.stop);
   const std::span<const float> resid = run.run->resid(of.layer, position);
   Parts parts;
   parts.scale = edits(Site::ln1_scale) ? static_cast<double>(seen.rows({Site::ln1_scale, of.layer}).front())

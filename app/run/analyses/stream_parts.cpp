@@ -66,14 +66,6 @@ bool edits_stream(const PromptRun& run, int layers) {
   return edited;
 }
 
-void want_stream(Recording& rows, const PromptRun& run, int layers) {
-  rows.add({Site::embed, 0});
-  rows.add({Site::pos_embed, 0});
-  for (int layer = 0; layer < layers; ++layer) rows.add({Site::mlp_out, layer});
-  if (edits_stream(run, layers))
-    for_each_point(run, layers, [&](model::HookPoint point) { rows.add(point); });
-}
-
 std::string name_of(const StreamSource& source, std::string_view norm_bias, std::string_view own_bias) {
   if (source.kind == Kind::head) return head_name(source.layer, source.head);
   const std::string_view names[]{
@@ -82,10 +74,17 @@ std::string name_of(const StreamSource& source, std::string_view norm_bias, std:
          std::string(names[static_cast<std::size_t>(source.kind)]);
 }
 
-StreamParts stream_parts(const PromptRun& run, int position, int layers, const Recording& rows,
-                         model::Workspace& workspace, const std::stop_token& stop) {
+StreamParts stream_parts(const PromptRun& run, int position, int layers, model::Workspace& workspace,
+                         const std::stop_token& stop) {
   const model::Transformer& transformer = *run.model->transformer;
   const int d_model = run.run->config.n_embd;
+  const bool edited = edits_stream(run, layers);
+  Recording rows(run.run->config, position, 1);
+  rows.add({Site::embed});
+  rows.add({Site::pos_embed});
+  for (int layer = 0; layer < layers; ++layer) rows.add({Site::mlp_out, layer});
+  if (edited) for_each_point(run, layers, [&](model::HookPoint point) { rows.add(point); });
+  rows.read(run, workspace, stop);
   StreamParts parts;
   const auto add = [&](StreamSource source, std::span<const float> vector) {
     parts.sources.push_back(source);
@@ -102,7 +101,7 @@ StreamParts stream_parts(const PromptRun& run, int position, int layers, const R
     add({Kind::attention_bias, layer}, transformer.projection_bias(layer));
     add({Kind::mlp, layer}, rows.rows({Site::mlp_out, layer}));
   }
-  if (edits_stream(run, layers)) parts.edits = edits_of(run, layers, parts, rows);
+  if (edited) parts.edits = edits_of(run, layers, parts, rows);
   return parts;
 }
 

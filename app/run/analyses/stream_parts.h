@@ -45,11 +45,9 @@ struct StreamParts {
 
 /// Whether edits act on the stream before a layer (n_layer: before ln_f), not on what one part writes.
 bool edits_stream(const PromptRun& run, int layers);
-/// Requests what `stream_parts` needs.
-void want_stream(Recording& rows, const PromptRun& run, int layers);
-/// `rows`: of the position alone. Throws model::Stopped.
-StreamParts stream_parts(const PromptRun& run, int position, int layers, const Recording& rows,
-                         model::Workspace& workspace, const std::stop_token& stop);
+/// Throws model::Stopped.
+StreamParts stream_parts(const PromptRun& run, int position, int layers, model::Workspace& workspace,
+                         const std::stop_token& stop);
 
 /// A vector on the residual stream at a position adds its product with `along` to a logit, or to the
 /// difference of two, with ln_f's scale held fixed; ln_f's bias adds `bias` in any case.
