@@ -191,13 +191,6 @@ Path3 steps() {
   return path;
 }
 
-Picture paint(const Path3& path, float size = 400) {
-  Picture picture;
-  picture.scene = testing::blank(size, size, kLight.surface);
-  paint_path(picture, path, {0, 0, size, size}, kStyle);
-  return picture;
-}
-
 TEST(Path3, TurnsAboutTheUprightAxisAndTiltsTowardsTheEye) {
   const auto expect = [](Point3 p, Camera camera, Point3 wanted) {
     const Point3 s = seen(p, camera);
@@ -245,7 +238,9 @@ TEST(Path3, WhatDoesNotVaryLiesInTheMiddle) {
     EXPECT_FLOAT_EQ(p.x, 50);
     EXPECT_FLOAT_EQ(p.y, 25);
   }
-  EXPECT_TRUE(items_of<Polyline>(paint(path).scene).empty());
+  Picture picture{testing::blank(400, 400), {}};
+  paint_path(picture, path, {0, 0, 400, 400}, kStyle);
+  EXPECT_TRUE(items_of<Polyline>(picture.scene).empty());
 }
 
 TEST(NumberAxis, LimitsAreRoundNumbersJustAboveTheValue) {

@@ -9,20 +9,11 @@
 namespace headscope::viz::scene_test {
 namespace {
 
-Bitmap bitmap(int width, int height) {
-  Bitmap b{width, height, {}};
-  for (int i = 0; i < width * height; ++i) {
-    const auto v = static_cast<std::uint8_t>(i);
-    b.pixels.push_back({v, static_cast<std::uint8_t>(v * 3), 7, 255});
-  }
-  return b;
-}
-
 TEST(ContentHash, TellsShapesAndEveryChannelOfEveryPixelApart) {
-  const Bitmap original = bitmap(4, 3);
-  EXPECT_EQ(content_hash(original), content_hash(bitmap(4, 3)));
-  std::set<std::uint64_t> hashes{content_hash(original), content_hash(bitmap(12, 1)),
-                                 content_hash(bitmap(3, 4))};
+  const Bitmap original = *testing::noise(4, 3);
+  EXPECT_EQ(content_hash(original), content_hash(*testing::noise(4, 3)));
+  std::set<std::uint64_t> hashes{content_hash(original), content_hash(*testing::noise(12, 1)),
+                                 content_hash(*testing::noise(3, 4))};
   for (std::size_t i = 0; i < original.pixels.size(); ++i) {
     for (std::uint8_t Color::*channel : {&Color::r, &Color::g, &Color::b, &Color::a}) {
       Bitmap changed = original;
