@@ -111,9 +111,8 @@ void require(const LoadedModel& model, Capability needed) {
 }
 
 std::vector<int> PromptTokens::ids() const {
-  std::vector<int> result(run_length);
-  std::transform(tokens.begin(), tokens.begin() + run_length, result.begin(),
-                 [](const auto& t) { return t.id; });
+  std::vector<int> result;
+  for (const model::Token& token : std::span(tokens).first(run_length)) result.push_back(token.id);
   return result;
 }
 
