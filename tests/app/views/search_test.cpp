@@ -44,23 +44,6 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
                                           std::to_string(first.query) + ", key " + std::to_string(first.key));
 }
 
-TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
-  const Scenario s = kings();
-  const ViewFixture tall("search", s, 1200, 9000,
-                         {{"text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
-  const auto rows = text_rows(tall.table());
-  const auto of_second = std::ranges::find(rows, "2", [](const auto& row) { return row[1]; });
-  ASSERT_NE(of_second, rows.end()) << "“ king” is in the second, too";
-  const auto index = static_cast<int>(of_second - rows.begin());
-  int region = -1;
-  for (std::size_t i = 0; i < tall.picture().regions.size(); ++i)
-    if (tall.picture().regions[i].id == index) region = static_cast<int>(i);
-  ASSERT_GE(region, 0);
-  const auto& row = *of_second;
-  EXPECT_EQ(in_words(tall.click(region)),
-            "prompt “A king is no queen” " + row[2] + " " + row[3] + " " + row[4] + " " + row[6]);
-}
-
 TEST(SearchView, FindsTheMarkedShape) {
   const Scenario s = kings();
   const ViewFixture none("search", s, 1200, 700, {{"search-for", "shape"}});
