@@ -171,15 +171,13 @@ class CutPass {
   double measure(const Metric& metric) {
     read({}, weights_.ln_f);
     const Positions measured = positions_of(metric, length_);
-    const MetricMeter meter(metric, tokens_);
     double value = 0;
     for (int done = 0; done < measured.count; done += kLogitRows) {
       if (stop_.stop_requested()) throw Stopped();
       const int first = measured.first + done, count = std::min(kLogitRows, measured.count - done);
       const FloatRows logits = workspace_.logits.rows(count, config_.vocab_size);
       product_with_columns(rows(read_).middle_rows(first, count), weights_.lm_head, 0, workers_, logits);
-      for (int i = 0; i < count; ++i)
-        value += meter.differentiate(workers_.kernels().rows, first + i, logits.row(i));
+      for (int i = 0; i < count; ++i) value += differentiate(metric, tokens_, first + i, logits.row(i));
     }
     return value;
   }

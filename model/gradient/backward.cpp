@@ -276,11 +276,9 @@ class Backward {
     if (begin < end) {
       const FloatRows part = logits.middle_rows(begin - first, end - begin);
       find_logits(weights_, {&run_, begin}, workers_, z_.middle_rows(begin, end - begin), part);
-      const MetricMeter meter(metric_, run_.tokens);
       std::vector<double> values(static_cast<std::size_t>(part.rows));
-      workers_.for_rows(part.rows, [&](int i) {
-        values[i] = meter.differentiate(workers_.kernels().rows, begin + i, part.row(i));
-      });
+      workers_.for_rows(
+          part.rows, [&](int i) { values[i] = differentiate(metric_, run_.tokens, begin + i, part.row(i)); });
       value = std::accumulate(values.begin(), values.end(), 0.0);
     }
     before_edits({Site::logits}, first, logits);

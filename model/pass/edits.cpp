@@ -261,8 +261,7 @@ bool comes_before(const Config& config, HookPoint a, HookPoint b) {
 }
 
 bool has_heads(Site site) {
-  return site == Site::q || site == Site::k || site == Site::v || site == Site::attn_scores ||
-         site == Site::pattern || site == Site::z || site == Site::result;
+  return site >= Site::q && site <= Site::result;
 }
 
 bool has_cells(Site site) {
@@ -271,6 +270,10 @@ bool has_cells(Site site) {
 
 int unit_count(const Config& config, Site site) {
   return has_cells(site) ? 0 : static_cast<int>(hook_shape(config, {site}, 1).back());
+}
+
+int column_count(const Config& config, Site site) {
+  return (has_heads(site) ? config.n_head : 1) * unit_count(config, site);
 }
 
 void check(const Config& config, const Edit& edit) {

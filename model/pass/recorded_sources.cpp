@@ -263,16 +263,11 @@ class RecordedSources {
   Source source_at(HookPoint point, int length) const {
     const Config& config = transformer_.config();
     const Site site = point.site;
-    const bool by_head = has_cells(site) || site == Site::result;
     auto source = std::make_shared<Plan::Source>();
     source->rows = length;
-    source->columns = has_cells(site)
-                          ? source->rows
-                          : unit_count(config, site) * (has_heads(site) && !by_head ? config.n_head : 1);
-    source->parts.resize(by_head ? config.n_head : 1);
-    for (std::vector<float>& part : source->parts)
-      part.resize(static_cast<std::size_t>(source->rows) * source->columns,
-                  site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
+    source->columns = has_cells(site) ? config.n_head * length : column_count(config, site);
+    source->values.resize(static_cast<std::size_t>(length) * source->columns,
+                          site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
     return source;
   }
 
@@ -296,21 +291,21 @@ class RecordedSources {
   void follow(const Path& path, const std::shared_ptr<const Plan>& senders, Workspace& workspace) {
     const auto& edits = runs_[path.run].plan;
     const auto recorded = [&](HookPoint point) -> std::span<const float> {
-      return want_at(path.run, point)->parts.front();
+      return want_at(path.run, point)->values;
     };
-    path.source->parts.front() = DirectPath(weights_, senders, edits, path.receiver, recorded,
-                                            static_cast<int>(own_.size()), workspace.impl())
-                                     .received();
+    path.source->values = DirectPath(weights_, senders, edits, path.receiver, recorded,
+                                     static_cast<int>(own_.size()), workspace.impl())
+                              .received();
     path.source->depends_on_later =
         senders->needs_whole_run() || (edits != nullptr && edits->needs_whole_run());
   }
 
   static void put(const ConstActivation2d& piece, Plan::Source& into) {
-    std::vector<float>& part = into.parts[into.parts.size() > 1 ? piece.head : 0];
+    const int width = has_cells(piece.point.site) ? into.rows : piece.cols;
+    const std::ptrdiff_t first_col = piece.head * width + piece.first_col;
     for (int i = 0; i < piece.rows; ++i)
-      std::ranges::copy(
-          piece.row(i),
-          part.begin() + static_cast<std::ptrdiff_t>(piece.first_pos + i) * into.columns + piece.first_col);
+      std::ranges::copy(piece.row(i),
+                        into.values.begin() + first_col + std::ptrdiff_t{piece.first_pos + i} * into.columns);
   }
 
   const Transformer& transformer_;

@@ -6,6 +6,16 @@
 
 namespace headscope::model {
 
+/// A distribution that others are compared with, in double.
+struct Distribution {
+  std::vector<double> probabilities = {}, logs = {};  ///< [n]; the natural logarithms of the probabilities
+
+  Distribution() = default;
+  explicit Distribution(std::span<const float> logits);
+  /// KL(this || other), in nats, clamped at 0 against rounding. The other has `logits` and their log_sum_exp.
+  double divergence(std::span<const float> logits, double log_sum) const;
+};
+
 /// log(sum(exp(logits))), summed in double. NaN if a logit is NaN.
 double log_sum_exp(std::span<const float> logits);
 
