@@ -249,7 +249,7 @@ class Backward {
     std::vector<float> memory(kPanelCols + static_cast<std::size_t>(config_.n_embd));
     const std::span<float> of_token = std::span(memory).subspan(kPanelCols);
     const Tap tap{&run_, position};
-    final_layer_norm(weights_, tap, workers_, row);
+    final_layer_norm(weights_, tap.stream(), tap, workers_, row);
     double value = 0;
     for (LogitWeight& of : weights) {
       const int first = of.token / kPanelCols * kPanelCols;

@@ -76,7 +76,8 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
     const FloatRows normalized = memory.activations.rows(n, d_model),
                     logits = memory.logits.rows(n, weights.config.vocab_size);
     const Tap tap{of, first + done, depth};
-    final_layer_norm(weights, given, tap, memory.workers, normalized);
+    final_layer_norm(
+        weights, [&](int i) { return given.row(i); }, tap, memory.workers, normalized);
     product_with_columns(normalized, weights.lm_head, 0, memory.workers, logits);
     tap.edit({Site::logits}, logits);
     std::vector<Distribution> ends(depth > 1 ? n / depth : 0);

@@ -61,8 +61,9 @@ void visit_logits(const Weights& weights, std::span<const Lane> lanes, ConstFloa
                             : options.clean->resid(weights.config.n_layer, asked.first + j),
                         end.row_data(j));
     }
-    final_layer_norm(weights, end, {lane.run.get(), asked.first}, workspace.workers,
-                     rows_of_lane(normalized, i));
+    final_layer_norm(
+        weights, [&](int j) { return end.row(j); }, Tap{lane.run.get(), asked.first}, workspace.workers,
+        rows_of_lane(normalized, i));
   }
   product_with_columns(normalized, weights.lm_head, 0, workspace.workers, logits);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
