@@ -86,19 +86,11 @@ class CellBlock {
   /// weights_: the softmax; pattern_: the same, as edits left it.
   void find_pattern(ConstFloatRows q) {
     scores(kernels_, head_, q, weights_);
-    const float scale = run_.config.attention_scale(head_.layer);
-    if (!is_edited()) {
-      softmax_causal(kernels_, scale, first_, weights_);
-    } else {
-      scale_and_mask(run_, head_, first_, weights_);
-      for (int i = 0; i < weights_.rows; ++i) kernels_.rows.softmax(1, weights_.row_data(i), weights_.cols);
-    }
-    if (!is_edited() || !run_.plan->edits({Site::pattern, head_.layer})) {
-      pattern_ = weights_;
-      return;
-    }
-    for (int i = 0; i < weights_.rows; ++i) std::ranges::copy(weights_.row(i), pattern_.row_data(i));
-    run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
+    scale_and_mask(run_, head_, first_, weights_);
+    for (int i = 0; i < weights_.rows; ++i) kernels_.rows.softmax(1, weights_.row_data(i), weights_.cols);
+    copy(weights_, pattern_);
+    if (is_edited())
+      run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
   }
 
   /// gradients += the transpose of columns [key, key + count) of cells, times rows.
@@ -196,7 +188,7 @@ class Backward {
   void lay_out() {
     const int d = config_.n_embd;
     mlp_rows_ = run_.plan && run_.plan->needs_whole_run() ? length_ : std::min(length_, kPositionsOfMlp);
-    const auto floats = static_cast<std::size_t>(length_) * (7 * static_cast<std::size_t>(d) + 3) +
+    const auto floats = static_cast<std::size_t>(length_) * 7 * static_cast<std::size_t>(d) +
                         static_cast<std::size_t>(mlp_rows_) * config_.n_inner;
     float* next = workspace_.gradients.reserve(floats);
     const auto take = [&](int rows, int cols) {
@@ -210,9 +202,6 @@ class Backward {
     z_ = take(length_, d);
     centered_ = take(length_, d);
     d_mlp_ = take(mlp_rows_, config_.n_inner);
-    scale_ = take(length_, 1);
-    used_scale_ = take(length_, 1);
-    d_scale_ = take(length_, 1);
   }
 
   // --- from the metric to the end of the residual stream ---
@@ -397,23 +386,20 @@ class Backward {
   void before_layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point,
                          int first, FloatRows d_out, const RowOf& row_of) {
     const int count = d_out.rows;
-    const FloatRows centered = centered_.middle_rows(first, count),
-                    computed = scale_.middle_rows(first, count), used = used_scale_.middle_rows(first, count),
-                    d_scale = d_scale_.middle_rows(first, count);
+    const FloatRows centered = centered_.middle_rows(first, count);
+    std::vector<float> computed(count), d_scale(count);
     workers_.for_rows(count, [&](int i) {
-      *computed.row_data(i) = *used.row_data(i) =
-          center(row_of(first + i), config_.layer_norm_epsilon, centered.row(i));
+      computed[i] = center(row_of(first + i), config_.layer_norm_epsilon, centered.row(i));
       multiply_terms(w.gain, d_out.row(i));
     });
-    Tap{&run_, first}.edit(scale_point, used);
+    std::vector<float> used = computed;
+    Tap{&run_, first}.edit(scale_point, rows_of(used, 1));
     before_edits(normalized_point, first, d_out);
+    workers_.for_rows(count,
+                      [&](int i) { d_scale[i] = scale_gradient(d_out.row(i), centered.row(i), used[i]); });
+    before_edits(scale_point, first, rows_of(d_scale, 1));
     workers_.for_rows(count, [&](int i) {
-      *d_scale.row_data(i) = scale_gradient(d_out.row(i), centered.row(i), *used.row_data(i));
-    });
-    before_edits(scale_point, first, d_scale);
-    workers_.for_rows(count, [&](int i) {
-      layer_norm_gradient(centered.row(i), {*computed.row_data(i), *used.row_data(i)}, *d_scale.row_data(i),
-                          d_out.row(i));
+      layer_norm_gradient(centered.row(i), {computed[i], used[i]}, d_scale[i], d_out.row(i));
       add(d_out.row(i), d_resid_.row(first + i));
     });
   }
@@ -462,10 +448,9 @@ class Backward {
   ForwardOptions again_;
 
   FloatRows d_resid_, d_branch_;
-  FloatRows d_qkv_;                         // [T, 3 d_model]
-  FloatRows z_, centered_;                  // z_ also holds other rows while it is free
-  FloatRows d_mlp_;                         // [mlp_rows_, n_inner]
-  FloatRows scale_, used_scale_, d_scale_;  // [T, 1]
+  FloatRows d_qkv_;         // [T, 3 d_model]
+  FloatRows z_, centered_;  // z_ also holds other rows while it is free
+  FloatRows d_mlp_;         // [mlp_rows_, n_inner]
 };
 
 }  // namespace
