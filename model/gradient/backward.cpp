@@ -214,9 +214,9 @@ class Backward {
     const bool all = hooks_want({Site::logits}) || hooks_want({Site::ln_final_normalized}) ||
                      hooks_want({Site::ln_final_scale}) || (run_.plan && run_.plan->takes_final_means());
     const Positions range = all ? Positions{0, length_} : measured;
-    std::vector<LogitWeight> weights = logit_weights(metric_);
+    const std::vector<LogitWeight> weights = logit_weights(metric_);
     double value = 0;
-    if (!weights.empty() && !hooks_want({Site::logits})) {
+    if (!weights.empty() && !hooks_want({Site::logits}) && !edits({Site::logits})) {
       value = single_logits(measured.first, weights);
     } else {
       const Positions of_logits = hooks_want({Site::logits}) ? range : measured;
@@ -232,21 +232,19 @@ class Backward {
     return value;
   }
 
-  /// A sum of a few weighted logits of one position: the whole unembedding is not needed.
-  double single_logits(int position, std::vector<LogitWeight>& weights) {
+  /// A sum of a few weighted logits of one position, which edits leave: the whole unembedding is not needed.
+  double single_logits(int position, const std::vector<LogitWeight>& weights) {
     const FloatRows row = z_.middle_rows(0, 1);
     std::vector<float> memory(kPanelCols + static_cast<std::size_t>(config_.n_embd));
     const std::span<float> of_token = std::span(memory).subspan(kPanelCols);
     const Tap tap{&run_, position};
     final_layer_norm(weights_, tap.stream(), tap, workers_, row);
     double value = 0;
-    for (LogitWeight& of : weights) {
+    for (const LogitWeight& of : weights) {
       const int first = of.token / kPanelCols * kPanelCols;
       const FloatRows logits{memory.data(), 1, std::min(kPanelCols, config_.vocab_size - first), kPanelCols};
       product_with_columns(row, weights_.lm_head, first, workers_, logits);
-      tap.edit({Site::logits}, logits, 0, first);
       value += static_cast<double>(of.weight) * logits.row(0)[of.token - first];
-      before_edits({Site::logits}, position, {&of.weight, 1, 1, 1}, 0, of.token);
       weights_.lm_head.column(workers_.kernels(), of.token, of_token);
       const std::span<float> sum = d_branch_.row(position);
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += of.weight * of_token[i];
@@ -405,8 +403,8 @@ class Backward {
   }
 
   /// From derivatives after a site's edits, which the callbacks see, to those before them.
-  void before_edits(HookPoint point, int first, FloatRows rows, int head = 0, int first_col = 0) const {
-    const Activation2d piece = piece_of(point, rows, first, head, first_col);
+  void before_edits(HookPoint point, int first, FloatRows rows, int head = 0) const {
+    const Activation2d piece = piece_of(point, rows, first, head);
     if (options_.hooks != nullptr) options_.hooks->call(piece);
     if (edits(point)) run_.plan->apply_gradient(piece, run_.means);
   }

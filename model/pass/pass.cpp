@@ -14,7 +14,6 @@ namespace {
 
 /// Positions whose logits are written at a time, if they are requested.
 constexpr int kPositionsPerBlock = 64;
-constexpr int kColumnsPerLogitsBlock = 4096;  // logits handed to hooks at a time
 
 void check_tokens(const Config& config, std::span<const int> tokens) {
   if (tokens.empty()) throw RunError("the prompt has no tokens; the model needs at least one");
@@ -355,12 +354,13 @@ class Pass {
       return;
     normalize(weights_.ln_f, scale, normalized);
     if (!hooks_want(logits)) return;
-    for (int col = 0; col < config_.vocab_size; col += kColumnsPerLogitsBlock) {
+    const Tap own = tap(lanes_.front());
+    for (int done = 0; done < active_rows(); done += kPositionsPerBlock) {
       throw_if_stopped();
-      const FloatRows block =
-          workspace_.logits.rows(active_rows(), std::min(kColumnsPerLogitsBlock, config_.vocab_size - col));
-      product_with_columns(active(normalized_), weights_.lm_head, col, workers_, block);
-      tap(lanes_.front()).edit(logits, block, 0, col);
+      const int rows = std::min(kPositionsPerBlock, active_rows() - done);
+      const FloatRows block = workspace_.logits.rows(rows, config_.vocab_size);
+      product_with_columns(normalized_.middle_rows(done, rows), weights_.lm_head, 0, workers_, block);
+      Tap{own.run, own.first + done, 1, nullptr, own.hooks}.edit(logits, block);
     }
   }
 

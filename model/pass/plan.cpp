@@ -166,7 +166,7 @@ class Action {
   }
 
   /// The place of the piece's first column among those of the activation.
-  int first_column() const { return piece_.head * width_of(config_, site_) + piece_.first_col; }
+  int first_column() const { return piece_.head * width_of(config_, site_); }
 
   /// Calls body(position in a source, column, value) for the part of the piece that is edited; of scores and
   /// patterns, which are patched as a whole, other edits have only the keys that the query sees.

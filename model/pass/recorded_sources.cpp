@@ -283,7 +283,7 @@ class RecordedSources {
         const int width = has_cells(piece.point.site) ? into.rows : piece.cols;
         copy(piece, rows_of(into.values, into.columns)
                         .middle_rows(piece.first_pos, piece.rows)
-                        .middle_cols(piece.head * width + piece.first_col, piece.cols));
+                        .middle_cols(piece.head * width, piece.cols));
       });
     }
     ForwardOptions options;

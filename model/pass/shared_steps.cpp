@@ -6,8 +6,8 @@
 
 namespace headscope::model {
 
-void Tap::edit(HookPoint point, FloatRows rows, int head, int first_col) const {
-  const Activation2d all = piece_of(point, rows, first, head, first_col);
+void Tap::edit(HookPoint point, FloatRows rows, int head) const {
+  const Activation2d all = piece_of(point, rows, first, head);
   if (edits(point)) {
     if (means != nullptr) {
       run->plan->apply_to_all(all, *means);
@@ -15,8 +15,7 @@ void Tap::edit(HookPoint point, FloatRows rows, int head, int first_col) const {
       run->plan->apply(all, run->means);
     } else {
       for (int i = 0; i < rows.rows; ++i)
-        run->plan->apply(piece_of(point, rows.middle_rows(i, 1), first + i / depth, head, first_col),
-                         run->means);
+        run->plan->apply(piece_of(point, rows.middle_rows(i, 1), first + i / depth, head), run->means);
     }
   }
   if (hooks != nullptr) hooks->call(all);

@@ -19,7 +19,7 @@ struct Tap {
 
   bool edits(HookPoint point) const { return run != nullptr && run->plan && run->plan->edits(point); }
   bool wants(HookPoint point) const { return edits(point) || (hooks != nullptr && hooks->wants(point)); }
-  void edit(HookPoint point, FloatRows rows, int head = 0, int first_col = 0) const;
+  void edit(HookPoint point, FloatRows rows, int head = 0) const;
   /// Row i of the end of the run's stream.
   auto stream() const {
     return [this](int i) { return run->resid(run->config.n_layer, first + i); };
