@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -23,66 +22,66 @@ struct HeadGradients {
   FloatRows q, k, v;  ///< to these, which are overwritten
 };
 
-/// Called with the derivatives with respect to a block of the pattern or of the scores, as edits left them,
-/// for all keys of the run. It may change them.
-using CellsVisitor = std::function<void(const Activation2d& gradient)>;
-
-constexpr int kPage = Page::kPositions;
-
-/// y (+)= x w.
-void multiply(const PanelKernels& kernels, ConstFloatRows x, ConstFloatRows w, bool accumulate, FloatRows y) {
-  Multiplication product = multiplication(x, w, y);
-  product.accumulate = accumulate;
-  kernels.multiply(product);
-}
-
-FloatRows transposed(const PanelKernels& kernels, ConstFloatRows x, float* memory) {
-  const FloatRows result{memory, x.cols, x.rows, x.rows};
-  kernels.transpose(x.data, x.stride, x.rows, x.cols, result.data, result.stride);
-  return result;
-}
-
-/// A block of one head's queries.
-class CellBlock {
+/// The derivatives of one head's attention in a run, for blocks of queries in ascending order; the head's
+/// pattern is recomputed block by block, and nothing of the size T x T is kept. Edits of its scores and
+/// pattern count as in Plan::apply_gradient.
+class HeadBackward {
  public:
-  CellBlock(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first, int rows, int keys,
-            float* scratch)
-      : kernels_(kernels), run_(run), head_(head), first_(first), keys_(keys) {
-    const auto take = [&] {
-      const FloatRows taken{scratch, rows, keys, score_stride(keys)};
-      scratch += kQueriesPerBlock * score_stride(run.config.n_ctx);
-      return taken;
-    };
-    weights_ = take();
-    pattern_ = take();
-    gradient_ = take();
-    transposed_ = scratch;
+  /// Scratch memory for it, in floats.
+  static std::size_t scratch_size(const Config& config) {
+    const std::size_t page = std::size_t{kPage} * std::max(kPage, config.d_head());
+    return 3 * kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) + page;
   }
 
-  void compute(const HeadGradients& gradients, const CellsVisitor& visit) {
+  /// `hooks` (null: none) see the pattern's derivatives before the scores', block by block, for all keys of
+  /// the run; those of a pattern exist for keys that the query does not see as well, since a weight there
+  /// would act.
+  HeadBackward(const PanelKernels& kernels, const Run& run, const HeadCache& head, const Hooks* hooks,
+               float* scratch)
+      : kernels_(kernels), run_(run), head_(head), hooks_(hooks), scratch_(scratch) {}
+
+  void go(const HeadGradients& gradients) {
+    for (const FloatRows& rows : {gradients.q, gradients.k, gradients.v})
+      for (int i = 0; i < rows.rows; ++i) std::ranges::fill(rows.row(i), 0.0F);
+    for (first_ = 0; first_ < run_.length(); first_ += kQueriesPerBlock) {
+      lay_out(std::min(kQueriesPerBlock, run_.length() - first_));
+      compute(gradients);
+    }
+  }
+
+ private:
+  void lay_out(int rows) {
+    const int keys = hooks_ != nullptr ? run_.length() : keys_for(run_, head_, first_ + rows - 1);
+    transposed_ = scratch_;
+    for (FloatRows* block : {&weights_, &pattern_, &gradient_}) {
+      *block = {transposed_, rows, keys, score_stride(keys)};
+      transposed_ += kQueriesPerBlock * score_stride(run_.config.n_ctx);
+    }
+  }
+
+  /// For the queries of a block.
+  void compute(const HeadGradients& gradients) {
     const ConstFloatRows z = gradients.z.middle_rows(first_, gradient_.rows),
                          q = head_.q(first_, gradient_.rows);
     find_pattern(q);
     for_pages([&](int page, int key, int count) {
-      multiply(kernels_, z, transposed(kernels_, head_.v(page, count), transposed_), false,
-               gradient_.middle_cols(key, count));
-      add_transposed(pattern_, key, count, z, gradients.v);
+      multiply(z, transposed(head_.v(page, count)), false, gradient_.middle_cols(key, count));
+      multiply(transposed(pattern_.middle_cols(key, count)), z, true, gradients.v.middle_rows(key, count));
     });
-    before_edits(Site::pattern, visit);
+    before_edits(Site::pattern);
     for (int i = 0; i < gradient_.rows; ++i) softmax_gradient(weights_.row(i), gradient_.row(i));
-    before_edits(Site::attn_scores, visit);
+    before_edits(Site::attn_scores);
     const float scale = run_.config.attention_scale(head_.layer);
     for (int i = 0; i < gradient_.rows; ++i)
       for (float& value : gradient_.row(i)) value *= scale;
     for_pages([&](int page, int key, int count) {
-      multiply(kernels_, gradient_.middle_cols(key, count),
-               transposed(kernels_, head_.k(page, count), transposed_), key > 0,
+      const FloatRows scores = gradient_.middle_cols(key, count);
+      multiply(scores, transposed(head_.k(page, count)), key > 0,
                gradients.q.middle_rows(first_, gradient_.rows));
-      add_transposed(gradient_, key, count, q, gradients.k);
+      multiply(transposed(scores), q, true, gradients.k.middle_rows(key, count));
     });
   }
 
- private:
   /// weights_: the softmax; pattern_: the same, as edits left it.
   void find_pattern(ConstFloatRows q) {
     scores(kernels_, head_, q, weights_);
@@ -93,55 +92,46 @@ class CellBlock {
       run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
   }
 
-  /// gradients += the transpose of columns [key, key + count) of cells, times rows.
-  void add_transposed(FloatRows cells, int key, int count, ConstFloatRows rows, FloatRows gradients) {
-    multiply(kernels_, transposed(kernels_, cells.middle_cols(key, count), transposed_), rows, true,
-             gradients.middle_rows(key, count));
+  /// y (+)= x w.
+  void multiply(ConstFloatRows x, ConstFloatRows w, bool accumulate, FloatRows y) const {
+    Multiplication product = multiplication(x, w, y);
+    product.accumulate = accumulate;
+    kernels_.multiply(product);
+  }
+
+  /// Valid until the next call.
+  FloatRows transposed(ConstFloatRows x) const {
+    const FloatRows result{transposed_, x.cols, x.rows, x.rows};
+    kernels_.transpose(x.data, x.stride, x.rows, x.cols, result.data, result.stride);
+    return result;
   }
 
   /// From the derivatives after the site's edits to those before.
-  void before_edits(Site site, const CellsVisitor& visit) {
+  void before_edits(Site site) const {
     const Activation2d piece = piece_of({site, head_.layer}, gradient_, first_, head_.head);
-    if (visit) visit(piece);
+    if (hooks_ != nullptr) hooks_->call(piece);
     if (is_edited()) run_.plan->apply_gradient(piece, run_.means, weights_);
   }
 
   template <class Body>
   void for_pages(const Body& body) const {
-    for (int key = 0; key < keys_; key += kPage) body(key / kPage, key, std::min(kPage, keys_ - key));
+    for (int key = 0; key < gradient_.cols; key += kPage)
+      body(key / kPage, key, std::min(kPage, gradient_.cols - key));
   }
 
   bool is_edited() const { return run_.plan && run_.plan->edits_cells(head_.layer, head_.head); }
 
+  static constexpr int kPage = Page::kPositions;
+
   const PanelKernels& kernels_;
   const Run& run_;
-  const HeadCache& head_;
-  int first_, keys_;
+  const HeadCache head_;
+  const Hooks* hooks_;
+  float* scratch_;
+  int first_ = 0;                           // of the block's queries
   FloatRows weights_, pattern_, gradient_;  // [queries, keys]
-  float* transposed_;                       // a transposed block
+  float* transposed_ = nullptr;             // memory for a transposed block
 };
-
-/// Scratch memory for attention_gradient, in floats.
-std::size_t attention_gradient_scratch(const Config& config) {
-  const std::size_t block = std::size_t{kPage} * std::max(kPage, config.d_head());
-  return 3 * kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) + block;
-}
-
-/// The derivatives of one head's attention in a run, for blocks of queries in ascending order; the head's
-/// pattern is recomputed block by block, and nothing of the size T x T is kept. Edits of its scores and
-/// pattern count as in Plan::apply_gradient. `visit` (empty: nobody) sees the pattern's derivatives before
-/// the scores', block by block; those of a pattern exist for keys that the query does not see as well, since
-/// a weight there would act. scratch [attention_gradient_scratch(config)].
-void attention_gradient(const PanelKernels& kernels, const Run& run, const HeadCache& head,
-                        const HeadGradients& gradients, const CellsVisitor& visit, float* scratch) {
-  for (const FloatRows& rows : {gradients.q, gradients.k, gradients.v})
-    for (int i = 0; i < rows.rows; ++i) std::ranges::fill(rows.row(i), 0.0F);
-  for (int first = 0; first < run.length(); first += kQueriesPerBlock) {
-    const int rows = std::min(kQueriesPerBlock, run.length() - first);
-    const int keys = visit ? run.length() : keys_for(run, head, first + rows - 1);
-    CellBlock(kernels, run, head, first, rows, keys, scratch).compute(gradients, visit);
-  }
-}
 
 /// The layer from which on some callback wants derivatives; -1: also before the first layer, n_layer: only
 /// after the last.
@@ -166,7 +156,7 @@ class Backward {
       : weights_(weights), run_(run), metric_(metric), workspace_(workspace), options_(options) {
     again_.clean = &run;
     again_.stop = options.stop;
-    workers_.reserve_scratch(std::max({attention_scratch(config_), attention_gradient_scratch(config_),
+    workers_.reserve_scratch(std::max({attention_scratch(config_), HeadBackward::scratch_size(config_),
                                        product_scratch(), transposed_product_scratch()}));
     lay_out();
   }
@@ -348,22 +338,20 @@ class Backward {
   /// one after another.
   void heads(int layer) {
     const int d = config_.n_embd;
-    const auto of_head = [&](int head, const CellsVisitor& visit, float* scratch) {
-      attention_gradient(
-          workers_.kernels(), run_, head_of(config_, run_.pages, layer, head),
-          {columns_of(z_, head), columns_of(d_qkv_.middle_cols(0, d), head),
-           columns_of(d_qkv_.middle_cols(d, d), head), columns_of(d_qkv_.middle_cols(2 * d, d), head)},
-          visit, scratch);
+    const auto of_head = [&](int head, const Hooks* hooks, float* scratch) {
+      HeadBackward(workers_.kernels(), run_, head_of(config_, run_.pages, layer, head), hooks, scratch)
+          .go({columns_of(z_, head), columns_of(d_qkv_.middle_cols(0, d), head),
+               columns_of(d_qkv_.middle_cols(d, d), head), columns_of(d_qkv_.middle_cols(2 * d, d), head)});
     };
     if (!hooks_want({Site::attn_scores, layer}) && !hooks_want({Site::pattern, layer})) {
-      workers_.parallel_for(config_.n_head, [&](int head, float* scratch) { of_head(head, {}, scratch); });
+      workers_.parallel_for(config_.n_head,
+                            [&](int head, float* scratch) { of_head(head, nullptr, scratch); });
       return;
     }
-    float* scratch = workspace_.scores.reserve(attention_gradient_scratch(config_));
+    float* scratch = workspace_.scores.reserve(HeadBackward::scratch_size(config_));
     for (int head = 0; head < config_.n_head; ++head) {
       throw_if_stopped();
-      of_head(
-          head, [&](const Activation2d& gradient) { options_.hooks->call(gradient); }, scratch);
+      of_head(head, options_.hooks, scratch);
     }
   }
 
