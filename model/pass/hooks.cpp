@@ -38,26 +38,20 @@ constexpr std::array<std::string_view, 23> kNames{
 };
 static_assert(kNames.size() == static_cast<std::size_t>(Site::logits) + 1);
 
-/// Whether `text` matches `glob`, with `*` for any characters and `?` for any one. Linear in practice: only
-/// the last star is ever retried.
+/// Whether `text` matches `glob`, with `*` for any characters and `?` for any one.
 bool matches(std::string_view glob, std::string_view text) {
-  std::size_t g = 0, t = 0;
-  std::size_t star = std::string_view::npos, after_star = 0;
-  while (t < text.size()) {
-    if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      after_star = t;
-    } else if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t])) {
-      ++g;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      g = star + 1;
-      t = ++after_star;
-    } else {
-      return false;
+  std::vector<bool> reached(text.size() + 1);  // whether the glob so far matches so much of the text
+  reached[0] = true;
+  for (const char c : glob) {
+    if (c == '*') {
+      std::fill(std::ranges::find(reached, true), reached.end(), true);
+      continue;
     }
+    for (std::size_t i = text.size(); i > 0; --i)
+      reached[i] = reached[i - 1] && (c == '?' || c == text[i - 1]);
+    reached[0] = false;
   }
-  return glob.find_first_not_of('*', g) == std::string_view::npos;
+  return reached.back();
 }
 
 std::string_view trimmed(std::string_view text) {
