@@ -28,7 +28,7 @@ using BestGuesses = Best<Guess, order_of_guess>;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// Rows whose logits are held.
-constexpr int kRowsTogether = 64;
+constexpr int kRowsOfLogits = 64;
 
 /// target: an id, or -1: none.
 PositionStatistics statistics_of(std::span<const float> logits, int target, int top) {
@@ -67,7 +67,7 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
   const Weights& weights = impl_->weights;
   Workspace::Impl& memory = workspace.impl();
   const int d_model = weights.config.n_embd, positions = static_cast<int>(targets.size());
-  const int at_once = std::max(1, kRowsTogether / depth);
+  const int at_once = std::max(1, kRowsOfLogits / depth);
   std::vector<LensReading> result(static_cast<std::size_t>(positions) * depth);
   for (int done = 0; done < positions; done += at_once) {
     if (stop.stop_requested()) throw Stopped();
