@@ -12,8 +12,7 @@
 namespace headscope::model {
 namespace {
 
-/// Positions whose logits are written at a time, if they are requested.
-constexpr int kPositionsPerBlock = 64;
+constexpr int kPositionsPerBlock = 64;  // whose logits are handed to hooks at a time
 
 void check_tokens(const Config& config, std::span<const int> tokens) {
   if (tokens.empty()) throw RunError("the prompt has no tokens; the model needs at least one");
@@ -551,11 +550,8 @@ void Transformer::logits(const Run& run, int first, int count, Workspace& worksp
   check_positions(run, first, count);
   const int vocabulary = config().vocab_size;
   const FloatRows rows{out.data(), count, vocabulary, vocabulary};
-  for (int done = 0; done < count; done += kPositionsPerBlock) {
-    const int n = std::min(kPositionsPerBlock, count - done);
-    find_logits(impl_->weights, {&run, first + done}, workspace.impl().workers,
-                workspace.impl().activations.rows(n, config().n_embd), rows.middle_rows(done, n));
-  }
+  find_logits(impl_->weights, {&run, first}, workspace.impl().workers,
+              workspace.impl().activations.rows(count, config().n_embd), rows);
 }
 
 void Transformer::unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const {
