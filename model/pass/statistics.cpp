@@ -27,9 +27,6 @@ using BestGuesses = Best<Guess, order_of_guess>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Rows whose logits are held.
-constexpr int kRowsOfLogits = 64;
-
 /// target: an id, or -1: none.
 PositionStatistics statistics_of(std::span<const float> logits, int target, int top) {
   PositionStatistics result;
@@ -66,15 +63,16 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
                                            std::stop_token stop, const Run* of, int first) const {
   const Weights& weights = impl_->weights;
   Workspace::Impl& memory = workspace.impl();
-  const int d_model = weights.config.n_embd, positions = static_cast<int>(targets.size());
+  const int d_model = weights.config.n_embd, vocabulary = weights.config.vocab_size;
+  const int positions = static_cast<int>(targets.size());
   const int at_once = std::max(1, kRowsOfLogits / depth);
   std::vector<LensReading> result(static_cast<std::size_t>(positions) * depth);
   for (int done = 0; done < positions; done += at_once) {
     if (stop.stop_requested()) throw Stopped();
     const int n = std::min(at_once, positions - done) * depth, first_row = done * depth;
     const ConstFloatRows given{rows.data() + std::ptrdiff_t{first_row} * d_model, n, d_model, d_model};
-    const FloatRows normalized = memory.activations.rows(n, d_model),
-                    logits = memory.logits.rows(n, weights.config.vocab_size);
+    const FloatRows both = memory.activations.rows(n, d_model + vocabulary),
+                    normalized = both.middle_cols(0, d_model), logits = both.middle_cols(d_model, vocabulary);
     const Tap tap{of, first + done, depth};
     final_layer_norm(
         weights, [&](int i) { return given.row(i); }, tap, memory.workers, normalized);

@@ -6,6 +6,9 @@
 
 namespace headscope::model {
 
+/// Rows whose logits are held at a time for statistics: GPT-2's lens has 25 for a position.
+constexpr int kRowsOfLogits = 50;
+
 /// A distribution that others are compared with, in double.
 struct Distribution {
   std::vector<double> probabilities = {}, logs = {};  ///< [n]; the natural logarithms of the probabilities
