@@ -16,11 +16,13 @@ inline std::string lowered(std::string_view text) {
   for (char& c : result) c = lower(c);
   return result;
 }
+inline char upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
 /// The text with a capital if it begins with a small letter.
 inline std::string capitalized(std::string_view text) {
   std::string result(text);
-  if (!result.empty() && result[0] >= 'a' && result[0] <= 'z')
-    result[0] = static_cast<char>(result[0] - 'a' + 'A');
+  if (!result.empty()) result[0] = upper(result[0]);
   return result;
 }
 /// Two hexadecimal digits.

@@ -12,11 +12,11 @@ namespace headscope::app {
 // separately and in order, so that no click is lost if several arrive in one frame. Positions are in logical
 // pixels.
 
-enum class Key {
+/// One of these, or the character that the key writes without Shift in the user's layout: Key{'s'}, Key{'+'}.
+enum class Key : char {
   none,
   escape,
   enter,
-  space,
   tab,
   backspace,
   del,
@@ -31,35 +31,7 @@ enum class Key {
   f1,
   f6,
   f10,
-  minus,
-  equal,
-  zero,
-  a,
-  b,
-  c,
-  d,
-  e,
-  f,
-  g,
-  h,
-  i,
-  j,
-  k,
-  l,
-  m,
-  n,
-  o,
-  p,
-  q,
-  r,
-  s,
-  t,
-  u,
-  v,
-  w,
-  x,
-  y,
-  z,
+  space = ' ',
 };
 
 struct Modifiers {
@@ -91,7 +63,6 @@ struct MouseWheel {
 struct KeyDown {
   Key key = Key::none;
   Modifiers modifiers;
-  char symbol = 0;      ///< the key's label in the user's layout: 's', '+', '3'; 0: not ASCII
   bool repeat = false;  ///< the key is held
 };
 struct TextTyped {

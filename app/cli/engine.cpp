@@ -230,20 +230,13 @@ WindowOptions window_options(Arguments& a, const Streams& streams) {
   WindowOptions options{.model = model_folder(a.model),
                         .model_given = a.model.name.has_value(),
                         .prompt = PromptSource(a, streams.in).next(),
-                        .side = a.session.side,
+                        .recipe = {a.session, {}},
+                        .second = a.second_model ? second_folder(*a.second_model) : a.second_attention,
                         .prompts = list_of_prompts(a.over),
                         .tour = a.tour,
                         .stop = a.stop,
-                        .threads = a.threads,
-                        .precision = a.session.precision};
-  SecondPrompt& second = options.second;
-  second.alignment = a.session.alignment;
-  second.is_file = !a.second_attention.empty();
-  second.on = second.is_file || (a.session.second && a.session.second_attention.empty());
-  if (second.on)
-    second.text.edit =
-        make_text_state(second.is_file ? system::text_of(a.second_attention) : *a.session.second);
-  if (a.second_model) second.model = second_folder(*a.second_model);
+                        .threads = a.threads};
+  if (a.model.patterns) options.recipe.session.attention = system::text_of(options.model.filename());
   if (!a.session.edits.empty() || !a.edits_file.empty())
     options.edits = [given = a](const LoadedModel& model) { return edits_from(given, model); };
   return options;

@@ -78,6 +78,16 @@ class Background {
     return shared_->ended.wait_for(lock, time, [&] { return shared_->running[topic] == 0; });
   }
 
+  /// Waits until no task that was started in order runs, at most for `time`. Returns the topics on which one
+  /// still does.
+  std::vector<std::string> wait_in_order(std::chrono::milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    std::vector<std::string> late;
+    for (const auto& [topic, ended] : ends_)
+      if (ended.wait_until(end) != std::future_status::ready) late.push_back(topic);
+    return late;
+  }
+
   /// The results since the last call, in order.
   std::vector<T> take() {
     std::vector<Result> results;

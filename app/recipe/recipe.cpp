@@ -9,7 +9,6 @@
 #include "app/ascii.h"
 #include "app/recipe/fields.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/names.h"

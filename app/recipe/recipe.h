@@ -107,6 +107,7 @@ struct Remembered {
   bool offer_models = true;                            ///< offer larger models while the bundled one is open
   std::vector<std::string> finished_tours;             ///< ids of those whose last stop was seen, each once
   bool all_controls = false;                           ///< all controls of a view are shown, however many
+  std::filesystem::path export_folder;                 ///< folder of the last export; empty: none yet
   bool operator==(const Remembered&) const = default;
 };
 
@@ -116,11 +117,10 @@ struct Settings : Remembered {
   bool has_prompt = false;  ///< whether the session's prompt was ever set
   int window_width = 1600;
   int window_height = 1000;
-  std::filesystem::path last_model;     ///< empty: the bundled model
-  std::filesystem::path export_folder;  ///< folder of the last export; empty: none yet
-  int export_scale = 2;                 ///< PNG: device pixels per logical pixel, in [1, kMaxExportScale]
-  bool start_token = false;             ///< the start token toggle for new prompts
-  std::string problem = {};             ///< of the file they were read from, one sentence; not kept
+  std::filesystem::path last_model;  ///< empty: the bundled model
+  int export_scale = 2;              ///< PNG: device pixels per logical pixel, in [1, kMaxExportScale]
+  bool start_token = false;          ///< the start token toggle for new prompts
+  std::string problem = {};          ///< of the file they were read from, one sentence; not kept
   bool operator==(const Settings&) const = default;
 };
 

@@ -52,12 +52,11 @@ struct Worker::Impl {
   mutable system::Mutex mutex;
   system::Condition wakeup;
   WorkerRequest wanted;
+  WorkerRequest want;         // the newest one that the worker's thread, which alone writes it, has seen
   std::uint64_t version = 1;  // version of `wanted`
   std::uint64_t settled = 0;  // the version with nothing left to do
   std::shared_ptr<const Snapshot> shown = std::make_shared<const Snapshot>();
-  std::stop_source stop_load;
-  std::stop_source stop_second;       // stops the load of a second model
-  std::stop_source stop_work;         // stops work on a prompt or a question
+  std::stop_source step_stop;         // stops the current step
   std::optional<Question> answering;  // the question being computed, if any
 
   // State of the worker's thread. Failures are not retried until an input changes.
@@ -71,7 +70,6 @@ struct Worker::Impl {
   std::filesystem::path second_tried;                    // the second model loaded last, successfully or not
   std::uint64_t second_request = 0;                      // its request
   std::shared_ptr<const LoadedModel> second_loaded_for;  // the first model at that time
-  std::string second_problem;                            // why it is missing, while it is requested
   Memo second_memo;                                      // for the second model's runs
 
   std::jthread thread;  // last member: starts after all others are built, ends first
@@ -99,6 +97,22 @@ struct Worker::Impl {
     });
   }
 
+  /// Whether the current step is no longer wanted. The mutex is held.
+  bool is_over() const {
+    if (wanted.load_request != want.load_request) return true;
+    if (shown->busy == Busy::loading) return wanted.load_cancel >= want.load_request;
+    return !runs_the_same(wanted, want) ||
+           (answering && should_yield(*answering, want.questions, wanted.questions));
+  }
+
+  /// A stop token for a step that begins now; that it is busy with it is already published.
+  std::stop_token begin() {
+    const std::lock_guard lock(mutex);
+    step_stop = {};
+    if (ending.stop_requested() || is_over()) step_stop.request_stop();
+    return step_stop.get_token();
+  }
+
   void work(const std::stop_token& end) {
     ending = end;
     while (!end.stop_requested()) {
@@ -116,33 +130,31 @@ struct Worker::Impl {
 
   /// Works until something is finished, or waits until there is something to do. Throws std::bad_alloc.
   void turn(const std::stop_token& end) {
-    WorkerRequest want;
     std::uint64_t now = 0;
-    std::stop_token stop;
     say_what_lacked_memory();
     {
       const std::lock_guard lock(mutex);
       want = wanted;
       now = version;
       answering.reset();
-      stop_work = {};
-      if (end.stop_requested()) return;
-      stop = stop_work.get_token();
     }
     bool worked = true;
+    // A load or a run that failed is marked as tried, and the next step follows. A question's failure is its
+    // answer; if even that could not be kept, nothing is tried until the request changes.
     try {
-      worked = step(want, stop);
+      worked = step();
     } catch (const model::Stopped&) {  // the request has changed
+      if (!answering) tried.reset();
     } catch (const std::bad_alloc&) {
-      worked = has_tried();
-      lacked_memory = snapshot()->busy == Busy::loading ? "loading the model" : "running the prompt";
+      worked = !answering;
+      lacked_memory = shown->busy == Busy::loading ? "loading the model" : "running the prompt";
     } catch (const std::exception& e) {
-      worked = has_tried();
+      worked = !answering;
       fail(e.what());
     }
     say_what_lacked_memory();
     if (worked) return;
-    if (snapshot()->busy != Busy::settled) publish([](Snapshot& s) { s.busy = Busy::settled; });
+    if (shown->busy != Busy::settled) publish([](Snapshot& s) { s.busy = Busy::settled; });
     std::unique_lock lock(mutex);
     if (version != now) return;
     settled = now;
@@ -163,45 +175,33 @@ struct Worker::Impl {
     lacked_memory = nullptr;
   }
 
-  std::shared_ptr<const Snapshot> snapshot() const {
-    const std::lock_guard lock(mutex);
-    return shown;
-  }
-
-  /// Whether a load or a run failed just now; these are marked as tried. A question's failure is its answer;
-  /// if even that could not be kept, nothing is tried until the request changes.
-  bool has_tried() const {
-    const std::lock_guard lock(mutex);
-    return !answering;
-  }
-
   /// Performs the most urgent step; false if there is nothing to do.
-  bool step(const WorkerRequest& want, const std::stop_token& stop) {
+  bool step() {
     memo.want(want.questions);
     if (want.load_request != loaded_request) {
       loaded_request = want.load_request;
-      load(want);
+      load();
       return true;
     }
     if (!shown->model) return false;
     // A prompt waits for the second model only if it cannot run without it.
-    const bool due = second_is_due(want);
+    const bool due = second_is_due();
     const bool first = due && (want.second_model.empty() || model::patches_from_second(want.prompt.edits));
     if (!first && (!tried || !runs_the_same(*tried, want))) {
       tried = want;
       tried->questions.clear();
-      run_wanted(want, stop);
+      run_wanted();
       return true;
     }
     if (due) {
-      load_second_model(want);
+      load_second_model();
       return true;
     }
     // If the newest prompt failed, questions about the shown one are still answered.
     if (!shown->run || memo.newest() != shown->run->run.get()) return false;
     for (const Question& question : want.questions) {
       if (const auto known = memo.find(question); known && known->whole) continue;
-      answer(want, question, stop);
+      answer(question);
       return true;
     }
     return false;
@@ -213,19 +213,7 @@ struct Worker::Impl {
 
   void count_bytes(Snapshot& s) const { s.memo_bytes = memo.bytes() + second_memo.bytes(); }
 
-  /// A stop token for work that begins now; already stopped if `is_over` is true for the current request.
-  template <class IsOver>
-  std::stop_token begin(std::stop_source& source, const IsOver& is_over) {
-    const std::lock_guard lock(mutex);
-    source = {};
-    if (ending.stop_requested() || is_over()) source.request_stop();
-    return source.get_token();
-  }
-
-  void load(const WorkerRequest& want) {
-    const std::stop_token stop = begin(stop_load, [&] {
-      return wanted.load_cancel >= want.load_request || wanted.load_request != want.load_request;
-    });
+  void load() {
     publish([&](Snapshot& s) {
       s.busy = Busy::loading;
       s.loading = system::text_of(want.model.filename());
@@ -235,7 +223,7 @@ struct Worker::Impl {
     });
     std::shared_ptr<const LoadedModel> loaded;
     try {
-      loaded = load_showing(want.model, stop);
+      loaded = load_showing(want.model, begin());
     } catch (const model::Stopped&) {
       publish([&](Snapshot& s) { s.busy = Busy::settled, s.load_ended = want.load_request; });
       return;
@@ -251,12 +239,11 @@ struct Worker::Impl {
     });
   }
 
-  std::shared_ptr<const LoadedModel> load_showing(const std::filesystem::path& folder,
-                                                  const std::stop_token& stop) {
+  std::shared_ptr<const LoadedModel> load_showing(const std::filesystem::path& folder, std::stop_token stop) {
     auto last_shown = Clock::now();
     model::LoadOptions load_options;
     load_options.precision = options.precision;
-    load_options.stop = stop;
+    load_options.stop = std::move(stop);
     load_options.progress = [&](double fraction, const char*) {
       if (Clock::now() - last_shown < kShowEvery) return;
       last_shown = Clock::now();
@@ -265,28 +252,26 @@ struct Worker::Impl {
     return load_model(folder, load_options);
   }
 
-  bool second_is_due(const WorkerRequest& want) const {
+  bool second_is_due() const {
     return want.second_model != second_tried || want.second_request != second_request ||
            (!second_tried.empty() && second_loaded_for != shown->model);
   }
 
   /// Loads the second model if needed, and runs the prompt again with it.
-  void load_second_model(const WorkerRequest& want) {
+  void load_second_model() {
     auto loaded = shown->second_model;
     second_tried = want.second_model;
     second_request = want.second_request;
     second_loaded_for = shown->model;
-    second_problem.clear();
     memo.forget_patched_from_second();
     second_memo = Memo(Memo::budget(shown->model->config()));
     newest_plan = {};
     tried.reset();
     publish([](Snapshot& s) { s.second_model.reset(), s.second_problem.clear(); });
     if (second_tried.empty() || shown->model->patterns) return;
+    std::string problem;
     try {
-      const std::stop_token stop = begin(stop_second, [&] {
-        return wanted.load_request != want.load_request || !runs_the_same(wanted, want);
-      });
+      const std::stop_token stop = begin();
       const std::filesystem::path& folder = want.second_model;
       if (!loaded || loaded->folder != folder || loaded->weights_stamp != weights_stamp(folder, stop)) {
         publish([&](Snapshot& s) {
@@ -299,34 +284,29 @@ struct Worker::Impl {
       second_loaded_for.reset();
       throw;
     } catch (const std::bad_alloc&) {
-      second_problem = not_enough_memory("loading the second model");
+      problem = not_enough_memory("loading the second model");
     } catch (const std::exception& e) {
-      second_problem = e.what();
+      problem = e.what();
     }
-    if (!second_problem.empty()) {
-      publish([&](Snapshot& s) { s.second_problem = second_problem; });
-      return fail(second_problem);
+    if (!problem.empty()) {
+      publish([&](Snapshot& s) { s.second_problem = problem; });
+      return fail(problem);
     }
     publish(
         [&](Snapshot& s) { s.second_model = std::move(loaded), s.busy = Busy::settled, s.error.clear(); });
   }
 
-  void run_wanted(const WorkerRequest& want, const std::stop_token& stop) {
+  void run_wanted() {
     const auto start = Clock::now();
     publish([](Snapshot& s) { s.busy = Busy::running, s.fraction = 0; });
-    std::shared_ptr<PromptRun> run;
-    try {
-      run = std::make_shared<PromptRun>(app::run_prompt(
-          prompt_to_run(want, stop), {workspace, stop, nullptr, &newest_plan,
-                                      [&](const PassOfRun& asked) { return kept_or_made(asked, stop); }}));
-      run->prompt = want.prompt;
-    } catch (const model::Stopped&) {
-      tried.reset();
-      throw;
-    }
+    const std::stop_token stop = begin();
+    const auto run = std::make_shared<PromptRun>(app::run_prompt(
+        prompt_to_run(stop), {workspace, stop, nullptr, &newest_plan,
+                              [&](const PassOfRun& asked) { return kept_or_made(asked, stop); }}));
+    run->prompt = want.prompt;
     memo.show(*run);
     // Avoid half-updated pictures: quick answers are shown together with the run.
-    const std::vector<Question> questions = newest_questions(want);
+    const std::vector<Question> questions = newest_questions();
     for (const Question& question : questions) {
       if (memo.find(question)) continue;
       const auto previous = memo.previous_answer(question);
@@ -339,35 +319,34 @@ struct Worker::Impl {
     run->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     publish([&](Snapshot& s) {
       s.run = run;
-      s.error = second_problem;
+      s.error = s.second_problem;
       s.answers = memo.answers();
       count_bytes(s);
     });
   }
 
-  PromptToRun prompt_to_run(const WorkerRequest& want, const std::stop_token& stop) {
+  PromptToRun prompt_to_run(const std::stop_token& stop) {
     PromptToRun what{.model = shown->model,
                      .prompt = want.prompt,
                      .second = want.second,
                      .alignment = want.alignment,
                      .cut = true};
     if (what.model->patterns) {
-      what.second_model = patterns_of_second(want, stop);
+      what.second_model = patterns_of_second(stop);
       return what;
     }
-    if (!second_is_due(want)) what.second_model = shown->second_model;
+    if (!second_is_due()) what.second_model = shown->second_model;
     if (what.second_model) return what;
     Prompt unedited = want.prompt;
     unedited.edits.clear();
     if (want.second == unedited) what.second.reset();
-    if (!second_problem.empty())  // patches from a model that could not be loaded are left out
+    if (!shown->second_problem.empty())  // patches from a model that could not be loaded are left out
       std::erase_if(what.prompt.edits, [](const auto& edit) { return model::patches_from_second(edit); });
     return what;
   }
 
   /// The pattern file that the second prompt names; null: none.
-  std::shared_ptr<const LoadedModel> patterns_of_second(const WorkerRequest& want,
-                                                        const std::stop_token& stop) {
+  std::shared_ptr<const LoadedModel> patterns_of_second(const std::stop_token& stop) {
     if (!want.second) return nullptr;
     const std::filesystem::path file = system::path_of(want.second->text);
     if (!system::is_file(file)) return nullptr;
@@ -446,20 +425,19 @@ struct Worker::Impl {
   }
 
   /// The current questions, if they are about the same prompt.
-  std::vector<Question> newest_questions(const WorkerRequest& want) {
+  std::vector<Question> newest_questions() {
     const std::lock_guard lock(mutex);
     return runs_the_same(wanted, want) ? wanted.questions : want.questions;
   }
 
-  void answer(const WorkerRequest& want, const Question& question, const std::stop_token& stop) {
+  void answer(const Question& question) {
     {
       const std::lock_guard lock(mutex);
-      if (should_yield(question, want.questions, wanted.questions)) throw model::Stopped();
       answering = question;
     }
     publish([&](Snapshot& s) { s.busy = Busy::answering, s.fraction = 0; });
     auto last_shown = Clock::now();
-    kept_or_computed(question, *shown->run, stop, [&](const Answer&, double done) {
+    kept_or_computed(question, *shown->run, begin(), [&](const Answer&, double done) {
       if (Clock::now() - last_shown < kShowEvery) return;
       last_shown = Clock::now();
       show_progress(done);
@@ -480,9 +458,7 @@ Worker::~Worker() {
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->thread.request_stop();
-    impl_->stop_load.request_stop();
-    impl_->stop_second.request_stop();
-    impl_->stop_work.request_stop();
+    impl_->step_stop.request_stop();
   }
   impl_->wakeup.notify_all();
 }
@@ -495,22 +471,17 @@ void Worker::want(WorkerRequest wanted) {
   });
   {
     const std::lock_guard lock(impl_->mutex);
-    const WorkerRequest& before = impl_->wanted;
-    if (before == wanted) return;
-    const bool other_load = wanted.load_request != before.load_request;
-    if (!runs_the_same(wanted, before) || other_load ||
-        (impl_->answering && should_yield(*impl_->answering, before.questions, wanted.questions)))
-      impl_->stop_work.request_stop();
-    if (other_load || wanted.load_cancel >= wanted.load_request) impl_->stop_load.request_stop();
-    if (other_load || !runs_the_same(wanted, before)) impl_->stop_second.request_stop();
+    if (impl_->wanted == wanted) return;
     std::swap(impl_->wanted, wanted);
     ++impl_->version;
+    if (impl_->is_over()) impl_->step_stop.request_stop();
   }
   impl_->wakeup.notify_all();
 }
 
 std::shared_ptr<const Snapshot> Worker::snapshot() const {
-  return impl_->snapshot();
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->shown;
 }
 
 std::shared_ptr<const Snapshot> Worker::settle() {

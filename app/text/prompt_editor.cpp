@@ -95,17 +95,17 @@ Hit hit(const TextState& state, EditMetrics& metrics, const EditorLook& look, vi
 KeyMeaning control_key(const TextState& state, const KeyDown& key) {
   const bool selected = !state.selection().empty(), shift = key.modifiers.shift;
   switch (key.key) {
-    case Key::a:
+    case Key{'a'}:
       return TextCommand(kSelectAll);
-    case Key::c:
+    case Key{'c'}:
       return selected && !shift ? KeyMeaning(EditorRequest::copy) : KeyMeaning();
-    case Key::x:
+    case Key{'x'}:
       return selected ? KeyMeaning(EditorRequest::cut) : KeyMeaning();
-    case Key::v:
+    case Key{'v'}:
       return EditorRequest::paste;
-    case Key::z:
+    case Key{'z'}:
       return shift ? EditorRequest::redo : EditorRequest::undo;
-    case Key::y:
+    case Key{'y'}:
       return EditorRequest::redo;
     case Key::home:
       return TextCommand(MoveTo{0, shift});

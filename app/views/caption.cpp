@@ -82,19 +82,13 @@ std::string words_of(const model::Edits& all, const PromptRun& run, bool printed
   return text.empty() ? edits : text + "; and " + edits;
 }
 
-/// Whether the caption says what an option does: only if the picture shows it, and differs by it from the
-/// default one.
+/// Whether the caption names an option: only if it makes the picture differ from the default one.
 bool is_in_caption(const View& view, const OptionSpec& option, const ViewContext& c) {
   const OptionValue& value = c.options.value(option);
   return !option.pane_only && !option.reset_on_prompt_change && value != option.default_value &&
          has_effect(view, option, c.options) && (view.uses == nullptr || view.uses(c, option)) &&
          !token_comes_from_list(view, option, c.options, c.prompts.get()) &&
          !(view.shown_heads && option.heads);
-}
-
-std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
 }
 
 /// "L5 H1, L9 H6", or "40 of them".
@@ -154,7 +148,7 @@ std::string caption(const View& view, const ViewContext& c) {
   if (const auto& weights = c.run->model->transformer;
       weights && weights->precision() != model::Precision::f32)
     text += " in " + std::string(name_of(weights->precision()));
-  const bool of_run = !(view.of_model && view.of_model(c));
+  const bool of_run = !view.is_of_model(c);
   const std::string prompt = quoted_prompt(*c.run, c.printed);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
   const bool over_list = view.over_list.is_in(c.options);
@@ -192,19 +186,14 @@ std::string caption(const View& view, const ViewContext& c) {
 
 float caption_height(const std::string& words, float width, const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const auto lines = static_cast<float>(caption_lines(words, width, c).size());
+  const auto lines = static_cast<float>(small_lines(c, words, width - 2 * margin(c)).size());
   return std::ceil(lines * style.line(style.small()) + margin(c));
 }
 
 Picture with_caption(Picture picture, const std::string& words, const ViewContext& c) {
-  const viz::Style style = style_of(c);
   viz::Scene& scene = picture.scene;
-  const float line = style.line(style.small());
-  float middle = scene.height + line / 2;
-  for (const std::string& text : caption_lines(words, scene.width, c)) {
-    viz::add_label(scene, style, text, {margin(c), middle}, style.small(), c.theme->text_muted);
-    middle += line;
-  }
+  const float m = margin(c);
+  paint_small_lines(scene, c, small_lines(c, words, scene.width - 2 * m), {m, scene.height});
   scene.height += caption_height(words, scene.width, c);
   return picture;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/output/logit_options.h"
+#include "app/views/parts/list_means.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
@@ -165,8 +167,8 @@ static std::shared_ptr<Content> content_in(const ViewContext& c, const View& vie
   auto content = std::make_shared<Content>(c);
   if (c.prompts == nullptr && view.needs_list(c.options))
     content->message = no_list_words(c);
-  else
-    view.declare(*content);
+  else if (content->message = refuse_tokens(view, c, true); content->message.empty())
+    shows_means(view, c) ? declare_means(*content, view) : view.declare(*content);
   if (!c.run && content->message.empty()) content->message = c.no_run;
   if (c.run && c.side == Side::difference)
     content->subtitle = difference_words(c, view) + (content->same ? no_difference_words(view) : "") +
@@ -225,8 +227,6 @@ ViewActions View::on(const ViewContext& c, const Picture& picture, const viz::Hi
   const auto spot =
       hit != nullptr ? std::optional<Spot>({picture, *hit, picture.regions[hit->region]}) : std::nullopt;
   const Spot* const at = spot ? &*spot : nullptr;
-  if (content->keys && gesture.kind == Gesture::Kind::key)
-    if (auto actions = content->keys(c, gesture)) return *std::move(actions);
   if (content->on)
     if (auto actions = content->on(c, at, gesture)) return *std::move(actions);
   if (auto actions = content->body->on(c, at, gesture)) return *std::move(actions);

@@ -56,10 +56,8 @@ struct Spot {
 class Box {
  public:
   Box() = default;
-  Box(Box&&) = default;
   Box(const Box&) = delete;
   Box& operator=(const Box&) = delete;
-  Box& operator=(Box&&) = delete;
   virtual ~Box() = default;
 
   /// What it is called where it is left out for want of room: "the list". Empty: it never is.
@@ -89,8 +87,7 @@ class Box {
   virtual std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture&) const {
     return std::nullopt;
   }
-  /// Adds to the actions of a click that selects another place what keeps its own place under the mouse, or
-  /// brings it into view.
+  /// Adds to a click's actions what keeps the clicked place under the mouse, or brings it into view.
   virtual void settle(ViewActions&, const ViewContext&, const Spot&) const {}
   virtual void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const {}
 
@@ -105,8 +102,7 @@ class RoleBox : public Box {
   explicit RoleBox(int role) : role_(role) {}
   std::optional<Ref> ref_at(const Spot& at) const override;
   /// Frames cells, or the whole region where all of it is about this.
-  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
-             const Ref& ref) const override;
+  void frame(viz::Scene&, const ViewContext&, const Picture&, const Ref&) const override;
   void add_facts(Facts& facts, const ViewContext& context, const Spot& at) const override;
 
  protected:
@@ -118,8 +114,7 @@ class RoleBox : public Box {
   int role_;
 };
 
-/// Boxes below each other. Each gets what it needs, then what is good for it, then more; those without room
-/// are left out.
+/// Boxes below each other. Each gets what it needs, then what is good, then more, or is left out.
 BoxPtr rows(std::vector<BoxPtr> boxes);
 /// Next to each other or below each other, where more of them is seen.
 BoxPtr beside(std::vector<BoxPtr> boxes);
@@ -140,8 +135,7 @@ std::unique_ptr<B> may_be_left_out(std::unique_ptr<B> box, std::string name, int
 BoxPtr notes(std::vector<std::string> lines, std::string title = {});
 /// A scale of colours with its title.
 BoxPtr legend(viz::ColorScale scale, std::string title);
-/// What a look stands for: a filled or framed patch, a line of such a width, or a scale; of none of these
-/// there are only words.
+/// What a look stands for: a filled or framed patch, a line, a scale, or none of these: only words.
 struct Swatch {
   std::string words;
   viz::Color fill{0, 0, 0, 0}, outline{0, 0, 0, 0};
@@ -167,8 +161,8 @@ struct DrawnPlaces {
 BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, DrawnPlaces places = {});
 BoxPtr custom(Wish width, Wish height, Paint paint, DrawnPlaces places = {});
 
-/// What keys mean; nothing: this one has no meaning of its own.
-using ViewKeys = std::function<std::optional<ViewActions>(const ViewContext&, const Gesture&)>;
+/// What a gesture means, with the place under the mouse; nothing: it has no meaning of its own.
+using OnGesture = std::function<std::optional<ViewActions>(const ViewContext&, const Spot*, const Gesture&)>;
 
 /// What a view shows.
 class Content {
@@ -183,7 +177,7 @@ class Content {
   bool says_difference = false;  ///< the title says so itself
   bool titled_in_pane = true;    ///< false: its pane says what it is
   BoxPtr body;
-  /// The numbers, all digits. Null: those of the body's list.
+  /// The numbers, all digits. Null: it has none.
   std::function<Table()> table;
   /// What is said of a place, and done there, in addition; of an item, all of it.
   std::function<void(Facts&, const Ref&)> place_facts;
@@ -191,9 +185,7 @@ class Content {
   std::function<ViewActions(const ViewContext&, const Ref&)> choose;
   /// Facts in addition to those of the boxes.
   std::function<void(Facts&, const ViewContext&, const Spot&)> facts;
-  ViewKeys keys;  ///< other than what they mean in the boxes
-  /// What a gesture means other than what the boxes say; nothing for other gestures.
-  std::function<std::optional<ViewActions>(const ViewContext&, const Spot*, const Gesture&)> on;
+  OnGesture on;  ///< before the boxes
 
   bool shows() const { return message.empty() && body != nullptr; }
   /// Scroll positions besides those of the boxes.

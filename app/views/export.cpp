@@ -254,8 +254,7 @@ static viz::Description description_of(const View& view, const ViewContext& cont
   return said;
 }
 
-/// Throws std::runtime_error, one sentence that says what would help, for a scene that is too large for a
-/// PNG.
+/// Throws std::runtime_error, one sentence that says what would help, if a PNG cannot be so large.
 static void require_bitmap_side(const View& view, const viz::Scene& scene, float scale) {
   const float side = std::max(scene.width, scene.height);
   if (side * scale <= kLargestSide) return;

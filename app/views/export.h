@@ -39,8 +39,7 @@ struct TargetSpec {
   float line_scale = 1;        ///< how many times as wide as on the screen lines are
 };
 
-/// A column is one of two of a paper, a page the text of a letter page. No line on paper is thinner than 0.5
-/// points.
+/// A column is one of a paper's two, a page a letter page's text. No line on paper is below 0.5 points.
 constexpr TargetSpec spec_of(Target target) {
   constexpr float kHalfPoint = 96.F / 72 / 2;
   constexpr float kPrintScale = 300.F / 96;
@@ -52,8 +51,7 @@ constexpr TargetSpec spec_of(Target target) {
   return kSpecs[static_cast<std::size_t>(target)];
 }
 
-/// A figure's width in logical pixels: the target's own, which need not be a whole number, where that rounds
-/// to it.
+/// A figure's width in logical pixels: the target's own, maybe fractional, where that rounds to `width`.
 constexpr float width_on(Target target, int width) {
   const float own = spec_of(target).width;
   return width == static_cast<int>(own + 0.5F) ? own : static_cast<float>(width);
@@ -90,13 +88,11 @@ struct ExportOptions {
 Picture export_picture_of(const View& view, ViewContext context, const ExportOptions& options);
 
 /// The bytes of a view's file: `export_picture_of` (png; svg and pdf at kVectorScale), or its table (csv).
-/// Throws like export_picture_of, and std::runtime_error if the picture is too large for its format or there
-/// is no table.
+/// Throws like export_picture_of, also if the picture is too large for its format or there is no table.
 std::string export_bytes(FileFormat format, const View& view, const ViewContext& context,
                          const ExportOptions& options);
 
-/// A bitmap as the bytes of a png, or of a pdf with that one image. Throws std::runtime_error if the picture
-/// is too large for its format.
+/// A bitmap as the bytes of a png, or of a pdf with that image. Throws std::runtime_error if it is too large.
 std::string bitmap_bytes(FileFormat format, const viz::Bitmap& bitmap, float scale,
                          std::span<const viz::Note> notes = {});
 

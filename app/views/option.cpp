@@ -30,33 +30,6 @@ std::optional<T> parsed(std::string_view text) {
   return value;
 }
 
-}  // namespace
-
-std::string expected(const OptionSpec& option) {
-  const std::string limits = " from " + plain(option.low) + " to " + plain(option.high);
-  std::string words = match(
-      option.default_value, [](bool) -> std::string { return "yes or no"; },
-      [&](int) {
-        if (option.choices.empty()) return "a whole number" + limits;
-        std::vector<std::string> names;
-        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
-        return listed(names, " or ");
-      },
-      [&](double) { return "a number" + limits; },
-      [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12"; },
-      [&](const std::vector<int>&) -> std::string {
-        const std::string most = "at most " + std::to_string(option.most);
-        if (option.cells) return most + " cells as QUERY.KEY separated by commas, e.g. 8.3,9.4";
-        if (option.heads) return most + " heads as LAYER.HEAD separated by commas, e.g. 5.1,5.3";
-        return most + " whole numbers" + limits + " separated by commas, e.g. 0,1,64";
-      },
-      [](const TokenRef&) -> std::string { return "a token as its text, id:N or rank:N"; });
-  if (!option.default_name.empty()) words += ", or " + std::string(option.default_name);
-  return words;
-}
-
-namespace {
-
 [[noreturn]] void refuse_value(const OptionSpec& option, std::string_view found) {
   throw std::invalid_argument("--" + std::string(option.name) + " takes " + expected(option) + ", not " +
                               model::quote(found) + ".");
@@ -72,8 +45,7 @@ T number_in(const OptionSpec& option, std::string_view part, std::string_view te
 
 /// Parses one number of a list, or "5.1" for heads or cells; none if it is unreadable or out of range.
 std::optional<int> list_part(const OptionSpec& option, std::string_view part) {
-  while (part.starts_with(' ')) part.remove_prefix(1);
-  while (part.ends_with(' ')) part.remove_suffix(1);
+  part = trimmed(part, " ");
   std::optional<int> number;
   if (option.heads || option.cells) {
     const std::vector<std::string_view> words = split(part, ".");
@@ -124,14 +96,13 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
   if (value == option.default_value) return value;  // which need not be one of the steps
   const double low = option.low;
   const double high = option.choices.empty() ? option.high : static_cast<double>(option.choices.size()) - 1;
-  match(
-      value, [](bool) {}, [&](int& n) { n = static_cast<int>(std::clamp<double>(n, low, high)); },
-      [&](double& x) { x = std::isfinite(x) ? std::clamp(x, low, high) : low; }, [](Zoom&) {},
-      [&](std::vector<int>& list) {
-        for (int& n : list) n = static_cast<int>(std::clamp<double>(n, low, high));
-        list = each_once(list, option.most);
-      },
-      [](TokenRef&) {});
+  const auto limited = [&](double x) { return std::isfinite(x) ? std::clamp(x, low, high) : low; };
+  if (auto* n = std::get_if<int>(&value)) *n = static_cast<int>(limited(*n));
+  if (auto* x = std::get_if<double>(&value)) *x = limited(*x);
+  if (auto* list = std::get_if<std::vector<int>>(&value)) {
+    for (int& n : *list) n = static_cast<int>(limited(n));
+    *list = each_once(*list, option.most);
+  }
   return value;
 }
 
@@ -148,6 +119,29 @@ double next_number(const OptionSpec& option, double x, int by) {
 }
 
 }  // namespace
+
+std::string expected(const OptionSpec& option) {
+  const std::string limits = " from " + plain(option.low) + " to " + plain(option.high);
+  std::string words = match(
+      option.default_value, [](bool) -> std::string { return "yes or no"; },
+      [&](int) {
+        if (option.choices.empty()) return "a whole number" + limits;
+        std::vector<std::string> names;
+        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
+        return listed(names, " or ");
+      },
+      [&](double) { return "a number" + limits; },
+      [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12"; },
+      [&](const std::vector<int>&) -> std::string {
+        const std::string most = "at most " + std::to_string(option.most);
+        if (option.cells) return most + " cells as QUERY.KEY separated by commas, e.g. 8.3,9.4";
+        if (option.heads) return most + " heads as LAYER.HEAD separated by commas, e.g. 5.1,5.3";
+        return most + " whole numbers" + limits + " separated by commas, e.g. 0,1,64";
+      },
+      [](const TokenRef&) -> std::string { return "a token as its text, id:N or rank:N"; });
+  if (!option.default_name.empty()) words += ", or " + std::string(option.default_name);
+  return words;
+}
 
 const OptionValue& Options::value(const OptionSpec& option) const {
   const auto found = set_.find(option.name);
@@ -244,19 +238,18 @@ std::string to_text(const OptionSpec& option, const OptionValue& value) {
 
 OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) {
   OptionValue next = value;
-  match(
-      next, [&](bool& on) { on = !on; },
-      [&](int& n) {
-        const int count = static_cast<int>(option.choices.size());
-        n = count > 0 ? ((n + by) % count + count) % count
-                      : static_cast<int>(std::lround(next_number(option, n, by)));
-      },
-      [&](double& x) { x = next_number(option, x, by); }, [](Zoom&) {}, [](std::vector<int>&) {},
-      [&](TokenRef& token) {
-        const bool has_steps = token.empty() || token.by == TokenRef::By::rank;
-        const int rank = has_steps ? token.number + by : 1;
-        token = rank < 1 ? std::get<TokenRef>(option.default_value) : TokenRef{TokenRef::By::rank, "", rank};
-      });
+  if (auto* on = std::get_if<bool>(&next)) *on = !*on;
+  if (auto* x = std::get_if<double>(&next)) *x = next_number(option, *x, by);
+  if (auto* n = std::get_if<int>(&next)) {
+    const int count = static_cast<int>(option.choices.size());
+    *n = count > 0 ? ((*n + by) % count + count) % count
+                   : static_cast<int>(std::lround(next_number(option, *n, by)));
+  }
+  if (auto* token = std::get_if<TokenRef>(&next)) {
+    const bool has_steps = token->empty() || token->by == TokenRef::By::rank;
+    const int rank = has_steps ? token->number + by : 1;
+    *token = rank < 1 ? std::get<TokenRef>(option.default_value) : TokenRef::best(rank);
+  }
   return within_limits(option, std::move(next));
 }
 

@@ -62,8 +62,7 @@ class Options;
 /// derived from it. An option that several views list has one value for all of them.
 struct OptionSpec {
   std::string_view name = {};  ///< without dashes; no other option has it: "value-scale"
-  /// Its name on the command line after the view's, where other views may have the same: "metric". Empty:
-  /// name.
+  /// Its name on the view's command line, which other views may use, too: "metric". Empty: name.
   std::string_view flag = {};
   std::string_view label = {};  ///< next to its control and in captions, "Scale"
   std::string_view help = {};   ///< one line
@@ -75,8 +74,7 @@ struct OptionSpec {
   /// For a number: ascending steps instead of even ones; the default may be last.
   std::vector<double> steps = {};
   std::string_view keys = {};  ///< with Alt: a step up (or the next choice), a step down; may be empty
-  /// It names heads, as View::shown_heads does; a list's numbers are heads (see `head_number`), written
-  /// "5.1,5.3".
+  /// It names heads, as View::shown_heads does; a list's numbers are `head_number`s, written "5.1,5.3".
   bool heads = false;
   bool cells = false;                   ///< for a list: likewise queries with their keys, written "8.3,9.4"
   std::size_t most = kMaxInList;        ///< numbers in a list
@@ -86,14 +84,12 @@ struct OptionSpec {
   bool of_weights = false;  ///< has no effect on attention patterns without weights: no control there
   bool of_list = false;     ///< about an open list of prompts: without one, no control unless it is set
   bool plays = false;       ///< its slider has a button that runs through its values
-  /// How a pane shows the picture, such as a scroll position: figures show all, and the command line and
-  /// files do not know it.
+  /// How a pane shows the picture, such as a scroll position; unknown to figures, command line and files.
   bool pane_only = false;
   bool of_rows = false;     ///< the first row of a list that is shown
   bool of_drawing = false;  ///< read when content is drawn, not when it is made: changing it computes nothing
   Control control = Control::automatic;
-  /// Whether it has an effect, given the other options: else the window shows no control, and the command
-  /// line refuses it. Null: always.
+  /// Whether it has an effect, given the others: else it has no control and no flag. Null: always.
   bool (*applies)(const Options&) = nullptr;
   bool advanced = false;  ///< the window shows its control only after "More options", or if it is set
   std::string_view flag_name() const { return flag.empty() ? name : flag; }

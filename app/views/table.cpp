@@ -37,11 +37,6 @@ std::string short_text(double number) {
           std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::general, 9).ptr};
 }
 
-std::string cell_text(const Column& column, std::size_t row) {
-  const auto* texts = std::get_if<Texts>(&column.cells);
-  return texts != nullptr ? (*texts)[row] : number_text(std::get<Numbers>(column.cells)[row]);
-}
-
 std::string heading(const Column& column) {
   return column.name + (column.unit.empty() ? "" : " in " + column.unit);
 }
@@ -69,7 +64,7 @@ std::string joined(const Table& table, char between, const char* line_end, const
   };
   for (std::size_t i = 0; i < table.columns.size(); ++i) add(i, heading(table.columns[i]));
   for (std::size_t row = 0; row < table.rows(); ++row)
-    for (std::size_t i = 0; i < table.columns.size(); ++i) add(i, cell_text(table.columns[i], row));
+    for (std::size_t i = 0; i < table.columns.size(); ++i) add(i, text_of(table.columns[i].cell(row)));
   return text;
 }
 
@@ -106,9 +101,8 @@ struct NumberForm {
 /// Of a number nine digits, as many as a float can need.
 std::string fact_text(const TableFact& fact) {
   const auto* number = std::get_if<double>(&fact.value);
-  std::string text = number == nullptr   ? terminal_safe(std::get<std::string>(fact.value))
-                     : is_whole(*number) ? number_text(*number)
-                                         : short_text(*number);
+  std::string text =
+      number != nullptr && !is_whole(*number) ? short_text(*number) : terminal_safe(text_of(fact.value));
   return text + (fact.unit.empty() ? "" : " " + fact.unit);
 }
 
@@ -124,6 +118,10 @@ bool is_no_number(double number) {
 
 std::size_t Column::size() const {
   return std::visit([](const auto& of) { return of.size(); }, cells);
+}
+
+Cell Column::cell(std::size_t row) const {
+  return std::visit([row](const auto& of) { return Cell(of.at(row)); }, cells);
 }
 
 std::size_t Table::at(std::string_view column) const {
@@ -174,6 +172,12 @@ double rank_cell(int rank) {
 std::string number_text(double number) {
   if (is_no_number(number)) return "";
   return is_whole(number) ? std::to_string(static_cast<std::int64_t>(number)) : plain(number);
+}
+
+std::string text_of(const Cell& cell) {
+  const auto* number = std::get_if<double>(&cell);
+  const auto* text = std::get_if<std::string>(&cell);
+  return number != nullptr ? number_text(*number) : text != nullptr ? *text : "";
 }
 
 std::string to_csv(const Table& table) {
@@ -238,24 +242,20 @@ std::string to_text(const Table& table) {
 
 nlohmann::ordered_json table_json(const Table& table) {
   using Json = nlohmann::ordered_json;
-  const auto number_json = [](double number) {
-    if (!std::isfinite(number)) return Json(nullptr);
-    return is_whole(number) ? Json(static_cast<std::int64_t>(number)) : Json(number);
+  const auto json_of = [](const Cell& cell) -> Json {
+    if (const auto* text = std::get_if<std::string>(&cell)) return utf8_or_replacement(*text);
+    const auto* number = std::get_if<double>(&cell);
+    if (number == nullptr || !std::isfinite(*number)) return nullptr;
+    return is_whole(*number) ? Json(static_cast<std::int64_t>(*number)) : Json(*number);
   };
   Json facts = Json::object(), columns = Json::object(), units = Json::object();
   for (const TableFact& fact : table.facts) {
-    const auto* number = std::get_if<double>(&fact.value);
-    facts[utf8_or_replacement(fact.name)] =
-        number != nullptr ? number_json(*number)
-                          : Json(utf8_or_replacement(std::get<std::string>(fact.value)));
+    facts[utf8_or_replacement(fact.name)] = json_of(fact.value);
     if (!fact.unit.empty()) units[utf8_or_replacement(fact.name)] = fact.unit;
   }
   for (const Column& column : table.columns) {
     Json& cells = columns[utf8_or_replacement(column.name)] = Json::array();
-    if (const auto* texts = std::get_if<Texts>(&column.cells))
-      for (const std::string& text : *texts) cells.push_back(utf8_or_replacement(text));
-    else
-      for (const double number : std::get<Numbers>(column.cells)) cells.push_back(number_json(number));
+    for (std::size_t row = 0; row < column.size(); ++row) cells.push_back(json_of(column.cell(row)));
     if (!column.unit.empty()) units[utf8_or_replacement(column.name)] = column.unit;
   }
   Json json = {{"facts", std::move(facts)}, {"columns", std::move(columns)}, {"units", std::move(units)}};

@@ -18,6 +18,10 @@ namespace headscope::app {
 double no_number();
 bool is_no_number(double number);
 
+/// A cell, which becomes part of its column: nothing, a number or a text.
+using Cell = std::variant<std::monostate, double, std::string>;
+using TableRow = std::vector<Cell>;
+
 struct Column {
   /// What the cells are for means over prompts.
   enum class Use {
@@ -35,6 +39,7 @@ struct Column {
   Column(const char* its_name) : name(its_name) {}  // NOLINT(google-explicit-constructor)
   bool has_texts() const { return std::holds_alternative<std::vector<std::string>>(cells); }
   std::size_t size() const;
+  Cell cell(std::size_t row) const;
   /// As given, or else: texts are keys, numbers values.
   Use used_as() const { return use.value_or(has_texts() ? Use::key : Use::value); }
 };
@@ -46,12 +51,7 @@ inline Column note_column(std::string name, std::string unit = {}) {
   return {std::move(name), std::move(unit), Column::Use::note};
 }
 
-/// A cell, which becomes part of its column: nothing, a number or a text.
-using Cell = std::variant<std::monostate, double, std::string>;
-using TableRow = std::vector<Cell>;
-
-/// A float as the number with the fewest decimal digits that reads back as it, so that no digits are shown
-/// that it does not have.
+/// A float as the number with the fewest decimal digits that reads back as it: no digits that it lacks.
 double decimal(float number);
 
 inline Cell cell_of(std::nullopt_t) {
@@ -80,7 +80,7 @@ Cell cell_of(const std::optional<Value>& value) {
 /// A number or a text about the whole table: "value", "faithfulness", "token".
 struct TableFact {
   std::string name;
-  std::variant<double, std::string> value;
+  Cell value;  ///< not empty
   std::string unit = {};
   bool about = false;  ///< it says what the numbers are about, as a position does; it has no mean
 };
@@ -98,24 +98,18 @@ struct Table {
   /// The column's index. Throws std::out_of_range.
   std::size_t at(std::string_view column) const;
   void add_columns(std::initializer_list<Column> more) { columns.insert(columns.end(), more); }
-  /// Appends a row; cells at its end may be left out. A column's first cell that is not empty decides whether
-  /// it has numbers or texts.
+  /// Appends a row, whose end may be left out. A column's first filled cell decides: numbers or texts.
   void add(TableRow row);
   /// Appends a fact: a text or a number; of an optional one without a value, none.
   template <class Value>
-  void fact(std::string name, const Value& value, std::string unit = {}) {
-    const Cell cell = cell_of(value);
-    if (const auto* number = std::get_if<double>(&cell))
-      facts.push_back({std::move(name), *number, std::move(unit)});
-    else if (const auto* text = std::get_if<std::string>(&cell))
-      facts.push_back({std::move(name), *text, std::move(unit)});
+  void fact(std::string name, const Value& value, std::string unit = {}, bool about = false) {
+    if (Cell cell = cell_of(value); cell != Cell())
+      facts.push_back({std::move(name), std::move(cell), std::move(unit), about});
   }
   /// The same of what the numbers are about: a position, an id.
   template <class Value>
   void about(std::string name, const Value& value, std::string unit = {}) {
-    const std::size_t before = facts.size();
-    fact(std::move(name), value, std::move(unit));
-    if (facts.size() > before) facts.back().about = true;
+    fact(std::move(name), value, std::move(unit), true);
   }
   /// Appends columns "[0]", "[1]", ... for the components of vectors.
   void add_components(int count);
@@ -149,6 +143,8 @@ void add_row(Table& table, const Values&... values) {
 
 /// All digits of a number, as files have them: "nan", "-inf"; nothing for no_number().
 std::string number_text(double number);
+/// The same of a cell, or its text.
+std::string text_of(const Cell& cell);
 
 std::string to_csv(const Table& table);  ///< RFC 4180, units in the heading: "loss in bits"
 /// UTF-8's, at the beginning of a CSV file for programs that else take it for another encoding.

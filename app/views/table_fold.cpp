@@ -17,10 +17,9 @@ double number_at(const Table& table, std::size_t column, std::size_t row) {
 }
 
 Cell cell_at(const Column& column, std::size_t row) {
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&column.cells))
-    return texts->at(row).empty() ? Cell() : Cell(texts->at(row));
-  const double number = std::get<std::vector<double>>(column.cells).at(row);
-  return std::isfinite(number) ? Cell(number) : Cell();
+  const Cell cell = column.cell(row);
+  const auto* number = std::get_if<double>(&cell);
+  return text_of(cell).empty() || (number != nullptr && !std::isfinite(*number)) ? Cell() : cell;
 }
 
 /// The tally with these three numbers.

@@ -89,6 +89,8 @@ struct ViewContext {
     return of == Side::difference && differs && question.has_difference() ? question.difference() : question;
   }
   bool differs() const { return side == Side::difference; }
+  /// The model's; there must be a run.
+  const model::Config& config() const { return run->run->config; }
   /// Why a question has no answer; empty while it may still get one.
   std::string failure(const Question& question) const;
   /// The baseline, if the run or the difference is shown; null: none.
@@ -167,8 +169,7 @@ using ViewAction =
                  ShowPrompt, DragEdit, ToggleEdit, SetPositionId, SetVisibility, CopyText, ShowPart>;
 using ViewActions = std::vector<ViewAction>;
 
-/// A user's gesture on a picture. A click is a press and a release without a drag; a key goes to the picture
-/// that has the focus.
+/// A user's gesture on a picture. A click is a press and a release without a drag; keys go to the focus.
 struct Gesture {
   enum class Kind { click, double_click, drag, wheel, key };
   Kind kind = Kind::click;
@@ -206,6 +207,8 @@ struct Facts {
 
   /// Adds words; nothing if they are empty.
   void say(std::string words, Fact::Location location = Fact::Location::both);
+  /// Adds words to the tooltip alone.
+  void tip(std::string words) { say(std::move(words), Fact::Location::tooltip); }
   /// Adds a value that is copied as shown.
   void value(std::string label, std::string value, Fact::Location location = Fact::Location::both);
   /// Adds a number, with all its digits in the menu; it may be given a unit, or be written in another way.
@@ -241,20 +244,23 @@ struct Scroll {
 
 /// A part of a view's picture that a tour can point at: the regions of a role, or what else is said of them.
 struct Landmark {
-  /// A number that the context has, or always the same; below 0: it is nowhere.
-  struct Index : std::function<int(const ViewContext&)> {
-    using function::function;
-    Index(int always) : function([always](const ViewContext&) { return always; }) {}  // NOLINT
-  };
+  /// A number that the context has, see `always`; below 0: it is nowhere. Null: whatever it is.
+  using Index = int (*)(const ViewContext&);
   std::string_view name;  ///< in a tour's file: "query row"
   int role = 0;
-  Index id = {};        ///< of the regions
-  Index row = {};       ///< of the cells; of vectors their kind, see viz::VectorStrip::row
-  Index col = {};       ///< of the cells
-  Index position = {};  ///< of the cells, in regions with a row or else a column for each
+  Index id = nullptr;        ///< of the regions
+  Index row = nullptr;       ///< of the cells; of vectors their kind, see viz::VectorStrip::row
+  Index col = nullptr;       ///< of the cells
+  Index position = nullptr;  ///< of the cells, in regions with a row or else a column for each
   /// The rectangle around all of it that is in sight; nothing if nothing is.
   std::optional<viz::Rect> find(const ViewContext& context, const Picture& picture) const;
 };
+
+/// The same index in every context.
+template <auto kIndex>
+int always(const ViewContext&) {
+  return static_cast<int>(kIndex);
+}
 
 /// A command with keys, and with a button if it has a label.
 struct KeyCommand {
@@ -298,8 +304,7 @@ enum class Place { tab, left, right, strip };
 
 class Content;
 
-/// One row of the table of views. A view is one file: nothing else names its id, its options or the roles of
-/// its regions.
+/// One row of the table of views. A view is one file: nothing else names its id, options or regions.
 struct View {
   std::string_view id;     ///< "heatmap": its name everywhere but in labels
   std::string_view title;  ///< "Heatmap"
@@ -308,8 +313,7 @@ struct View {
   Audience audience = Audience::learn;
   Place place = Place::tab;
   std::optional<Part> part;  ///< the part whose main view it is; none: of no part
-  /// The first one that is a token is the token that the view measures; a second one is the other token,
-  /// whose logit is subtracted.
+  /// The first that is a token is the measured one; a second is the other one, whose logit is subtracted.
   std::vector<const OptionSpec*> options;
   /// The option for the metric that is measured, by the names of kMetrics: as many of the tokens as it names
   /// have an effect, and another token chooses their difference. Null: both have an effect.
@@ -317,18 +321,15 @@ struct View {
   std::vector<KeyCommand> commands;
   std::vector<Landmark> landmarks;  ///< what a tour can point at, besides the whole pane
   /// What it shows, computed once; the frame makes all below of it.
-  std::function<void(Content&)> declare;
+  void (*declare)(Content&) = nullptr;
   bool draws_again = true;  ///< false: its content depends on the picture's width
-  /// Menu lines outside all regions and for the menu key: about the selection and the whole picture. Null:
-  /// none.
-  std::function<std::vector<MenuLine>(const ViewContext&)> menu;
+  /// Menu lines outside all regions and for the menu key: about selection and picture. Null: none.
+  std::vector<MenuLine> (*menu)(const ViewContext&) = nullptr;
 
   Picture build(const ViewContext& context) const;
-  /// Its picture from the content of another one, on another page; of nothing, or if that is not possible, a
-  /// new one.
+  /// Its picture from the content of another one, on another page; a new one if that is null or impossible.
   Picture drawn(const ViewContext& context, const std::shared_ptr<void>& content) const;
-  /// The facts and commands at a place in the picture, in addition to those the window offers for every
-  /// picture.
+  /// The facts and commands at a place in the picture, besides those the window offers for all pictures.
   Facts facts(const ViewContext& context, const Picture& picture, const viz::Hit& hit) const;
   Table table(const ViewContext& context) const;
   /// The actions of a gesture, with the current options; the hit is null outside all regions.
@@ -359,8 +360,10 @@ struct View {
   /// The capabilities it needs of the model. If the model lacks one, the view gets no run: see `on_side`.
   Capability needs = Capability::weights;
   bool can_be_made_of(Capability there) const { return has_all(there, needs); }
-  /// Why an option's value is not possible with this model, for the command line: one sentence, or empty.
-  std::function<std::string(const ViewContext&)> refuse;
+  /// Why an option's value is not possible with this model, one sentence, or empty; see `refusal`.
+  std::string (*refuse)(const ViewContext&) = nullptr;
+  /// Why the picture is not possible, for the command line: `refuse`, or a token unknown to the model.
+  std::string refusal(const ViewContext& context) const;
   struct {
     bool prompt = true;
     bool head = false;
@@ -372,14 +375,16 @@ struct View {
   /// The heads that the picture shows, named in its caption in place of the selected one and of options that
   /// are lists of heads. Null: the selected one.
   std::string (*shown_heads)(const ViewContext&) = nullptr;
-  /// Whether the picture, with the current options, shows the model alone; its caption then names no prompt.
-  /// Null: as `caption` says.
-  std::function<bool(const ViewContext&)> of_model;
+  /// Whether a prompt's picture, with the current options, shows the model alone. Null: as `caption` says.
+  bool (*of_model)(const ViewContext&) = nullptr;
+  /// Whether it does, or shows a list of prompts; its caption then names no prompt.
+  bool is_of_model(const ViewContext& context) const {
+    return over_list.is_in(context.options) || (of_model != nullptr ? of_model(context) : !caption.prompt);
+  }
   /// Whether the picture, with the current options, also uses the baseline; its caption then names it. Null:
   /// on the difference side only.
   bool (*on_baseline)(const ViewContext&) = nullptr;
-  /// Whether the picture uses one of its options that apply; its caption then says what the option does.
-  /// Null: it uses all of them.
+  /// Whether the picture uses an option that applies, so that its caption names it. Null: it uses all.
   bool (*uses)(const ViewContext&, const OptionSpec&) = nullptr;
 };
 
@@ -394,8 +399,7 @@ const View* find_view(std::string_view id);
 const View* view_of(Part part);
 /// The first view of a place; not the strip's.
 const View& view_at(Place place);
-/// The prompt's tokens, which the window always shows in a strip: no tab, not among `views()`. Files have the
-/// view of the same id.
+/// The prompt's tokens, in the window's strip: not among `views()`. Files have the view of the same id.
 const View& token_strip();
 /// A view's own menu lines at a place of its picture; null: outside all regions.
 std::vector<MenuLine> menu_at(const View& view, const ViewContext& context, const Picture& picture,
@@ -407,8 +411,7 @@ const OptionSpec* find_option(std::string_view name);
 
 /// Whether the view's picture depends on one of its options, given the others.
 bool has_effect(const View& view, const OptionSpec& option, const Options& options);
-/// The views of a window with this view in the middle and a second one next to it, which may be empty: both,
-/// and those that are always there.
+/// The views of a window with one or two tabs (`second` may be empty): these, and those always there.
 std::vector<const View*> views_in_window(std::string_view view, std::string_view second);
 
 /// The options of these views that have an effect and are not as by default, each once.
@@ -418,8 +421,7 @@ Options options_of(const View& view, const Options& options);
 
 /// Which of the view's tokens an option is, from 0; -1: none.
 int token_place(const View& view, const OptionSpec& option);
-/// Another token chooses the difference, unless another metric than the default one is chosen; see
-/// View::metric.
+/// Another token chooses the difference, unless a metric is chosen that is not the default: View::metric.
 void choose_difference(const View& view, Options& options);
 /// Whether, with these options, the view is of tokens that each line of the list names, whatever its option
 /// for that token says. `prompts`: the open list; null: none.

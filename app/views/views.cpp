@@ -40,11 +40,9 @@ namespace {
 
 View placed(View view, Group group, Audience audience) {
   view.group = group, view.audience = audience;
-  if (std::ranges::find(view.options, &kTextOf) != view.options.end()) {
+  if (std::ranges::find(view.options, &kTextOf) != view.options.end())
     view.over_list = {&kTextOf, static_cast<int>(TextOf::list)};
-    view.of_model = uses_list;
-  }
-  return view;
+  return with_means(std::move(view));
 }
 
 std::string joined(std::string words, const std::string& more) {
@@ -62,9 +60,17 @@ bool View::has_list() const {
   return std::ranges::any_of(options, &OptionSpec::of_rows);
 }
 
+std::string View::refusal(const ViewContext& c) const {
+  if (std::string why = refuse_tokens(*this, c, false); !why.empty()) return why;
+  if (shows_means(*this, c)) return "";  // prompts that cannot be measured are skipped
+  const bool lists_means_alone =
+      can_show_means(*this) && std::ranges::count(options, true, &OptionSpec::of_rows) == 1;
+  if (lists_means_alone && c.max_rows > 0) return "--rows applies only to means, --over-list yes";
+  return refuse ? refuse(c) : "";
+}
+
 std::span<const View> views() {
-#define HEADSCOPE_CALL(group, audience, name) \
-  with_tokens(with_means(placed(name::view(), Group::group, Audience::audience))),
+#define HEADSCOPE_CALL(group, audience, name) placed(name::view(), Group::group, Audience::audience),
   static const std::vector<View> all{HEADSCOPE_VIEWS(HEADSCOPE_CALL)};
 #undef HEADSCOPE_CALL
   return all;
@@ -180,7 +186,7 @@ bool token_comes_from_list(const View& view, const OptionSpec& option, const Opt
 std::vector<MenuLine> menu_at(const View& view, const ViewContext& c, const Picture& picture,
                               const viz::Hit* hit) {
   if (hit != nullptr) return view.facts(c, picture, *hit).menu();
-  return view.menu ? view.menu(c) : std::vector<MenuLine>();
+  return view.menu && !shows_means(view, c) ? view.menu(c) : std::vector<MenuLine>();
 }
 
 Selection clamped(Selection selection, const PromptRun& run) {
@@ -201,8 +207,7 @@ std::string ViewContext::failure(const Question& question) const {
 }
 
 bool can_show_difference(const View& view, const ViewContext& c) {
-  const bool of_model = view.of_model != nullptr && view.of_model(c);
-  return view.shows_difference && (!of_model || (c.run && compares_models(*c.run)));
+  return view.shows_difference && (!view.is_of_model(c) || (c.run && compares_models(*c.run)));
 }
 
 ViewContext on_side(Side side, const View& view, ViewContext c) {
@@ -224,6 +229,32 @@ ViewContext on_side(Side side, const View& view, ViewContext c) {
   c.run = c.run->baseline;
   c.selection = clamped(c.selection, *c.run);
   return c;
+}
+
+std::optional<viz::Rect> Landmark::find(const ViewContext& c, const Picture& picture) const {
+  std::optional<viz::Rect> all;
+  for (const viz::Region& region : picture.regions) {
+    if (region.role != role || (id && region.id != id(c))) continue;
+    const bool has_rows = region.row_count > 1;
+    const Index of_row = position && has_rows ? position : row,
+                of_col = position && !has_rows ? position : col;
+    const int at_row = of_row ? of_row(c) : 0, at_col = of_col ? of_col(c) : 0;
+    if (at_row < 0 || at_row >= region.row_count || at_col < 0 || at_col >= region.col_count) continue;
+    // Out of sight, or of a vector of another kind: its rectangle is empty but for rounding.
+    if (of_row && (at_row + 1 <= region.first_row || at_row >= region.first_row + region.rows)) continue;
+    const viz::Rect cell = region.cell_rect(at_row, at_col);
+    float left = region.rect.x, top = region.rect.y, right = region.rect.right(),
+          bottom = region.rect.bottom();
+    if (of_row) top = std::max(top, cell.y), bottom = std::min(bottom, cell.bottom());
+    if (of_col) left = std::max(left, cell.x), right = std::min(right, cell.right());
+    if (left >= right || top >= bottom) continue;
+    if (all) {
+      left = std::min(left, all->x), top = std::min(top, all->y);
+      right = std::max(right, all->right()), bottom = std::max(bottom, all->bottom());
+    }
+    all = {left, top, right - left, bottom - top};
+  }
+  return all;
 }
 
 void Facts::say(std::string words, Fact::Location location) {

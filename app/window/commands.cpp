@@ -19,102 +19,84 @@ constexpr Modifiers kAlt{.alt = true};
 constexpr Modifiers kAltShift{.shift = true, .alt = true};
 
 /// Not over a dialog whose form would be lost.
-Maybe toggle_palette(const UiState& s) {
+Maybe toggle_palette(State s) {
   const bool has_form = s.dialog == Dialog::export_ || s.dialog == Dialog::open || s.dialog == Dialog::save;
   if (has_form) return {};
   return ShowDialog{s.dialog == Dialog::palette ? Dialog::none : Dialog::palette};
 }
 
-Maybe toggle_help(const UiState& s) {
-  return ShowDialog{s.dialog == Dialog::help ? Dialog::none : Dialog::help};
+Maybe revisit(State s, bool forward) {
+  if ((forward ? s.visits.after : s.visits.before).empty()) return {};
+  return Revisit{forward};
 }
 
-template <bool kForward>
-Maybe revisit(const UiState& s) {
-  if ((kForward ? s.visits.after : s.visits.before).empty()) return {};
-  return Revisit{kForward};
+Maybe undo(State s, bool forward) {
+  if (!can_undo(s, Field::prompt, forward)) return {};
+  return Undo{forward};
 }
 
-template <bool kForward>
-Maybe undo(const UiState& s) {
-  if (!can_undo(s, Field::prompt, kForward)) return {};
-  return Undo{kForward};
-}
-
-Maybe toggle_tours(const UiState& s) {
+Maybe toggle_tours(State s) {
   if (s.tours.empty()) return {};
   return s.tour.open ? Action(CloseTour{}) : Action(OpenTour{});
 }
 
-template <int kBy>
-Maybe step_stop(const UiState& s) {
+Maybe step_stop(State s, int by) {
   if (!s.tour.open || s.tour.tour < 0) return {};
-  const int stop = s.tour.stop + kBy;
+  const int stop = s.tour.stop + by;
   const auto& stops = s.tours[s.tour.tour].stops;
   if (stop < 0 || stop >= std::ssize(stops)) return {};
   return GoToStop{stop};
 }
 
 /// An action that does not depend on the state.
-template <class Of, int... kArguments>
-Maybe always(const UiState&) {
+template <class Of, auto... kArguments>
+Maybe always(State) {
   return Of{kArguments...};
 }
 
-template <Dialog kDialog>
-Maybe open(const UiState&) {
-  return ShowDialog{kDialog};
+Maybe save_session(State s) {
+  if (s.session.empty()) return ShowDialog{Dialog::save};
+  return SaveSession{s.session, true};
 }
 
-Maybe save_session(const UiState& s) {
-  return s.session.empty() ? open<Dialog::save>(s) : Maybe(SaveSession{s.session, true});
-}
-
-Maybe next_side(const UiState& s) {
+Maybe next_side(State s) {
   if (!has_comparison(s)) return {};
   return SetSide{static_cast<Side>((static_cast<int>(s.side) + 1) % 3)};
-}
-
-template <bool kForward>
-std::string undo_object(const UiState& s) {
-  return undo_words(s, kForward);
-}
-
-template <int kBy>
-Maybe resize_text(const UiState& s) {
-  return SetFontSize{s.font_size + kBy};
 }
 
 constexpr int kGroup = Command::kBeginsGroup, kRepeats = Command::kRepeats, kAnywhere = Command::kInDialogs;
 
 constexpr Command kTable[] = {
-    {Key::e, kCtrl, "Export…", "save a picture of a view, for a slide or a paper, or its data",
-     open<Dialog::export_>},
-    {Key::c, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet", always<CopyNumbers>},
-    {Key::l, kCtrl, "Example prompts", "", nullptr, kGroup, "", Menu::examples},
-    {Key::m, kCtrl, "Models", "models on this machine", nullptr, 0, "", Menu::models},
-    {Key::s, kCtrl, "Save session", "save the session: everything on the screen", save_session},
-    {Key::s, kCtrlShift, "Save session as…", "save the session under another name", open<Dialog::save>},
-    {Key::o, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts", open<Dialog::open>},
-    {Key::g, kCtrl, "Generate", "start or stop generating, token by token",
+    {Key{'e'}, kCtrl, "Export…", "save a picture of a view, for a slide or a paper, or its data",
+     always<ShowDialog, Dialog::export_>},
+    {Key{'c'}, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet", always<CopyNumbers>},
+    {Key{'l'}, kCtrl, "Example prompts", "", nullptr, kGroup, "", Menu::examples},
+    {Key{'m'}, kCtrl, "Models", "models on this machine", nullptr, 0, "", Menu::models},
+    {Key{'s'}, kCtrl, "Save session", "save the session: everything on the screen", save_session},
+    {Key{'s'}, kCtrlShift, "Save session as…", "save the session under another name",
+     always<ShowDialog, Dialog::save>},
+    {Key{'o'}, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts",
+     always<ShowDialog, Dialog::open>},
+    {Key{'g'}, kCtrl, "Generate", "start or stop generating, token by token",
      [](State s) -> Maybe { return Generate{!s.generation.running}; }, kGroup},
-    {Key::b, kCtrl, "Start token", "toggle the start token",
+    {Key{'b'}, kCtrl, "Start token", "toggle the start token",
      [](State s) -> Maybe { return SetStartToken{!s.start_token}; }},
-    {Key::z, kCtrl, "Undo", "undo the last change of the prompt, the edits, the second prompt or model",
-     undo<false>, kGroup | kRepeats, "There is nothing to undo.", Menu::none, undo_object<false>},
-    {Key::z, kCtrlShift, "Redo", "redo what was undone last", undo<true>, kRepeats,
-     "There is nothing to redo.", Menu::none, undo_object<true>},
-    {Key::y, kCtrl, "", "redo what was undone last", undo<true>, kRepeats},
-    {Key::i, kCtrl, "Edits bar", "show or hide the Edits bar",
+    {Key{'z'}, kCtrl, "Undo", "undo the last change of the prompt, the edits, the second prompt or model",
+     [](State s) { return undo(s, false); }, kGroup | kRepeats, "There is nothing to undo.", Menu::none,
+     [](State s) { return undo_words(s, false); }},
+    {Key{'z'}, kCtrlShift, "Redo", "redo what was undone last", [](State s) { return undo(s, true); },
+     kRepeats, "There is nothing to redo.", Menu::none, [](State s) { return undo_words(s, true); }},
+    {Key{'y'}, kCtrl, "", "redo what was undone last", [](State s) { return undo(s, true); }, kRepeats},
+    {Key{'i'}, kCtrl, "Edits bar", "show or hide the Edits bar",
      [](State s) -> Maybe { return ShowEdits{!s.edits_bar.open}; }, kGroup},
-    {Key::p, kCtrl, "Second prompt", "show or hide a second prompt to compare with",
+    {Key{'p'}, kCtrl, "Second prompt", "show or hide a second prompt to compare with",
      [](State s) -> Maybe {
        return CompareWith{!s.second.on, s.second.alignment};
      },
      kGroup},
-    {Key::m, kCtrlShift, "Second model…", "choose a second model to compare with", nullptr, 0, "",
+    {Key{'m'}, kCtrlShift, "Second model…", "choose a second model to compare with", nullptr, 0, "",
      Menu::second_model},
-    {Key::p, kCtrlShift, "Edited, baseline, difference",
+    {Key{'p'}, kCtrlShift, "Edited, baseline, difference",
      "switch between the edited run, the baseline and the difference", next_side, 0,
      "There is nothing to compare: make an edit, or add a second prompt or model."},
     {Key::up, kAlt, "", "layer above", always<MoveHead, -1, 0>, kRepeats},
@@ -125,42 +107,44 @@ constexpr Command kTable[] = {
     {Key::down, kCtrl, "", "next query", always<MoveQuery, 1>, kRepeats},
     {Key::page_up, kCtrl, "", "previous view", always<StepView, -1>},
     {Key::page_down, kCtrl, "", "next view", always<StepView, 1>},
-    {Key::left, kAlt, "Back", "go back to the previous selection and view", revisit<false>, kGroup | kRepeats,
-     "There is nothing to go back to."},
-    {Key::right, kAlt, "Forward", "go forward again", revisit<true>, kRepeats,
+    {Key::left, kAlt, "Back", "go back to the previous selection and view",
+     [](State s) { return revisit(s, false); }, kGroup | kRepeats, "There is nothing to go back to."},
+    {Key::right, kAlt, "Forward", "go forward again", [](State s) { return revisit(s, true); }, kRepeats,
      "There is nothing to go forward to."},
     {Key::none, kNoModifiers, "Tours", "show or hide the guided tours", toggle_tours, 0,
      "No tours were found next to the program."},
-    {Key::page_up, kAlt, "", "previous stop of the tour", step_stop<-1>},
-    {Key::page_down, kAlt, "", "next stop of the tour", step_stop<1>},
-    {Key::d, kCtrl, "Two views side by side", "show or hide a second view",
+    {Key::page_up, kAlt, "", "previous stop of the tour", [](State s) { return step_stop(s, -1); }},
+    {Key::page_down, kAlt, "", "next stop of the tour", [](State s) { return step_stop(s, 1); }},
+    {Key{'d'}, kCtrl, "Two views side by side", "show or hide a second view",
      [](State s) -> Maybe { return toggle_second_view(s); }},
     {Key::none, kNoModifiers, "Reset pane widths", "",
      [](State) -> Maybe { return change(&UiState::panes, {}); }, kGroup},
-    {Key::t, kCtrl, "Toggle dark theme", "", [](State s) -> Maybe { return change(&UiState::dark, !s.dark); },
-     kAnywhere},
-    {Key::equal, kCtrl, "Larger text", "", resize_text<1>, kRepeats | kAnywhere},
-    {Key::minus, kCtrl, "Smaller text", "", resize_text<-1>, kRepeats | kAnywhere},
-    {Key::zero, kCtrl, "Default text size", "", always<SetFontSize>, kAnywhere},
+    {Key{'t'}, kCtrl, "Toggle dark theme", "",
+     [](State s) -> Maybe { return change(&UiState::dark, !s.dark); }, kAnywhere},
+    {Key{'='}, kCtrl, "Larger text", "", [](State s) -> Maybe { return SetFontSize{s.font_size + 1}; },
+     kRepeats | kAnywhere},
+    {Key{'-'}, kCtrl, "Smaller text", "", [](State s) -> Maybe { return SetFontSize{s.font_size - 1}; },
+     kRepeats | kAnywhere},
+    {Key{'0'}, kCtrl, "Default text size", "", always<SetFontSize>, kAnywhere},
     {Key::f10, kNoModifiers, "", "open the window's menu", nullptr, 0, "", Menu::more},
     {Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr, 0, "", Menu::picture},
-    {Key::k, kCtrl, "Find…", "find a command, a view, a head, a token… by a few letters", toggle_palette,
+    {Key{'k'}, kCtrl, "Find…", "find a command, a view, a head, a token… by a few letters", toggle_palette,
      kGroup | kAnywhere},
-    {Key::f1, kNoModifiers, "Help", "this help: keys, the guide and its glossary", toggle_help, kAnywhere},
-    {Key::q, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); }, kAnywhere},
+    {Key::f1, kNoModifiers, "Help", "this help: keys, the guide and its glossary",
+     [](State s) -> Maybe { return ShowDialog{s.dialog == Dialog::help ? Dialog::none : Dialog::help}; },
+     kAnywhere},
+    {Key{'q'}, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); }, kAnywhere},
 };
 
-std::string name_of(Key key) {
-  if (key >= Key::a && key <= Key::z)
-    return std::string(1, static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::a)));
+std::string keys_of(const Modifiers& modifiers, Key key) {
   constexpr std::pair<Key, const char*> kNames[] = {
       {Key::up, "↑"},    {Key::down, "↓"},          {Key::left, "←"},
       {Key::right, "→"}, {Key::page_up, "Page up"}, {Key::page_down, "Page down"},
-      {Key::equal, "="}, {Key::minus, "−"},         {Key::zero, "0"},
-      {Key::f1, "F1"},   {Key::f10, "F10"}};
-  for (const auto& [known, name] : kNames)
-    if (known == key) return name;
-  return "";
+      {Key{'-'}, "−"},   {Key::f1, "F1"},           {Key::f10, "F10"}};
+  const auto* const named = std::ranges::find(kNames, key, &std::pair<Key, const char*>::first);
+  return std::string(modifiers.ctrl ? "Ctrl+" : "") + (modifiers.alt ? "Alt+" : "") +
+         (modifiers.shift ? "Shift+" : "") +
+         (named != std::end(kNames) ? named->second : std::string(1, upper(static_cast<char>(key))));
 }
 
 /// "Alt+S, Alt+Shift+S", "Alt+1 … 9".
@@ -186,9 +170,8 @@ const Command& command(std::string_view label) {
 
 Action toggle_second_view(const UiState& state) {
   if (!state.second_view.empty()) return change(&UiState::second_view, "");
-  for (const View& view : views())
-    if (view.place == Place::tab && view.id != state.view) return ShowView{std::string(view.id), true};
-  return change(&UiState::second_view, "");
+  const auto all = tabs();
+  return ShowView{std::string(all[all.front()->id == state.view ? 1 : 0]->id), true};
 }
 
 std::string label_of(const Command& command, const UiState& state) {
@@ -196,27 +179,13 @@ std::string label_of(const Command& command, const UiState& state) {
   return std::string(command.label) + (object.empty() ? "" : ": " + object);
 }
 
-std::string_view help_of(const Command& command) {
-  return command.help.empty() ? command.label : command.help;
-}
-
 std::string keys_of(const Command& command) {
-  if (command.key == Key::none) return "";
-  const Modifiers& m = command.modifiers;
-  return std::string(m.ctrl ? "Ctrl+" : "") + (m.alt ? "Alt+" : "") + (m.shift ? "Shift+" : "") +
-         name_of(command.key);
+  return command.key == Key::none ? "" : keys_of(command.modifiers, command.key);
 }
 
 std::string key_name(char key) {
-  std::string words = "Alt+";
-  if (key >= 'a' && key <= 'z') {
-    words += static_cast<char>(key - 'a' + 'A');
-  } else if (key >= 'A' && key <= 'Z') {
-    words += std::string("Shift+") + key;
-  } else {
-    words += key == '-' ? "−" : std::string(1, key);
-  }
-  return words;
+  const char small = lower(key);
+  return keys_of(small == key ? kAlt : kAltShift, Key{small});
 }
 
 std::string with_keys(std::string_view words, const Command& command) {
@@ -230,7 +199,8 @@ std::string with_key(std::string_view help, std::string_view keys, std::size_t w
 std::vector<KeyHelp> list_of_keys() {
   std::vector<KeyHelp> lines;
   for (const Command& command : commands())
-    if (command.key != Key::none) lines.push_back({keys_of(command), std::string(help_of(command))});
+    if (command.key != Key::none)
+      lines.push_back({keys_of(command), std::string(command.help.empty() ? command.label : command.help)});
   lines.insert(
       lines.end(),
       {{"Tab, Shift+Tab", "next, previous group of controls"},

@@ -32,14 +32,11 @@ std::span<const Command> commands();
 /// The command with this label, to which buttons refer.
 const Command& command(std::string_view label);
 
-/// Opens the next tab as a second view, or closes the second view.
+/// Opens the first other tab as a second view, or closes the second view.
 Action toggle_second_view(const UiState& state);
 
 /// "Export…"; "Undo: L5 H1 off" if it acts on something.
 std::string label_of(const Command& command, const UiState& state);
-
-/// Its help, or its label.
-std::string_view help_of(const Command& command);
 
 /// "Ctrl+E", "Alt+Shift+→".
 std::string keys_of(const Command& command);

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <ranges>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "app/run/sources/paths.h"
@@ -41,11 +39,13 @@ std::vector<Question> newest_first(const std::vector<Question>& before, const st
 
 UiState first_state(const CoreOptions& options) {
   const Settings& settings = options.settings;
+  const WindowOptions& window = options.window;
+  const Session& given = window.recipe.session;
   UiState s;
   show_kept_part(s, settings.session);
   s.start_token = s.start_token_chosen = settings.start_token;
   show_option_text(s);
-  s.model = options.window.model;
+  s.model = window.model;
   s.load_request = 1;
   s.examples = options.examples;
   s.examples_model = options.examples_model;
@@ -54,39 +54,32 @@ UiState first_state(const CoreOptions& options) {
     const TourStop& first = options.examples.front();
     text = *first.prompt;
     s.selection.layer = first.layer.value_or(0), s.selection.head = first.head.value_or(0);
-    s.example_waits = !settings.has_prompt && !options.window.prompt && !options.window.selection;
+    s.example_waits = !settings.has_prompt && !window.prompt && given.selection == Selection{};
   }
   if (settings.has_prompt) {
     text = settings.session.prompt.text;
     s.selection = settings.session.selection;
   }
-  if (options.window.prompt) {
-    text = options.window.prompt->text;
-    s.ids = options.window.prompt->ids;
-    s.start_token = options.window.prompt->start_token.value_or(false);
-    s.start_token_chosen = options.window.prompt->start_token.has_value();
+  if (window.prompt) {
+    text = window.prompt->text;
+    s.ids = window.prompt->ids;
+    s.start_token = window.prompt->start_token.value_or(false);
+    s.start_token_chosen = window.prompt->start_token.has_value();
     s.selection = {};
   }
-  s.second = options.window.second;
-  s.side = options.window.side;
+  if (given.selection != Selection{}) s.selection = given.selection;
+  show_comparison(s, given, window.second);
   s.tours = options.tours;
   s.guide = std::make_shared<const Guide>(options.guide);
   s.tour.open = options.offer_tours && !s.tours.empty();
-  if (options.window.selection) s.selection = *options.window.selection;
   s.prompt.edit = make_text_state(std::move(text));
   static_cast<Remembered&>(s) = settings;
   s.open_form.listing.folder = options.start_folder;
-  s.export_form.folder = settings.export_folder.empty() ? options.start_folder : settings.export_folder;
+  if (s.export_folder.empty()) s.export_folder = options.start_folder;
   s.export_form.scale = settings.export_scale;
   s.can_copy_pictures = options.pictures.has_value();
   s.can_fetch = options.fetch != nullptr;
   return s;
-}
-
-/// The path of the second model or of the second attention file.
-std::optional<fs::path> second_of(const SecondPrompt& second) {
-  const fs::path path = second.is_file ? system::path_of(second.text.edit.text) : second.model;
-  return path.empty() ? std::nullopt : std::optional(path);
 }
 
 std::optional<viz::Point> place_of(const Event& event) {
@@ -133,13 +126,11 @@ std::string add_assets(CoreOptions& options) {
 Core::Core(CoreOptions options)
     : options_(std::move(options)),
       state_(first_state(options_)),
-      window_width_(options_.settings.window_width),
-      window_height_(options_.settings.window_height),
       gui_(options_.fonts, *options_.screen),
       background_([wake = options_.wake] {
         if (wake) wake();
       }),
-      worker_({options_.window.threads, options_.window.precision, options_.wake}) {
+      worker_({options_.window.threads, options_.window.recipe.session.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
   if (const fs::path& folder = options_.state_folder; !folder.empty()) {
     state_.kept_sessions = kept_sessions(folder);
@@ -148,9 +139,11 @@ Core::Core(CoreOptions options)
     kept_session_ += kSessionExtension;
   }
   set_prompts(state_, options_.window.prompts);  // the list of the last start is not restored
-  if (options_.window.session)
-    apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model,
-                      second_of(options_.window.second)});
+  if (const WindowOptions& window = options_.window; window.opens_recipe) {
+    OpenSession opened{window.recipe, window.recipe_file, window.model};
+    if (!window.second.empty()) opened.second = window.second;
+    apply(opened);
+  }
   if (options_.tour) {
     apply(OpenTour{static_cast<int>(*options_.tour)});
     if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});
@@ -162,7 +155,7 @@ Core::Core(CoreOptions options)
 }
 
 Core::~Core() {
-  *fetch_cancelled_ = true;
+  state_.fetching.stop.request_stop();
   if (!closed_) try {
       close();
     } catch (const std::runtime_error&) {  // nobody to report to
@@ -211,15 +204,11 @@ void Core::run_frame(const Event* event) {
   });
   memory_.cache.drop_unused();
   window_.asked = answers->asked();
-  set_questions(window_.asked);
-  for (const Action& action : actions) apply(action);
-}
-
-void Core::set_questions(const std::vector<Question>& shown) {
-  std::vector<Question> asked = shown;
+  std::vector<Question> asked = window_.asked;
   if (state_.generation.running) asked.push_back(next_token_question());
   questions_ = newest_first(questions_, asked);
   request_answers();
+  for (const Action& action : actions) apply(action);
 }
 
 void Core::request_answers() {
@@ -241,7 +230,7 @@ const WindowPicture& Core::draw(const WindowFrame& frame) {
 
 viz::Bitmap Core::picture(const WindowFrame& frame) const {
   const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
-  return *window_bitmap({state_, *snapshot_, options_.fonts, frame, {}}, answers, [] { return true; });
+  return *window_bitmap({state_, *snapshot_, answers, options_.fonts, frame}, false);
 }
 
 void Core::apply(const Action& action) {
@@ -271,7 +260,9 @@ void Core::apply(const Action& action) {
   if (state_.prompt.edit.text != text) edited_.insert(Field::prompt);
   request_answers();
   if (action.get_if<Generate>()) generate_step();  // the answer may be known already
-  if (action.get_if<PlayOption>()) schedule_next_value();
+  constexpr double kValueRest = 1.6;               // seconds that an option that plays shows a value
+  if (options_.clock && (action.get_if<PlayOption>() || action.get_if<PlayNext>()))
+    next_value_at_ = options_.clock() + kValueRest;
 }
 
 void Core::follow_carets() {
@@ -283,21 +274,10 @@ void Core::follow_carets() {
   }
 }
 
-bool Core::play_next() {
-  if (state_.playing == nullptr || (options_.clock && options_.clock() < next_value_at_)) return false;
-  apply(PlayNext{});
-  schedule_next_value();
-  return true;
-}
-
-void Core::schedule_next_value() {
-  constexpr double kRest = 1.6;  // seconds
-  if (options_.clock) next_value_at_ = options_.clock() + kRest;
-}
-
 bool Core::take_results() {
-  bool changed = play_next();
-  const bool has_kept = background_.wait(kKeeping, {});  // then why it failed is among the results
+  bool changed = state_.playing != nullptr && (!options_.clock || options_.clock() >= next_value_at_);
+  if (changed) apply(PlayNext{});
+  const bool has_kept = background_.wait(keeping_topic(), {});  // then why it failed is among the results
   for (const std::optional<Action>& action : background_.take())
     if (action) apply(*action), changed = true;
   if (keep_at_ && std::chrono::steady_clock::now() >= *keep_at_) {
@@ -317,7 +297,7 @@ bool Core::take_results() {
   snapshot_ = std::move(newest);
   memory_.widgets.found.reset();
   if (other_model) {
-    apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
+    apply(ModelOpened{});
     apply_given_edits();
   }
   if (second_differs && snapshot_->second_model->folder != options_.examples_model)
@@ -366,7 +346,7 @@ void Core::settle() {
   do {
     draw(frame_);  // drawing asks the questions
     worker_.settle();
-    wait_for_writing(std::chrono::hours(1));
+    background_.wait_in_order(std::chrono::hours(1));
   } while (take_results());
 }
 
@@ -383,9 +363,6 @@ Settings Core::settings() const {
   static_cast<Remembered&>(s) = state_;
   s.session = kept_part(state_);
   s.has_prompt = true;
-  s.window_width = window_width_;
-  s.window_height = window_height_;
-  s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;
   s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;
   s.start_token = state_.start_token && state_.start_token_chosen;
@@ -393,31 +370,35 @@ Settings Core::settings() const {
 }
 
 void Core::set_window_size(int width, int height) {
-  if (width != window_width_ || height != window_height_) keep_soon();
-  window_width_ = width, window_height_ = height;
+  Settings& settings = options_.settings;
+  if (width != settings.window_width || height != settings.window_height) keep_soon();
+  settings.window_width = width, settings.window_height = height;
 }
 
 Recipe Core::session() const {
-  Recipe recipe{session_of(state_, *snapshot_), {}};
-  recipe.session.precision = options_.window.precision;
-  return recipe;
+  return {session_of(state_, *snapshot_), {}};
 }
 
 void Core::keep_soon() {
-  const bool keeps = !kept_session_.empty() || !options_.settings_file.empty();
-  if (keeps && !keep_at_) keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
+  if (!keeping_topic().empty() && !keep_at_) keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
 }
 
 std::string Core::known_hash(const LoadedModel& model) {
   const std::pair key(model.folder, model.weights_stamp);
   const auto [hash, is_new] = state_.weights_hashes.try_emplace(key);
   if (is_new)
-    background_.run_in_order("hashing", [key, stop = hashing_.get_token()]() -> std::optional<Action> {
-      std::string made = weights_hash(key.first, stop);
-      if (weights_stamp(key.first, stop) != key.second) return std::nullopt;  // it has other weights now
-      return Action([=](UiState& s, ReduceContext&) { s.weights_hashes[key] = made; });
-    });
+    background_.run("hash of " + system::text_of(model.folder),
+                    [key, stop = hashing_.get_token()]() -> std::optional<Action> {
+                      std::string made = weights_hash(key.first, stop);
+                      if (weights_stamp(key.first, stop) != key.second)
+                        return std::nullopt;  // it has other weights now
+                      return Action([=](UiState& s, ReduceContext&) { s.weights_hashes[key] = made; });
+                    });
   return hash->second;
+}
+
+std::string Core::keeping_topic() const {
+  return system::text_of(kept_session_.empty() ? options_.settings_file : kept_session_);
 }
 
 void Core::keep() {
@@ -442,16 +423,15 @@ void Core::keep() {
       system::write_file_atomically(file, to_json(with_recents_of_others(own, file)));
     });
   if (changed.empty()) return;
-  write(kKeeping, kept_session_.empty() ? options_.settings_file : kept_session_,
-        [before, changed]() -> std::optional<Action> {
-          std::string problems;
-          for (const auto& [failure, write] : changed) try {
-              write();
-            } catch (const std::exception& e) {
-              problems += (problems.empty() ? "" : ". ") + (e.what() + failure);
-            }
-          return problems == before ? std::nullopt : std::optional<Action>(Kept{problems});
-        });
+  background_.run_in_order(keeping_topic(), [before, changed]() -> std::optional<Action> {
+    std::string problems;
+    for (const auto& [failure, write] : changed) try {
+        write();
+      } catch (const std::exception& e) {
+        problems += (problems.empty() ? "" : ". ") + (e.what() + failure);
+      }
+    return problems == before ? std::nullopt : std::optional<Action>(Kept{problems});
+  });
   if (!before.empty()) keep_soon();  // until it can be written
 }
 
@@ -462,9 +442,9 @@ void Core::close() {
     problems += (problems.empty() || problem.empty() ? "" : " ") + problem;
   };
   const auto end_writing = [&] {
-    wait_for_writing(kPatience);
+    background_.wait_in_order(kPatience);
     hashing_.request_stop();
-    wait_for_writing(kPatience);
+    background_.wait_in_order(kPatience);
     for (const std::optional<Action>& action : background_.take()) {
       const auto* ended = action ? action->get_if<WriteEnded>() : nullptr;
       if (ended || (action && action->get_if<Kept>())) apply(*action);  // the settings hold a file's folder
@@ -476,9 +456,8 @@ void Core::close() {
   keep();
   end_writing();
   add(state_.keep_problem);
-  for (const auto& file : writing_)
-    if (const auto path = file.lock())
-      add(system::text_of(*path) + " was not written in time: its disk does not answer.");
+  for (const std::string& file : background_.wait_in_order({}))
+    add(file + " was not written in time: its disk does not answer.");
   if (!problems.empty()) throw std::runtime_error(problems);
 }
 

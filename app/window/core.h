@@ -1,5 +1,4 @@
 #pragma once
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -16,7 +15,6 @@
 #include "app/recipe/recipe.h"
 #include "app/run/sources/paths.h"
 #include "app/run/worker.h"
-#include "app/window/sessions.h"
 #include "app/window/state.h"
 #include "app/window/ui.h"
 #include "app/window/window.h"
@@ -102,8 +100,6 @@ class Core {
 
  private:
   void run_frame(const Event* event);
-  bool play_next();  ///< returns whether something changed
-  void schedule_next_value();
   void carry_out(const Effect& effect);
   void perform(const ExportEffect& effect);
   void perform(const CopyNumbers& effect);
@@ -112,23 +108,18 @@ class Core {
   void perform(const BrowseFolder& effect);
   void perform(const FindModels&);
   void perform(const FetchModel& effect);
-  void perform(const CancelFetch&);
   void perform(const SaveSession& effect);
   void perform(const OpenFile& effect);
-  /// Whether every question of an export has a complete answer. If not, the effect is carried out again once
-  /// they all have one. Throws std::runtime_error with the reason if an answer failed.
-  bool has_all_answers(const Effect& effect, SnapshotAnswers& answers);
+  /// Carries the effect out again once the questions that it asked have complete answers.
+  void await_answers(const Effect& effect, const SnapshotAnswers& answers);
   void keep_soon();  ///< something has changed
   void keep();       ///< begins to write the session and the settings, if they have changed
+  std::string keeping_topic() const;
   /// The hash of a model's weights for the session that is kept. Empty until it is computed, which may take
   /// long; then the session is kept again.
   std::string known_hash(const LoadedModel& model);
   /// The path, which must name a file. Throws std::runtime_error.
   std::filesystem::path path_to_write(const std::string& typed, std::string_view extension) const;
-  /// Lets `work` write a file after those before it on the topic, without making the window wait.
-  void write(const std::string& topic, const std::filesystem::path& file,
-             std::function<std::optional<Action>()> work);
-  void wait_for_writing(std::chrono::milliseconds time);
   void apply_given_edits();
   void generate_step();
   /// The question that generation asks: the next token after the shown side of a comparison, or the prompt.
@@ -136,7 +127,6 @@ class Core {
   void follow_carets();
   /// The label under the mouse is defined once the mouse has rested.
   void await_rest();
-  void set_questions(const std::vector<Question>& asked);
   void request_answers();  ///< asks the worker the questions of the window and of a pending export
 
   CoreOptions options_;
@@ -146,7 +136,6 @@ class Core {
   std::vector<Question> questions_;       // asked by the window, newest first
   std::optional<Effect> pending_export_;  // an export that is waiting for answers
   std::vector<Question> pending_questions_;
-  std::vector<std::weak_ptr<const std::filesystem::path>> writing_;  // owned by the tasks that write them
   WindowFrame frame_;
   WindowPicture window_;
   std::set<Field> edited_;  // whose carets the next frame scrolls into view
@@ -154,19 +143,16 @@ class Core {
   std::optional<std::chrono::steady_clock::time_point>
       define_at_;  // when the label under the mouse is defined
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
-  double next_value_at_ = 0;  // when an option that plays shows its next value
-  int window_width_ = 0, window_height_ = 0;
+  double next_value_at_ = 0;                           // when an option that plays shows its next value
   std::filesystem::path kept_session_;                 // the file of this window's session; empty: none
   std::map<std::filesystem::path, std::string> kept_;  // what each file was last written with
   std::optional<std::chrono::steady_clock::time_point> keep_at_;
-  // Topics of tasks that write files in the order in which they were asked to.
-  static constexpr const char *kSaving = "saving", *kExporting = "exporting", *kKeeping = "keeping";
   std::stop_source hashing_;  // of weights, for sessions
   bool closed_ = false;
-  std::shared_ptr<std::atomic<bool>> fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
   Gui gui_;
-  Background<std::optional<Action>> background_;  // reads and writes files, runs other programs
-  Worker worker_;                                 // last member: it wakes the window
+  /// Reads and writes files, runs other programs. Tasks that write are in order, by the file's path.
+  Background<std::optional<Action>> background_;
+  Worker worker_;  // last member: it wakes the window
 };
 
 }  // namespace headscope::app

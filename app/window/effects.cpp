@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <iterator>
-#include <ranges>
 #include <stdexcept>
 #include <utility>
 
@@ -46,16 +44,14 @@ Result read_or_message(const Read& read) {
   }
 }
 
-/// A task that writes a file, and what becomes of it.
-std::function<Result()> written(const fs::path& file, bool session, std::function<void()> write) {
-  return [file, session, write = std::move(write)]() -> Result {
-    try {
-      write();
-      return WriteEnded{.file = file, .session = session};
-    } catch (const std::exception& e) {
-      return WriteEnded{.how = Writing::failed, .problem = e.what(), .session = session};
-    }
-  };
+/// What becomes of a session or a picture: what `write` returns, or that it throws.
+template <class Write>
+WriteEnded outcome(bool session, const fs::path& file, const Write& write) {
+  try {
+    return {.how = write(), .file = file, .session = session};
+  } catch (const std::exception& e) {
+    return {.how = Writing::failed, .problem = e.what(), .session = session};
+  }
 }
 
 }  // namespace
@@ -72,7 +68,15 @@ void Core::perform(const Paste& effect) {
 
 void Core::perform(const BrowseFolder& effect) {
   const fs::path folder = expanded(system::text_of(effect.folder), options_.environment);
-  background_.run("folder", [folder]() -> Result { return FolderListed{list_folder(folder)}; });
+  background_.run("folder", [folder, typed = state_.open_form.path.edit.text]() -> Result {
+    return Action([listing = list_folder(folder), typed](UiState& s, ReduceContext&) {
+      OpenForm& form = s.open_form;
+      form.loading = false;
+      form.listing = listing;
+      if (form.path.edit.text == typed)  // else another path is being typed
+        form.path = {app::apply(make_text_state(system::text_of(listing.folder)), kSelectAll)};
+    });
+  });
 }
 
 void Core::perform(const FindModels&) {
@@ -82,12 +86,11 @@ void Core::perform(const FindModels&) {
 }
 
 void Core::perform(const FetchModel& effect) {
-  fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
   background_.run("fetch",
-                  [fetch = options_.fetch, model = effect.model,
-                   cancelled = fetch_cancelled_](const Background<Result>::Report& report) -> Result {
+                  [fetch = options_.fetch, model = effect.model, stop = state_.fetching.stop.get_token()](
+                      const Background<Result>::Report& report) -> Result {
                     FetchOptions options;
-                    options.cancelled = [&] { return cancelled->load(); };
+                    options.cancelled = [&] { return stop.stop_requested(); };
                     options.progress = [&](const FetchProgress& progress) {
                       report(Action([=](UiState& s, ReduceContext&) { s.fetching.progress = progress; }));
                     };
@@ -101,10 +104,6 @@ void Core::perform(const FetchModel& effect) {
                   });
 }
 
-void Core::perform(const CancelFetch&) {
-  *fetch_cancelled_ = true;
-}
-
 std::filesystem::path Core::path_to_write(const std::string& typed, std::string_view extension) const {
   fs::path path = expanded(typed, options_.environment);
   if (!path.has_filename() || system::is_folder(path))
@@ -114,38 +113,22 @@ std::filesystem::path Core::path_to_write(const std::string& typed, std::string_
 }
 
 void Core::perform(const SaveSession& effect) {
-  const auto ended = [this](Writing outcome, std::string problem = "") {
-    apply(WriteEnded{.how = outcome, .problem = std::move(problem), .session = true});
-  };
-  try {
+  apply(outcome(true, {}, [&] {
     fs::path file = path_to_write(system::text_of(effect.file), kSessionExtension);
     if (file.extension() != kSessionExtension) file += kSessionExtension;
     if (state_.pending_session)
       throw std::runtime_error("The session is still opening: its model is not loaded yet.");
-    if (!effect.replace && system::is_there(file)) return ended(Writing::exists);
-    write(kSaving, file,
-          written(file, true, [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()] {
+    if (!effect.replace && system::is_there(file)) return Writing::exists;
+    background_.run_in_order(
+        system::text_of(file),
+        [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()]() -> Result {
+          return outcome(true, file, [&] {
             write_session(file, recipe, shown, stop);
-          }));
-    ended(Writing::writes);
-  } catch (const std::exception& e) {
-    ended(Writing::failed, e.what());
-  }
-}
-
-void Core::write(const std::string& topic, const fs::path& file, std::function<Result()> work) {
-  const auto path = std::make_shared<const fs::path>(file);  // kept by the work
-  background_.run_in_order(topic, [path, work = std::move(work)] { return work(); });
-  std::erase_if(writing_, [](const auto& other) { return other.expired(); });
-  writing_.push_back(path);
-}
-
-void Core::wait_for_writing(std::chrono::milliseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  for (const char* topic : {kSaving, kExporting, kKeeping}) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    background_.wait(topic, std::max(left, std::chrono::milliseconds(0)));
-  }
+            return Writing::saved;
+          });
+        });
+    return Writing::writes;
+  }));
 }
 
 void Core::perform(const OpenFile& effect) {
@@ -167,17 +150,10 @@ void Core::perform(const OpenFile& effect) {
   });
 }
 
-bool Core::has_all_answers(const Effect& effect, SnapshotAnswers& answers) {
-  for (const Question& question : answers.asked()) {
-    const auto known = answers.ask(question);  // as what is exported was told
-    if (known && !known->value) throw std::runtime_error(known->failure);
-    if (known && known->whole) continue;
-    pending_export_ = effect;
-    pending_questions_ = answers.asked();
-    request_answers();
-    return false;
-  }
-  return true;
+void Core::await_answers(const Effect& effect, const SnapshotAnswers& answers) {
+  pending_export_ = effect;
+  pending_questions_ = answers.asked();
+  request_answers();
 }
 
 void Core::perform(const CopyNumbers& effect) {
@@ -187,43 +163,43 @@ void Core::perform(const CopyNumbers& effect) {
   const ViewContext context = make_context(view, state_, *snapshot_, answers, *options_.fonts, 1, 1, 1);
   if (!context.run) throw std::runtime_error(context.no_run);
   const Table table = exported_table(*view, context);
-  if (!has_all_answers(effect, answers)) return;
+  if (!are_complete(answers)) return await_answers(effect, answers);
   options_.set_clipboard(to_tsv(table));
   apply(ShowMessage{"Copied the data of “" + std::string(view->title) + "”."});
 }
 
 void Core::perform(const ExportEffect& effect) {
-  const auto ended = [this](Writing outcome, std::string problem = "") {
-    apply(WriteEnded{.how = outcome, .problem = std::move(problem)});
-  };
   const ExportForm& form = effect.form;
   const bool copies = effect.action.copy;
-  try {
+  apply(outcome(false, {}, [&] {
     if (!snapshot_->run) throw std::runtime_error("There is no picture yet: no prompt has been run.");
     fs::path path = copies ? "" : path_to_write(form.path.edit.text, extension_of(form.kind));
     if (!format_of(path)) path += extension_of(form.kind);
-    if (!copies && !effect.action.replace && system::is_there(path)) return ended(Writing::exists);
+    if (!copies && !effect.action.replace && system::is_there(path)) return Writing::exists;
     const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
-    const ExportSource shown{state_, *snapshot_,       options_.fonts,
-                             frame_, window_.pictures, options_.window.precision};
+    const FrameInput shown{state_, *snapshot_, answers, options_.fonts, frame_};
     const FileFormat format = copies ? FileFormat::png : format_of(path).value();
-    auto bytes =
-        exported_bytes(form, format, shown, answers, [&] { return has_all_answers(effect, *answers); });
-    if (!bytes) return ended(Writing::waits);
-    if (!copies) {
-      write(kExporting, path, written(path, false, [path, bytes = *std::move(bytes)] {
-              system::write_file_atomically(path, bytes);
-            }));
-      return ended(Writing::writes);
+    auto bytes = exported_bytes(form, format, shown, window_.pictures);
+    if (!bytes) {
+      await_answers(effect, *answers);
+      return Writing::waits;
     }
-    background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Result {
-      std::string problem = system::copy_picture(clipboard, png);
-      const Writing outcome = problem.empty() ? Writing::copied : Writing::failed;
-      return WriteEnded{.how = outcome, .problem = std::move(problem)};
+    if (copies) {
+      background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Result {
+        std::string problem = system::copy_picture(clipboard, png);
+        const Writing how = problem.empty() ? Writing::copied : Writing::failed;
+        return WriteEnded{.how = how, .problem = std::move(problem)};
+      });
+      return Writing::none;
+    }
+    background_.run_in_order(system::text_of(path), [path, bytes = *std::move(bytes)]() -> Result {
+      return outcome(false, path, [&] {
+        system::write_file_atomically(path, bytes);
+        return Writing::saved;
+      });
     });
-  } catch (const std::exception& e) {
-    ended(Writing::failed, e.what());
-  }
+    return Writing::writes;
+  }));
 }
 
 Question Core::next_token_question() const {

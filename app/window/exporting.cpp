@@ -1,5 +1,6 @@
 #include "app/window/exporting.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -17,35 +18,26 @@
 namespace headscope::app {
 namespace {
 
-viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
-  for (const PlacedPicture& placed : pictures)
-    if (placed.view == &view) return placed.where;
-  return {0, 0, 800, 600};
-}
-
 /// The recipe that the file carries; empty if it is not wanted or while the weights' hash is unknown.
-std::vector<viz::Note> recipe_notes(const ExportForm& form, const View* view, const ExportSource& source,
-                                    const Figure& page, SnapshotAnswers& answers) {
+std::vector<viz::Note> recipe_notes(const ExportForm& form, const View* view, const FrameInput& shown,
+                                    const Figure& page) {
   if (!form.recipe) return {};
-  Recipe recipe = recipe_of(form, view, source.state, source.snapshot, page);
-  if (!add_weights(recipe.session, source.snapshot, answers)) return {};
-  recipe.session.precision = source.precision;
+  Recipe recipe = recipe_of(form, view, shown.state, shown.snapshot, page);
+  if (!add_weights(recipe.session, shown.snapshot, *shown.answers)) return {};
   return {recipe_note(recipe)};
 }
 
 /// The whole window as a file.
-std::optional<std::string> window_bytes(const ExportForm& form, FileFormat format, const ExportSource& source,
-                                        const std::shared_ptr<SnapshotAnswers>& answers,
-                                        const std::function<bool()>& ready) {
+std::optional<std::string> window_bytes(const ExportForm& form, FileFormat format, const FrameInput& shown) {
   if (format != FileFormat::png && format != FileFormat::pdf)
     throw std::runtime_error("A picture of the whole window must be saved as .png or .pdf, not as " +
                              std::string(extension_of(format)) + ".");
   const auto scale = static_cast<float>(form.scale);
-  UiState still = source.state;
+  UiState still = shown.state;
   still.dialog = Dialog::none;
   still.message = {};
   still.dark = form.dark;
-  WindowFrame frame = source.frame;
+  WindowFrame frame = shown.frame;
   frame.pointer.reset();
   frame.still = true;
   frame.device_scale = scale;
@@ -54,23 +46,24 @@ std::optional<std::string> window_bytes(const ExportForm& form, FileFormat forma
                     .width = side(frame.width),
                     .height = side(frame.height),
                     .how = {.scale = scale, .page = Page::exact}};
-  static_cast<void>(recipe_notes(form, nullptr, source, page, *answers));  // asks for the hash
-  const auto bitmap = window_bitmap({still, source.snapshot, source.fonts, frame, {}}, answers, ready);
+  const std::vector<viz::Note> notes = recipe_notes(form, nullptr, shown, page);  // asks for the hash
+  const auto bitmap = window_bitmap({still, shown.snapshot, shown.answers, shown.fonts, frame}, true);
   if (!bitmap) return std::nullopt;
-  return bitmap_bytes(format, *bitmap, scale, recipe_notes(form, nullptr, source, page, *answers));
+  return bitmap_bytes(format, *bitmap, scale, notes);
 }
 
 }  // namespace
 
-FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat format,
-                       const ExportSource& source, Answers& answers) {
+std::pair<ViewContext, Figure> figure_plan(const View& view, const ExportForm& form, FileFormat format,
+                                           const FrameInput& shown, std::span<const PlacedPicture> pictures) {
   const bool printed = form.target != Target::screen;
   Figure figure = figure_for(form.target);
   ExportOptions& how = figure.how;
   how.svg_text = form.svg_text, how.caption = form.caption, how.title = form.title;
   how.letters_grow = printed;
   if (!printed) {
-    const viz::Rect where = place_of(view, source.pictures);
+    const auto placed = std::ranges::find(pictures, &view, &PlacedPicture::view);
+    const viz::Rect where = placed != pictures.end() ? placed->where : viz::Rect{0, 0, 800, 600};
     // Whole pixels, because a recipe stores integers.
     figure.width = static_cast<int>(where.w), figure.height = static_cast<int>(where.h);
     how.page = Page::at_least;
@@ -82,7 +75,7 @@ FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat form
         "The size must be a width or WIDTHxHEIGHT, in pixels, in, cm, mm or pt, e.g. 1200x800 or 84mm; "
         "found " +
         model::quote(size) + ".");
-  ViewContext context = make_context(&view, source.state, source.snapshot, answers, *source.fonts,
+  ViewContext context = make_context(&view, shown.state, shown.snapshot, *shown.answers, *shown.fonts,
                                      width_on(form.target, figure.width), 0, how.scale);
   context.height = static_cast<float>(figure.height);
   if (!context.run) throw std::runtime_error(context.no_run);
@@ -93,46 +86,47 @@ FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat form
   return {std::move(context), std::move(figure)};
 }
 
-std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format,
-                                          const ExportSource& source,
-                                          const std::shared_ptr<SnapshotAnswers>& answers,
-                                          const std::function<bool()>& ready) {
+std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format, const FrameInput& shown,
+                                          std::span<const PlacedPicture> pictures) {
   const View* view = find_view(form.subject);
-  if (!view) return window_bytes(form, format, source, answers, ready);
-  auto [context, figure] = figure_plan(*view, form, format, source, *answers);
+  if (!view) return window_bytes(form, format, shown);
+  auto [context, figure] = figure_plan(*view, form, format, shown, pictures);
   // Ask everything first, before the work of making a file.
   if (format == FileFormat::csv) {
     static_cast<void>(view->table(context));
   } else {
     static_cast<void>(view->whole_height(context));
-    static_cast<void>(recipe_notes(form, view, source, figure, *answers));
+    figure.how.notes = recipe_notes(form, view, shown, figure);
   }
-  if (!ready()) return std::nullopt;
-  if (format != FileFormat::csv) figure.how.notes = recipe_notes(form, view, source, figure, *answers);
+  if (!are_complete(*shown.answers)) return std::nullopt;
   std::string bytes = export_bytes(format, *view, context, figure.how);
-  if (!ready()) return std::nullopt;  // a page that had to grow has asked for more
+  if (!are_complete(*shown.answers)) return std::nullopt;  // a page that had to grow has asked for more
   return bytes;
 }
 
-std::optional<viz::Bitmap> window_bitmap(const ExportSource& source,
-                                         const std::shared_ptr<SnapshotAnswers>& answers,
-                                         const std::function<bool()>& ready) {
+bool are_complete(SnapshotAnswers& answers) {
+  return std::ranges::all_of(answers.asked(), [&](const Question& question) {
+    const auto known = answers.ask(question);  // as what is exported was told
+    if (known && !known->value) throw std::runtime_error(known->failure);
+    return known && known->whole;
+  });
+}
+
+std::optional<viz::Bitmap> window_bitmap(const FrameInput& shown, bool complete) {
   MemoryScreen screen;
-  Gui gui(source.fonts, screen);
+  Gui gui(shown.fonts, screen);
   UiMemory memory;
   WindowPicture out;
   int frames = 0;
   do {
     out = {};
-    gui.frame(
-        source.frame, nullptr, source.state.dark, source.state.font_size, [&](viz::ImguiPlayer& player) {
-          const FrameInput input{source.state, source.snapshot, answers, source.fonts, source.frame, nullptr};
-          Ui ui(input, memory, player, out);
-          draw_window(ui);
-        });
+    gui.frame(shown.frame, nullptr, shown.state.dark, shown.state.font_size, [&](viz::ImguiPlayer& player) {
+      Ui ui(shown, memory, player, out);
+      draw_window(ui);
+    });
   } while (out.settling && ++frames < kMaxFrames);
-  if (!ready()) return std::nullopt;
-  return viz::rasterize(*ImGui::GetDrawData(), screen.textures().store(), theme_of(source.state.dark).window);
+  if (complete && !are_complete(*shown.answers)) return std::nullopt;
+  return viz::rasterize(*ImGui::GetDrawData(), screen.textures().store(), theme_of(shown.state.dark).window);
 }
 
 }  // namespace headscope::app

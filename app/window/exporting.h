@@ -1,50 +1,32 @@
 #pragma once
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "app/run/answers.h"
 #include "app/views/export.h"
-#include "app/window/gui.h"
-#include "app/window/window_picture.h"
+#include "app/window/ui.h"
 
 namespace headscope::app {
 
-/// What an export is made from.
-struct ExportSource {
-  const UiState& state;
-  const Snapshot& snapshot;
-  const std::shared_ptr<const viz::Fonts>& fonts;
-  const WindowFrame& frame;
-  std::span<const PlacedPicture> pictures;             ///< pictures in the last drawn window
-  model::Precision precision = model::Precision::f32;  ///< precision of the model's matrices
-};
+/// How the file that a form describes is made of a view: its context, and the recipe's figure. `pictures` are
+/// those in the last drawn window. Throws std::runtime_error (one sentence) for a size that is invalid and
+/// while there is nothing to show.
+std::pair<ViewContext, Figure> figure_plan(const View& view, const ExportForm& form, FileFormat format,
+                                           const FrameInput& shown, std::span<const PlacedPicture> pictures);
 
-/// How a view's file is made: its context, and the recipe's figure.
-struct FigurePlan {
-  ViewContext context;
-  Figure figure;
-};
+/// The bytes of the file that a form describes; nothing while some answer is not complete. Throws
+/// std::runtime_error (one sentence), for example for a size that is invalid, too small or too large, or if
+/// an answer failed.
+std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format, const FrameInput& shown,
+                                          std::span<const PlacedPicture> pictures);
 
-/// The plan of the view that a form describes. Throws std::runtime_error (one sentence) for a size that is
-/// invalid and while there is nothing to show.
-FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat format,
-                       const ExportSource& source, Answers& answers);
+/// Whether every question that was asked has a complete answer. Throws std::runtime_error with the reason if
+/// an answer failed.
+bool are_complete(SnapshotAnswers& answers);
 
-/// The bytes of the file that a form describes. `ready` is called once every question has been asked; returns
-/// nothing if it says that the answers are not complete. Throws std::runtime_error (one sentence), for
-/// example for a size that is invalid, too small or too large.
-std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format,
-                                          const ExportSource& source,
-                                          const std::shared_ptr<SnapshotAnswers>& answers,
-                                          const std::function<bool()>& ready);
-
-/// The whole window in pixels, without a display or OpenGL. `ready` as above.
-std::optional<viz::Bitmap> window_bitmap(const ExportSource& source,
-                                         const std::shared_ptr<SnapshotAnswers>& answers,
-                                         const std::function<bool()>& ready);
+/// The whole window in pixels, without a display or OpenGL. `complete`: nothing while some answer is not, as
+/// above; else with whatever has been computed so far.
+std::optional<viz::Bitmap> window_bitmap(const FrameInput& shown, bool complete);
 
 }  // namespace headscope::app

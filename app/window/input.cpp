@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/ascii.h"
 #include "app/text/output_text.h"
 #include "app/window/commands.h"
 #include "app/window/palette.h"
@@ -13,49 +14,50 @@
 namespace headscope::app {
 namespace {
 
-class Keys {
- public:
-  Keys(const UiState& state, const Snapshot& snapshot, const WindowPicture& window, WidgetState& widgets,
-       FieldMetrics& metrics)
-      : s_(state), snapshot_(snapshot), window_(window), widgets_(widgets), metrics_(metrics) {}
-
-  Meaning take() { return std::move(out_); }
+/// One overload for each kind of event.
+struct Keys {
+  const UiState& state;
+  const Snapshot& snapshot;
+  const WindowPicture& window;
+  WidgetState& widgets;
+  FieldMetrics& metrics;
+  Meaning out = {};
 
   void operator()(const KeyDown& e) {
-    widgets_.space_pressed = false;
+    widgets.space_pressed = false;
     if (e.key == Key::escape) return escape();
     if (e.key == Key::tab && !e.modifiers.ctrl && !e.modifiers.alt)
       return step_item(e.modifiers.shift ? -1 : 1);
     if (e.key == Key::f6) return step_picture(e.modifiers.shift ? -1 : 1);
-    if (widgets_.menu != Menu::none) return press(e);
+    if (widgets.menu != Menu::none) return press(e);
     const PlacedField* field = field_with_caret();
     const bool to_end = e.key == Key::home || e.key == Key::end;
-    if (field && field->field == Field::help && to_end && s_.help_form.search.edit.text.empty())
+    if (field && field->field == Field::help && to_end && state.help_form.search.edit.text.empty())
       return to_toolkit();  // scrolls the help, since the caret has nowhere to go
     if (field && field->field == Field::palette && palette_key(e)) return;
     if (field && field_key(*field, e)) return;
     if (command(e) || view_command(e)) return;
-    if (s_.dialog == Dialog::none && widgets_.keyboard_item != 0) {
-      for (const PlacedPicture& placed : window_.pictures)
-        if (placed.id == widgets_.keyboard_item) return picture_key(placed, e);
+    if (state.dialog == Dialog::none && widgets.keyboard_item != 0) {
+      for (const PlacedPicture& placed : window.pictures)
+        if (placed.id == widgets.keyboard_item) return picture_key(placed, e);
     }
-    if (widgets_.keyboard_item != 0) return step_in_group(e) ? void() : press(e);
+    if (widgets.keyboard_item != 0) return step_in_group(e) ? void() : press(e);
     if (e.key == Key::enter && !e.repeat) return enter();
-    if (s_.dialog == Dialog::help) to_toolkit();  // scrolls the help
+    if (state.dialog == Dialog::help) to_toolkit();  // scrolls the help
   }
 
   void operator()(const TextTyped& e) {
-    if (e.text == " " && std::exchange(widgets_.space_pressed, false))
+    if (e.text == " " && std::exchange(widgets.space_pressed, false))
       return;  // this space already pressed an item
-    const bool in_menu = widgets_.menu != Menu::none;
+    const bool in_menu = widgets.menu != Menu::none;
     if (in_menu) {  // closes, since what is typed goes into the text
-      widgets_.close_menu = widgets_.leave_keyboard = true;
+      widgets.close_menu = widgets.leave_keyboard = true;
       to_toolkit();
-    } else if (widgets_.keyboard_item != 0) {
-      if (s_.dialog != Dialog::none) return;
+    } else if (widgets.keyboard_item != 0) {
+      if (state.dialog != Dialog::none) return;
       focus(Field::prompt);
     }
-    if (const PlacedField* field = placed(widgets_.field, window_.layer - (in_menu ? 1 : 0)))
+    if (const PlacedField* field = placed(widgets.field, window.layer - (in_menu ? 1 : 0)))
       add(TypeInField{field->field, Insert{e.text, true}});
   }
 
@@ -65,7 +67,7 @@ class Keys {
     const bool is_file = !system::is_folder(path), is_patterns = is_file && may_hold_patterns(path);
     if (is_file && is_for_open_file(path)) {
       add(OpenFile{path});
-    } else if (is_patterns && s_.second.on && s_.second.is_file) {
+    } else if (is_patterns && state.second.on && state.second.is_file) {
       add(TypeInField{Field::second, Replace{system::text_of(path)}});
     } else {
       add(OpenModel{is_file && !is_patterns ? path.parent_path() : path});
@@ -80,49 +82,48 @@ class Keys {
     to_toolkit();
   }
 
- private:
-  void add(Action action) { out_.actions.push_back(std::move(action)); }
-  void to_toolkit() { out_.to_toolkit = true; }
+  void add(Action action) { out.actions.push_back(std::move(action)); }
+  void to_toolkit() { out.to_toolkit = true; }
   /// Presses the focused item (once, however long the key is held) or moves the focus.
   void press(const KeyDown& e) {
     const bool presses = e.key == Key::space || e.key == Key::enter;
     if (presses && e.repeat) return;
-    widgets_.space_pressed = e.key == Key::space;
+    widgets.space_pressed = e.key == Key::space;
     to_toolkit();
   }
 
   const PlacedField* placed(Field field, int layer) const {
-    for (const PlacedField& p : window_.fields)
+    for (const PlacedField& p : window.fields)
       if (p.field == field && p.layer == layer) return &p;
     return nullptr;
   }
-  const PlacedField* placed(Field field) const { return placed(field, window_.layer); }
+  const PlacedField* placed(Field field) const { return placed(field, window.layer); }
   const PlacedField* field_with_caret() const {
-    return widgets_.keyboard_item == 0 ? placed(widgets_.field) : nullptr;
+    return widgets.keyboard_item == 0 ? placed(widgets.field) : nullptr;
   }
 
   void focus(Field field) {
-    widgets_.field = field;
-    widgets_.keyboard_item = 0;
+    widgets.field = field;
+    widgets.keyboard_item = 0;
   }
 
   void escape() {
-    if (widgets_.menu != Menu::none) {
-      widgets_.close_menu = true;
+    if (widgets.menu != Menu::none) {
+      widgets.close_menu = true;
       return to_toolkit();
     }
-    if (s_.dialog != Dialog::none) return add(ShowDialog{Dialog::none});
-    if (s_.generation.running) return add(Generate{false});
-    if (snapshot_.busy == Busy::loading) return add(change(&UiState::load_cancel, s_.load_request));
-    if (!s_.message.text.empty()) return add(ShowMessage{});
+    if (state.dialog != Dialog::none) return add(ShowDialog{Dialog::none});
+    if (state.generation.running) return add(Generate{false});
+    if (snapshot.busy == Busy::loading) return add(change(&UiState::load_cancel, state.load_request));
+    if (!state.message.text.empty()) return add(ShowMessage{});
     focus(Field::prompt);
   }
 
   /// The items that the keyboard can reach, in order.
   std::vector<const WindowItem*> reachable() const {
     std::vector<const WindowItem*> items;
-    for (const WindowItem& item : window_.items)
-      if (item.layer == window_.layer && item.enabled && item.id != 0) items.push_back(&item);
+    for (const WindowItem& item : window.items)
+      if (item.layer == window.layer && item.enabled && item.id != 0) items.push_back(&item);
     return items;
   }
 
@@ -130,9 +131,9 @@ class Keys {
   void step_item(int by) {
     std::vector<const WindowItem*> stops = reachable();
     const PlacedField* caret = field_with_caret();
-    const unsigned now = caret ? caret->id : widgets_.keyboard_item;
+    const unsigned now = caret ? caret->id : widgets.keyboard_item;
     const auto focused = std::ranges::find(stops, now, &WindowItem::id);
-    const bool in_menu = widgets_.menu != Menu::none;
+    const bool in_menu = widgets.menu != Menu::none;
     const int group = focused == stops.end() ? -1 : (*focused)->group;
     if (!in_menu) {
       const auto rest = std::ranges::unique(stops, {}, &WindowItem::group);
@@ -151,7 +152,7 @@ class Keys {
     const bool sideways = e.key == Key::left || e.key == Key::right;
     if (!sideways && e.key != Key::up && e.key != Key::down) return false;
     const std::vector<const WindowItem*> items = reachable();
-    const auto at = std::ranges::find(items, widgets_.keyboard_item, &WindowItem::id);
+    const auto at = std::ranges::find(items, widgets.keyboard_item, &WindowItem::id);
     if (at == items.end() || (sideways && (*at)->uses_arrows)) return false;
     const std::ptrdiff_t to = at - items.begin() + (e.key == Key::left || e.key == Key::up ? -1 : 1);
     if (to >= 0 && to < std::ssize(items) && items[to]->group == (*at)->group) go_to(items[to]->id);
@@ -159,25 +160,25 @@ class Keys {
   }
 
   void step_picture(int by) {
-    if (s_.dialog != Dialog::none || widgets_.menu != Menu::none) return;
+    if (state.dialog != Dialog::none || widgets.menu != Menu::none) return;
     std::vector<unsigned> stops;
-    for (const PlacedField& field : window_.fields)
+    for (const PlacedField& field : window.fields)
       if (field.field == Field::prompt) stops.push_back(field.id);
-    for (const PlacedPicture& picture : window_.pictures) stops.push_back(picture.id);
-    const auto found = std::ranges::find(stops, widgets_.keyboard_item);
+    for (const PlacedPicture& picture : window.pictures) stops.push_back(picture.id);
+    const auto found = std::ranges::find(stops, widgets.keyboard_item);
     const std::ptrdiff_t count = std::ssize(stops), at = found == stops.end() ? 0 : found - stops.begin();
     if (count > 0) go_to(stops[(at + by + count) % count]);
   }
 
   void go_to(unsigned id) {
-    for (const PlacedField& field : window_.fields)
+    for (const PlacedField& field : window.fields)
       if (field.id == id) return focus(field.field);
-    widgets_.focus = id;  // in the next frame
+    widgets.focus = id;  // in the next frame
   }
 
   bool field_key(const PlacedField& placed, const KeyDown& e) {
-    const TextState& edit = field_of(s_, placed.field).edit;
-    const KeyMeaning meaning = key_meaning(edit, metrics_[placed.field], placed.look, e);
+    const TextState& edit = field_of(state, placed.field).edit;
+    const KeyMeaning meaning = key_meaning(edit, metrics[placed.field], placed.look, e);
     if (const auto* command = std::get_if<TextCommand>(&meaning)) {
       add(TypeInField{placed.field, *command});
       return true;
@@ -189,7 +190,7 @@ class Keys {
   }
 
   const std::vector<PaletteEntry>& entries() const {
-    return found_entries(widgets_, s_, snapshot_, window_.pictures);
+    return found_entries(widgets, state, snapshot, window.pictures);
   }
 
   /// Moves among the entries of the palette.
@@ -202,29 +203,31 @@ class Keys {
                                              : 0;
     if (by == 0) return false;
     const auto last = static_cast<int>(entries().size()) - 1;
-    const int chosen = std::clamp(s_.palette.chosen + by, 0, std::max(0, last));
-    add([chosen](UiState& s, ReduceContext&) { s.palette.chosen = chosen; });
+    const int chosen = std::clamp(state.palette.chosen + by, 0, std::max(0, last));
+    add([chosen](UiState& now, ReduceContext&) { now.palette.chosen = chosen; });
     return true;
   }
 
   void perform_entry() {
-    if (s_.palette.chosen >= std::ssize(entries())) return;
-    perform(entries()[s_.palette.chosen], out_.actions, widgets_.open);
-    if (widgets_.open != Menu::none) to_toolkit();
+    if (state.palette.chosen >= std::ssize(entries())) return;
+    perform(entries()[state.palette.chosen], out.actions, widgets.open);
+    if (widgets.open != Menu::none) to_toolkit();
   }
 
   /// Enter outside a text: presses the dialog's main button or returns to the prompt.
   void enter() {
-    switch (s_.dialog) {
+    const auto can_write = [](const FileForm& form) {  // only the button replaces an existing file
+      return !form.path.edit.text.empty() && form.state != Writing::writes && form.state != Writing::exists;
+    };
+    switch (state.dialog) {
       case Dialog::export_:
-        if (can_write(s_.export_form) && s_.export_form.state != Writing::exists) add(DoExport{});
-        break;  // only the button replaces an existing file
+        if (can_write(state.export_form)) add(DoExport{});
+        break;
       case Dialog::open:
-        if (auto action = opening(s_)) add(*std::move(action));
+        if (auto action = opening(state)) add(*std::move(action));
         break;
       case Dialog::save:
-        if (can_write(s_.save_form) && s_.save_form.state != Writing::exists)
-          add(SaveSession{system::path_of(s_.save_form.path.edit.text)});
+        if (can_write(state.save_form)) add(SaveSession{system::path_of(state.save_form.path.edit.text)});
         break;
       case Dialog::help:
         add(ShowDialog{Dialog::none});
@@ -243,15 +246,15 @@ class Keys {
   }
 
   bool command(const KeyDown& e) {
-    if (e.key == Key::none) return false;
+    const Key key = e.key == Key{'+'} ? Key{'='} : e.key;  // both enlarge the text, whichever needs Shift
     for (const Command& command : commands()) {
-      if (command.key != e.key || !(command.modifiers == e.modifiers)) continue;
-      const bool fits_dialog = s_.dialog == Dialog::none || (command.flags & Command::kInDialogs) != 0;
+      if (command.key != key || command.modifiers != e.modifiers) continue;
+      const bool fits_dialog = state.dialog == Dialog::none || (command.flags & Command::kInDialogs) != 0;
       if (!fits_dialog || (e.repeat && (command.flags & Command::kRepeats) == 0)) return true;
       if (command.opens != Menu::none) {
-        widgets_.open = command.opens;
+        widgets.open = command.opens;
         to_toolkit();
-      } else if (auto action = command.act(s_)) {
+      } else if (auto action = command.act(state)) {
         add(*std::move(action));
       }
       return true;
@@ -261,11 +264,10 @@ class Keys {
 
   /// Alt and a character: a command or an option of a shown view, the middle pane first.
   bool view_command(const KeyDown& e) {
-    if (!e.modifiers.alt || e.modifiers.ctrl || e.symbol == 0 || s_.dialog != Dialog::none) return false;
-    const bool letter = e.symbol >= 'a' && e.symbol <= 'z';
-    const char key = letter && e.modifiers.shift ? static_cast<char>(e.symbol - 'a' + 'A') : e.symbol;
+    if (!e.modifiers.alt || e.modifiers.ctrl || state.dialog != Dialog::none) return false;
+    const char key = e.modifiers.shift ? upper(static_cast<char>(e.key)) : static_cast<char>(e.key);
     for (const bool middle : {true, false}) {
-      for (const PlacedPicture& placed : window_.pictures)
+      for (const PlacedPicture& placed : window.pictures)
         if ((placed.view->place == Place::tab) == middle && key_of_view(placed, key)) return true;
     }
     return false;
@@ -276,14 +278,14 @@ class Keys {
       const std::size_t which = command.keys.find(key);
       if (which == std::string_view::npos) continue;
       if (!placed.context.run) return true;
-      ViewActions actions = command.act(placed.context_with(s_.options), static_cast<int>(which));
+      ViewActions actions = command.act(placed.context_with(state.options), static_cast<int>(which));
       if (!actions.empty()) add(DoAll{std::move(actions), false, placed.context.side});
       return true;
     }
     for (const OptionSpec* option : placed.view->options) {
       const std::size_t which = option->keys.find(key);
       if (which == std::string_view::npos) continue;
-      add(SetOption{option, stepped(*option, s_.options.value(*option), which == 0 ? 1 : -1)});
+      add(SetOption{option, stepped(*option, state.options.value(*option), which == 0 ? 1 : -1)});
       return true;
     }
     return false;
@@ -292,32 +294,22 @@ class Keys {
   /// A key for the focused picture; keys that its view does not use edit the prompt.
   void picture_key(const PlacedPicture& placed, const KeyDown& e) {
     if (e.key == Key::enter) return focus(Field::prompt);
-    Gesture gesture;
-    gesture.kind = Gesture::Kind::key;
-    gesture.key = e.key;
-    gesture.modifiers = e.modifiers;
-    ViewActions actions = placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
+    const Gesture gesture{Gesture::Kind::key, {}, {}, e.modifiers, e.key};
+    ViewActions actions =
+        placed.view->on(placed.context_with(state.options), *placed.picture, nullptr, gesture);
     if (!actions.empty()) return add(DoAll{std::move(actions), e.repeat, placed.context.side});
     if (e.key >= Key::left && e.key <= Key::page_down) return;  // keys that move
     if (const PlacedField* prompt = this->placed(Field::prompt); prompt && field_key(*prompt, e))
       focus(Field::prompt);
   }
-
-  const UiState& s_;
-  const Snapshot& snapshot_;
-  const WindowPicture& window_;
-  WidgetState& widgets_;
-  FieldMetrics& metrics_;
-  Meaning out_;
 };
 
 }  // namespace
 
-char key_symbol(std::string_view written, int us_key) {
-  if (written.size() == 1 && written[0] > ' ' && written[0] <= '~') return written[0];
-  if (written.empty()) return '\0';
-  if (us_key >= 'A' && us_key <= 'Z') return static_cast<char>(us_key - 'A' + 'a');
-  return us_key >= '0' && us_key <= '9' ? static_cast<char>(us_key) : '\0';
+Key labelled_key(std::string_view label, int us_key) {
+  if (label.size() == 1 && label[0] > ' ' && label[0] <= '~') return Key{label[0]};
+  const bool is_letter = us_key >= 'A' && us_key <= 'Z', is_digit = us_key >= '0' && us_key <= '9';
+  return is_letter || is_digit ? Key{lower(static_cast<char>(us_key))} : Key::none;
 }
 
 std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit) {
@@ -331,9 +323,9 @@ std::vector<Action> meaning_of(EditorRequest request, Field field, const TextSta
 
 Meaning meaning_of(const Event& event, const UiState& state, const Snapshot& snapshot,
                    const WindowPicture& window, WidgetState& widgets, FieldMetrics& metrics) {
-  Keys keys(state, snapshot, window, widgets, metrics);
+  Keys keys{state, snapshot, window, widgets, metrics};
   std::visit(keys, event);
-  return keys.take();
+  return keys.out;
 }
 
 }  // namespace headscope::app

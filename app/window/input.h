@@ -15,10 +15,10 @@ struct Meaning {
       false;  ///< the event goes to Dear ImGui, which moves the focus or presses the focused item
 };
 
-/// KeyDown::symbol of a key. `written` is its label in the user's layout (UTF-8; empty: none). If that is not
-/// ASCII, as on Cyrillic or Greek layouts, returns the letter or digit of the US layout, whose ASCII code is
-/// `us_key` (GLFW's key number), so that commands have keys on every layout. 0: neither.
-char key_symbol(std::string_view written, int us_key);
+/// The key with this label in the user's layout (UTF-8), so that Ctrl+Z is on the key labelled Z. If it has
+/// no label in ASCII, as on Cyrillic or Greek layouts, returns the letter or digit of the US layout, whose
+/// ASCII code is `us_key` (GLFW's key number), so that commands have keys on every layout; none: neither.
+Key labelled_key(std::string_view label, int us_key);
 
 /// The actions of a request in a field with this text.
 std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
-#include <span>
+#include <ranges>
 #include <utility>
 
 #include "app/ascii.h"
@@ -134,7 +134,7 @@ std::string metric_words(const HeadMetricKind& metric, double value) {
 
 /// For each metric the heads that have most of it on this prompt.
 void add_heads_by_metric(Entries& entries, const ViewContext& c) {
-  constexpr std::size_t kMaxHeads = 5;  // heads a metric
+  constexpr int kMaxHeads = 5;  // heads a metric
   const Side side = c.side == Side::difference ? Side::run : c.side;
   const auto thumbnails = c.ask_on(side, ThumbnailsOfHeads{});
   if (!thumbnails) return;
@@ -144,12 +144,8 @@ void add_heads_by_metric(Entries& entries, const ViewContext& c) {
     for (int i = 0; i < thumbnails->done; ++i)
       if (const double value = thumbnails->of_head[i]->metrics[metric.id]; std::isfinite(value))
         values.emplace_back(value, i);
-    const std::size_t count = std::min(kMaxHeads, values.size());
-    std::ranges::partial_sort(values, values.begin() + static_cast<std::ptrdiff_t>(count),
-                              [](const auto& a, const auto& b) {
-                                return a.first != b.first ? a.first > b.first : a.second < b.second;
-                              });
-    for (const auto& [value, i] : std::span(values).first(count))
+    std::ranges::stable_sort(values, std::greater(), &std::pair<double, int>::first);
+    for (const auto& [value, i] : values | std::views::take(kMaxHeads))
       entries.push_back({.label = head_name(i / heads, i % heads) + ": " + std::string(metric.phrase) + " " +
                                   metric_words(metric, value),
                          .kind = "head metric",

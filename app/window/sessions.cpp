@@ -13,7 +13,6 @@
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/list_means.h"
-#include "app/window/state/edits.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/kernels/workspace.h"
@@ -89,6 +88,7 @@ void show_kept_part(UiState& state, const Session& s) {
 Session session_of(const UiState& state, const Snapshot& snapshot) {
   Session s = view_part(state);
   s.model = snapshot.model ? snapshot.model->name : model_name(state.model);
+  if (snapshot.model && snapshot.model->transformer) s.precision = snapshot.model->transformer->precision();
   const bool patterns = snapshot.model && snapshot.model->patterns;  // attention without a prompt
   const std::string& second = state.second.text.edit.text;
   if (patterns) {  // a session holds no paths
@@ -166,12 +166,9 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   Session& s = recipe.session;
   s.dark = form.dark;
   if (view != nullptr && form.target != Target::screen) s.font_size = spec_of(form.target).font_size;
-  const auto is_of_list = [&](const std::string& id) {
-    const View* shown = find_view(id);
-    return shown != nullptr && shown->needs_list(s.options);
-  };
   if (view == nullptr) {
-    if (!is_of_list(s.view) && !is_of_list(s.second_view)) s.prompts.reset();
+    const auto needs_list = [&](const View* shown) { return shown->needs_list(s.options); };
+    if (std::ranges::none_of(shown_tabs(state), needs_list)) s.prompts.reset();
     return recipe;
   }
   const bool patched = snapshot.run && snapshot.run->second_model;
@@ -219,20 +216,23 @@ void show_prompt_list_view(UiState& state) {
     state.options.set(kMeanOverList, true);
 }
 
+void show_comparison(UiState& state, const Session& s, const std::filesystem::path& second) {
+  SecondPrompt& to = state.second;
+  to.is_file = !s.attention.empty();
+  to.on = s.second_on && (to.is_file ? !second.empty() : s.second.has_value());
+  to.text.edit = make_text_state(to.is_file ? system::text_of(second) : s.second.value_or(""));
+  to.alignment = s.alignment;
+  to.model = to.is_file ? "" : second;
+  state.side = s.side;
+}
+
 void show_session(UiState& state, const OpenSession& opened) {
   const Recipe& recipe = opened.recipe;
   const Session& s = recipe.session;
   state.playing = nullptr;
   state.options = s.options;
   state.selection = s.selection;
-  const std::filesystem::path second = opened.second.value_or("");
-  state.second.is_file = !s.attention.empty();
-  state.second.on = s.second_on && (state.second.is_file ? !second.empty() : s.second.has_value());
-  state.second.text.edit =
-      make_text_state(state.second.is_file ? system::text_of(second) : s.second.value_or(""));
-  state.second.alignment = s.alignment;
-  state.second.model = s.second_model.empty() ? "" : second;
-  state.side = s.side;
+  show_comparison(state, s, opened.second.value_or(""));
   if (s.prompts || !recipe.figure)
     state.prompts = s.prompts ? std::make_shared<const PromptList>(*s.prompts) : nullptr;
   if (s.attention.empty()) state.edits = {};
@@ -332,7 +332,7 @@ namespace {
 std::string suggested(const UiState& state, const Snapshot& snapshot, const std::string& rest) {
   std::string name = (snapshot.model ? snapshot.model->name : "headscope") + rest;
   std::ranges::replace(name, '/', '-');
-  return system::text_of(state.export_form.folder / system::path_of(name));
+  return system::text_of(state.export_folder / system::path_of(name));
 }
 
 }  // namespace

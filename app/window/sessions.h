@@ -1,5 +1,4 @@
 #pragma once
-#include <optional>
 #include <string>
 
 #include "app/recipe/recipe.h"
@@ -39,6 +38,9 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
 void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts);
 /// Shows a view that can show a list of prompts, unless one is shown already.
 void show_prompt_list_view(UiState& state);
+
+/// Compares as a session does; `second`: its second model or attention file, empty if there is none.
+void show_comparison(UiState& state, const Session& session, const std::filesystem::path& second);
 
 /// Shows a session, except the parts that need its model: those stay in `pending_session`. A figure leaves
 /// the window's look, panes and second view alone; attention without a model leaves the prompt and the edits

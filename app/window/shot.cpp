@@ -1,7 +1,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "app/run/sources/paths.h"
 #include "app/window/core.h"
 #include "app/window/window.h"
 
@@ -15,16 +14,16 @@ WindowSize least_window(float font_size) {
 
 Shot render_shot(const ShotOptions& options) {
   const Figure& figure = options.figure;
-  const WindowSize least = least_window(options.look.font_size);
+  const WindowSize least = least_window(options.base.recipe.session.font_size);
   if (figure.width < least.width || figure.height < least.height)
     throw std::runtime_error("the window needs at least " + std::to_string(least.width) + "x" +
                              std::to_string(least.height) + " at this font size; --size is " +
                              std::to_string(figure.width) + "x" + std::to_string(figure.height));
   CoreOptions core_options;
   core_options.window = options.base;
-  core_options.settings.session = options.look;
+  core_options.settings.session = options.base.recipe.session;
   add_assets(core_options);
-  if (core_options.tour && options.base.second.is_set())
+  if (core_options.tour && (!options.base.second.empty() || options.base.recipe.session.second))
     throw std::runtime_error("a stop of a tour shows its own second prompt, or no second prompt or model");
   MemoryScreen screen;
   core_options.screen = &screen;

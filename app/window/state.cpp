@@ -1,7 +1,6 @@
 #include "app/window/state.h"
 
 #include <algorithm>
-#include <concepts>
 #include <iterator>
 #include <string_view>
 #include <tuple>
@@ -16,10 +15,9 @@ namespace {
 bool remember_visit(ViewSlice& s, ViewState before, const ReduceContext& w) {
   const int parts = moved_parts(before, s);
   if (parts == 0 || w.is_no_visit || w.is_no_step) return parts != 0;
-  Visits& visits = s.visits;
-  const int before_moved = std::exchange(visits.moved, w.is_move ? parts : 0);
-  const bool extends = visits.after.empty() && (w.is_same_move || (w.is_move && before_moved == parts));
-  visits.add(std::move(before), extends, [](const ViewState&) { return sizeof(ViewState); });
+  const int before_moved = std::exchange(s.visits.parts, w.is_move ? parts : 0);
+  const bool extends = s.visits.after.empty() && (w.is_same_move || (w.is_move && before_moved == parts));
+  s.visits.add(std::move(before), extends, [](const ViewState&) { return sizeof(ViewState); });
   return true;
 }
 

@@ -33,7 +33,7 @@ struct ExportEffect {
   DoExport action;
 };
 using Effect = std::variant<ExportEffect, CopyNumbers, CopyText, Paste, BrowseFolder, FindModels, FetchModel,
-                            CancelFetch, SaveSession, OpenFile>;
+                            SaveSession, OpenFile>;
 
 /// What an action reads besides the state, and the effects it requests.
 struct ReduceContext {

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <exception>
 #include <iterator>
-#include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -97,10 +95,6 @@ GLFWwindow* create_window(int width, int height) {
   return window;
 }
 
-Key letter(int from_a) {
-  return static_cast<Key>(static_cast<int>(Key::a) + from_a);
-}
-
 constexpr std::pair<int, Key> kGlfwKeys[] = {
     {GLFW_KEY_ESCAPE, Key::escape},
     {GLFW_KEY_ENTER, Key::enter},
@@ -120,20 +114,16 @@ constexpr std::pair<int, Key> kGlfwKeys[] = {
     {GLFW_KEY_F1, Key::f1},
     {GLFW_KEY_F6, Key::f6},
     {GLFW_KEY_F10, Key::f10},
-    {GLFW_KEY_KP_ADD, Key::equal},
-    {GLFW_KEY_KP_SUBTRACT, Key::minus},
-    {GLFW_KEY_KP_0, Key::zero},
+    {GLFW_KEY_KP_ADD, Key{'+'}},
+    {GLFW_KEY_KP_SUBTRACT, Key{'-'}},
+    {GLFW_KEY_KP_0, Key{'0'}},
 };
 
-/// The key in the user's layout, so that Ctrl+Z is on the key labelled Z.
-Key key_of(int key, char symbol) {
+Key key_of(int key, int scancode) {
   for (const auto& [code, known] : kGlfwKeys)
     if (code == key) return known;
-  if (symbol >= 'a' && symbol <= 'z') return letter(symbol - 'a');
-  if (symbol == '-') return Key::minus;
-  if (symbol == '=' || symbol == '+') return Key::equal;
-  if (symbol == '0') return Key::zero;
-  return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? letter(key - GLFW_KEY_A) : Key::none;
+  const char* label = glfw().GetKeyName(key, scancode);
+  return labelled_key(label ? label : "", key);
 }
 
 Modifiers held_keys(int mods) {
@@ -290,10 +280,8 @@ class Shell {
 
   void key(int key, int scancode, int action, int mods) {
     if (action == GLFW_RELEASE) return;
-    const char* name = glfw().GetKeyName(key, scancode);
-    const char symbol = key_symbol(name ? name : "", key);
-    const KeyDown pressed{key_of(key, symbol), held_keys(mods), symbol, action == GLFW_REPEAT};
-    if (pressed.key != Key::none || pressed.symbol != '\0') feed(pressed);
+    const KeyDown pressed{key_of(key, scancode), held_keys(mods), action == GLFW_REPEAT};
+    if (pressed.key != Key::none) feed(pressed);
   }
 
   bool focused() const { return glfw().GetWindowAttrib(window_, GLFW_FOCUSED) != 0; }
@@ -310,13 +298,11 @@ class Shell {
 
   WindowFrame frame() const {
     const Scales s = scales();
-    WindowFrame frame;
-    frame.width = static_cast<float>(s.width) / s.ui;
-    frame.height = static_cast<float>(s.height) / s.ui;
-    frame.device_scale = s.ui * s.pixel;
-    frame.pointer = pointer_;
-    frame.caret_on = focused() && caret_blink(glfw().GetTime() - since_input_).visible;
-    return frame;
+    return {.width = static_cast<float>(s.width) / s.ui,
+            .height = static_cast<float>(s.height) / s.ui,
+            .device_scale = s.ui * s.pixel,
+            .pointer = pointer_,
+            .caret_on = focused() && caret_blink(glfw().GetTime() - since_input_).visible};
   }
 
   void draw() {
@@ -324,9 +310,9 @@ class Shell {
     if (s.width <= 0 || s.height <= 0) return;  // iconified
     dirty_ = false;
     limit_size(s.ui);
-    core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
-                          static_cast<int>(static_cast<float>(s.height) / s.ui));
-    const WindowPicture& picture = core_.draw(frame());
+    const WindowFrame now = frame();
+    core_.set_window_size(static_cast<int>(now.width), static_cast<int>(now.height));
+    const WindowPicture& picture = core_.draw(now);
     core_.make_current();
     const auto pixels = [&](int units) {
       return static_cast<int>(std::lround(static_cast<float>(units) * s.pixel));
@@ -396,8 +382,8 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   if (const auto folder = state_folder(process_environment())) core.state_folder = *folder;
   const std::filesystem::path& last = core.settings.last_model;
   std::error_code error;
-  const bool asked =
-      options.prompt || options.second.on || options.edits || options.session || !options.tour.empty();
+  const bool asked = options.prompt || options.recipe.session.second || !options.second.empty() ||
+                     options.edits || options.opens_recipe || !options.tour.empty();
   const bool attention = !asked && may_hold_patterns(last) && system::is_file(last);
   if (!options.model_given && !last.empty() && (attention || system::is_folder(last)))
     core.window.model = last;
@@ -460,7 +446,8 @@ int run_window(const WindowOptions& options) {
   GlScreen screen(glfw().GetProcAddress);
   settings.screen = &screen;
   Core core(std::move(settings));
-  if (options.prompts && options.tour.empty() && !options.session) core.apply(PromptsRead{options.prompts});
+  if (options.prompts && options.tour.empty() && !options.opens_recipe)
+    core.apply(PromptsRead{options.prompts});
   const WindowSize size = on_screen({width, height});
   window = create_window(size.width, size.height);
   system::leave_own_console();

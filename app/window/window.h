@@ -10,7 +10,6 @@
 #include "app/recipe/recipe.h"
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
-#include "app/window/state/slice.h"
 #include "system/folders.h"
 #include "viz/scene/scene.h"
 
@@ -23,17 +22,16 @@ struct WindowOptions {
   /// Returns the edits once the model is loaded; null: none. May throw model::LoadError or RunError, which
   /// the window shows.
   std::function<model::Edits(const LoadedModel&)> edits = {};
-  SecondPrompt second = {};
-  Side side = Side::run;
-  std::optional<Selection> selection = {};  ///< nothing: the window chooses
-  /// A session to show instead of the above; `model` is the path of its model.
-  std::optional<Recipe> session = {};
-  std::filesystem::path session_file = {};         ///< the file it was read from
+  /// What is shown: all of it if it is opened; else its comparison, and its selection unless that is the
+  /// default one, which leaves the choice to the window.
+  Recipe recipe = {};
+  bool opens_recipe = false;
+  std::filesystem::path recipe_file = {};          ///< the file it was read from
+  std::filesystem::path second = {};               ///< its second model or attention file; empty: none
   std::shared_ptr<const PromptList> prompts = {};  ///< for views that can show a list of prompts; null: none
   std::string tour = {};                           ///< the tour to open: an id or a file; empty: none
   int stop = 1;                                    ///< its stop, from 1
   int threads = 0;
-  model::Precision precision = model::Precision::f32;
 };
 
 /// The smallest window, in logical pixels, in which all panes fit side by side.
@@ -46,8 +44,7 @@ WindowSize least_window(float font_size);
 
 /// The whole window as a picture, for `headscope shot`.
 struct ShotOptions {
-  WindowOptions base;
-  Session look;                    ///< its views, theme and font size
+  WindowOptions base;              ///< with the views, theme and font size of its recipe
   std::vector<SetOption> options;  ///< of views, over those of a session or a tour
   Figure figure;
   std::function<void(const PromptRun&)> report_run;  ///< called with the run that the picture shows

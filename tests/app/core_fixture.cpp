@@ -72,11 +72,11 @@ void CoreTest::click_and_show(Core& core, std::string_view label, int n, int cli
   shown(core);
 }
 
-void CoreTest::press(Core& core, Key key, Modifiers modifiers, char symbol) {
-  core.handle(KeyDown{key, modifiers, symbol});
+void CoreTest::press(Core& core, Key key, Modifiers modifiers) {
+  core.handle(KeyDown{key, modifiers});
 }
-void CoreTest::press_and_show(Core& core, Key key, Modifiers modifiers, char symbol) {
-  press(core, key, modifiers, symbol);
+void CoreTest::press_and_show(Core& core, Key key, Modifiers modifiers) {
+  press(core, key, modifiers);
   shown(core);
 }
 void CoreTest::type_and_show(Core& core, std::string_view text) {

@@ -76,8 +76,8 @@ class CoreTest : public ::testing::Test {
   static void click_and_show(Core& core, std::string_view label, int n = 0, int clicks = 1);
 
   /// Presses a key like the window system does.
-  static void press(Core& core, Key key, Modifiers modifiers = {}, char symbol = 0);
-  static void press_and_show(Core& core, Key key, Modifiers modifiers = {}, char symbol = 0);
+  static void press(Core& core, Key key, Modifiers modifiers = {});
+  static void press_and_show(Core& core, Key key, Modifiers modifiers = {});
   static void type(Core& core, std::string_view text) { core.handle(TextTyped{std::string(text)}); }
   static void type_and_show(Core& core, std::string_view text);
 

@@ -25,11 +25,11 @@ TEST_F(CoreTest, ATextLongerThanAnyModelReadsIsRefusedWhereItEnters) {
   CoreFixture core(options("é"));
   while (clipboard_.size() < kMaxText) clipboard_ += "no play ";
   clipboard_.pop_back();
-  press(core, Key::v, {.ctrl = true});
+  press(core, Key{'v'}, {.ctrl = true});
   EXPECT_EQ(prompt(core), "é");
   EXPECT_THAT(core.state().message.text, HasSubstr(std::to_string(kMaxText)));
   clipboard_.pop_back();
-  press(core, Key::v, {.ctrl = true});
+  press(core, Key{'v'}, {.ctrl = true});
   EXPECT_EQ(prompt(core), "é" + clipboard_);
   const std::string full = prompt(core);
   shown(core);
@@ -81,7 +81,7 @@ TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
 
 TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   CoreFixture core(options());
-  handle_and_show(core, KeyDown{Key::e, {.ctrl = true}});
+  handle_and_show(core, KeyDown{Key{'e'}, {.ctrl = true}});
   const fs::path file = folder_.path() / "picture.png";
   SetExport bare{core.state().export_form};
   bare.form.recipe = false;
@@ -234,7 +234,7 @@ TEST_F(CoreTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
 
   apply_and_show(core, ShowView{"positions"});
   const auto first = core.snapshot().model->readable_dimensions;
-  for (int i = 0; i < 2; ++i) press(core, Key::d, {.alt = true}, 'd');
+  for (int i = 0; i < 2; ++i) press(core, Key{'d'}, {.alt = true});
   const auto second = value<std::vector<int>>(core, "curves");
   ASSERT_EQ(second.size(), first.size());
   EXPECT_EQ(second.front(), first.front() + 2 * static_cast<int>(first.size()));

@@ -41,9 +41,9 @@ class Monkey {
       case 7:
         return TextTyped{kTexts[below(static_cast<int>(kTexts.size()))]};
       case 8:  // with Alt, an option's key in any layout
-        return KeyDown{Key::none, {false, below(3) == 0, true}, static_cast<char>(' ' + 1 + below(94))};
+        return KeyDown{Key{static_cast<char>(' ' + 1 + below(94))}, {false, below(3) == 0, true}};
       default:
-        return KeyDown{static_cast<Key>(below(static_cast<int>(Key::z) + 1)), modifiers()};
+        return KeyDown{static_cast<Key>(below(static_cast<int>(Key{'z'}) + 1)), modifiers()};
     }
   }
 

@@ -48,7 +48,7 @@ TEST_F(NotFinite, TheWindowSaysWhereNaNBeginsAndGeneratesNothing) {
   CoreFixture finite(options()), core(with_nan());
   EXPECT_FALSE(says(finite, "non-finite"));
   EXPECT_TRUE(says(core, kNote));
-  press_and_show(core, Key::g, {.ctrl = true});
+  press_and_show(core, Key{'g'}, {.ctrl = true});
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_EQ(prompt(core), "The old king");
   EXPECT_THAT(core.state().message.text, HasSubstr("cannot sample a next token"));

@@ -1,5 +1,6 @@
 // Every option of every view: its control, its keys, that it is kept between starts, and one that runs
 // through its values. No view or option is named in the first tests, so new ones are tested automatically.
+#include "app/ascii.h"
 #include "app/window/sessions.h"
 #include "app/window/state/view.h"
 #include "tests/app/core_fixture.h"
@@ -110,7 +111,7 @@ class OptionsInTheWindow : public CoreTest {
 
   void expect_field(const OptionSpec& option) {
     press_item("value");
-    press(core_, Key::a, {.ctrl = true});
+    press(core_, Key{'a'}, {.ctrl = true});
     const OptionValue two =
         option.heads ? std::vector{head_number(3, 1), head_number(1, 0)} : std::vector{3, 1};
     type(core_, to_text(option, two));
@@ -171,11 +172,8 @@ TEST_F(OptionsInTheWindow, AdvancedOnesAreShownOnDemandOrWhileTheyAreSet) {
   EXPECT_EQ(find_item(core_, "More options"), nullptr);
 }
 
-// A key's symbol is the one that the layout gives without Shift.
 void press_key(Core& core, char key) {
-  const bool capital = key >= 'A' && key <= 'Z';
-  core.handle(KeyDown{
-      Key::none, {.shift = capital, .alt = true}, capital ? static_cast<char>(key - 'A' + 'a') : key});
+  core.handle(KeyDown{Key{lower(key)}, {.shift = lower(key) != key, .alt = true}});
 }
 
 TEST_F(OptionsInTheWindow, EachWithKeysIsChangedByThem) {

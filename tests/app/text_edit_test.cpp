@@ -419,9 +419,9 @@ TEST_F(PromptEditor, KnowsTheStandardKeys) {
   EXPECT_EQ(state.text, "two ");
   key(Key::right, false, true);
   EXPECT_EQ(state.cursor, 4u);
-  key(Key::z, true);
-  key(Key::z, true, true);
-  key(Key::y, true);
+  key(Key{'z'}, true);
+  key(Key{'z'}, true, true);
+  key(Key{'y'}, true);
   EXPECT_THAT(requests, ElementsAre(EditorRequest::undo, EditorRequest::redo, EditorRequest::redo));
 }
 

@@ -29,19 +29,13 @@ void write_shot(const CLI::App& app, Arguments& a, Format format, const Streams&
   const bool from_recipe = !a.recipe.empty();
   if (from_recipe) find_subject(a, a.recipe);
   WindowOptions base = window_options(a, streams);
-  const Selection wanted = a.session.selection;
-  if (from_recipe) {  // the session has its own edits
-    base.session = Recipe{a.session, {}};
-    base.edits = nullptr;
-  } else if (wanted != Selection{}) {
-    base.selection = wanted;
-  }
+  base.opens_recipe = from_recipe;
+  if (from_recipe) base.edits = nullptr;  // the session has its own
   WeightHashes weights;
   if (!a.no_recipe || from_recipe)
-    weights = {weights_hash(base.model), base.second.model.empty() ? "" : weights_hash(base.second.model)};
+    weights = {weights_hash(base.model), base.second.empty() ? "" : weights_hash(base.second)};
   if (from_recipe) require_weights(a, weights);
   const ShotOptions shot{.base = std::move(base),
-                         .look = a.session,
                          .options = options_to_set(app, a),
                          .figure = a.figure,
                          .report_run = [&](const PromptRun& run) {

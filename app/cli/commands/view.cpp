@@ -184,10 +184,9 @@ class ViewCommand {
 
   /// Whether, with these options, the view is of the weights alone.
   bool needs_no_prompt(const Options& options) const {
-    if (view_.of_model == nullptr) return !view_.caption.prompt;
     ViewContext context;
     context.options = options;
-    return view_.of_model(context);
+    return view_.is_of_model(context);
   }
 
   /// Views that can show a list show one that is given, unless an option says otherwise; a picture of means
@@ -328,7 +327,7 @@ class ViewCommand {
       fail("with these options, the view " + std::string(view_.id) +
            " is about the unedited model, so there is no difference to show");
     c = on_side(side, view_, std::move(c));
-    if (view_.refuse) fail(view_.refuse(c));
+    fail(view_.refusal(c));
     return c;
   }
 

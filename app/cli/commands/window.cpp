@@ -61,13 +61,12 @@ int open_window(Arguments& a, const std::filesystem::path& file, const Streams& 
   }
   WindowOptions options = window_options(a, streams);
   options.model = absolute_path(options.model);
-  SecondPrompt& second = options.second;
-  second.model = absolute_path(second.model);
-  if (second.is_file)
-    second.text.edit =
-        make_text_state(system::text_of(absolute_path(system::path_of(second.text.edit.text))));
-  if (session) options.session_file = std::filesystem::absolute(file);
-  options.session = std::move(session);
+  options.second = absolute_path(options.second);
+  if (session) {
+    options.opens_recipe = true;
+    options.recipe = *std::move(session);
+    options.recipe_file = std::filesystem::absolute(file);
+  }
   return run_window(options);
 }
 

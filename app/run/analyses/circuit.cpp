@@ -18,34 +18,28 @@ using model::StreamReader;
 using model::StreamWriter;
 using model::StreamWrites;
 
-bool is_edited(const PromptRun& run) {
-  return run.run->plan != nullptr && !run.run->plan->edits().empty();
-}
-
-/// Calls transform(rows of a) for all arrays, with those of b.
-void for_each_array(StreamWrites& a, const StreamWrites& b, const auto& transform) {
-  transform(a.embedding, b.embedding);
-  for (std::size_t layer = 0; layer < a.z.size(); ++layer) {
-    transform(a.z[layer], b.z[layer]);
-    transform(a.mlp[layer], b.mlp[layer]);
+/// Calls visit(rows of each) for all arrays of some writes.
+void for_each_array(const auto& visit, auto&... writes) {
+  visit(writes.embedding...);
+  for (std::size_t layer = 0; layer < std::min({writes.z.size()...}); ++layer) {
+    visit(writes.z[layer]...);
+    visit(writes.mlp[layer]...);
   }
 }
 
-/// Every row replaced by the mean of all.
-StreamWrites means_of(const StreamWrites& writes) {
-  return writes.transformed([&](std::span<float> rows) {
-    const std::size_t width = rows.size() / static_cast<std::size_t>(writes.length);
-    for (std::size_t i = 0; i < width; ++i) {
-      double sum = 0;
-      for (std::size_t at = i; at < rows.size(); at += width) sum += static_cast<double>(rows[at]);
-      const auto mean = static_cast<float>(sum / writes.length);
-      for (std::size_t at = i; at < rows.size(); at += width) rows[at] = mean;
-    }
-  });
+/// Replaces every row by the mean of all.
+void set_to_mean(std::vector<float>& rows, int length) {
+  const std::size_t width = rows.size() / static_cast<std::size_t>(length);
+  for (std::size_t i = 0; i < width; ++i) {
+    double sum = 0;
+    for (std::size_t at = i; at < rows.size(); at += width) sum += static_cast<double>(rows[at]);
+    const auto mean = static_cast<float>(sum / length);
+    for (std::size_t at = i; at < rows.size(); at += width) rows[at] = mean;
+  }
 }
 
-/// Every row replaced by the means of a list.
-StreamWrites means_of(StreamWrites writes, const ActivationMeans& means) {
+/// Replaces every row by the means of a list.
+void set_to_means(StreamWrites& writes, const ActivationMeans& means) {
   const auto fill = [](std::vector<float>& rows, std::span<const float> mean) {
     for (std::size_t at = 0; at < rows.size(); at += mean.size())
       std::ranges::copy(mean, rows.begin() + static_cast<std::ptrdiff_t>(at));
@@ -55,19 +49,17 @@ StreamWrites means_of(StreamWrites writes, const ActivationMeans& means) {
     fill(writes.z[layer], means.at({model::Site::z, layer}).values);
     fill(writes.mlp[layer], means.at({model::Site::mlp_out, layer}).values);
   }
-  return writes;
 }
 
-/// The rows of `there` at the counterparts of the run's positions; where there is none, the run's own.
-StreamWrites aligned(const StreamWrites& own, const StreamWrites& there, std::span<const int> counterparts) {
-  StreamWrites result = own;
-  for_each_array(result, there, [&](std::vector<float>& to, const std::vector<float>& from) {
-    const auto width = static_cast<std::ptrdiff_t>(to.size()) / own.length;
-    for (std::ptrdiff_t i = 0; i < own.length; ++i)
+/// Replaces the rows of positions that have a counterpart in `there` by its rows.
+void set_to_counterparts(StreamWrites& writes, const StreamWrites& there, std::span<const int> counterparts) {
+  const auto replace = [&](std::vector<float>& to, const std::vector<float>& from) {
+    const auto width = std::ssize(to) / writes.length;
+    for (std::ptrdiff_t i = 0; i < writes.length; ++i)
       if (counterparts[i] >= 0)
         std::copy_n(from.begin() + counterparts[i] * width, width, to.begin() + i * width);
-  });
-  return result;
+  };
+  for_each_array(replace, writes, there);
 }
 
 /// The run with its embeddings moved a part of the way to those of the cut run.
@@ -87,15 +79,15 @@ std::shared_ptr<const model::Run> run_between(const PromptRun& run, const Stream
 }
 
 std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& run, const Circuit& circuit,
-                                    const StreamWrites& own, const StreamWrites& cut,
+                                    const model::Metric& metric, const CutWrites& writes,
                                     const Computation<Circuit>& computation,
                                     const std::function<void(double done)>& progress) {
   const model::Transformer& transformer = *run.model->transformer;
-  const model::Metric metric = gradient_metric(circuit.measured, run, computation.workspace);
-  StreamWrites changes = cut;
-  for_each_array(changes, own, [](std::vector<float>& to, const std::vector<float>& from) {
-    std::ranges::transform(to, from, to.begin(), std::minus<>());
-  });
+  StreamWrites changes = writes.cut;
+  const auto subtract = [](std::vector<float>& from, const std::vector<float>& values) {
+    std::ranges::transform(from, values, from.begin(), std::minus());
+  };
+  for_each_array(subtract, changes, writes.own);
   const int edges = circuit.graph.edge_count();
   std::vector<double> sums(static_cast<std::size_t>(circuit.rows) * edges);
   // No edit can add what is not finite, and no number of gradients gives scores then.
@@ -213,17 +205,16 @@ MeansOverList CutOf::means_over(const OverPrompts& list, const model::Config& co
 }
 
 std::string CutOf::problem(const PromptRun& run) const {
-  if (is_edited(run)) return "only runs without edits have a circuit; turn the edits off";
+  if (run.run->plan != nullptr) return "only runs without edits have a circuit; turn the edits off";
   if (cut == CircuitCut::list_mean && mean_over.means == nullptr)
     return "edges are cut to the means of a list of prompts, but there are none";
   if (cut != CircuitCut::second) return "";
   if (!run.baseline || !compares_texts(run))
     return "edges are cut to a second prompt that differs from the first, but there is none";
   if (compares_models(run)) return "edges can be cut to a prompt in the same model only";
-  if (uncut_positions(run) == run.run->length())
-    return "no token of the prompt has a counterpart in the second prompt";
-  return is_edited(*run.baseline) ? "edges are cut to a run without edits, but the second prompt's has edits"
-                                  : "";
+  return uncut_positions(run) == run.run->length()
+             ? "no token of the prompt has a counterpart in the second prompt"
+             : "";
 }
 
 int CutOf::uncut_positions(const PromptRun& run) const {
@@ -235,21 +226,21 @@ CutWrites CutWritesOf::compute(const PromptRun& run, const Computation<CutWrites
   const auto writes_of = [&](const model::Run& one) {
     return run.model->transformer->stream_writes(one, computation.workspace, computation.stop);
   };
-  StreamWrites own = writes_of(*run.run), there;
+  StreamWrites own = writes_of(*run.run), there = own;
   if (cut.cut == CircuitCut::mean)
-    there = means_of(own);
+    for_each_array([&](std::vector<float>& rows) { set_to_mean(rows, own.length); }, there);
   else if (cut.cut == CircuitCut::list_mean)
-    there = means_of(own, *cut.mean_over.means);
+    set_to_means(there, *cut.mean_over.means);
   else if (cut.cut == CircuitCut::zero)
-    there = own.transformed([](std::span<float> rows) { std::ranges::fill(rows, 0.0F); });
+    for_each_array([](std::vector<float>& rows) { std::ranges::fill(rows, 0.0F); }, there);
   else
-    there = aligned(own, writes_of(*run.baseline->run), run.aligned);
+    set_to_counterparts(there, writes_of(*run.baseline->run), run.aligned);
   return {std::move(own), std::move(there)};
 }
 
 float Circuit::score(int place) const {
-  const auto found = scores.find(place);
-  return found != scores.end() ? found->second : 0;
+  const auto found = std::ranges::lower_bound(ranked, place, {}, &RankedEdge::place);
+  return found != ranked.end() && found->place == place ? found->score : 0;
 }
 
 Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& computation) const {
@@ -266,14 +257,11 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
   circuit.measured = resolved(measured, run, computation.workspace);
   const model::Metric metric = gradient_metric(circuit.measured, run, computation.workspace);
   const auto writes = computation.ask(CutWritesOf{cut}, run);
-  const StreamWrites &own = writes->own, &there = writes->cut;
   model::GradientOptions no_gradients;
   no_gradients.stop = computation.stop;
-  const double unit = unit_of(measured.metric);
-  circuit.value = unit * transformer.gradients(*run.run, metric, computation.workspace, no_gradients);
-  const model::KeptEdges none{std::vector<std::uint8_t>(circuit.graph.edge_count()), 1};
-  circuit.cut_value = unit * transformer.cut_pass(*run.run, own.embedding, there, none, metric,
-                                                  computation.workspace, computation.stop);
+  circuit.value =
+      unit_of(measured.metric) * transformer.gradients(*run.run, metric, computation.workspace, no_gradients);
+  circuit.cut_value = computation.ask(CutMetricOf{circuit.measured, cut, 1, {}}, run)->value;
   const auto progress = [&](double done) {
     Circuit pending = circuit;
     pending.whole = false;
@@ -281,8 +269,8 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
   };
   rank_edges(circuit,
              method == CircuitMethod::flow
-                 ? flow_shares(run, own, metric, by_position, computation.stop, progress)
-                 : attributed_edges(*this, run, circuit, own, there, computation, progress),
+                 ? flow_shares(run, writes->own, metric, by_position, computation.stop, progress)
+                 : attributed_edges(*this, run, circuit, metric, *writes, computation, progress),
              computation.stop);
   return circuit;
 }
@@ -315,23 +303,18 @@ void rank_edges(Circuit& circuit, std::span<const float> scores, const std::stop
   circuit.ranked.clear();
   for (std::size_t i = 0; i < places.size(); ++i)
     if (needed[i] <= most) circuit.ranked.push_back({places[i], scores[places[i]], needed[i]});
-  std::ranges::stable_sort(circuit.ranked, {}, &RankedEdge::needed);
-  circuit.scores.clear();
-  for (const RankedEdge& edge : circuit.ranked) circuit.scores.emplace(edge.place, edge.score);
+  std::ranges::sort(circuit.ranked, {}, &RankedEdge::place);
 }
 
 EdgeList strongest_edges(const Circuit& circuit, int most) {
-  const std::vector<RankedEdge>& ranked = circuit.ranked;
-  const auto end_of = [&](std::ptrdiff_t first) {  // of those that come to a path together
-    const int needed = ranked[first].needed;
-    while (first < std::ssize(ranked) && ranked[first].needed == needed) ++first;
-    return first;
-  };
-  std::ptrdiff_t end = 0;
-  while (end < std::ssize(ranked) && (end == 0 || end_of(end) <= most)) end = end_of(end);
+  std::vector<int> needed;
+  for (const RankedEdge& edge : circuit.ranked) needed.push_back(edge.needed);
+  std::ranges::sort(needed);
+  // Edges that come to a path together are taken together.
+  const int last = most < std::ssize(needed) ? std::max(needed[most] - 1, needed.front()) : kNever;
   EdgeList edges;
-  for (std::ptrdiff_t i = 0; i < end; ++i) edges.push_back(ranked[i].place);
-  std::ranges::sort(edges);
+  for (const RankedEdge& edge : circuit.ranked)
+    if (edge.needed <= last) edges.push_back(edge.place);
   return edges;
 }
 

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -49,8 +48,7 @@ struct RankedEdge {
 struct Circuit {
   model::StreamGraph graph{0, 0};
   int rows = 1;                    ///< 1: positions together; T: by position
-  std::vector<RankedEdge> ranked;  ///< ordered by `needed`
-  std::map<int, float> scores;     ///< theirs, by their places
+  std::vector<RankedEdge> ranked;  ///< by their places
   Measured measured = {};
   double value = 0;      ///< the metric in the run
   double cut_value = 0;  ///< with no edge kept
@@ -58,10 +56,7 @@ struct Circuit {
 
   int edge_count() const { return rows * graph.edge_count(); }
   float score(int place) const;  ///< of a ranked edge; 0 of others
-  std::size_t bytes() const {
-    constexpr std::size_t kNode = 48;  // of the map
-    return bytes_of(ranked) + kNode * scores.size() + sizeof(float) * graph.reader_count();
-  }
+  std::size_t bytes() const { return bytes_of(ranked) + sizeof(int) * graph.reader_count(); }
 };
 
 /// What the pass with edges cut needs besides the run.

@@ -94,13 +94,14 @@ class Flow {
     return std::span(values).subspan(static_cast<std::size_t>(position) * width_, width_);
   }
 
-  /// out += factor * z of a head times its rows of c_proj.weight.
-  void project(int layer, int head, std::span<const float> z, float factor, std::span<float> out) const {
+  /// z of a head times its rows of c_proj.weight.
+  std::vector<float> projected(int layer, int head, std::span<const float> z) const {
+    std::vector<float> out(width_);
     for (int i = 0; i < config_.d_head(); ++i) {
-      const float by = factor * z[i];
       const std::span<const float> weights = projections_[layer].row(head * config_.d_head() + i);
-      for (std::size_t j = 0; j < out.size(); ++j) out[j] += by * weights[j];
+      for (std::size_t j = 0; j < width_; ++j) out[j] += z[i] * weights[j];
     }
+    return out;
   }
 
   /// The shares of all parts in every sum of a position.
@@ -122,11 +123,8 @@ class Flow {
     write(row(writes_.embedding, position));
     for (int layer = 0; layer < config_.n_layer; ++layer) {
       divide_sum(2 * layer);
-      for (int head = 0; head < config_.n_head; ++head) {
-        std::vector<float> result(width_);
-        project(layer, head, z_of(layer, head, position), 1, result);
-        write(result);
-      }
+      for (int head = 0; head < config_.n_head; ++head)
+        write(projected(layer, head, z_of(layer, head, position)));
       const std::span<const float> bias = run_.model->transformer->projection_bias(layer);
       for (std::size_t i = 0; i < width_; ++i) stream[i] += bias[i];
       divide_sum(2 * layer + 1);
@@ -164,7 +162,7 @@ class Flow {
     if (stop_.stop_requested()) throw model::Stopped();
     std::vector<std::vector<float>> values;  // [keys][d_model], as each would arrive with weight 1
     for (int key = 0; key <= last; ++key)
-      project(layer, head, run_.run->v(layer, head, key), 1, values.emplace_back(width_));
+      values.push_back(projected(layer, head, run_.run->v(layer, head, key)));
     std::vector<double> to(static_cast<std::size_t>(last + 1));
     std::vector<float> pattern(static_cast<std::size_t>(length_) * length_);
     run_.model->transformer->pattern(*run_.run, layer, head, pattern);

@@ -29,47 +29,12 @@ using model::Site;
 using StrongestEdges = model::Best<FlowEdge, order_of_edge>;
 using DoubleMatrix = OwnRows<double>;  // with a row for each position
 
-/// The edits at a point as what they are, an affine map of each value: factor * value + constant. Empty
-/// without edits.
-struct AffineEdit {
-  std::vector<float> factor, constant;  // [positions, cols]
-  int cols = 0;
-
-  /// The flow that the constants add at each position; `along`, the direction after the edit, becomes that
-  /// before it.
-  void go_back(model::DoubleRows along, std::span<double> added) const {
-    if (factor.empty()) return;
-    for (int position = 0; position < along.rows; ++position) {
-      double* row = along.row_data(position);
-      for (int i = 0; i < along.cols; ++i) {
-        const auto at = std::size_t(position) * std::size_t(cols) + std::size_t(i);
-        added[position] += row[i] * static_cast<double>(constant[at]);
-        row[i] *= static_cast<double>(factor[at]);
-      }
-    }
-  }
-};
-
-/// Two probes tell factor and constant: no edit does anything else to a value.
-AffineEdit edit_at(const model::Run& run, HookPoint point, int positions, int cols, int head = 0) {
-  AffineEdit edit;
-  edit.cols = cols;
-  if (run.plan == nullptr || !run.plan->edits(point)) return edit;
-  constexpr float kProbe = 1 << 20;  // so large that the constant does not round the factor
-  const auto count = static_cast<std::size_t>(positions) * static_cast<std::size_t>(cols);
-  edit.constant.assign(count, 0);
-  edit.factor.assign(count, kProbe);
-  for (std::vector<float>* values : {&edit.constant, &edit.factor})
-    run.plan->apply({point, head, 0, 0, positions, cols, cols, values->data()}, run.means);
-  for (std::size_t i = 0; i < count; ++i) edit.factor[i] = (edit.factor[i] - edit.constant[i]) / kProbe;
-  return edit;
-}
-
 /// What one head's edges come to.
 struct HeadFlow {
+  explicit HeadFlow(int positions) : sent(positions), arrived(positions) {}
   StrongestEdges edges{LogitFlow::kMaxEdges};
-  double magnitude = 0;  ///< sum of the magnitudes of all edges
-  std::vector<double> sent, arrived, key_biases, key_edits, query_edits;  ///< [positions]
+  double magnitude = 0;               ///< sum of the magnitudes of all edges
+  std::vector<double> sent, arrived;  ///< [positions]
 };
 
 bool is_zero(std::span<const double> row) {
@@ -136,17 +101,17 @@ class BackwardPass {
     for (const Site site : {Site::embed, Site::pos_embed}) recorded_.add({site});
     for (int layer = 0; layer < config_.n_layer; ++layer) {
       recorded_.add({Site::mlp_out, layer});
-      if (edits({Site::ln1_scale, layer})) recorded_.add({Site::ln1_scale, layer});
+      if (edits_at(run_, {Site::ln1_scale, layer})) recorded_.add({Site::ln1_scale, layer});
     }
     for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized})
-      if (edits({site})) recorded_.add({site});
+      if (edits_at(run_, {site})) recorded_.add({site});
     recorded_.read(run_, computation_.workspace, computation_.stop);
   }
 
   void start_at_logit() {
     const int position = question_.measured.position;
     std::span<const float> scale;
-    if (edits({Site::ln_final_scale})) scale = recorded_.row({Site::ln_final_scale}, position);
+    if (edits_at(run_, {Site::ln_final_scale})) scale = recorded_.row({Site::ln_final_scale}, position);
     const LogitDirection direction = logit_direction(run_, flow_.measured, scale);
     flow_.scale = direction.scale;
     flow_.final_bias = direction.bias;
@@ -156,13 +121,13 @@ class BackwardPass {
     // As in Attribution: what comes in keeps its parts, and what edits make of it is a part of its own.
     const double carried = flow_.stream[flow_.at(config_.n_layer, position)];
     double read = carried;
-    if (edits({Site::ln_final_normalized})) {
+    if (edits_at(run_, {Site::ln_final_normalized})) {
       read = product(direction.read, recorded_.row({Site::ln_final_normalized}, position));
       flow_.final_edits += read - carried;
     }
-    if (edits({Site::logits})) flow_.final_edits += flow_.logit - direction.bias - read;
+    if (edits_at(run_, {Site::logits})) flow_.final_edits += flow_.logit - direction.bias - read;
     for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
-      flow_.edited |= edits({site});
+      flow_.edited |= edits_at(run_, {site});
   }
 
   void keep_stream(int layer) {
@@ -170,11 +135,19 @@ class BackwardPass {
       flow_.stream[flow_.at(layer, position)] = product(along_.row(position), kept_.resid(layer, position));
   }
 
-  /// Edits of the whole stream, or of all that attention adds, at a point of a block.
-  void go_back_through_edit(HookPoint point, DoubleMatrix& along, std::vector<double>& added) {
-    const AffineEdit edit = edit_at(kept_, point, positions_, config_.n_embd);
-    flow_.edited |= !edit.factor.empty();
-    edit.go_back(along.view(), cells_of(added, point.layer));
+  /// Adds the flow that edits at a point bring in at each position; `along`, the direction after the edits,
+  /// becomes that before them. Edits are affine, factor * value + constant: two probes tell the two apart.
+  void go_back_through_edits(HookPoint point, DoubleMatrix& along, std::span<double> added, int head = 0) {
+    if (!edits_at(run_, point)) return;
+    flow_.edited = true;
+    constexpr float kProbe = 1 << 20;  // so large that the constant does not round the factor
+    std::vector<float> constant(along.values.size()), probed(along.values.size(), kProbe);
+    for (std::vector<float>* values : {&constant, &probed})
+      kept_.plan->apply({point, head, 0, 0, along.rows, along.cols, along.cols, values->data()}, kept_.means);
+    for (std::size_t i = 0; i < along.values.size(); ++i) {
+      added[i / static_cast<std::size_t>(along.cols)] += along.values[i] * static_cast<double>(constant[i]);
+      along.values[i] *= static_cast<double>((probed[i] - constant[i]) / kProbe);
+    }
   }
 
   std::span<double> cells_of(std::vector<double>& values, int layer) const {
@@ -182,12 +155,12 @@ class BackwardPass {
   }
 
   void go_back_through_mlp(int layer) {
-    go_back_through_edit({Site::resid_post, layer}, along_, flow_.query_edits);
+    go_back_through_edits({Site::resid_post, layer}, along_, cells_of(flow_.query_edits, layer));
     const auto out = [&](int position) { return recorded_.row({Site::mlp_out, layer}, position); };
     for (int position = 0; position < positions_; ++position)
       flow_.mlps[flow_.at(layer, position)] = product(along_.row(position), out(position));
     flow_.direct_mlps[layer] = product(direct_, out(question_.measured.position));
-    go_back_through_edit({Site::resid_mid, layer}, along_, flow_.query_edits);
+    go_back_through_edits({Site::resid_mid, layer}, along_, cells_of(flow_.query_edits, layer));
   }
 
   void go_back_through_attention(int layer) {
@@ -195,21 +168,17 @@ class BackwardPass {
     for (int position = 0; position < positions_; ++position)
       flow_.past[flow_.at(layer, position)] = product(along_.row(position), kept_.resid(layer, position));
     DoubleMatrix branch = along_;  // on what attention adds
-    go_back_through_edit({Site::attn_out, layer}, branch, flow_.query_edits);
+    go_back_through_edits({Site::attn_out, layer}, branch, cells_of(flow_.query_edits, layer));
     for (int position = 0; position < positions_; ++position)
       flow_.query_biases[flow_.at(layer, position)] =
           product(branch.row(position), transformer_.projection_bias(layer));
 
     const ParameterRows w_o = layer_rows(transformer_, layer, "attn.c_proj.weight");
     DoubleMatrix on_values = zeros<double>(positions_, d);  // the direction on each key's value, by head
-    std::vector<HeadFlow> heads(config_.n_head);
+    DoubleMatrix on_z = direction_on_z(layer, branch, w_o);
+    std::vector<HeadFlow> heads(config_.n_head, HeadFlow(positions_));
     std::vector<model::HeadIndex> indices;
-    DoubleMatrix on_z = direction_on_z(layer, branch, w_o, heads);
-    for (int head = 0; head < config_.n_head; ++head) {
-      indices.push_back({layer, head});
-      heads[head].sent.resize(positions_);
-      heads[head].arrived.resize(positions_);
-    }
+    for (int head = 0; head < config_.n_head; ++head) indices.push_back({layer, head});
     patterns_of(
         run_, indices, computation_.workspace,
         [&](std::size_t head, int first, model::ConstFloatRows weights) {
@@ -223,34 +192,26 @@ class BackwardPass {
       for (int position = 0; position < positions_; ++position) {
         flow_.sent[flow_.at(layer, position)] += of.sent[position];
         flow_.arrived[flow_.at(layer, position)] += of.arrived[position];
-        flow_.query_edits[flow_.at(layer, position)] += of.query_edits[position];
       }
       strongest_.add(of.edges);
       flow_.edge_magnitude += of.magnitude;
     }
     go_back_through_values(layer, on_values);
     keep_stream(layer);
-    go_back_through_edit({Site::resid_pre, layer}, along_, flow_.input_edits);
+    go_back_through_edits({Site::resid_pre, layer}, along_, cells_of(flow_.input_edits, layer));
   }
 
   /// [positions, d_model], by head.
-  DoubleMatrix direction_on_z(int layer, const DoubleMatrix& branch, const ParameterRows& w_o,
-                              std::vector<HeadFlow>& heads) {
+  DoubleMatrix direction_on_z(int layer, const DoubleMatrix& branch, const ParameterRows& w_o) {
     const int d = config_.n_embd, d_head = config_.d_head();
     DoubleMatrix on_z = zeros<double>(positions_, d);
     for (int head = 0; head < config_.n_head; ++head) {
-      HeadFlow& of = heads[head];
-      of.query_edits.resize(positions_);
-      const AffineEdit result = edit_at(kept_, {Site::result, layer}, positions_, d, head);
-      flow_.edited |= !result.factor.empty();
       DoubleMatrix own = branch;
-      result.go_back(own.view(), of.query_edits);
+      go_back_through_edits({Site::result, layer}, own, cells_of(flow_.query_edits, layer), head);
       model::multiply_by_transposed(std::as_const(own).view(), w_o.view().middle_rows(head * d_head, d_head),
                                     on_z.view().middle_cols(head * d_head, d_head));
     }
-    const AffineEdit z = edit_at(kept_, {Site::z, layer}, positions_, d);
-    flow_.edited |= !z.factor.empty();
-    z.go_back(on_z.view(), cells_of(flow_.query_edits, layer));
+    go_back_through_edits({Site::z, layer}, on_z, cells_of(flow_.query_edits, layer));
     return on_z;
   }
 
@@ -289,9 +250,7 @@ class BackwardPass {
   /// From the heads' values through W_V and ln_1 to the stream.
   void go_back_through_values(int layer, DoubleMatrix& on_values) {
     const int d = config_.n_embd;
-    const AffineEdit v = edit_at(kept_, {Site::v, layer}, positions_, d);
-    flow_.edited |= !v.factor.empty();
-    v.go_back(on_values.view(), cells_of(flow_.key_edits, layer));
+    go_back_through_edits({Site::v, layer}, on_values, cells_of(flow_.key_edits, layer));
     const ParameterRows c_attn = layer_rows(transformer_, layer, "attn.c_attn.weight");
     const std::vector<float> gain = layer_rows(transformer_, layer, "ln_1.weight").values;
     const std::vector<float> bias = layer_rows(transformer_, layer, "ln_1.bias").values;
@@ -304,19 +263,17 @@ class BackwardPass {
           product(on_values.row(position), value_bias) + product(on_input.row(position), bias);
       for (int i = 0; i < d; ++i) on_input.row(position)[i] *= static_cast<double>(gain[i]);
     }
-    go_back_through_edit({Site::ln1_normalized, layer}, on_input, flow_.key_edits);
+    go_back_through_edits({Site::ln1_normalized, layer}, on_input, cells_of(flow_.key_edits, layer));
     for (int position = 0; position < positions_; ++position) {
       const std::span<double> row = on_input.row(position);
       if (is_zero(row)) continue;
-      const double scale = edits({Site::ln1_scale, layer})
+      const double scale = edits_at(run_, {Site::ln1_scale, layer})
                                ? static_cast<double>(recorded_.row({Site::ln1_scale, layer}, position)[0])
                                : layer_norm_scale(kept_.resid(layer, position), config_.layer_norm_epsilon);
       const double mean = std::accumulate(row.begin(), row.end(), 0.0) / d;
       for (int i = 0; i < d; ++i) along_.row(position)[i] += (row[i] - mean) / scale;
     }
   }
-
-  bool edits(HookPoint point) const { return kept_.plan != nullptr && kept_.plan->edits(point); }
 
   const LogitFlowOf& question_;
   const PromptRun& run_;

@@ -2,13 +2,16 @@
 
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "app/run/analyses/predictions.h"
 #include "app/run/run_prompt.h"
 #include "model/files/error.h"
+#include "model/maths/best.h"
 #include "model/pass/statistics.h"
 
 namespace headscope::app {
@@ -27,11 +30,20 @@ constexpr std::size_t kCopiedAtOnce = std::size_t{1} << 24;
 /// Minimum time between two parts that are shown.
 constexpr std::chrono::milliseconds kPause{40};
 
-/// Reads a sweep's metrics from a row of logits.
+/// A sweep's metrics by logits, of which `total` is the log-sum-exp; without a divergence.
+SweepReading reading_of(const Sweep& sweep, std::span<const float> logits, double total) {
+  const auto logit = [&](const TokenRef& token) { return static_cast<double>(logits[token.id()]); };
+  SweepReading reading = kNoReading;
+  reading.logit = logit(sweep.measured.token);
+  reading.against = sweep.measured.other.id() < 0 ? 0 : logit(sweep.measured.other);
+  reading.probability = std::exp(reading.logit - total);
+  return reading;
+}
+
+/// Reads all of a sweep's metrics from a row of logits.
 class Meter {
  public:
-  Meter(const Sweep& sweep, std::span<const float> run)
-      : token_(sweep.measured.token.id()), against_(sweep.measured.other.id()) {
+  Meter(const Sweep& sweep, std::span<const float> run) : sweep_(sweep) {
     const double total = model::log_sum_exp(run);
     for (const float logit : run) {
       logs_.push_back(static_cast<double>(logit) - total);
@@ -40,12 +52,8 @@ class Meter {
   }
 
   SweepReading operator()(std::span<const float> logits) const {
-    const auto logit = [&](int id) { return static_cast<double>(logits[id]); };
     const double total = model::log_sum_exp(logits);
-    SweepReading reading;
-    reading.logit = logit(token_);
-    reading.against = against_ < 0 ? 0 : logit(against_);
-    reading.probability = std::exp(reading.logit - total);
+    SweepReading reading = reading_of(sweep_, logits, total);
     double sum = 0;
     for (std::size_t i = 0; i < logits.size(); ++i)
       if (probabilities_[i] != 0)
@@ -55,7 +63,7 @@ class Meter {
   }
 
  private:
-  int token_, against_;
+  const Sweep& sweep_;
   std::vector<double> logs_, probabilities_;  // [vocabulary], in the run
 };
 
@@ -69,17 +77,6 @@ void check_keys(const SweepOf& question) {
           "a pattern is patched from equal positions only, because its keys have positions, too; position " +
           std::to_string(here) + " corresponds to position " + std::to_string(aligned[here]) +
           " of the other prompt");
-}
-
-void check_receiver(const SweepOf& question, const model::Config& config) {
-  if (question.over != SweepOver::senders) return;
-  if (!question.receiver.is_after(0))
-    throw model::RunError("nothing sends to layer 0: choose a receiver in a later layer");
-  if (!question.receiver.at.positions.empty() || !question.receiver.at.units.empty())
-    throw model::RunError(
-        "the receiver of a sweep takes no positions or units: every sender's path goes to all of it");
-  const model::SetValues first{{{model::Site::mlp_out, 0}, {}, {}, {}}, {0}};
-  check(config, model::PatchFrom{question.receiver.at, {}, {}, false, {first}, true});
 }
 
 /// The columns of a sweep; of neurons as long as none are chosen.
@@ -120,23 +117,16 @@ double size_of(const SweepReading& estimate, Metric metric) {
 
 /// Replaces the sweep's estimates, of all neurons, by the largest ones, whose neurons become its cells.
 void choose_neurons(const SweepOf& question, Sweep& sweep) {
-  const auto size = [&](std::size_t neuron) {
-    return size_of(sweep.estimates[neuron], question.measured.metric);
-  };
-  std::vector<std::size_t> order(sweep.estimates.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto count = std::min(order.size(), static_cast<std::size_t>(std::max(question.neurons, 1)));
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
-  std::ranges::partial_sort(order, end, {},
-                            [&](std::size_t neuron) { return std::pair(-size(neuron), neuron); });
   const std::vector<SweepReading> all = std::exchange(sweep.estimates, {});
+  model::Best<std::pair<double, std::size_t>, std::identity{}> largest(std::max(question.neurons, 1));
+  for (std::size_t i = 0; i < all.size(); ++i) largest.add({-size_of(all[i], question.measured.metric), i});
   const auto units = static_cast<std::size_t>(sweep.columns);
-  for (const std::size_t neuron : std::span(order).first(count)) {
-    sweep.neurons.push_back({static_cast<int>(neuron / units), static_cast<int>(neuron % units)});
-    sweep.estimates.push_back(all[neuron]);
+  for (const auto& [size, i] : largest.sorted()) {
+    sweep.neurons.push_back({static_cast<int>(i / units), static_cast<int>(i % units)});
+    sweep.estimates.push_back(all[i]);
   }
   sweep.layers = 1;
-  sweep.columns = static_cast<int>(count);
+  sweep.columns = static_cast<int>(sweep.neurons.size());
   make_cells(sweep);
 }
 
@@ -182,12 +172,7 @@ std::vector<double> ranks_of(std::span<const double> values) {
 }  // namespace
 
 SweepReading source_reading(const Sweep& sweep, std::span<const float> logits) {
-  const double logit = logits[sweep.measured.token.id()];
-  const int other = sweep.measured.other.id();
-  return {.logit = logit,
-          .against = other < 0 ? 0 : logits[other],
-          .probability = std::exp(logit - model::log_sum_exp(logits)),
-          .divergence = std::numeric_limits<double>::quiet_NaN()};
+  return reading_of(sweep, logits, model::log_sum_exp(logits));
 }
 
 double restored(const Sweep& sweep, const SweepReading& source, Metric metric, double change) {
@@ -244,16 +229,11 @@ int acting_positions(const PromptRun& run, int position) {
   return run.run->plan && run.run->plan->needs_whole_run() ? run.run->length() : position + 1;
 }
 
-bool PatchPrompt::is_same() const {
-  if (aligned.size() != tokens.size()) return aligned.empty();
-  for (std::size_t i = 0; i < aligned.size(); ++i)
-    if (aligned[i] != static_cast<int>(i)) return false;
-  return true;
-}
-
 std::optional<model::PatchFrom> PatchPrompt::at(model::EditSite place) const {
-  if (is_same() && !own) return model::PatchFrom{place, tokens, place.positions, second_model};
-  const model::EditSite whole = place;
+  if (own) return model::PatchFrom{place, {}, {}, true};
+  const bool same_positions =
+      std::ranges::equal(aligned, std::views::iota(0, static_cast<int>(tokens.size())));
+  if (same_positions) return model::PatchFrom{place, tokens, place.positions, second_model};
   const std::vector<int> wanted = std::exchange(place.positions, {});
   std::vector<int> sources;
   for (int here = 0; here < std::ssize(aligned); ++here) {
@@ -263,13 +243,11 @@ std::optional<model::PatchFrom> PatchPrompt::at(model::EditSite place) const {
     sources.push_back(source);
   }
   if (sources.empty()) return std::nullopt;
-  if (own) return model::PatchFrom{whole, {}, {}, true};
   return model::PatchFrom{std::move(place), tokens, std::move(sources), second_model};
 }
 
 bool PatchPrompt::reaches(std::optional<int> position) const {
   const auto has = [](int source) { return source >= 0; };
-  if (aligned.empty()) return !own;
   return position ? *position < std::ssize(aligned) && has(aligned[*position])
                   : std::ranges::any_of(aligned, has);
 }
@@ -284,7 +262,7 @@ double Sweep::estimate_correlation(Metric metric) const {
   return rank_correlation(estimated, exact);
 }
 
-void SweepOf::check(const PromptRun& run) const {
+void SweepOf::check() const {
   const std::span<const model::Site> sites = sites_of(over);
   if (std::ranges::find(sites, site) == sites.end())
     throw model::RunError("a sweep does not edit " + model::hook_name({site, 0}) +
@@ -293,21 +271,18 @@ void SweepOf::check(const PromptRun& run) const {
   if (sets_mean && model::has_cells(site))
     throw model::RunError("patterns have no mean over positions: zero or patch them");
   if (over == SweepOver::neurons && measured.metric == Metric::divergence)
-    throw model::RunError(kNoNeuronsByDivergence);
-  check_receiver(*this, run.model->transformer->config());
+    throw model::RunError(
+        "neurons are chosen by estimates, which KL does not have: it is smallest at the run itself, so its "
+        "slope is 0 there");
+  if (over == SweepOver::senders && !receiver.is_after(0))
+    throw model::RunError("nothing sends to layer 0: choose a receiver in a later layer");
   if (edit == SweepEdit::list_mean && mean_over.means == nullptr)
     throw model::RunError("there are no means of a list of prompts to set");
   if (edit != SweepEdit::patch) return;
-  const auto length = static_cast<std::size_t>(run.run->length());
   if (from.tokens.empty())
     throw model::RunError(
         "there is nothing to patch this run from: set a second prompt or model, or edit it");
   check_keys(*this);
-  if (from.aligned.size() == length) return;
-  if (from.aligned.empty() && from.tokens.size() == length) return;
-  throw model::RunError("the prompt to patch from has " + std::to_string(from.tokens.size()) +
-                        " tokens, but the prompt has " + std::to_string(length) +
-                        ", and no alignment between them is given");
 }
 
 SweepPlace SweepOf::place_of(int layer, int column) const {
@@ -372,8 +347,7 @@ static std::vector<std::size_t> cells_to_compute(const SweepOf& question, Sweep&
       cells.push_back(cell);
       continue;
     }
-    constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-    sweep.readings[cell] = {kNothing, kNothing, kNothing, kNothing};
+    sweep.readings[cell] = kNoReading;
     sweep.known[cell] = true;
   }
   return cells;
@@ -389,7 +363,7 @@ static std::vector<std::size_t> take_last(std::vector<std::size_t>& list, std::s
 
 Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  check(run);
+  check();
   const std::vector<float> logits = logits_after(run, measured.position, computation.workspace);
   Sweep sweep = computation.partial != nullptr ? *computation.partial : begin(*this, run, logits);
   const Meter meter(sweep, logits);
@@ -399,8 +373,7 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
     computation.show(sweep,
                      static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
   };
-  const bool wants_estimates = over == SweepOver::neurons || (estimates && has_estimates());
-  if (wants_estimates && sweep.estimates.empty()) {
+  if (has_estimates() && sweep.estimates.empty()) {
     sweep.estimates = estimate_cells(*this, sweep, run, computation.workspace, computation.stop);
     if (over == SweepOver::neurons) choose_neurons(*this, sweep);
     show();

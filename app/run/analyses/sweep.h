@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -46,10 +47,6 @@ enum class SweepEdit {
   list_mean,  ///< mean ablation: over the positions of a list of prompts
 };
 
-inline constexpr const char* kNoNeuronsByDivergence =
-    "neurons are chosen by estimates, which KL does not have: it is smallest at the run itself, so its slope "
-    "is 0 there";
-
 /// All metrics of a sweep at once; the logits are the expensive part.
 struct SweepReading {
   double logit = 0;    ///< logit of the token
@@ -62,6 +59,8 @@ struct SweepReading {
     return metric == Metric::logit ? logit : probability;
   }
 };
+/// Not a number in any metric.
+inline constexpr SweepReading kNoReading{NAN, NAN, NAN, NAN};
 
 /// How each of many single edits affects the prediction after a position.
 struct Sweep {
@@ -78,7 +77,6 @@ struct Sweep {
   /// Empty: none.
   std::vector<SweepReading> estimates = {};
   int known_count() const { return static_cast<int>(std::ranges::count(known, true)); }
-  bool knows(int layer, int column) const { return known[index(layer, column)]; }
   const SweepReading& at(int layer, int column) const { return readings[index(layer, column)]; }
   /// The metric with the edit minus the metric in the run.
   double difference(Metric metric, int layer, int column) const {
@@ -101,10 +99,9 @@ struct Sweep {
 /// The prompt to patch from, and for each position of the run its counterpart in it.
 struct PatchPrompt {
   std::vector<int> tokens;
-  std::vector<int> aligned;   ///< [T]; -1: none, not patched; empty: the same positions
+  std::vector<int> aligned;   ///< [T]; -1: none, not patched
   bool second_model = false;  ///< run it in the baseline's model
   bool own = false;           ///< it is the run's own prompt, in that model
-  bool is_same() const;       ///< whether each position corresponds to itself
   /// The patch of a place: at its positions, or if it has none, at all positions with a counterpart; nothing
   /// if there is none.
   std::optional<model::PatchFrom> at(model::EditSite place) const;
@@ -150,17 +147,15 @@ struct SweepOf {
   /// The means that its edits set, of any model of this shape.
   MeansOverList means_over(const OverPrompts& list, const model::Config& config) const;
 
-  /// Whether there are estimates of its cells: senders have none, neurons always have them.
+  /// Whether all cells are estimated first, and then computed in the order of their estimates: senders have
+  /// none.
   bool has_estimates() const { return over != SweepOver::senders; }
-
-  /// First estimates all cells, then computes those with the largest estimates first.
-  bool estimates = false;
 
   /// Without the metric but for neurons: no reading depends on it.
   bool operator==(const SweepOf& other) const {
     const auto asked = [](const SweepOf& of) {
       return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.mean_over, of.measured.token,
-                      of.measured.other, of.measured.position, of.neurons, of.estimates);
+                      of.measured.other, of.measured.position, of.neurons);
     };
     return asked(*this) == asked(other) && edited_positions() == other.edited_positions() &&
            (over != SweepOver::neurons || measured.metric == other.measured.metric);
@@ -179,8 +174,8 @@ struct SweepOf {
   /// Whether there are any.
   bool has_edits(const SweepPlace& place) const;
 
-  /// Throws RunError for edits that this run cannot have.
-  void check(const PromptRun& run) const;
+  /// Throws RunError for edits that no run can have, and without a source of what is patched.
+  void check() const;
   /// The same, and for an id outside the vocabulary.
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };

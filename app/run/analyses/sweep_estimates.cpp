@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <utility>
 #include <variant>
 
@@ -177,14 +176,11 @@ std::vector<SweepReading> estimate_cells(const SweepOf& question, const Sweep& s
     if (other >= 0) add(model::TokenLogit{other, sweep.measured.position}, others);
     add(model::LogProbability{token, sweep.measured.position}, logs);
   }
-  std::vector<SweepReading> estimates(count);
+  std::vector<SweepReading> estimates(count, kNoReading);
   for (std::size_t cell = 0; cell < count; ++cell) {
-    constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+    if (!question.has_edits(question.place_of(sweep, cell))) continue;
     // The derivative of a probability is the probability times that of its logarithm.
-    estimates[cell] =
-        question.has_edits(question.place_of(sweep, cell))
-            ? SweepReading{logits[cell], others[cell], sweep.before.probability * logs[cell], kNothing}
-            : SweepReading{kNothing, kNothing, kNothing, kNothing};
+    estimates[cell] = {logits[cell], others[cell], sweep.before.probability * logs[cell], NAN};
   }
   return estimates;
 }

@@ -40,13 +40,9 @@ std::optional<Site> site_named(std::string_view name) {
 }
 
 std::optional<Site> site_of_hook(std::string_view hook, bool in_layer) {
-  for (std::size_t i = 0; i < std::size(kSiteNames); ++i) {
-    const Site site = static_cast<Site>(i);
-    const std::string name = model::hook_name({site, 0});
-    const std::string_view prefix = model::in_block(site) ? "blocks.0." : "";
-    if (model::in_block(site) == in_layer && std::string_view(name).substr(prefix.size()) == hook)
-      return site;
-  }
+  const std::string name = (in_layer ? "blocks.0." : "") + std::string(hook);
+  for (std::size_t i = 0; i < std::size(kSiteNames); ++i)
+    if (const Site site = static_cast<Site>(i); model::hook_name({site, 0}) == name) return site;
   return std::nullopt;
 }
 
@@ -216,11 +212,6 @@ std::string place_text(const model::EditSite& at) {
   return text;
 }
 
-model::EditSite named_receiver(model::EditSite at) {
-  if (at.point.site == Site::resid_post) at.point = {Site::logits};
-  return at;
-}
-
 std::string place_words(const model::EditSite& at) {
   std::string words;
   if (model::in_block(at.point.site))
@@ -239,10 +230,6 @@ std::string place_words(const model::EditSite& at) {
     words += " unit " + ranges_words(at.units);
   }
   return words;
-}
-
-std::string after_place(const model::EditSite& at, std::string_view words) {
-  return (at.positions.empty() && at.units.empty() ? " " : ", ") + std::string(words);
 }
 
 }  // namespace headscope::app

@@ -77,9 +77,5 @@ std::string vector_text(const std::vector<float>& values);
 std::string point_text(model::HookPoint point, const std::optional<int>& head);  ///< "L5H1.z"
 std::string place_text(const model::EditSite& at);                               ///< "L5H1.z[3,5-8]"
 std::string place_words(const model::EditSite& at);                              ///< "L5 H1 at 3, 5–8"
-/// The receiver of a path patch as it is named: the end of the stream as logits.
-model::EditSite named_receiver(model::EditSite at);
-/// What follows these words: after a comma where they end with a number, which it does not belong to.
-std::string after_place(const model::EditSite& at, std::string_view words);
 
 }  // namespace headscope::app

@@ -17,8 +17,7 @@ namespace headscope::app {
 /// - text, which parse_edits reads back, and words;
 /// - numbers: about how many it has, for the overall limit; length: about that of its text;
 /// - kOverwrites: whether it discards the values at its place; replaces: another edit of its kind;
-/// - kHasParts: adjacent edits that replace each other are one edit;
-/// - append, merge, contains, remove, join: combine it with an edit that is typed, added, removed or dragged;
+/// - merge, contains, remove, join: combine it with an edit that is added, removed or dragged;
 /// - is_beyond, has_positions, move: about positions;
 /// - strength, set_strength: the value for a slider;
 /// - fills: whether it sets a cell of a head, even if that is masked.
@@ -32,12 +31,10 @@ using KindOf = EditKind<std::remove_cvref_t<T>>;
 /// Defaults for kinds that are either present or not; other kinds override them.
 template <class T>
 struct WholeEdit {
-  static constexpr bool kOverwrites = false, kHasParts = false;
+  static constexpr bool kOverwrites = false;
   static bool contains(const T& all, const T& edit) { return all == edit; }
   /// Removes `edit` from `from`; returns whether nothing is left.
   static bool remove(T& from, const T& edit) { return from == edit; }
-  /// Appends a later part of the same text; returns whether the two are one edit.
-  static bool append(T&, const T&) { return false; }
   /// Adds to `next` those parts of the replaced edit that remain valid.
   static void merge(T&, const T&) {}
   /// Joins two edits that differ only in their positions; returns whether it could.

@@ -98,13 +98,6 @@ EditList with_position_id(EditList list, int position, int id) {
   return list;
 }
 
-static bool is_causal(const std::vector<std::vector<bool>>& sees) {
-  for (std::size_t query = 0; query < sees.size(); ++query)
-    for (std::size_t key = 0; key < sees[query].size(); ++key)
-      if (sees[query][key] != (key <= query)) return false;
-  return true;
-}
-
 EditList with_visibility(EditList list, model::HeadIndex head, int length, int query, int key, bool sees) {
   const model::SetMask* now = nullptr;  // the last mask of this head
   for (const ListedEdit& listed : list.edits) {
@@ -114,18 +107,21 @@ EditList with_visibility(EditList list, model::HeadIndex head, int length, int q
       now = mask;
   }
   const bool all = now != nullptr && now->sees.empty();
+  const auto known = now != nullptr ? static_cast<int>(now->sees.size()) : 0;
   model::SetMask mask{head.layer, head.head, {}};
-  if (now != nullptr) mask.sees = now->sees;
-  const auto size = std::max(mask.sees.size(), static_cast<std::size_t>(length));
-  mask.sees.resize(size);
-  for (std::size_t i = 0; i < size; ++i)
-    for (std::size_t j = mask.sees[i].size(); j < size; ++j) mask.sees[i].push_back(all || j <= i);
-  auto& row = mask.sees.at(static_cast<std::size_t>(query));
-  row.at(static_cast<std::size_t>(key)) = sees;
-  if (std::ranges::find(row, true) == row.end()) return list;
+  bool causal = true;
+  for (int i = 0; i < std::max(known, length); ++i) {
+    std::vector<bool>& row = mask.sees.emplace_back();
+    for (int j = 0; j < std::max(known, length); ++j) {
+      const bool sees_now = std::max(i, j) < known ? now->sees[i][j] : all || j <= i;
+      row.push_back(i == query && j == key ? sees : sees_now);
+      causal = causal && row.back() == (j <= i);
+    }
+    if (i == query && std::ranges::find(row, true) == row.end()) return list;
+  }
   // A causal mask changes nothing, unless it overrides one of the layer.
   const bool overrides = now != nullptr && (now->layer != mask.layer || now->head != mask.head);
-  if (!is_causal(mask.sees) || overrides) return with_edit(std::move(list), std::move(mask));
+  if (!causal || overrides) return with_edit(std::move(list), std::move(mask));
   std::erase_if(list.edits, [&](const ListedEdit& listed) {
     const auto* own = std::get_if<model::SetMask>(&listed.edit);
     return own && listed.on && own->layer == mask.layer && own->head == mask.head;

@@ -133,19 +133,16 @@ void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>
   for (const int layer : layers) {
     in.rewind(operand);
     const Place at{{site, layer}, head, positions, cells ? std::vector<int>() : others};
-    any_kind([&, &positions = positions, &others = others, cells = cells]<class T>() {
-      if constexpr (requires { EditKind<T>::kOperator; }) {
-        if (cells || op != EditKind<T>::kOperator) return false;
-        std::optional<model::Edit> edit = EditKind<T>::read(in, at);
-        if (edit) result.push_back(std::move(*edit));
-        return edit.has_value();
-      } else if constexpr (std::is_same_v<T, model::SetCells>) {
-        if (cells) result.emplace_back(EditKind<T>::read(in, at, positions, others, op == "~="));
-        return cells;
-      } else {
-        static_assert(!EditKind<T>::kName.empty());
-        return false;
-      }
+    if (cells) {
+      result.emplace_back(EditKind<model::SetCells>::read(in, at, positions, others, op == "~="));
+      continue;
+    }
+    any_kind([&]<class T>() {
+      std::optional<model::Edit> edit;
+      if constexpr (requires { EditKind<T>::kOperator; })
+        if (op == EditKind<T>::kOperator) edit = EditKind<T>::read(in, at);
+      if (edit) result.push_back(std::move(*edit));
+      return edit.has_value();
     });
   }
   if (!receiver && in.take("->")) receiver = read_receiver(in);
@@ -160,12 +157,12 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   const SiteName site_name = read_site_name(in);
   const auto& [layers, head, name, is_hook] = site_name;
   const bool named = any_kind([&, &layers = layers, &head = head, name = name]<class T>() {
-    if constexpr (requires { EditKind<T>::kName; }) {
-      if (name == EditKind<T>::kName) EditKind<T>::read(in, layers, head, result);
-      return name == EditKind<T>::kName;
-    } else {
-      return false;
-    }
+    if constexpr (requires { EditKind<T>::kName; })
+      if (name == EditKind<T>::kName) {
+        EditKind<T>::read(in, layers, head, result);
+        return true;
+      }
+    return false;
   });
   if (!named) {
     const model::Site site = read_site(in, site_name);
@@ -227,18 +224,21 @@ model::Edits read_edit_or_suggest(std::string_view text, const LoadedModel& mode
   }
 }
 
-bool has_parts(const model::Edit& edit) {
-  return std::visit([](const auto& one) { return KindOf<decltype(one)>::kHasParts; }, edit);
-}
-
-/// Whether the text form would merge them into one edit, as it does with cells of one head.
+/// Whether both set cells of one head. Adjacent in a text they are one edit, so that a row is renormalised
+/// once.
 bool are_parts_of_one(const model::Edit& before, const model::Edit& next) {
-  return has_parts(next) && of_one_kind(before, next, [](const auto& a, const auto& b) {
-           return KindOf<decltype(a)>::replaces(b, a);
-         });
+  const auto *first = std::get_if<model::SetCells>(&before), *second = std::get_if<model::SetCells>(&next);
+  return first != nullptr && second != nullptr && EditKind<model::SetCells>::replaces(*second, *first);
 }
 
-constexpr std::size_t kMaxNumbers = std::size_t{1} << 24;  // a few letters can expand to a million numbers
+/// Throws RunError for edits, up to `last`, that name too much: a few letters can expand to a million
+/// numbers.
+void require_few_numbers(std::size_t numbers, const std::string& last) {
+  constexpr std::size_t kMax = std::size_t{1} << 24;
+  if (numbers > kMax)
+    throw model::RunError("the edits up to " + last + " name more than " + std::to_string(kMax) +
+                          " positions, units and values");
+}
 
 }  // namespace
 
@@ -266,22 +266,20 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
       continue;
     }
     for (model::Edit& edit : read_edit_or_suggest(part, model)) {
-      if (!has_parts(edit)) check_typed(part, model, edit);  // more cells may follow
+      const auto* cells = std::get_if<model::SetCells>(&edit);
+      if (cells == nullptr) check_typed(part, model, edit);  // more cells may follow
       numbers += numbers_of(edit);
-      if (numbers > kMaxNumbers)
-        throw model::RunError("the edits up to " + model::quote(part) + " name more than " +
-                              std::to_string(kMaxNumbers) + " positions, units and values");
-      // Adjacent cells of one head are one edit, so that a row is renormalised once.
-      if (apart || all.empty() || !of_one_kind(all.back(), edit, [](auto& before, const auto& next) {
-            return KindOf<decltype(before)>::append(before, next);
-          }))
+      require_few_numbers(numbers, model::quote(part));
+      if (!apart && !all.empty() && are_parts_of_one(all.back(), edit))
+        std::ranges::copy(cells->cells, std::back_inserter(std::get<model::SetCells>(all.back()).cells));
+      else
         all.push_back(std::move(edit));
     }
     require_few(all.size());
     apart = false;
   }
   for (const model::Edit& edit : all)  // merged cells add up
-    if (has_parts(edit)) check(model.transformer->config(), edit);
+    if (std::holds_alternative<model::SetCells>(edit)) check(model.transformer->config(), edit);
   return all;
 }
 
@@ -298,9 +296,7 @@ model::Edits parse_edit_lines(std::string_view lines, const std::string& file, c
         all.push_back(std::move(edit));
       }
       require_few(all.size());
-      if (numbers > kMaxNumbers)
-        throw model::RunError("the edits up to this line name more than " + std::to_string(kMaxNumbers) +
-                              " positions, units and values");
+      require_few_numbers(numbers, "this line");
     } catch (const model::RunError& error) {
       throw model::LoadError(file + ":" + std::to_string(number) + ": " + error.what());
     }
@@ -319,14 +315,6 @@ std::string edit_text(const model::Edits& all) {
     text += edit_text(all[i]);
   }
   return text;
-}
-
-std::string path_text(const model::PatchFrom& path, const std::string& sender) {
-  const std::string receiver = " -> " + place_text(named_receiver(path.at));
-  const auto* patch = std::get_if<model::PatchFrom>(&path.edits.front());
-  if (patch == nullptr) return sender + receiver;
-  const std::string place = place_text(patch->at);
-  return place + receiver + " <- " + sender.substr(place.size() + std::string_view("<-").size());
 }
 
 std::size_t numbers_of(const model::Edit& edit) {

@@ -29,8 +29,6 @@ std::string edit_grammar();
 /// The text that parse_edits reads as the same edit.
 std::string edit_text(const model::Edit& edit);
 std::string edit_text(const model::Edits& all);
-/// "L5H1.z -> L9H6.q <- ids(1,2)", "L5H1.z=0 -> logits": a path patch, given the text of its sender's edit.
-std::string path_text(const model::PatchFrom& path, const std::string& sender);
 
 /// About how many positions, units and values an edit names.
 std::size_t numbers_of(const model::Edit& edit);

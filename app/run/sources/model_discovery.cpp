@@ -4,6 +4,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
@@ -35,16 +36,13 @@ std::optional<fs::path> main_snapshot(const fs::path& model) {
 /// The snapshots of a model, best first.
 std::vector<fs::path> snapshots(const fs::path& model) {
   std::vector<fs::path> found = model::entries_of(model / "snapshots");
-  const auto age = [](const fs::path& path) {
+  const auto main = main_snapshot(model);
+  const auto rank = [&](const fs::path& path) {
     std::error_code error;
     const auto time = fs::last_write_time(path, error);
-    return error ? fs::file_time_type::min() : time;
+    return std::pair(main == path, error ? fs::file_time_type::min() : time);
   };
-  std::ranges::stable_sort(found, std::ranges::greater{}, age);
-  if (const auto main = main_snapshot(model)) {
-    const auto at = std::ranges::find(found, *main);
-    if (at != found.end()) std::rotate(found.begin(), at, at + 1);
-  }
+  std::ranges::stable_sort(found, std::ranges::greater{}, rank);
   return found;
 }
 

@@ -229,7 +229,6 @@ void PatternFile::read_header(const std::stop_token& stop) {
   queries_ = queries ? std::move(*queries) : Header::numbered(header.queries);
   keys_ = header.tokens(kKeyTokens, header.keys, "keys");
   if (!keys_ && header.keys != header.queries) keys_ = Header::numbered(header.keys);
-  for (const model::Token& token : queries_.tokens) ids_.push_back(token.id);
 
   constexpr std::size_t kMaxName = 100, kMaxText = 1000;  // bytes
   model_ = printable(header.metadata("model"), kMaxName);
@@ -250,7 +249,7 @@ void PatternFile::scan(const model::LoadOptions& options) {
   const auto width = static_cast<std::size_t>(keys);
   const int rows = std::clamp(static_cast<int>(kWeightsAtOnce / width), 1, queries);
   std::vector<float> block;
-  std::string sees_later;  // the first place
+  std::string not_finite, below_zero, odd_sum, sees_later;  // about the first place; empty: there is none
   const double all = static_cast<double>(layers()) * heads_;
   for (int index = 0; index < layers() * heads_ * queries; ++index) {
     const int query = index % queries, head = index / queries % heads_, layer = index / queries / heads_;
@@ -266,20 +265,22 @@ void PatternFile::scan(const model::LoadOptions& options) {
         std::span<const float>(block).subspan(static_cast<std::size_t>(query % rows) * width, width);
     const double sum = std::accumulate(row.begin(), row.end(), 0.0);
     const double slack = layers_[layer].precision == model::Precision::f32 ? 1e-3 : 1e-2;
-    if (not_finite_.empty() && !std::isfinite(sum))
-      not_finite_ = "non-finite weights, first in " + place(layer, head, query);
-    if (odd_sum_.empty() && std::isfinite(sum) && std::abs(sum - 1) > slack) {
+    if (not_finite.empty() && !std::isfinite(sum))
+      not_finite = "non-finite weights, first in " + place(layer, head, query);
+    if (odd_sum.empty() && std::isfinite(sum) && std::abs(sum - 1) > slack) {
       char number[32];
       std::snprintf(number, sizeof number, "%.4g", sum);
-      odd_sum_ = "rows that do not sum to 1, first " + place(layer, head, query) + ": " + number;
+      odd_sum = "rows that do not sum to 1, first " + place(layer, head, query) + ": " + number;
     }
-    if (below_zero_.empty() && std::ranges::any_of(row, [](float weight) { return weight < 0; }))
-      below_zero_ = "weights below 0, first in " + place(layer, head, query);
+    if (below_zero.empty() && std::ranges::any_of(row, [](float weight) { return weight < 0; }))
+      below_zero = "weights below 0, first in " + place(layer, head, query);
     const auto later = row.subspan(std::min(static_cast<std::size_t>(query) + 1, width));
     if (sees_later.empty() && keys == queries &&
         std::ranges::any_of(later, [](float weight) { return weight != 0; }))
       sees_later = place(layer, head, query);
   }
+  for (std::string* note : {&not_finite, &below_zero, &odd_sum})
+    if (!note->empty()) notes_.push_back(std::move(*note));
   if (!mask_said_) causal_ = has_own_keys() && sees_later.empty();
   if (mask_said_ && causal_ && !sees_later.empty())
     model::reject(system::text_of(path_) + ": metadata \"causal\"", "no weight on later keys",
@@ -311,13 +312,6 @@ std::string PatternFile::mask_words() const {
   return has_own_keys() ? "no mask" + who : "no mask";
 }
 
-std::vector<std::string> PatternFile::notes() const {
-  std::vector<std::string> all;
-  for (const std::string* note : {&not_finite_, &below_zero_, &odd_sum_})
-    if (!note->empty()) all.push_back(*note);
-  return all;
-}
-
 std::string PatternFile::summary() const {
   std::string tokens = counted(query_count(), "token");
   if (!has_own_keys())
@@ -341,7 +335,7 @@ std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& fi
 PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model) {
   auto placeholder = std::make_shared<model::Run>();
   placeholder->config = model->config();
-  placeholder->tokens = model->patterns->ids();
+  placeholder->tokens = model->patterns->queries().ids();
   PromptRun run;
   run.tokens = model->patterns->queries();
   run.run = std::move(placeholder);

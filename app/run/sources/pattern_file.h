@@ -45,17 +45,16 @@ class PatternFile {
   int heads() const { return heads_; }
   int query_count() const { return queries_.length(); }
   int key_count() const { return keys().length(); }
+  /// Their ids are equal for equal tokens. Without texts and ids no two are equal.
   const PromptTokens& queries() const { return queries_; }
   const PromptTokens& keys() const { return keys_ ? *keys_ : queries_; }
   bool has_own_keys() const { return !keys_; }  ///< keys are the queries' tokens
-  /// Ids of the queries, equal for equal tokens. Without texts and ids no two are equal.
-  const std::vector<int>& ids() const { return ids_; }
 
   bool causal() const { return causal_; }  ///< no query sees later keys
   /// "causal (inferred)", "no mask (stated in the file)": the mask, and its source.
   std::string mask_words() const;
   /// Weights that are not finite, below 0, or do not add up to 1 in a row, a phrase each.
-  std::vector<std::string> notes() const;
+  const std::vector<std::string>& notes() const { return notes_; }
   /// "12 layers of 12 heads, 30 tokens, no mask (inferred)".
   std::string summary() const;
 
@@ -80,10 +79,9 @@ class PatternFile {
   int heads_ = 0;
   PromptTokens queries_;
   std::optional<PromptTokens> keys_;
-  std::vector<int> ids_;
   std::string model_, text_, edits_;
   bool causal_ = false, mask_said_ = false;
-  std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: no such anomaly
+  std::vector<std::string> notes_;
 };
 
 /// Loads a file of patterns instead of a model. Throws as PatternFile::open.

@@ -84,26 +84,22 @@ std::optional<Numbers> numbers_of(Content& it) {
   return n;
 }
 
-/// The token's own number, the copying score of a head that writes, which in layer 0 is only one, and the
-/// formula of the numbers.
+/// The token's own number, a writing head's copying score, of which layer 0 has only one, and the formula.
 std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n) {
   const bool mlp = reading_of(c).after_first_mlp;
   std::vector<std::string> words;
   if (n.tokens)
     words.push_back("“" + label_of(c, n.tokens->own.id) +
                     "” itself: " + viz::number(double{n.tokens->own.logit}, 3) + ", rank " +
-                    grouped(n.tokens->own_rank + 1) + " of " + grouped(c.run->run->config.vocab_size));
+                    grouped(n.tokens->own_rank + 1) + " of " + grouped(c.config().vocab_size));
+  const char* by = c.selection.layer == 0 ? "" : mlp ? " (through MLP 0)" : " (plain embeddings)";
   if (n.copying)
     words.push_back("copying score " +
-                    (std::isnan(n.copying->score) ? "none" : viz::number(n.copying->score, 3)) +
-                    (c.selection.layer == 0 ? ""
-                     : mlp                  ? " (through MLP 0)"
-                                            : " (plain embeddings)"));
+                    (std::isnan(n.copying->score) ? "none" : viz::number(n.copying->score, 3)) + by);
   const std::string token = mlp ? "x[token]" : "W_E[token]";
   const std::string read = c.options[kNormalized] ? "ln_1(" + token + ")" : token + " × ln_1's gain";
   const std::string scores = "scores = " + read + " W_Q · " + read + " W_K × " +
-                             scale_factor(c.run->run->config, c.selection.layer) +
-                             ", without biases and positions";
+                             scale_factor(c.config(), c.selection.layer) + ", without biases and positions";
   const std::string logits =
       "logits = " + read + " W_V W_O W_U, with ln_f's gain; without biases, positions and ln_f's scale";
   words.push_back((c.options[kCircuit] == Circuit::ov ? logits : scores) +

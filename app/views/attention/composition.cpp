@@ -1,5 +1,4 @@
 #include "app/run/analyses/head_circuit.h"
-
 #include "app/views/parts/parts.h"
 
 namespace headscope::app::composition {
@@ -61,15 +60,13 @@ Numbers numbers_of(const ViewContext& c, const std::shared_ptr<const Composition
 
 /// Lines between the layers, and a frame around the chosen head's column.
 void paint_marks(viz::Scene& scene, const ViewContext& c, const Numbers& n, const viz::Region& grid) {
-  viz::Segments lines{{}, c.theme->line, 1};
   const int heads = n.of->heads_per_layer;
   for (int i = heads; i < n.rows; i += heads) {
     const viz::Rect cell = grid.cell_rect(i, i);
     const float x = style_of(c).snapped(cell.x), y = style_of(c).snapped(cell.y);
-    lines.points.insert(lines.points.end(), {{x, grid.rect.y}, {x, grid.rect.bottom()}});
-    lines.points.insert(lines.points.end(), {{grid.rect.x, y}, {grid.rect.right(), y}});
+    scene.add_line({x, grid.rect.y}, {x, grid.rect.bottom()}, c.theme->line);
+    scene.add_line({grid.rect.x, y}, {grid.rect.right(), y}, c.theme->line);
   }
-  if (!lines.points.empty()) scene.add(std::move(lines));
   if (c.selection.layer == 0) return;
   const viz::Rect cell = grid.cell_rect(0, (c.selection.layer - 1) * heads + c.selection.head);
   scene.add(viz::StrokeRect{viz::Rect{cell.x, grid.rect.y, cell.w, grid.rect.h}.inset(-0.5F), c.theme->accent,
@@ -172,7 +169,7 @@ void declare(Content& it) {
   const CompositionKindSpec& kind = spec_of(c.options[kKind]);
   it.title = std::string(kind.title) + " of heads";
   if (!c.differs()) it.subtitle = "minus that of random matrices, " + viz::fixed_number(of->baseline, 4);
-  it.keys = arrows({1, 0}, MoveHead{0, 1});
+  it.on = arrows({1, 0}, MoveHead{0, 1});
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_pair(facts, c, n, ref.other / n.of->heads(), ref.other % n.of->heads());

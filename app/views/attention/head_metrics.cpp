@@ -34,8 +34,8 @@ bool ignores_prompt(const ViewContext& c) {
 }
 
 RepeatedTokens repeated_tokens(const ViewContext& c) {
-  return {std::min(c.options[kLength], RepeatedTokens::longest(c.run->run->config.n_ctx)),
-          c.options[kSequences], static_cast<std::uint64_t>(c.options[kSeed])};
+  return {std::min(c.options[kLength], RepeatedTokens::longest(c.config().n_ctx)), c.options[kSequences],
+          static_cast<std::uint64_t>(c.options[kSeed])};
 }
 
 /// The heads' metrics, and what they are measured on.
@@ -74,7 +74,7 @@ std::optional<Numbers> numbers_of(Content& it) {
     n.answer = answer;
     for (const auto& head : answer->of_head | std::views::take(answer->done))
       n.of_head.push_back(head ? &head->metrics : nullptr);
-    note_progress(std::ssize(n.of_head), c.run->run->config.n_layer * c.run->run->config.n_head, " heads");
+    note_progress(std::ssize(n.of_head), c.config().n_layer * c.config().n_head, " heads");
   }
   return n.answer ? std::optional(std::move(n)) : std::nullopt;
 }
@@ -84,7 +84,7 @@ const ListRows kRows{kRow, first_row_option("first-head", false, -1), "heads", L
 /// The chosen metric comes first, with bars.
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.of_head.size()));
-  const int heads = c.run->run->config.n_head;
+  const int heads = c.config().n_head;
   const auto value = [&n](HeadMetric id) { return [&n, id](int head) { return n.at(id, head); }; };
   const auto add = [&](const HeadMetricKind& metric, int importance, ListLook look) -> ListColumn& {
     look.blank = [of = value(metric.id)](int head) { return std::isnan(of(head)); };
@@ -130,7 +130,7 @@ std::string detail_of(const ViewContext& c, const Numbers& n) {
   const HeadMetricKind& metric = kind_of(c.options[kMetric]);
   const std::string detail(metric.detail);
   if (!ignores_prompt(c)) {
-    const HeadMetricValues* of = n.of(c.selection.layer * c.run->run->config.n_head + c.selection.head);
+    const HeadMetricValues* of = n.of(c.selection.layer * c.config().n_head + c.selection.head);
     if (c.differs() || metric.lacking.empty() || of == nullptr) return detail;
     const auto queries = of->queries[static_cast<std::size_t>(metric.id)];
     return detail + ": " + std::to_string(queries) + (queries == 1 ? " query" : " queries");
@@ -144,8 +144,8 @@ std::string detail_of(const ViewContext& c, const Numbers& n) {
 
 /// A row for each head.
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
-  Table result = list.exported();
-  result.ranked_by = difference_column_prefix(c) + std::string(kind_of(c.options[kMetric]).name);
+  const std::string metric(kind_of(c.options[kMetric]).name);
+  Table result = list.exported(difference_column_prefix(c) + metric);
   if (n.list != nullptr) {
     result.fact("prompts", n.list->done - n.list->skipped);
     result.fact("skipped prompts", n.list->skipped);
@@ -169,7 +169,7 @@ void declare(Content& it) {
   auto list = list_of(c, n);
   it.table = [&c, &n, &list = *list] { return table(c, n, list); };
   std::vector<float> shown;
-  for (int head = 0; head < c.run->run->config.n_layer * c.run->run->config.n_head; ++head)
+  for (int head = 0; head < c.config().n_layer * c.config().n_head; ++head)
     shown.push_back(n.at(metric.id, head));
   const std::string note = note_of(c, n, shown);
   auto grid = grid_of_heads(c, kCell, std::move(shown), metric.heading(), std::string(metric.unit));

@@ -25,12 +25,6 @@ const Thumbnail* thumbnail_of(const Thumbnails& thumbnails, int index) {
   return index < thumbnails.done ? thumbnails.of_head[index].get() : nullptr;
 }
 
-/// The previous run's thumbnail, shown while this run's is pending; null if its size differs.
-const Thumbnail* previous_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
-  const Thumbnail* t = thumbnails.of_head[index].get();
-  return t && t->rows == row_count(c) && t->cols == col_count(c) ? t : nullptr;
-}
-
 /// One scale for all heads, so that they can be compared.
 viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
   const viz::ValueRange all = viz::united(range_of_heads(thumbnails, c.options), common_range(c));
@@ -77,7 +71,7 @@ struct Tiles {
 /// Square maps that fit an area, enlarged; scrolled as the options say, but not past the ends.
 Tiles tiles_in(const ViewContext& c, const viz::Rect& area) {
   const viz::Style style = style_of(c);
-  const int layers = c.run->run->config.n_layer, heads = c.run->run->config.n_head;
+  const int layers = c.config().n_layer, heads = c.config().n_head;
   const double fitting = std::min(area.w / static_cast<float>(heads), area.h / static_cast<float>(layers));
   const auto wanted = std::max(3.F, static_cast<float>(fitting * c.options[kHeadsZoom]));
   Tiles tiles{viz::Region::grid(kHead, 0, {}, layers, heads)};
@@ -137,7 +131,7 @@ void paint_names(viz::Scene& scene, const ViewContext& c, const Tiles& tiles) {
 /// Room for the names of layers, and of heads.
 float names_left(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const std::string widest = "L" + std::to_string(c.run->run->config.n_layer - 1);
+  const std::string widest = "L" + std::to_string(c.config().n_layer - 1);
   return std::ceil(style.width(widest, style.small(), viz::FontStyle::medium) + 2 * style.unit());
 }
 float names_above(const ViewContext& c) {
@@ -171,17 +165,16 @@ viz::Scene make_card(const ViewContext& c, const viz::ColorScale& scale, const T
   return card;
 }
 
-/// A row for each head and cell of its thumbnail that is not masked: of pooled cells, from which query and
-/// key on.
+/// A row for each unmasked cell of each head's thumbnail; of pooled cells, the first query and key.
 Table table(const ViewContext& c, const Thumbnails& thumbnails) {
-  const int heads = c.run->run->config.n_head, rows = row_count(c), cols = col_count(c);
+  const int heads = c.config().n_head, rows = row_count(c), cols = col_count(c);
   const int length = c.run->run->length(), keys = key_count(*c.run);
   Table result{key_column("layer"), key_column("head"), key_column("query"), key_column("key"),
                difference_column_prefix(c) + "weight"};
   result.ranked_by = result.columns.back().name;
   if (rows < length) result.about("queries per cell", 1.0 * length / rows);
   if (cols < keys) result.about("keys per cell", 1.0 * keys / cols);
-  for (int i = 0; i < c.run->run->config.n_layer * heads; ++i) {
+  for (int i = 0; i < c.config().n_layer * heads; ++i) {
     const Thumbnail* t = thumbnail_of(thumbnails, i);
     for (int query = 0; query < rows && t; ++query)
       for (int key = 0; key < cols; ++key)
@@ -253,11 +246,11 @@ ViewActions edit_head(const ViewContext& c, int which) {
 
 void add_map_facts(Facts& facts, const ViewContext& c, const Thumbnails& thumbnails,
                    const viz::ColorScale& scale, int index, const viz::Hit& hit) {
-  const int n_head = c.run->run->config.n_head, layer = index / n_head, head = index % n_head;
+  const int n_head = c.config().n_head, layer = index / n_head, head = index % n_head;
   for (const model::Edit& edit : edits_of_head(c, layer, head)) facts.say("edited: " + edit_brief(edit));
-  if (output_factor(c, layer, head) == 0) facts.say("off: writes nothing", Fact::Location::tooltip);
+  if (output_factor(c, layer, head) == 0) facts.tip("off: writes nothing");
   const Thumbnail* t = thumbnail_of(thumbnails, index);
-  if (!t || hit.row >= t->rows || hit.col >= t->cols) return facts.say(kComputing, Fact::Location::tooltip);
+  if (!t || hit.row >= t->rows || hit.col >= t->cols) return facts.tip(kComputing);
   facts.say(cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
             cell_name(key_tokens(*c.run), key_count(*c.run), t->cols, hit.col, "key", "keys"));
   if (t->is_masked(hit.row, hit.col)) {
@@ -269,7 +262,7 @@ void add_map_facts(Facts& facts, const ViewContext& c, const Thumbnails& thumbna
   }
   for (const HeadMetric metric : {HeadMetric::first, HeadMetric::previous, HeadMetric::self})
     if (const double mean = t->metrics[metric]; !c.differs() && std::isfinite(mean))
-      facts.say(std::string(kind_of(metric).title) + " " + percent(mean), Fact::Location::tooltip);
+      facts.tip(std::string(kind_of(metric).title) + " " + percent(mean));
   facts.card = make_card(c, scale, *t, hit);
 }
 
@@ -287,12 +280,11 @@ class Maps final : public Box {
 
   Wish width(const ViewContext& c) const override {
     constexpr float kMap = 4.5F;  // ems, of a map that is read
-    const auto heads = static_cast<float>(c.run->run->config.n_head);
+    const auto heads = static_cast<float>(c.config().n_head);
     return {c.font_size, std::max(50.F, (heads + 2.5F) * kMap) * c.font_size};
   }
   Wish height(const ViewContext& c, float width) const override {
-    const auto layers = static_cast<float>(c.run->run->config.n_layer),
-               heads = static_cast<float>(c.run->run->config.n_head);
+    const auto layers = static_cast<float>(c.config().n_layer), heads = static_cast<float>(c.config().n_head);
     const float all = 2 * names_above(c) + (width - names_left(c)) / heads * layers;
     if (c.options[kHeadsZoom] > 1) return {c.font_size, all};
     return {c.font_size, all, all};
@@ -318,7 +310,9 @@ class Maps final : public Box {
       const viz::Rect rect = tiles_.rect_of(layer, head);
       if (!rect.overlaps(tiles_.shown())) continue;
       const Thumbnail* own = thumbnail_of(thumbnails_, index);
-      const Thumbnail* t = own ? own : previous_of(c, thumbnails_, index);
+      // While it is pending, the previous run's if its size is the same.
+      const Thumbnail* t = own ? own : thumbnails_.of_head[index].get();
+      if (t && (t->rows != row_count(c) || t->cols != col_count(c))) t = nullptr;
       const int rows = t ? t->rows : 1, cols = t ? t->cols : 1;
       picture.regions.push_back(map_region(tiles_, layer, head, rows, cols));
       if (!t) {

@@ -45,8 +45,7 @@ double sum_of_row(const Pattern& pattern, int row) {
   return sum;
 }
 
-/// "; rows sum to 1", where they do: a query whose keys are all masked has weights of 0, and edits of weights
-/// change the sum.
+/// "; rows sum to 1", unless edits change the sum; of a query whose keys are all masked it is 0.
 std::string sum_words(const ViewContext& c, const Pattern& pattern) {
   constexpr double kTolerance = 1e-3;
   bool all = true, zeros = false;
@@ -56,10 +55,8 @@ std::string sum_words(const ViewContext& c, const Pattern& pattern) {
     all &= sum == 0 || std::abs(sum - 1) < kTolerance;
   }
   const PatternFile* file = c.run->model->patterns.get();
-  return std::string(!all    ? ""
-                     : zeros ? "; rows sum to 1 or 0"
-                             : "; rows sum to 1") +
-         (file ? "; " + file->mask_words() : "");
+  const std::string sums = !all ? "" : zeros ? "; rows sum to 1 or 0" : "; rows sum to 1";
+  return sums + (file ? "; " + file->mask_words() : "");
 }
 
 Words words_of(const ViewContext& c, const Pattern& pattern) {
@@ -72,7 +69,7 @@ Words words_of(const ViewContext& c, const Pattern& pattern) {
     case Cells::values:
       return {"What " + name + " writes from each key",
               std::string("norm of weight × value through W_O") +
-                  (one && is_edited_output(c, layer, head) ? "; before the edit" : ""),
+                  (one && output_factor(c, layer, head) != 1 ? "; before the edit" : ""),
               "norm", "the row's sum"};
     case Cells::rollout:
       return {"Attention rollout through L" + std::to_string(layer), "rollout" + sum_words(c, pattern),
@@ -116,10 +113,9 @@ void add_cell_facts(Facts& facts, const ViewContext& c, const Pattern& pattern, 
   if (c.differs() || !std::isfinite(weight)) return;
   const double part =
       static_cast<double>(weight) / (c.options[kCells] == Cells::values ? sum_of_row(pattern, query) : 1);
-  facts.say((std::isfinite(part) ? percent(part) + " of " + std::string(words.whole) + ", " : "") + "rank " +
-                std::to_string(rank_of(pattern, query, key)) + " of " +
-                std::to_string(pattern.masked.count_of(query)),
-            Fact::Location::tooltip);
+  facts.tip((std::isfinite(part) ? percent(part) + " of " + std::string(words.whole) + ", " : "") + "rank " +
+            std::to_string(rank_of(pattern, query, key)) + " of " +
+            std::to_string(pattern.masked.count_of(query)));
 }
 
 void declare(Content& it) {

@@ -1,7 +1,6 @@
 #include <tuple>
 
 #include "app/views/parts/parts.h"
-#include "viz/charts/curves.h"
 #include "viz/charts/links.h"
 #include "viz/scene/dashes.h"
 
@@ -55,7 +54,7 @@ std::size_t most_heads(const ViewContext& c) {
 
 bool has_head(const ViewContext& c, int number) {
   const auto [layer, head] = head_of_number(number);
-  return layer < c.run->run->config.n_layer && head < c.run->run->config.n_head;
+  return layer < c.config().n_layer && head < c.config().n_head;
 }
 
 /// The heads of the option that the model has, as many as are drawn; else the chosen one.
@@ -93,13 +92,12 @@ std::vector<Source> sources_of(Content& it) {
     const auto pattern = several ? need_of_heads(it, head) : it.need(head);
     const std::string name = several ? name_of_heads(c) : head_name(head.layer, head.head);
     all &= pattern != nullptr;
-    for (const float sign : {1.F, -1.F})
-      if (all && (sign > 0 || c.differs()))
-        sources.push_back({name,
-                           name + (!c.differs() ? ""
-                                   : sign > 0   ? " more"
-                                                : " less"),
-                           color_of(c, sources.size()), static_cast<int>(sources.size()), pattern, sign});
+    const auto add = [&](const char* direction, float sign) {
+      sources.push_back({name, name + direction, color_of(c, sources.size()),
+                         static_cast<int>(sources.size()), pattern, sign});
+    };
+    if (all) add(c.differs() ? " more" : "", 1);
+    if (all && c.differs()) add(" less", -1);
   }
   return all ? sources : std::vector<Source>();
 }
@@ -192,8 +190,7 @@ class Lines final : public Box {
   Lines(const ViewContext& c, const std::vector<Source>& sources, std::vector<viz::Link> links)
       : c_(c), sources_(sources), chart_(chart_of(c, sources, std::move(links))) {}
 
-  /// The note, and lines of some weights. Where all are about equally thin, their shades alone tell the
-  /// weights.
+  /// The note, and lines of some weights. Where all are thin, only their shades tell the weights.
   std::vector<Swatch> words(const ViewContext& c, const std::string& note) const {
     const viz::Color color = sources_.size() == 1 ? sources_.front().color : c.theme->text;
     const auto stroke = [&](double part) {
@@ -242,14 +239,13 @@ class Lines final : public Box {
       std::size_t named = 0;
       for (auto link = links.rbegin(); link != links.rend() && named < kNamed; ++link)
         if (link->series == static_cast<int>(s))
-          words += (named++ > 0      ? ", "
-                    : ref.query >= 0 ? " to key "
-                                     : " from query ") +
+          words += (named++ > 0 ? ", " : "") +
                    (ref.query >= 0 ? token_name(key_tokens(*c.run), link->to)
                                    : token_name(c.run->tokens, link->from)) +
                    " " + viz::number(static_cast<double>(link->weight), 3);
-      if (named == 0) words = " nothing at or above " + plain(c_.options[kThreshold]);
-      facts.say(sources_[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
+      const char* end = ref.query >= 0 ? "to key " : "from query ";
+      words = named > 0 ? end + words : "nothing at or above " + plain(c_.options[kThreshold]);
+      facts.say(sources_[s].name + ": " + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
     }
   }
   std::optional<ViewActions> on(const ViewContext& c, const Spot* at, const Gesture& gesture) const override {
@@ -305,7 +301,7 @@ std::string arcs_problem(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   for (const int number : c.options[kLineHeads])
     if (const auto [layer, head] = head_of_number(number); !has_head(c, number))
       return "there is no head " + head_name(layer, head) + ": the model has " +
@@ -368,7 +364,7 @@ ViewActions toggle_head(const ViewContext& c, int) {
 ViewActions whole_layer(const ViewContext& c, int) {
   if (!c.run) return {};
   std::vector<int> heads;
-  for (int head = 0; head < c.run->run->config.n_head && heads.size() < most_heads(c); ++head)
+  for (int head = 0; head < c.config().n_head && heads.size() < most_heads(c); ++head)
     heads.push_back(head_number(c.selection.layer, head));
   if (heads == c.options[kLineHeads]) heads.clear();
   return {SetOption{&kLineHeads, std::move(heads)}};

@@ -31,7 +31,7 @@ struct Numbers {
 };
 
 Numbers numbers_of(const ViewContext& c, const std::shared_ptr<const MergedHeads>& merged) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   Numbers n;
   n.merged = merged;
   n.heads = config.n_head;
@@ -62,7 +62,7 @@ Numbers numbers_of(const ViewContext& c, const std::shared_ptr<const MergedHeads
 }
 
 std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   const MergedHeads& m = *n.merged;
   const std::string d = grouped(config.n_embd), shape = shape_of(m.before.size());
   const viz::Theme& t = *c.theme;
@@ -84,8 +84,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
 
 const ListRows kRows{kPart, first_row_option("first-part", false, -1), "parts", ListKeys::pages};
 
-/// The parts' own scale: on that of their sum most would be near white. A strong part may exceed it, which
-/// the legend says.
+/// The parts' own scale, since on that of their sum most would be near white. Strong parts may exceed it.
 viz::ColorScale scale_of_parts(const Numbers& n) {
   constexpr double kStrong = 0.03;  // fraction of the values beyond the scale
   std::vector<float> values = n.merged->of.results;
@@ -95,47 +94,46 @@ viz::ColorScale scale_of_parts(const Numbers& n) {
 
 /// In files the sum and the residual stream before and after are rows, too.
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
-  auto made = std::make_unique<List>(c, kRows, n.count);
-  List& list = *made;
-  list.refers_to = [&](int row) { return row < n.heads ? Ref{c.selection.layer, row} : Ref(); };
+  auto list = std::make_unique<List>(c, kRows, n.count);
+  list->refers_to = [&](int row) { return row < n.heads ? Ref{c.selection.layer, row} : Ref(); };
   const auto label = [&](int row) {
     return row < n.heads ? head_title(c, c.selection.layer, row) : n.names[row];
   };
-  list.text("part", 9, label, {.file = "part"}).file_cell = [&n](int row) { return n.names[row]; };
+  list->text("part", 9, label, {.file = "part"}).file_cell = [&n](int row) { return n.names[row]; };
   const auto is_no_head = [&n](int row) { return row >= n.heads; };
   ListColumn& z =
-      list.strip(delta(c) + std::string("z"), 5, kOwnZ, n.z,
-                 {.file = "z", .heading = c.theme->value, .most = 12 * c.font_size, .blank = is_no_head});
+      list->strip(delta(c) + std::string("z"), 5, kOwnZ, n.z,
+                  {.file = "z", .heading = c.theme->value, .most = 12 * c.font_size, .blank = is_no_head});
   z.scale = strip_scale(n.merged->of.z), z.scale_title = "z";
-  ListColumn& part = list.strip(delta(c) + std::string("z × c_proj"), 7, kOwnPart, n.parts,
-                                {.file = "", .heading = c.theme->text, .most = 80 * c.font_size});
+  ListColumn& part = list->strip(delta(c) + std::string("z × c_proj"), 7, kOwnPart, n.parts,
+                                 {.file = "", .heading = c.theme->text, .most = 80 * c.font_size});
   part.scale = scale_of_parts(n), part.scale_title = "parts";
-  const int vectors = list.last();
+  const int vectors = list->last();
   // Bars of one scale: a part's component along the sum is as long as its norm at most.
   const std::span<const float> parts = std::span(n.norms).first(static_cast<std::size_t>(n.count)),
                                along = std::span(n.along).first(static_cast<std::size_t>(n.count));
   const auto low = std::min(0.0, static_cast<double>(std::ranges::min(along))),
              high = static_cast<double>(std::ranges::max(parts));
   const bool differs = c.differs();
-  list.bar(
+  list->bar(
       differs ? "norm of Δ" : "norm", 8, n.norms,
       {.file = differs ? "norm of the difference" : "norm", .low = low, .high = high, .is_signed = false});
-  const int norms = list.last();
-  list.bar("along the sum", 6, n.along,
-           {.file = "along the sum", .low = low, .high = high, .is_signed = true, .blank = [&n](int row) {
-              return row > n.count;
-            }});
-  viz::FixedCell sum = list.strip_cell(vectors, kSum, "sum", n.sum());
+  const int norms = list->last();
+  list->bar("along the sum", 6, n.along,
+            {.file = "along the sum", .low = low, .high = high, .is_signed = true, .blank = [&n](int row) {
+               return row > n.count;
+             }});
+  viz::FixedCell sum = list->strip_cell(vectors, kSum, "sum", n.sum());
   sum.scale = strip_scale(n.sum());
   // Its norm stands under the components, which add up to it, and not under the norms, which do not.
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
-  list.table.footer = {{list.sum_cell(0, n.z.size()), sum, list.cell(norms + 1, norm)}};
-  list.rank_by(n.norms);
-  if (c.options[kLargestFirst]) list.order_by(n.norms);
-  list.table.marked = list.kept = c.selection.head;
-  list.least_rows = 5;
-  list.table.vector_role = kComponent;
-  return made;
+  list->table.footer = {{list->sum_cell(0, n.z.size()), sum, list->cell(norms + 1, norm)}};
+  list->rank_by(n.norms);
+  if (c.options[kLargestFirst]) list->order_by(n.norms);
+  list->table.marked = list->kept = c.selection.head;
+  list->least_rows = 5;
+  list->table.vector_role = kComponent;
+  return list;
 }
 
 void declare(Content& it) {
@@ -149,14 +147,14 @@ void declare(Content& it) {
   it.subtitle = "layer " + std::to_string(c.selection.layer);
   auto strips = std::make_unique<Strips>(kStrip, strips_of(c, n));
   strips->refers_to = [&](const NamedStrip& strip, int component) {
-    return strip.id == kZ ? Ref{c.selection.layer, component / c.run->run->config.d_head()} : Ref();
+    return strip.id == kZ ? Ref{c.selection.layer, component / c.config().d_head()} : Ref();
   };
   auto list = list_of(c, n);
   std::vector<Swatch> scales = list->scales();
   scales.push_back({.words = "sum", .scale = strip_scale(n.sum())});
-  it.keys = arrows({0, 1});
+  it.on = arrows({0, 1});
   it.table = [&c, &n, &list = *list] {
-    Table result = list.exported(static_cast<int>(n.names.size()));
+    Table result = list.exported("", static_cast<int>(n.names.size()));
     result.about("layer", c.selection.layer);
     add_query_facts(result, c);
     return result;
@@ -173,7 +171,7 @@ View view() {
   view.options = {&kLargestFirst, &kRows.first};
   view.caption.head = true;
   view.landmarks = {{"head", kPart, [](const ViewContext& c) { return c.selection.head; }},
-                    {"residual stream", kStrip, kAfter}};
+                    {"residual stream", kStrip, always<kAfter>}};
   return view;
 }
 

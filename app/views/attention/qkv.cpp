@@ -12,7 +12,7 @@ enum Role { kInput, kProduct, kHeads, kOwn };  // of strips: Region::id: a Row
 enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead, kEnd };
 
 std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& input) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   const auto d = static_cast<std::size_t>(config.n_embd), d_head = static_cast<std::size_t>(config.d_head());
   const int heads = config.n_head, head = c.selection.head;
   const std::string in_heads = shape_in_heads(config);
@@ -62,7 +62,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
 
 /// The head that a component of q, k or v belongs to; -1: none.
 int head_of(const ViewContext& c, int row, int component) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   if (row >= kQueryHead) return c.selection.head;
   if (row >= kQuery) return component / config.d_head();
   return row == kOutput ? component % config.n_embd / config.d_head() : -1;
@@ -86,7 +86,7 @@ BoxPtr leads() {
   constexpr float kHeight = 1.4F;  // ems
   return custom({}, {kHeight, kHeight, kHeight}, [](Picture& picture, const ViewContext& c, viz::Rect area) {
     area = strips_in(c, area);
-    const float part = area.w / static_cast<float>(c.run->run->config.n_head),
+    const float part = area.w / static_cast<float>(c.config().n_head),
                 x = area.x + static_cast<float>(c.selection.head) * part;
     area.y -= 4 * style_of(c).unit(), area.h += 4 * style_of(c).unit();  // from under the strip
     picture.scene.add(viz::Segments{
@@ -115,11 +115,11 @@ void declare(Content& it) {
     };
     box->component_facts = [&c](Facts& facts, const NamedStrip& strip, int component) {
       if (strip.id >= kQueryHead || head_of(c, strip.id, component) < 0) return;
-      facts.say("component " + std::to_string(component % c.run->run->config.d_head()));
+      facts.say("component " + std::to_string(component % c.config().d_head()));
     };
     return box;
   };
-  it.keys = arrows({0, 1});
+  it.on = arrows({0, 1});
   it.body = rows(boxes(may_be_left_out(part(kInput, kResidual, kOutput), "the input", 1),
                        may_be_left_out(part(kProduct, kOutput, kQuery), "the product", 2),
                        part(kHeads, kQuery, kQueryHead),
@@ -132,7 +132,9 @@ View view() {
       make_view("qkv", "Q, K, V", declare,
                 "how a token gets its query, key and value: ln_1, one matrix product, split into heads");
   view.caption.head = true;
-  view.landmarks = {{"query", kOwn, kQueryHead}, {"key", kOwn, kKeyHead}, {"value", kOwn, kValueHead}};
+  view.landmarks = {{"query", kOwn, always<kQueryHead>},
+                    {"key", kOwn, always<kKeyHead>},
+                    {"value", kOwn, always<kValueHead>}};
   return view;
 }
 

@@ -1,6 +1,5 @@
 #include "app/run/analyses/token_pass.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/attention/query_rows.h"
 #include "app/views/attention/score_breakdown.h"
 #include "app/views/parts/parts.h"
 
@@ -96,10 +95,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
   const Shown shown = c.options[kShownOfKeys];
   const bool differs = c.differs();
-  auto made = std::make_unique<List>(c, kRows, n.keys);
-  List& list = *made;
-  list.refers_to = [](int key) { return Ref{.key = key}; };
-  list.row_facts = [&c, &n](Facts& facts, int key) {
+  auto list = std::make_unique<List>(c, kRows, n.keys);
+  list->refers_to = [](int key) { return Ref{.key = key}; };
+  list->row_facts = [&c, &n](Facts& facts, int key) {
     if (c.differs() && std::isnan(n.at(Stage::pattern, key))) facts.say(no_counterpart_words(c));
     if (!c.differs() && n.answer->masked(n.query, key)) facts.say("masked: " + why_masked(n.query, key));
   };
@@ -108,42 +106,42 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
                          const char* file) -> ListColumn& {
     ListLook look{.heading = color, .hidden = differs || !is_shown};
     if (!look.hidden) look.file = file;
-    ListColumn& column = list.strip(heading, importance, static_cast<int>(which), vectors, look);
+    ListColumn& column = list->strip(heading, importance, static_cast<int>(which), vectors, look);
     column.scale_title = scale;
     return column;
   };
   const bool values = shown == Shown::values;
   const auto weights = n.of(Stage::pattern).first(n.k.size());
-  list.number("", 7, [](int key) { return key; },
-              {.file = key_column("key"), .color = theme.text_muted, .digits = 0});
-  list.text("token", 9, c.run->tokens.labels, {.file = note_column("token"), .heading = theme.key});
+  list->number("", 7, [](int key) { return key; },
+               {.file = key_column("key"), .color = theme.text_muted, .digits = 0});
+  list->text("token", 9, c.run->tokens.labels, {.file = note_column("token"), .heading = theme.key});
   strip("key k", 2, Vector::key, theme.key, "q, k", n.k, shown != Shown::breakdown, "k");
   strip("q × k", 7, Vector::product, theme.query, "q × k", n.products, shown == Shown::products, "q*k");
-  list.bar("score q·k", 6, n.of(Stage::scores), {.file = "score", .is_signed = true, .differs = true});
-  list.bar("× " + scale_factor(c.run->run->config, c.selection.layer), 3, n.of(Stage::scaled),
-           {.file = "scaled", .is_signed = true, .differs = true});
-  list.bar("masked", 1, n.of(Stage::masked), {.file = "masked", .is_signed = true, .differs = true});
-  list.bar("weight", 8, n.of(Stage::pattern),
-           {.file = "weight",
-            .digits = 4,
-            .scientific = 0.001,
-            .rounds = !differs,
-            .axis = !differs,
-            .differs = true});
+  list->bar("score q·k", 6, n.of(Stage::scores), {.file = "score", .is_signed = true, .differs = true});
+  list->bar("× " + scale_factor(c.config(), c.selection.layer), 3, n.of(Stage::scaled),
+            {.file = "scaled", .is_signed = true, .differs = true});
+  list->bar("masked", 1, n.of(Stage::masked), {.file = "masked", .is_signed = true, .differs = true});
+  list->bar("weight", 8, n.of(Stage::pattern),
+            {.file = "weight",
+             .digits = 4,
+             .scientific = 0.001,
+             .rounds = !differs,
+             .axis = !differs,
+             .differs = true});
   strip("value v", 4, Vector::value, theme.value, "v", n.v, values, "v");
   strip("weight × v", 5, Vector::weighted_value, theme.value, "weight × v, z", n.v, values, "weight*v")
       .factors.assign(weights.begin(), weights.end());
-  if (!differs && shown != Shown::breakdown) add_fixed_rows(list, c, n);
-  arrange_keys(list, c, weights);
-  if (shown != Shown::breakdown) list.least_rows = 5;
-  list.table.vector_role = kComponent;
-  return made;
+  if (!differs && shown != Shown::breakdown) add_fixed_rows(*list, c, n);
+  arrange_keys(*list, c, weights);
+  if (shown != Shown::breakdown) list->least_rows = 5;
+  list->table.vector_role = kComponent;
+  return list;
 }
 
 /// Numbers of all keys, vectors of those that the query sees.
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
-  Table result = list.exported(c.differs() ? -1 : n.answer->values.length);
-  result.ranked_by = difference_column_prefix(c) + "weight";
+  Table result =
+      list.exported(difference_column_prefix(c) + "weight", c.differs() ? -1 : n.answer->values.length);
   add_head_facts(result, c);
   add_query_facts(result, c);
   if (!c.differs()) result.fact("sum of weights", n.weight_sum);
@@ -185,14 +183,13 @@ View view() {
   view.part = Part::weight;
   view.options = {&kRows.first, &kStrongestFirst, &kShownOfKeys};
   view.caption.head = true;
-  view.landmarks = {
-      {"key", kKey, attended_key},
-      {.name = "weighted values", .role = kComponent, .row = static_cast<int>(Vector::weighted_value)},
-      {.name = "products", .role = kComponent, .row = static_cast<int>(Vector::product)},
-      {.name = "sum", .role = kComponent, .row = static_cast<int>(Vector::z)},
-      {"terms", kTerm},
-      {"steps", kStep},
-      {"score", kStep, 0}};
+  view.landmarks = {{"key", kKey, attended_key},
+                    {.name = "weighted values", .role = kComponent, .row = always<Vector::weighted_value>},
+                    {.name = "products", .role = kComponent, .row = always<Vector::product>},
+                    {.name = "sum", .role = kComponent, .row = always<Vector::z>},
+                    {"terms", kTerm},
+                    {"steps", kStep},
+                    {"score", kStep, always<0>}};
   return view;
 }
 

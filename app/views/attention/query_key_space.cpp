@@ -1,6 +1,5 @@
 #include "app/run/analyses/geometry.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/curves.h"
 #include "viz/charts/scatter.h"
 #include "viz/scene/path3d.h"
 
@@ -167,7 +166,7 @@ void declare(Content& it) {
   places.frame = [&shown, layout](viz::Scene& scene, const ViewContext& now, const Picture&, const Ref& ref) {
     const viz::Point place = layout->places[static_cast<std::size_t>(shown.mark(ref))];
     const float r = 2.5F * style_of(now).unit();
-    scene.add(viz::StrokeRect{{place.x - r, place.y - r, 2 * r, 2 * r}, now.theme->text, 1.5F, r});
+    scene.add(viz::StrokeRect{viz::Rect::around(place, r), now.theme->text, 1.5F, r});
   };
   places.place = [&chart = chart, layout](const ViewContext& now, viz::Rect area) {
     *layout = viz::lay_out_scatter(chart, area, style_of(now));

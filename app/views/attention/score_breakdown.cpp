@@ -3,7 +3,6 @@
 #include <ranges>
 
 #include "app/counted.h"
-#include "app/views/attention/query_rows.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app::score_breakdown {
@@ -28,8 +27,7 @@ ScoreTerms terms_of(const PromptRun& of, const Selection& selection, int query, 
   return terms;
 }
 
-/// The strongest key, on the difference side the one with the largest difference; without any, the strongest
-/// that has a counterpart.
+/// The strongest key, on the difference side the one with a counterpart whose weight differs most.
 int default_key(const QueryRows& rows) {
   const std::vector<float>& weights = rows.now->weights;
   const auto rank = [&](int key) {
@@ -124,7 +122,7 @@ std::vector<Step> pair_steps(const ViewContext& c, const Breakdown& n) {
       "sum of the positive products of q and k, minus that of the negative ones");
   add(kCosine, score + " / (" + written(t.q_norm) + " × " + written(t.k_norm) + ")",
       "the score divided by the lengths of q and k; the weight is computed without it");
-  add(kScaled, score + " × " + scale_factor(c.run->run->config, t.layer));
+  add(kScaled, score + " × " + scale_factor(c.config(), t.layer));
   if (t.edited())
     add(kMasked, "by an edit");
   else
@@ -238,7 +236,7 @@ BoxPtr box_of(Content& it, const Breakdown& n, int strip_role, int step_role) {
     const bool has_meaning = !step.meaning.empty();
     facts.say(step.name + ": " + step.computation,
               has_meaning ? Fact::Location::status : Fact::Location::both);
-    if (has_meaning) facts.say(step.name + ": " + step.meaning, Fact::Location::tooltip);
+    if (has_meaning) facts.tip(step.name + ": " + step.meaning);
     if (!std::isnan(step.value)) facts.number("result", step.value);
   };
   return beside(boxes(may_be_left_out(std::make_unique<Strips>(strip_role, std::move(strips)), "the vectors"),

@@ -46,8 +46,7 @@ std::optional<Breakdown> breakdown_of(Content& content);
 /// The components; facts are each number from the score to the weight that is not missing on one side.
 Table table_of(const ViewContext& context, const Breakdown& breakdown);
 
-/// q, k and their products as strips of one role, and the steps as a list of another. The content keeps the
-/// breakdown.
+/// q, k and their products as strips, and the steps as a list. The content keeps the breakdown.
 BoxPtr box_of(Content& content, const Breakdown& breakdown, int strip_role, int step_role);
 
 }  // namespace headscope::app::score_breakdown

@@ -109,8 +109,7 @@ std::optional<Numbers> numbers_of(Content& it) {
   return n;
 }
 
-/// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "ln_1 bias", "W_Q bias" (or of W_K),
-/// "edits".
+/// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "ln_1 bias", "W_Q bias", "edits".
 std::string name_of(const ScoreSource& source, bool of_key) {
   if (source.kind == Kind::head) return head_name(source.layer, source.head);
   const char* names[]{"token embedding",
@@ -230,7 +229,7 @@ void add_product(Facts& facts, const ViewContext& c, const Numbers& n, const Ref
     facts.say(viz::fixed_number(100 * value / of.sum(), 1) + " % of the sum");
   if (of_key == kAll) return;
   if (const Kind kind = of.sources[of_key].kind; kind == Kind::norm_bias || kind == Kind::own_bias)
-    facts.say("the same for every key: no effect on the weight", Fact::Location::tooltip);
+    facts.tip("the same for every key: no effect on the weight");
 }
 
 /// A row for each pair, or for each part on one side with all of the other.
@@ -255,7 +254,7 @@ Table table(const ViewContext& c, const Numbers& n) {
   add_head_facts(result, c);
   add_query_facts(result, c);
   add_token_facts(result, c.run->tokens, "key", n.terms.key);
-  result.about("scale", c.run->run->config.attention_scale(n.terms.layer));
+  result.about("scale", c.config().attention_scale(n.terms.layer));
   result.fact(value, of.score);
   result.fact("sum", of.sum());
   result.fact("rounding error", of.rounding_error());
@@ -276,7 +275,7 @@ void declare(Content& it) {
              token_name(c.run->tokens, n.terms.key);
   it.subtitle = head_title(c, n.terms.layer, n.terms.head) + (c.selection.key < 0 ? "; strongest key" : "");
   if (!c.differs()) it.subtitle += "; score " + viz::fixed_number(n.of->score, 4);
-  it.keys = arrows({1, 0});
+  it.on = arrows({1, 0});
   it.table = [&] { return table(c, n); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     if (ref.other >= 0) add_product(facts, c, n, ref);

@@ -40,7 +40,7 @@ std::string stage_note(const ViewContext& c, Stage stage) {
     case Stage::scores:
       return "q·k";
     case Stage::scaled:
-      return "× " + scale_factor(c.run->run->config, c.selection.layer);
+      return "× " + scale_factor(c.config(), c.selection.layer);
     case Stage::masked:
       return edited(model::Site::attn_scores) ? "as edited" : "later keys −∞";
     case Stage::pattern:
@@ -152,7 +152,7 @@ Table table(const ViewContext& c, const Numbers& n) {
 void add_cell_facts(Facts& facts, const ViewContext& c, const Numbers& n, int query, int key) {
   for (const Stage stage : kAllStages)
     facts.number(kNames[static_cast<std::size_t>(stage)].file, n.at(stage, query, key));
-  if (n.stages->masked(query, key)) facts.say(masked_words(c, query, key), Fact::Location::tooltip);
+  if (n.stages->masked(query, key)) facts.tip(masked_words(c, query, key));
 }
 
 void declare(Content& it) {
@@ -164,10 +164,9 @@ void declare(Content& it) {
   const auto shown = static_cast<std::size_t>(std::max(1L, std::lround(stage)) - 1);
   it.title =
       (stage >= 1 ? kNames[shown].title + std::string(", ") : "From scores to weights, ") + name_of_heads(c);
-  it.subtitle = c.differs() ? ""
-                : stage >= 1
-                    ? stage_note(c, kAllStages[shown])
-                    : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)";
+  it.subtitle = c.differs()  ? ""
+                : stage >= 1 ? stage_note(c, kAllStages[shown])
+                             : "softmax(q·k × " + scale_factor(c.config(), c.selection.layer) + " + mask)";
   it.table = [&] { return table(c, n); };
 
   std::vector<AttentionMap> all;
@@ -188,8 +187,7 @@ View view() {
   view.options = {&kScoreStage, &kOfHeads, &kValueScale, &kValueMax,  &kWithoutKey0,
                   &kDragAction, &kShape,   &kZoom,       &kRows.first};
   view.shown_heads = name_of_heads;
-  view.landmarks = {{"masked", kCell, static_cast<int>(Stage::masked)},
-                    {"pattern", kCell, static_cast<int>(Stage::pattern)}};
+  view.landmarks = {{"masked", kCell, always<Stage::masked>}, {"pattern", kCell, always<Stage::pattern>}};
   return view;
 }
 

@@ -104,36 +104,35 @@ std::unique_ptr<List> list_of(const ViewContext& c, const FoundWeights& found) {
     return ListLook{.file = key_column(name), .color = c.theme->text_muted, .digits = 0};
   };
   const char* quantity = is_for_shapes(c.options) ? "share" : "weight";
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(found.best.size()));
-  List& list = *made;
-  list.text("head", 8, [&](int row) { return head_title(c, found.best[row].layer, found.best[row].head); });
-  list.bar(quantity, 9, of(&FoundWeight::weight),
-           {.file = quantity, .digits = 4, .low = 0, .high = 1, .axis = true, .most = 9 * c.font_size});
-  if (uses_list(c)) list.number("prompt", 6, of(&FoundWeight::prompt), place("prompt"));
-  list.file(key_column("layer"), of(&FoundWeight::layer));
-  list.file(key_column("head"), of(&FoundWeight::head));
-  list.number("", 3, of(&FoundWeight::query), place("query"));
-  list.text("query", 7, [&](int row) { return found.excerpts[row].labels.back(); },
-            {.file = note_column("query token"), .heading = c.theme->query});
-  list.number("", 2, of(&FoundWeight::key), place("key"));
-  list.text("key", 5, [&](int row) { return found.excerpts[row].key; },
-            {.file = note_column("key token"), .heading = c.theme->key});
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(found.best.size()));
+  list->text("head", 8, [&](int row) { return head_title(c, found.best[row].layer, found.best[row].head); });
+  list->bar(quantity, 9, of(&FoundWeight::weight),
+            {.file = quantity, .digits = 4, .low = 0, .high = 1, .axis = true, .most = 9 * c.font_size});
+  if (uses_list(c)) list->number("prompt", 6, of(&FoundWeight::prompt), place("prompt"));
+  list->file(key_column("layer"), of(&FoundWeight::layer));
+  list->file(key_column("head"), of(&FoundWeight::head));
+  list->number("", 3, of(&FoundWeight::query), place("query"));
+  list->text("query", 7, [&](int row) { return found.excerpts[row].labels.back(); },
+             {.file = note_column("query token"), .heading = c.theme->query});
+  list->number("", 2, of(&FoundWeight::key), place("key"));
+  list->text("key", 5, [&](int row) { return found.excerpts[row].key; },
+             {.file = note_column("key token"), .heading = c.theme->key});
   if (!c.run->model->patterns) {
-    list.file(note_column("query id"), of(&FoundWeight::query_id));
-    list.file(note_column("key id"), of(&FoundWeight::key_id));
+    list->file(note_column("query id"), of(&FoundWeight::query_id));
+    list->file(note_column("key id"), of(&FoundWeight::key_id));
   }
-  list.text("context", 4, [&found](int row) { return found.excerpts[row].text(); },
-            {.file = note_column("context"),
-             .color = c.theme->text_muted,
-             .least = 9 * c.font_size,
-             .most = 34 * c.font_size})
+  list->text("context", 4, [&found](int row) { return found.excerpts[row].text(); },
+             {.file = note_column("context"),
+              .color = c.theme->text_muted,
+              .least = 9 * c.font_size,
+              .most = 34 * c.font_size})
       .cut_at_start = true;  // the query is its last token
-  list.mark([&](int row) {
+  list->mark([&](int row) {
     const FoundWeight& one = found.best[row];
     return c.selection == Selection{one.layer, one.head, one.query, one.key} &&
            is_shown_prompt(c, one.prompt);
   });
-  return made;
+  return list;
 }
 
 /// Shows the place of a match without altering the search: the place shares the searched tokens with the
@@ -172,8 +171,7 @@ void declare(Content& it) {
     add_place_of_list(facts, c, one.prompt, "Go to this cell", go_to(c, found, row));
   };
   it.table = [&c, &found, &rows = *list] {
-    Table result = rows.exported();
-    result.ranked_by = is_for_shapes(c.options) ? "share" : "weight";
+    Table result = rows.exported(is_for_shapes(c.options) ? "share" : "weight");
     result.fact("found", found.count);
     return result;
   };

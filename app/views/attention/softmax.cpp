@@ -1,5 +1,4 @@
 #include "app/run/analyses/vectors.h"
-#include "app/views/attention/query_rows.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app::softmax {
@@ -53,7 +52,7 @@ void set_scores(Numbers& n, std::vector<float> scores, double factor) {
 Numbers numbers_of_row(const ViewContext& c, const SoftmaxRow& row) {
   Numbers n;
   const double factor = c.options[kScale];
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   n.title = "Softmax of " + head_title(c, c.selection.layer, c.selection.head) + ", query " +
             token_name(c.run->tokens, c.selection.query);
   // Edited scores, before they are scaled.
@@ -108,10 +107,8 @@ const ListRows kRows{kRow, first_row_option("first-score", true, -1), "keys", Li
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const bool row = is_row(c), differs = c.differs();
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.scores.size()));
-  List& list = *made;
-  // Both on one axis, so that a spike stands out from the others. Differences have their own axes, because
-  // spikes would hide the rest.
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.scores.size()));
+  // Both on one axis, so that a spike stands out; of differences it would hide the rest, so they have two.
   ListLook weight{.file = "weight",
                   .digits = 4,
                   .scientific = 0.001,
@@ -123,22 +120,22 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     weight.high =
         viz::round_limit(double{std::max(std::ranges::max(n.weights), std::ranges::max(n.unscaled))});
   if (row) {
-    list.refers_to = [](int key) { return Ref{.key = key}; };
-    list.text("key", 9, n.names, {.heading = c.theme->key});
-    list.file(key_column("key"), [](int key) { return key; });
-    list.file(note_column("key token"), c.run->tokens.labels);
+    list->refers_to = [](int key) { return Ref{.key = key}; };
+    list->text("key", 9, n.names, {.heading = c.theme->key});
+    list->file(key_column("key"), [](int key) { return key; });
+    list->file(note_column("key token"), c.run->tokens.labels);
   } else {
-    list.text("score of", 9, n.names, {.file = "scores"});
+    list->text("score of", 9, n.names, {.file = "scores"});
   }
-  list.bar("score", 6, n.scores, {.file = "score", .is_signed = true, .differs = true});
-  list.bar("× " + viz::number(n.scale, 3), 5, n.scaled,
-           {.file = "scaled", .is_signed = true, .hidden = n.scale == 1, .differs = true});
-  list.bar("weight", 8, n.weights, weight);
-  if (!row) return made;
-  arrange_keys(list, c, n.weights);
+  list->bar("score", 6, n.scores, {.file = "score", .is_signed = true, .differs = true});
+  list->bar("× " + viz::number(n.scale, 3), 5, n.scaled,
+            {.file = "scaled", .is_signed = true, .hidden = n.scale == 1, .differs = true});
+  list->bar("weight", 8, n.weights, weight);
+  if (!row) return list;
+  arrange_keys(*list, c, n.weights);
   weight.file = "unscaled";
-  list.bar("unscaled", 7, n.unscaled, weight);
-  return made;
+  list->bar("unscaled", 7, n.unscaled, weight);
+  return list;
 }
 
 std::string summary(const ViewContext& c, const Numbers& n) {
@@ -157,8 +154,7 @@ std::string summary(const ViewContext& c, const Numbers& n) {
 
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
   const std::string prefix = difference_column_prefix(c);
-  Table result = list.exported();
-  result.ranked_by = prefix + "weight";
+  Table result = list.exported(prefix + "weight");
   if (is_row(c)) {
     add_head_facts(result, c);
     add_query_facts(result, c);

@@ -147,10 +147,8 @@ void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std
   const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
   const float width = 6 * c.font_size;  // fixed, because the texts arrive one after the other
   list.file(note_column(file + "id"), unless_missing([pushed](int row) { return pushed(row)->id; }));
-  list.text(place > 0 ? ""
-            : up      ? "pushes up"
-                      : "pushes down",
-            (up ? 8 : 7) - 3 * static_cast<int>(place), label,
+  const char* heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
+  list.text(heading, (up ? 8 : 7) - 3 * static_cast<int>(place), label,
             {.file = note_column(file + "token"), .least = width, .most = width})
       .detail = [push](int row) { return push(row) ? with_sign(double{*push(row)}, 2) : ""; };
   list.file(note_column(file + "push"), push);
@@ -161,33 +159,31 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto value = [&n](Vector vector) {
     return [&n, vector](int row) { return n.vectors[vector][n.order[row]]; };
   };
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.order.size()));
-  List& list = *made;
-  list.least_width = 30, list.least_rows = 8;
-  list.refers_to = [&c, &n](int row) { return Ref{.layer = c.selection.layer, .neuron = n.order[row]}; };
-  list.file(note_column("rank"), [](int row) { return row + 1; });
-  list.number("neuron", 10, n.order, {.file = key_column("neuron"), .digits = 0, .tip = false});
-  list.number(prefix + "before", 6, value(kBefore), {.file = file_prefix + "before"});
-  list.bar(prefix + "after", 9, value(kAfter),
-           {.file = file_prefix + "after", .axis = true, .most = 14 * c.font_size, .is_signed = true});
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.order.size()));
+  list->least_width = 30, list->least_rows = 8;
+  list->refers_to = [&c, &n](int row) { return Ref{.layer = c.selection.layer, .neuron = n.order[row]}; };
+  list->file(note_column("rank"), [](int row) { return row + 1; });
+  list->number("neuron", 10, n.order, {.file = key_column("neuron"), .digits = 0, .tip = false});
+  list->number(prefix + "before", 6, value(kBefore), {.file = file_prefix + "before"});
+  list->bar(prefix + "after", 9, value(kAfter),
+            {.file = file_prefix + "after", .axis = true, .most = 14 * c.font_size, .is_signed = true});
   const auto adds = [&n](int row) {
     const LogitEffect& of = n.effects[row];
     return of.tokens ? std::abs(static_cast<double>(of.times)) * static_cast<double>(of.tokens->norm) : 0;
   };
   const float width = 3.6F * c.font_size;
-  list.number("adds", 1, adds, {.least = width, .most = width, .blank = [&n](int row) {
-                                  return n.effects[row].tokens == nullptr;
-                                }});
+  list->number("adds", 1, adds, {.least = width, .most = width, .blank = [&n](int row) {
+                                   return n.effects[row].tokens == nullptr;
+                                 }});
   for (const bool up : {true, false})
-    for (std::size_t place = 0; place < kTokens; ++place) add_pushed(list, c, n, up, place);
-  if (c.side == Side::difference) list.table.row_names = "neurons that differ most";
-  return made;
+    for (std::size_t place = 0; place < kTokens; ++place) add_pushed(*list, c, n, up, place);
+  if (c.side == Side::difference) list->table.row_names = "neurons that differ most";
+  return list;
 }
 
 /// A row for each listed neuron, the strongest first.
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
-  Table result = list.exported();
-  result.ranked_by = difference_column_prefix(c) + "after";
+  Table result = list.exported(difference_column_prefix(c) + "after");
   result.about("layer", c.selection.layer);
   add_query_facts(result, c);
   result.fact("norm of all neurons before", norm_of(n.vectors[kBefore]));
@@ -206,14 +202,14 @@ void add_pushes(Facts& facts, const ViewContext& c, const LogitEffect& of) {
       words += (words.empty() ? "“" : ", “") + label + "” " + with_sign(of.push(token), 2);
       copied += label + "\t" + plain(static_cast<float>(of.push(token))) + "\n";
     }
-    if (of.tokens) facts.say((up ? "pushes up " : "pushes down ") + words, Fact::Location::tooltip);
+    if (of.tokens) facts.tip((up ? "pushes up " : "pushes down ") + words);
   }
   facts.copy("its tokens and pushes", copied);
 }
 
 std::unique_ptr<Strips> strips_of(const ViewContext& c, const Numbers& n) {
   using model::Site;
-  const std::string f = activation_name(c.run->run->config);
+  const std::string f = activation_name(c.config());
   const std::array<std::pair<std::string, Site>, kVectors> vectors{
       {{"ln_2, normalized", Site::ln2_normalized},
        {"before " + f, Site::mlp_pre},
@@ -259,7 +255,7 @@ BoxPtr curve_of(const ViewContext& c, const Numbers& n, const viz::FunctionPlot&
     if (region == picture.regions.end() || ref.neuron < 0) return;
     const viz::Point at = viz::place_in_plot(plot, region->rect, point_of(n, ref.neuron));
     const float r = viz::plot_dot_radius(style_of(now));
-    scene.add(viz::StrokeRect{{at.x - r, at.y - r, 2 * r, 2 * r}, now.theme->text, 2, r});
+    scene.add(viz::StrokeRect{viz::Rect::around(at, r), now.theme->text, 2, r});
   };
   return custom(
       {12, 16, 28},
@@ -282,10 +278,10 @@ void declare(Content& it) {
     it.message = kComputing;
     return;
   }
-  Numbers made = numbers_of(block, std::min(c.options[kNeurons], c.run->run->config.n_inner));
+  Numbers made = numbers_of(block, std::min(c.options[kNeurons], c.config().n_inner));
   for (const int neuron : made.order) made.effects.push_back(logit_effect_of(it, made, neuron));
   const Numbers& n = it.keep(std::move(made));
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   const bool is_difference = c.side == Side::difference;
   it.title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
              token_name(c.run->tokens, c.selection.query);

@@ -1,9 +1,7 @@
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
-#include "app/views/parts/curve_box.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
-#include "viz/charts/curves.h"
 
 namespace headscope::app::pass {
 
@@ -62,7 +60,7 @@ std::string layers_name(int first, int last) {
 }
 
 std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   const int layer = c.selection.layer, last = config.n_layer - 1,
             known = static_cast<int>(pass.blocks.size());
   static const BlockPass kUnknown{};  // its vectors are empty
@@ -228,7 +226,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
       };
   list->text("vector", 5, [line](int row) { return line(row).vector; }, {.color = muted});
   const auto shape = [&c, line](int row) {
-    const model::Config& config = c.run->run->config;
+    const model::Config& config = c.config();
     return grouped(c.run->run->length()) + " × " +
            grouped(line(row).step == kUnembedding ? config.vocab_size : config.n_embd);
   };
@@ -264,7 +262,7 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, std::string title, BlockNumb
     add_curve(chart, it, of_mlp ? "MLP" : "attention", color_of(of_mlp), std::move(values));
   }
   if (attention == &BlockPass::attn_norm) chart.id = kAdded;
-  chart.count = it.c.run->run->config.n_layer;
+  chart.count = it.c.config().n_layer;
   chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
   chart.low = cosine ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
   chart.high = cosine ? 1 : viz::round_limit(high);
@@ -319,7 +317,7 @@ void add_step_facts(Facts& facts, const ViewContext& c, const Line& line) {
   facts.say(line.name.empty() ? line.vector : line.name);
   facts.say(line.words);
   if (MenuLine choice = choice_of(line); !choice.label.empty()) {
-    facts.say("click: " + choice.label, Fact::Location::tooltip);
+    facts.tip("click: " + choice.label);
     facts.commands.push_back(std::move(choice));
   }
   if (line.step == kAttention || line.step == kMlp)
@@ -333,7 +331,7 @@ Table table(const ViewContext& c, const TokenPass& pass) {
   Table result{
       key_column("layer"), "vector", is_difference ? "norm of the difference" : "norm",
       is_difference ? "cosine of the differences before and after" : "cosine of the stream before and after"};
-  result.add_components(c.run->run->config.n_embd);
+  result.add_components(c.config().n_embd);
   add_query_facts(result, c);
   add_row(result, std::nullopt, "wte + wpe", pass.embedded_norm, std::nullopt, pass.embedded);
   for (std::size_t i = 0; i < pass.blocks.size(); ++i) {
@@ -381,7 +379,7 @@ void declare(Content& it) {
     if (at.region.role == kChart) add_layer(facts, c, pass, at.hit.col);
     if (at.region.role == kStrip) add_summands(facts, n, n.lines[at.region.id], at.hit.col);
   };
-  it.keys = arrows({1, 0});
+  it.on = arrows({1, 0});
   const std::string value = c.side == Side::difference ? "difference" : "value";
   BoxPtr steps = rows(
       boxes(std::move(list), beside(boxes(legend(n.stream, value), legend(n.normalized, "normalized")))));
@@ -392,7 +390,7 @@ View view() {
   View view = make_view("pass", "Forward pass", declare,
                         "the forward pass of one token: what each step computes, and how far each layer "
                         "moves the residual stream");
-  view.landmarks = {{"norm of what is added", kChart, kAdded}};
+  view.landmarks = {{"norm of what is added", kChart, always<kAdded>}};
   return view;
 }
 

@@ -25,7 +25,7 @@ std::vector<NeuronIndex> neurons_of(Content& it) {
 }
 
 std::string refuse(const ViewContext& c) {
-  return refuse_numbers(c, kNeurons, "neuron", c.run->run->config.n_inner);
+  return refuse_numbers(c, kNeurons, "neuron", c.config().n_inner);
 }
 
 struct Examples {
@@ -109,30 +109,29 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Examples& examples) {
   const auto place = [&](const char* name) {
     return ListLook{.file = key_column(name), .color = c.theme->text_muted, .digits = 0};
   };
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(examples.found->best.size()));
-  List& list = *made;
-  list.number("neuron", 7, of(&FoundActivation::neuron),
-              {.file = key_column("neuron"), .digits = 0, .hidden = examples.neurons.size() < 2});
-  list.bar("activation", 10, of(&FoundActivation::activation),
-           {.file = "activation", .digits = 4, .axis = true, .most = 9 * c.font_size});
-  if (uses_list(c)) list.number("prompt", 4, of(&FoundActivation::prompt), place("prompt"));
-  list.number("position", 3, of(&FoundActivation::position), place("position"));
-  list.text("token", 5, [&](int row) { return label_of(c, examples.of(row).id); },
-            {.file = note_column("token")});  // the context has it, too
-  list.file(note_column("token id"), of(&FoundActivation::id));
-  list.file(note_column("context"), [&examples](int row) {
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(examples.found->best.size()));
+  list->number("neuron", 7, of(&FoundActivation::neuron),
+               {.file = key_column("neuron"), .digits = 0, .hidden = examples.neurons.size() < 2});
+  list->bar("activation", 10, of(&FoundActivation::activation),
+            {.file = "activation", .digits = 4, .axis = true, .most = 9 * c.font_size});
+  if (uses_list(c)) list->number("prompt", 4, of(&FoundActivation::prompt), place("prompt"));
+  list->number("position", 3, of(&FoundActivation::position), place("position"));
+  list->text("token", 5, [&](int row) { return label_of(c, examples.of(row).id); },
+             {.file = note_column("token")});  // the context has it, too
+  list->file(note_column("token id"), of(&FoundActivation::id));
+  list->file(note_column("context"), [&examples](int row) {
     const Excerpt& excerpt = examples.found->excerpts[row];
     return excerpt.text() + (excerpt.continues ? "…" : "");
   });
-  list.text("context", 9, [](int) { return std::string(); },
-            {.least = 16 * c.font_size, .most = 64 * c.font_size})
+  list->text("context", 9, [](int) { return std::string(); },
+             {.least = 16 * c.font_size, .most = 64 * c.font_size})
       .draw = [&examples](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {
     paint_context(scene, now, examples, row, cell);
   };
-  list.mark([&](int row) {
+  list->mark([&](int row) {
     return examples.of(row).position == c.selection.query && is_shown_prompt(c, examples.of(row).prompt);
   });
-  return made;
+  return list;
 }
 
 /// Shows the place of an example. The neurons stay, whichever is the most active there.
@@ -169,8 +168,7 @@ void declare(Content& it) {
     return go_to(now, examples, examples.of(row));
   };
   it.table = [&c, &best, &rows = *list] {
-    Table result = rows.exported();
-    result.ranked_by = "activation";
+    Table result = rows.exported("activation");
     result.fact("found", best.count);
     result.about("layer", c.selection.layer);
     return result;

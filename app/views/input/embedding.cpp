@@ -32,7 +32,7 @@ struct Numbers {
 };
 
 std::vector<float> row_of_wte(const ViewContext& c, int id) {
-  std::vector<float> row(static_cast<std::size_t>(c.run->run->config.n_embd));
+  std::vector<float> row(static_cast<std::size_t>(c.config().n_embd));
   c.run->model->transformer->parameter_rows(0, id, 1, row);
   return row;
 }
@@ -108,7 +108,7 @@ std::string shape(int rows, int cols) {
 /// A row for each vector: the token's, the position's, their sum, and those of the nearest tokens.
 Table table(const ViewContext& c, const Numbers& n) {
   Table result{"vector", note_column("id"), note_column("token"), "cosine", "norm"};
-  result.add_components(c.run->run->config.n_embd);
+  result.add_components(c.config().n_embd);
   add_query_facts(result, c);
   for (std::size_t i = 0; i < kVectors; ++i)
     add_row(result, n.names[i], n.id, c.run->tokens.labels[n.position], std::nullopt, norm_of(n.vectors[i]),
@@ -136,7 +136,7 @@ void declare(Content& it) {
   auto nearest = c.ask(NearestTo{c.chosen_query});
   if (!c.run) return;
   const Numbers& n = it.keep(numbers_of(c, std::move(nearest)));
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   it.title = "Embedding of " + token_name(c.run->tokens, n.position);
   it.subtitle = "row " + std::to_string(n.id) + " of wte " + shape(config.vocab_size, config.n_embd) +
                 (n.row_of_wpe < 0 ? "; without a position"
@@ -175,9 +175,9 @@ View view() {
       "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens");
   view.part = Part::embedding;
   view.options = {&kRows.first};
-  view.landmarks = {{"token row", kStrip, kToken},
-                    {"position row", kStrip, kPosition},
-                    {"sum", kStrip, kSum},
+  view.landmarks = {{"token row", kStrip, always<kToken>},
+                    {"position row", kStrip, always<kPosition>},
+                    {"sum", kStrip, always<kSum>},
                     {"nearest tokens", kNeighbour}};
   view.shows_difference = false;
   return view;

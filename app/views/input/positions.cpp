@@ -3,7 +3,6 @@
 
 #include "app/run/analyses/geometry.h"
 #include "app/run/analyses/parameters.h"
-#include "app/views/parts/curve_box.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
 
@@ -41,7 +40,7 @@ bool shows_cosines(const ViewContext& c) {
 }
 /// Dimensions or positions: the rows of both maps.
 int rows_of(const ViewContext& c) {
-  return shows_cosines(c) ? c.run->run->config.n_ctx : c.run->run->config.n_embd;
+  return shows_cosines(c) ? c.config().n_ctx : c.config().n_embd;
 }
 std::string row_name(const ViewContext& c, int row) {
   return (shows_cosines(c) ? "position " : "dimension ") + std::to_string(row);
@@ -61,7 +60,7 @@ std::vector<int> curves_of(const ViewContext& c) {
 
 /// Sinusoids next to the learned embeddings, a row for each dimension.
 void fill_encodings(Content& it, EncodingMaps& maps) {
-  const model::Config& config = it.c.run->run->config;
+  const model::Config& config = it.c.config();
   const auto by_dimension = [&](std::span<const float> values) {
     return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();
   };
@@ -135,7 +134,7 @@ void add_cross(viz::Scene& scene, const ViewContext& c, const Spot& at) {
       viz::paint_crosshair(scene, region, at.hit.row, at.hit.col, color, color, style_of(c));
     } else {
       const float x = region.cell_rect(0, at.hit.col).center().x;
-      scene.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, color, 1});
+      scene.add_line({x, region.rect.y}, {x, region.rect.bottom()}, color);
     }
   }
 }
@@ -153,8 +152,7 @@ void add_facts(Facts& facts, const ViewContext& c, const EncodingMaps& maps, con
     return;
   }
   facts.say(shows_cosines(c) ? "with " + position_words(c, at.hit.row) : row_name(c, at.hit.row));
-  if (shows_cosines(c))
-    facts.say("distance " + std::to_string(std::abs(at.hit.col - at.hit.row)), Fact::Location::tooltip);
+  if (shows_cosines(c)) facts.tip("distance " + std::to_string(std::abs(at.hit.col - at.hit.row)));
   facts.number("learned", maps.cells[kLearned].matrix.at(at.hit.row, at.hit.col));
   facts.number("sinusoidal", maps.cells[kSinusoidal].matrix.at(at.hit.row, at.hit.col));
   facts.said.back().unit = "(not GPT-2's)";
@@ -184,12 +182,11 @@ void declare_maps(Content& it) {
   EncodingMaps made;
   made.notes = {bundled && bundled->yes ? "wpe.weight; began as sinusoids" : "wpe.weight", kSinusoidalNote};
   made.curves = curves_of(c);
-  made.zoom = part_of(c.options[kEncodingZoom], rows_of(c), c.run->run->config.n_ctx);
+  made.zoom = part_of(c.options[kEncodingZoom], rows_of(c), c.config().n_ctx);
   made.length = c.run->tokens.was_empty ? 0 : c.run->run->length();
   cosines ? fill_cosines(it, made, answer) : fill_encodings(it, made);
   const EncodingMaps& maps = it.keep(std::move(made));
-  const std::string n = std::to_string(c.run->run->config.n_ctx),
-                    d = std::to_string(c.run->run->config.n_embd);
+  const std::string n = std::to_string(c.config().n_ctx), d = std::to_string(c.config().n_embd);
   it.title = cosines ? "Cosine similarity of all pairs of positions" : "Positional encoding";
   it.subtitle =
       cosines ? n + " × " + n + " pairs, in " + d + " dimensions" : n + " positions × " + d + " dimensions";
@@ -199,7 +196,7 @@ void declare_maps(Content& it) {
   it.body = rows(boxes(beside(boxes(encoding_panel(kLearned, maps), encoding_panel(kSinusoidal, maps))),
                        notes({cosines ? "sinusoids at distance k: 2/" + d + " · Σ cos(k / 10000" +
                                             viz::superscript("2i/" + d) + ")"
-                                      : sinusoid_formula(c.run->run->config.n_embd)})));
+                                      : sinusoid_formula(c.config().n_embd)})));
   it.table = [&] { return table(c, maps); };
   it.facts = [&](Facts& facts, const ViewContext&, const Spot& at) { add_facts(facts, c, maps, at); };
   it.on = on;
@@ -222,7 +219,7 @@ constexpr std::array<Method, 4> kMethods{{
 
 /// Whether the fitted map can be exact, so that its error is rounding at every k.
 bool fits_exactly(const ViewContext& c, const PositionShift& shift) {
-  return shift.pairs <= c.run->run->config.n_embd;
+  return shift.pairs <= c.config().n_embd;
 }
 
 viz::CurveChart chart_of(Content& it, const PositionShift& shift) {
@@ -245,7 +242,7 @@ viz::CurveChart chart_of(Content& it, const PositionShift& shift) {
 std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shift, bool clipped) {
   return {"error: √(Σ |T" + viz::superscript("k") + " e(t) − e(t+k)|² / Σ |e(t+k)|²)" +
               (clipped ? "; arrow: beyond " + viz::number(kMaxError, 2) : ""),
-          "e(t) is the vector of position t. Sinusoidal: " + sinusoid_formula(c.run->run->config.n_embd) +
+          "e(t) is the vector of position t. Sinusoidal: " + sinusoid_formula(c.config().n_embd) +
               "; T turns each pair of dimensions, exact but for rounding.",
           "Learned: T is the least-squares map from e(t) to e(t+1), fitted to " +
               std::to_string(shift.pairs) + " pairs." +
@@ -306,10 +303,10 @@ View view() {
     return refuse_numbers(c, kCurves, shows_cosines(c) ? "position" : "dimension", rows_of(c));
   };
   view.needs = Capability::weights | Capability::positions_table;
-  view.landmarks = {{"learned map", kEncodingMap, kLearned},
-                    {"sinusoidal map", kEncodingMap, kSinusoidal},
-                    {"learned curves", kEncodingCurves, kLearned},
-                    {"sinusoidal curves", kEncodingCurves, kSinusoidal},
+  view.landmarks = {{"learned map", kEncodingMap, always<kLearned>},
+                    {"sinusoidal map", kEncodingMap, always<kSinusoidal>},
+                    {"learned curves", kEncodingCurves, always<kLearned>},
+                    {"sinusoidal curves", kEncodingCurves, always<kSinusoidal>},
                     {"errors", kErrors}};
   view.caption = {.prompt = false, .note = "position embeddings of the model next to sinusoids"};
   view.shows_difference = false;

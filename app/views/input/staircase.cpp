@@ -43,7 +43,7 @@ void include(viz::Path3& path, const viz::Point3& point) {
 }
 
 Paths paths_of(const ViewContext& c, const PositionPath& answer) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   const auto directions = static_cast<std::size_t>(answer.directions);
   const std::array<int, 3> dimensions = coordinates_of(config);
   Paths paths;
@@ -89,7 +89,7 @@ BoxPtr box_of(const Paths& paths, Encoding encoding) {
 /// The coordinates of both paths, a row for each position.
 Table table(const ViewContext& c, const PositionPath& answer, const Paths& paths) {
   Table result{key_column("position"), "learned direction 1", "learned direction 2", "learned direction 3"};
-  for (const int d : coordinates_of(c.run->run->config))
+  for (const int d : coordinates_of(c.config()))
     result.columns.emplace_back("sinusoidal " + std::to_string(d));
   for (std::size_t i = 0; i < answer.shares.size(); ++i)
     result.fact("direction " + std::to_string(i + 1) + "'s share of the variance", answer.shares[i]);
@@ -131,14 +131,14 @@ void add_facts(Facts& facts, const ViewContext& c, const Paths& paths, const Spo
   for (const viz::Region& in : at.picture.regions) {  // the same position in both panels
     const viz::Point p = viz::projected(paths.of[in.id], in.rect)[position];
     const float r = 1.25F * style_of(c).unit();
-    facts.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
+    facts.overlay.add(viz::StrokeRect{viz::Rect::around(p, r), c.theme->text, 1.5F, r});
   }
   facts.say(position_words(c, position));
   facts.say(region.id == kLearned ? "learned" : "sinusoidal", Fact::Location::status);
   std::string all;
   for (std::size_t i = 0; i < 3; ++i) {
     const auto x = static_cast<float>(path.points[position][i]);
-    facts.say(path.titles[i] + " = " + exact(x), Fact::Location::tooltip);
+    facts.tip(path.titles[i] + " = " + exact(x));
     all += (i > 0 ? " " : "") + plain(x);
   }
   facts.copy("the coordinates of " + position_words(c, position), std::move(all));
@@ -148,7 +148,7 @@ void declare(Content& it) {
   const ViewContext& c = it.c;
   const auto answer = it.need(PathOfPositions{});
   if (!answer) return;
-  if (c.run->run->config.n_embd < 3) {
+  if (c.config().n_embd < 3) {
     it.message = "a 3D path needs three dimensions";
     return;
   }
@@ -157,7 +157,7 @@ void declare(Content& it) {
   it.title = "Positions as a 3D path";
   it.subtitle = "three directions with " + percent(paths.share) + " of the variance";
   it.body = rows(boxes(beside(boxes(box_of(paths, kLearned), box_of(paths, kSinusoidal))),
-                       notes({sinusoid_formula(c.run->run->config.n_embd)})));
+                       notes({sinusoid_formula(c.config().n_embd)})));
   it.table = [&] { return table(c, kept, paths); };
   it.facts = [&](Facts& facts, const ViewContext& now, const Spot& at) { add_facts(facts, now, paths, at); };
   it.on = on;
@@ -179,7 +179,7 @@ View view() {
       .note =
           "the vectors of all positions as paths, coloured by position; nearer parts are thicker; "
           "numbers are positions"};
-  view.landmarks = {{"sinusoidal path", kSpace, kSinusoidal}};
+  view.landmarks = {{"sinusoidal path", kSpace, always<kSinusoidal>}};
   view.shows_difference = false;
   return view;
 }

@@ -78,9 +78,8 @@ void add_step(Facts& facts, const ViewContext& c, const Steps& steps, int row) {
   const model::MergeStep& step = steps[row - 1];
   facts.say("merge " + std::to_string(row) + " of " + std::to_string(steps.size()));
   facts.say(pair_words(c, step) + " → “" + label_of(c, step.merged) + "”");
-  facts.say("id " + std::to_string(step.left) + " + id " + std::to_string(step.right) + " → id " +
-                std::to_string(step.merged),
-            Fact::Location::tooltip);
+  facts.tip("id " + std::to_string(step.left) + " + id " + std::to_string(step.right) + " → id " +
+            std::to_string(step.merged));
 }
 
 std::unique_ptr<List> list_of_steps(const ViewContext& c, const Steps& steps,
@@ -126,7 +125,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const ListRows& of, const To
   list->text("merges and their ranks", 6, words, {.least = least, .most = 1e4F});  // all the room there is
   list->row_facts = [&c, words](Facts& facts, int i) {
     facts.say("id " + std::to_string(id_at(c, i)) + ", bytes " + bytes_at(c, i));
-    facts.say(words(i), Fact::Location::tooltip);
+    facts.tip(words(i));
   };
   return list;
 }

@@ -55,7 +55,7 @@ void add_commands(Facts& facts, const ViewContext& c, int position) {
 void say_weight(Facts& facts, const ViewContext& c, const Numbers& n, int position) {
   if (n.weights.empty()) return;
   const int query = c.selection.query;
-  if (n.masked(c, position)) return facts.say(masked_words(c, query, position), Fact::Location::tooltip);
+  if (n.masked(c, position)) return facts.tip(masked_words(c, query, position));
   facts.number(difference_prefix(c) + ("weight from query " + token_name(c.run->tokens, query)) + " in " +
                    head_name(c.selection.layer, c.selection.head) + (c.differs() ? "" : shown_run_words(c)) +
                    ":",
@@ -70,12 +70,11 @@ void add_facts(Facts& facts, const ViewContext& c, const Numbers& n, const Stati
   if (beyond) facts.say(token_name(tokens, position) + ": not run, beyond the model's context");
   if (const std::string bytes = token_merges::bytes_at(c, position); !bytes.empty())
     facts.say("id " + std::to_string(tokens.tokens[position].id) + ", bytes " + bytes);
-  if (!c.differs()) facts.say(other_token_words(c, position).value_or(""), Fact::Location::tooltip);
+  if (!c.differs()) facts.tip(other_token_words(c, position).value_or(""));
   add_commands(facts, c, position);
   if (const auto* before = guessed_before(c, statistics, position))
-    facts.say("predicted with " + percent(before->next_probability) + shown_run_words(c) +
-                  (before->next_rank < 0 ? "" : " (rank " + grouped(before->next_rank + 1) + ")"),
-              Fact::Location::tooltip);
+    facts.tip("predicted with " + percent(before->next_probability) + shown_run_words(c) +
+              (before->next_rank < 0 ? "" : " (rank " + grouped(before->next_rank + 1) + ")"));
   if (!beyond) say_weight(facts, c, n, position);
 }
 

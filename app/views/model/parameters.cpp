@@ -114,14 +114,13 @@ struct ModelSize {
   bool loaded = false;     ///< whether it is the model that is shown
 };
 
-/// The four sizes of GPT-2 (Radford et al. 2019) from small to large, and the shown model if it is none of
-/// them.
+/// The four sizes of GPT-2 (Radford et al. 2019), ascending, with the shown model if it is another.
 std::vector<ModelSize> sizes_of(const ViewContext& c) {
   std::vector<ModelSize> sizes{{"GPT-2 small", 12, 768, 124'439'808},
                                {"GPT-2 medium", 24, 1024, 354'823'168},
                                {"GPT-2 large", 36, 1280, 774'030'080},
                                {"GPT-2 XL", 48, 1600, 1'557'611'200}};
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   const std::int64_t count = c.run->model->transformer->parameter_count();
   const auto place = std::ranges::lower_bound(sizes, count, {}, &ModelSize::count);
   if (place != sizes.end() && place->count == count && place->layers == config.n_layer)
@@ -166,22 +165,21 @@ std::unique_ptr<List> list_of(const ViewContext& c, const std::vector<Line>& lin
   };
   float largest = 0;
   for (int row = 0; row < std::ssize(lines); ++row) largest = std::max(largest, share(row));
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(lines.size()));
-  List& list = *made;
-  list.text("tensor", 3, [=](int row) { return line(row).name; }, {.least = 10 * c.font_size});
-  list.text("shape", 0, [=](int row) { return line(row).shape; }, {.color = c.theme->text_muted});
-  list.number("values", 2, [=](int row) { return line(row).count; },
-              {.least = 0.55F * static_cast<float>(sum.size()) * c.font_size, .tip = false})
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(lines.size()));
+  list->text("tensor", 3, [=](int row) { return line(row).name; }, {.least = 10 * c.font_size});
+  list->text("shape", 0, [=](int row) { return line(row).shape; }, {.color = c.theme->text_muted});
+  list->number("values", 2, [=](int row) { return line(row).count; },
+               {.least = 0.55F * static_cast<float>(sum.size()) * c.font_size, .tip = false})
       .text = [=](int row) { return grouped(line(row).count); };
-  list.bar("share, %", 1, share,
-           {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true, .tip = false});
-  list.rank_by(share);
-  list.table.footer = {
-      {list.cell(0, c.run->run->config.tie_word_embeddings ? "total, tied counted once" : "total"),
-       list.cell(2, sum), list.cell(3, "100.00")}};
+  list->bar(
+      "share, %", 1, share,
+      {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true, .tip = false});
+  list->rank_by(share);
+  list->table.footer = {{list->cell(0, c.config().tie_word_embeddings ? "total, tied counted once" : "total"),
+                         list->cell(2, sum), list->cell(3, "100.00")}};
   const auto marked = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
-  list.table.marked = marked == lines.end() ? -1 : static_cast<int>(marked - lines.begin());
-  return made;
+  list->table.marked = marked == lines.end() ? -1 : static_cast<int>(marked - lines.begin());
+  return list;
 }
 
 std::string statistics_of(const TensorPicture& p) {
@@ -306,7 +304,7 @@ ViewActions move_tensor(const ViewContext& c, int by) {
   return {};
 }
 
-std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
+std::optional<ViewActions> on_key(const ViewContext& c, const Spot*, const Gesture& gesture) {
   const bool up = gesture.key == Key::up, down = gesture.key == Key::down;
   if (gesture.modifiers.shift && (up || down)) return move_tensor(c, up ? -1 : 1);
   if (gesture.key == Key::left) return ViewActions{MoveHead{-1, 0}};
@@ -321,13 +319,13 @@ void declare(Content& it) {
   const auto tensor = c.ask(question);
   const std::vector<Line>& lines = it.keep(lines_of(c));
   const std::vector<ModelSize>& sizes = it.keep(sizes_of(c));
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   it.title = grouped(c.run->model->transformer->parameter_count()) + " parameters";
   it.subtitle = std::to_string(config.n_layer) + " blocks, " + std::to_string(config.n_head) +
                 " heads, width " + grouped(config.n_embd) + ", " + grouped(config.vocab_size) + " tokens, " +
                 grouped(config.n_ctx) + " positions";
   it.table = [&c, tensor] { return table(c, tensor.get()); };
-  it.keys = on_key;
+  it.on = on_key;
   auto list = list_of(c, lines);
   list->least_width = 26;
   list->on_click = [&lines](const ViewContext& now, int row) { return choose(now, lines[row]); };

@@ -119,33 +119,32 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const Listed listed = c.options[kList];
   const bool sources = listed == Listed::sources, neurons = listed == Listed::neurons;
   const auto [layer, head, query, key] = c.selection;
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(std::ssize(n.listed)));
-  List& list = *made;
-  list.least_rows = 8;  // fewer say less than the grid
-  list.table.row_names = kList.choices[static_cast<std::size_t>(listed)].name;
-  list.refers_to = [&n](int row) { return n.listed[row].ref; };
-  list.text(std::string(list.table.row_names), 9, [&c, &n, sources](int row) {
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(std::ssize(n.listed)));
+  list->least_rows = 8;  // fewer say less than the grid
+  list->table.row_names = kList.choices[static_cast<std::size_t>(listed)].name;
+  list->refers_to = [&n](int row) { return n.listed[row].ref; };
+  list->text(std::string(list->table.row_names), 9, [&c, &n, sources](int row) {
     const int id = n.listed[row].id();
     return id < 0 ? n.listed[row].name : sources ? token_name(c.run->tokens, id) : std::to_string(id);
   });
   if (sources || neurons)
-    list.number(sources ? "weight" : "activation", 6, [&n](int row) { return n.listed[row].size; },
-                {.digits = 4, .scientific = 0.001, .differs = true});
+    list->number(sources ? "weight" : "activation", 6, [&n](int row) { return n.listed[row].size; },
+                 {.digits = 4, .scientific = 0.001, .differs = true});
   const auto value = [&n](int row) { return n.listed[row].value; };
-  list.bar(quantity_of(n), 8, value,
-           {.digits = 4, .most = 20 * c.font_size, .is_signed = true, .differs = true});
+  list->bar(quantity_of(n), 8, value,
+            {.digits = 4, .most = 20 * c.font_size, .is_signed = true, .differs = true});
   if (listed == Listed::layers)
-    list.rank_by(value);
+    list->rank_by(value);
   else
-    list.order_by([value](int row) { return std::abs(value(row)); });
+    list->order_by([value](int row) { return std::abs(value(row)); });
   if (n.unmatched != 0)
-    list.add_footer("only in the " + second_name(*c.run), viz::fixed_number(n.unmatched, 4),
-                    c.theme->text_muted);
-  list.add_footer("sum", std::isnan(n.sum) ? kComputing : viz::fixed_number(n.sum, 4));
+    list->add_footer("only in the " + second_name(*c.run), viz::fixed_number(n.unmatched, 4),
+                     c.theme->text_muted);
+  list->add_footer("sum", std::isnan(n.sum) ? kComputing : viz::fixed_number(n.sum, 4));
   const Ref chosen{.layer = layer, .head = listed == Listed::layers ? -1 : head, .key = sources ? key : -1};
-  list.table.marked = static_cast<int>(std::ranges::find(n.listed, chosen, &Row::ref) - n.listed.begin());
-  if (sources) list.table.mark = c.theme->key;
-  return made;
+  list->table.marked = static_cast<int>(std::ranges::find(n.listed, chosen, &Row::ref) - n.listed.begin());
+  if (sources) list->table.mark = c.theme->key;
+  return list;
 }
 
 /// The parts in the layers, and what else adds to the logit. An MLP may add many times what any head does:

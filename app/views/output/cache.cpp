@@ -48,7 +48,7 @@ std::string bytes_words(std::size_t bytes) {
 }
 
 std::vector<std::string> notes_of(const ViewContext& c, const Passes& p) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   return {"Keys and values of one position: 2 × " + counted(config.n_layer, "layer") + " × " +
               counted(config.n_head, "head") + " × " + std::to_string(config.n_embd / config.n_head) +
               " float32 = " + bytes_words(p.bytes_a_token) + "; of all " + grouped(p.length()) + ": " +
@@ -127,7 +127,7 @@ void declare(Content& it) {
     facts.say(col < pass.kept       ? "kept: this pass read its keys and values"
               : col < pass.length() ? "computed by this pass"
                                     : "not yet in the prompt");
-    facts.say("pass “" + passes.names[row] + "”: " + pass_words(pass), Fact::Location::tooltip);
+    facts.tip("pass “" + passes.names[row] + "”: " + pass_words(pass));
   };
   const viz::ColorTable colors(viz::linear_scale(kComputed), *c.theme);
   it.body = rows(boxes(grid_of(c, passes),
@@ -140,7 +140,7 @@ View view() {
                         "which keys and values each pass computes and which it reads from the cache");
   view.options = {&kAhead};
   view.caption.query = false;
-  view.landmarks = {{.name = "prompt pass", .role = kCell, .row = 0}};
+  view.landmarks = {{.name = "prompt pass", .role = kCell, .row = always<0>}};
   view.shows_difference = false;
   return view;
 }

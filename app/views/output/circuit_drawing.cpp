@@ -82,8 +82,7 @@ std::vector<std::pair<float, float>> ends_of(const Graph& graph,
   return ends;
 }
 
-/// From each place where a head's keys or values are read to each later one where it writes; of small weights
-/// only each key's largest.
+/// From where a head's keys or values are read to where it writes later; of small weights each key's largest.
 std::vector<Passage> passages_of(const Graph& graph, const Patterns& patterns) {
   constexpr double kSmall = 0.05;
   std::vector<Passage> passages;
@@ -137,15 +136,12 @@ Graph::Graph(const Circuit& circuit, const EdgeList& edges, const Patterns& patt
     nodes.push_back({{.ref = ref}, part, row});
     return static_cast<int>(std::ssize(nodes)) - 1;
   };
-  const int count = circuit.graph.edge_count();
   std::set<int> positions;
   for (const int place : edges) {
-    const int edge = place % count, row = place / count;
-    const StreamReader reader = circuit.graph.reader(circuit.graph.reader_of(edge));
+    const auto [row, writer, reader] = edge_at(circuit, place);
     std::optional<StreamWriter> read_by;
     if (reader.is_head()) read_by = {StreamWriter::Kind::head, reader.layer, reader.head};
     if (reader.kind == StreamReader::Kind::mlp) read_by = {StreamWriter::Kind::mlp, reader.layer};
-    const StreamWriter writer = circuit.graph.writer(circuit.graph.writer_of(edge));
     const int from = add(writer, row), to = add(read_by, row);
     links.push_back({{.ref = {.other = place}}, place, from, to, reader.kind, circuit.score(place)});
     positions.insert(row);

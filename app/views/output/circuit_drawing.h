@@ -8,14 +8,26 @@
 #include "app/run/analyses/patterns.h"
 #include "app/views/output/layered.h"
 
-// The picture of a circuit: a level for the embeddings, for each layer's heads and for its MLP, and for the
-// logits, from the bottom up.
+// The picture of a circuit: from the bottom up the embeddings, each layer's heads and MLP, and the logits.
 namespace headscope::app {
 
 /// "L5 H1", "MLP 5", "embedding".
 std::string name_of(model::StreamWriter part);
 /// "L5 H1 q", "MLP 5", "logits".
 std::string name_of(model::StreamReader part);
+
+/// An edge of a circuit, which gives it a place: row * edge_count + edge.
+struct CircuitEdge {
+  int row = 0;  ///< position if the circuit is by position, else 0
+  model::StreamWriter from;
+  model::StreamReader to;
+};
+inline CircuitEdge edge_at(const Circuit& circuit, int place) {
+  const model::StreamGraph& graph = circuit.graph;
+  const int edge = place % graph.edge_count();
+  return {place / graph.edge_count(), graph.writer(graph.writer_of(edge)),
+          graph.reader(graph.reader_of(edge))};
+}
 
 namespace circuit_picture {
 
@@ -32,7 +44,7 @@ struct Node : layered::Shape {
 
 /// An edge of the circuit.
 struct Link : layered::Shape {
-  int place = 0;         ///< in the circuit: row * edge_count + edge
+  int place = 0;         ///< in the circuit
   int from = 0, to = 0;  ///< nodes
   model::StreamReader::Kind reads = model::StreamReader::Kind::logits;
   float score = 0;

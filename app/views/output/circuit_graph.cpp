@@ -61,7 +61,7 @@ CircuitCut cut_of(const ViewContext& c) {
 
 /// The means of a list that such edges carry, which have to be known first. There must be a run.
 MeansOverList means_of(const ViewContext& c) {
-  return CutOf::means_over(over_list(c), c.run->run->config);
+  return CutOf::means_over(over_list(c), c.config());
 }
 
 /// Nothing until it is known which tokens are measured.
@@ -96,8 +96,7 @@ Numbers numbers_of(const ViewContext& c, const CircuitOf& question, std::shared_
   Numbers n{std::move(circuit), {}, {}, {}, -1, {}};
   n.edges = strongest_edges(*n.circuit, c.options[kEdges]);
   for (const int place : n.edges) {
-    const StreamReader reader =
-        n.circuit->graph.reader(n.circuit->graph.reader_of(place % n.circuit->graph.edge_count()));
+    const StreamReader reader = edge_at(*n.circuit, place).to;
     if (n.circuit->rows == 1 || !reader.is_head()) continue;
     if (auto pattern = c.ask(PatternOf{reader.layer, reader.head}))
       n.patterns[{reader.layer, reader.head}] = std::move(pattern);
@@ -113,25 +112,17 @@ Numbers numbers_of(const ViewContext& c, const CircuitOf& question, std::shared_
   return n;
 }
 
-/// The names of what writes and what reads.
-std::pair<std::string, std::string> names_of(const Circuit& circuit, int place) {
-  const int edge = place % circuit.graph.edge_count();
-  return {name_of(circuit.graph.writer(circuit.graph.writer_of(edge))),
-          name_of(circuit.graph.reader(circuit.graph.reader_of(edge)))};
-}
-
 std::string edge_name(const ViewContext& c, const Circuit& circuit, int place) {
-  const auto [from, to] = names_of(circuit, place);
-  const int row = place / circuit.graph.edge_count();
-  return from + " → " + to + (circuit.rows > 1 ? " at " + token_name(c.run->tokens, row) : "");
+  const auto [row, from, to] = edge_at(circuit, place);
+  return name_of(from) + " → " + name_of(to) +
+         (circuit.rows > 1 ? " at " + token_name(c.run->tokens, row) : "");
 }
 
 bool is_flow(const ViewContext& c) {
   return c.options[kMethod] == CircuitMethod::flow;
 }
 
-/// "30 edges between 14 parts keep 87 % of the metric's difference: 3.41; all edges: 3.92; none: 0.02;
-/// other edges carry: mean".
+/// "30 edges between 14 parts keep 87 % of the difference in the metric: 3.41; all edges: 3.92; none: …".
 std::string kept_words(const ViewContext& c, const Numbers& n) {
   const auto count = std::ssize(n.edges);
   std::string words =
@@ -261,9 +252,7 @@ class Circuits final : public Box {
     mark(facts.overlay, c, link);
     facts.say(edge_name(c, *n_.circuit, link.place));
     const double score = n_.score(link.place);
-    facts.said.push_back({.label = is_flow(c) ? "share" : "estimate",
-                          .value = is_flow(c) ? percent(score) : exact(score),
-                          .copied = plain(score)});
+    facts.number(is_flow(c) ? "share" : "estimate", score).value = is_flow(c) ? percent(score) : exact(score);
     if (link.place == n_.chosen && n_.without)
       facts.number("exact", n_.circuit->value - *n_.without);
     else
@@ -286,16 +275,15 @@ Table table(const ViewContext& c, const Numbers& n) {
   std::ranges::stable_sort(edges, std::ranges::greater(),
                            [&](int place) { return std::abs(circuit.score(place)); });
   List list(c, kDrawing, static_cast<int>(std::ssize(edges)));
-  list.file("from", [&](int row) { return names_of(circuit, edges[row]).first; });
-  list.file("to", [&](int row) { return names_of(circuit, edges[row]).second; });
+  list.file("from", [&](int row) { return name_of(edge_at(circuit, edges[row]).from); });
+  list.file("to", [&](int row) { return name_of(edge_at(circuit, edges[row]).to); });
   if (circuit.rows > 1) {
-    const auto position = [&](int row) { return edges[row] / circuit.graph.edge_count(); };
+    const auto position = [&](int row) { return edge_at(circuit, edges[row]).row; };
     list.file(key_column("position"), position);
     list.file(note_column("token"), [&](int row) { return c.run->tokens.labels[position(row)]; });
   }
   list.file({"score", is_flow(c) ? "" : unit}, [&](int row) { return circuit.score(edges[row]); });
-  Table result = list.exported();
-  result.ranked_by = "score";
+  Table result = list.exported("score");
   add_measured(result, c, circuit.measured);
   const CircuitCut cut = cut_of(c);
   result.fact("method", name_of(kCircuitMethods, c.options[kMethod]));

@@ -12,7 +12,7 @@ static int continued_position(const ViewContext& c) {
 
 ViewActions continue_with(const ViewContext& c, const NextToken& next, int id) {
   const int after = continued_position(c);
-  if (after < 0 && c.run->tokens.length() >= c.run->run->config.n_ctx) return {};
+  if (after < 0 && c.run->tokens.length() >= c.config().n_ctx) return {};
   const auto logit = static_cast<double>(next.logits[id]);
   return {AppendToken{id, after, std::exp(logit - model::log_sum_exp(next.logits)), c.run}};
 }
@@ -36,17 +36,15 @@ void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id
   const int after = continued_position(c);
   const std::string label = label_of(c, id);
   facts.say(percent(probability), Fact::Location::status);
-  facts.say("id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)),
-            Fact::Location::tooltip);
+  facts.tip("id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)));
   facts.number("probability", probability, Fact::Location::tooltip);
   facts.number("logit", next.logits[id], Fact::Location::tooltip);
   if (c.side == Side::baseline && c.asked && !compares_one_prompt(*c.asked))
-    facts.say("from the " + second_name(*c.asked) + "; click to continue that one", Fact::Location::tooltip);
+    facts.tip("from the " + second_name(*c.asked) + "; click to continue that one");
   else if (after >= 0)
-    facts.say("click to continue after position " + std::to_string(after) + ", replacing what follows",
-              Fact::Location::tooltip);
-  else if (c.run->tokens.length() >= c.run->run->config.n_ctx)
-    facts.say("the context is full", Fact::Location::tooltip);
+    facts.tip("click to continue after position " + std::to_string(after) + ", replacing what follows");
+  else if (c.run->tokens.length() >= c.config().n_ctx)
+    facts.tip("the context is full");
   if (ViewActions actions = continue_with(c, next, id); !actions.empty())
     facts.commands.push_back(
         {(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") + label +

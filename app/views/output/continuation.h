@@ -20,8 +20,7 @@ ListColumn& add_token_columns(List& list, const ViewContext& context, const std:
 /// "“·the” 38.1 %"
 std::string guess_words(const ViewContext& context, const model::Guess& guess);
 
-/// Adds a guess's id and bytes, its probability at the temperature and its logit, and the command to
-/// continue with it.
+/// Adds a guess's id, bytes, probability at the temperature and logit, and the command to continue with it.
 void add_guess(Facts& facts, const ViewContext& context, const NextToken& next, int id, double probability);
 
 extern const Option<double> kTemperature;

@@ -1,7 +1,6 @@
 #include <numeric>
 
 #include "app/run/analyses/logit_flow.h"
-#include "app/run/analyses/predictions.h"
 #include "app/views/output/flow_drawing.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
@@ -87,16 +86,12 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const LogitFlow> flow) 
 std::optional<ViewContext> other_side(const ViewContext& c) {
   ViewContext other = c;
   int& query = other.selection.query;
-  if (c.side == Side::baseline) {
-    const std::vector<int>& aligned = c.asked->aligned;
-    query = static_cast<int>(std::ranges::find(aligned, query) - aligned.begin());
-    if (query == std::ssize(aligned)) return std::nullopt;
-    other.side = Side::run, other.run = c.asked;
-  } else {
-    query = c.run ? compared_query(c) : -1;
-    if (query < 0) return std::nullopt;
-    other.side = Side::baseline, other.asked = c.run, other.run = c.run->baseline;
-  }
+  const bool is_second = c.side == Side::baseline;
+  query = is_second ? own_position(*c.asked, query) : c.run ? compared_query(c) : -1;
+  if (query < 0) return std::nullopt;
+  other.side = is_second ? Side::run : Side::baseline;
+  if (!is_second) other.asked = c.run;
+  other.run = is_second ? c.asked : c.run->baseline;
   return other;
 }
 
@@ -119,8 +114,7 @@ std::string rounded(double value) {
   return value == 0 || std::abs(value) >= 0.01 ? viz::fixed_number(value, 2) : viz::number(value, 2);
 }
 void say(Facts& facts, std::string label, double value, Fact::Location location = Fact::Location::both) {
-  facts.said.push_back(
-      {.label = std::move(label), .value = rounded(value), .copied = plain(value), .location = location});
+  facts.number(std::move(label), value, location).value = rounded(value);
 }
 
 /// The drawing of a flow. Both sides of a comparison have the same scales.
@@ -303,9 +297,8 @@ class Flow final : public Box {
     if (!mlp) return;
     // How its number relates to the one that Attribution shows.
     const double direct = column.position == graph.target ? n_.flow->direct_mlps[item.layer] : 0;
-    facts.say(rounded(direct) + " directly, as in Attribution, and " + rounded(value - direct) +
-                  " through later attention" + (n_.flow->edited ? " and edits" : ""),
-              Fact::Location::tooltip);
+    facts.tip(rounded(direct) + " directly, as in Attribution, and " + rounded(value - direct) +
+              " through later attention" + (n_.flow->edited ? " and edits" : ""));
   }
 
   const Numbers& n_;
@@ -351,7 +344,7 @@ void declare(Content& it) {
                 (flow->measured.metric == Metric::logit ? "logit " : "difference ") +
                 viz::fixed_number(flow->logit, 2) + words_of_edits(*flow);
   it.choose = choose;
-  it.keys = arrows({1, 0});
+  it.on = arrows({1, 0});
   auto drawing = std::make_unique<Flow>(n, there, c);
   const Flow& drawn = *drawing;
   auto legend = swatches([&drawn](const ViewContext& page) { return drawn.looks(page); });

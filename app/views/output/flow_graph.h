@@ -2,8 +2,7 @@
 #include "app/run/analyses/logit_flow.h"
 #include "app/views/view.h"
 
-// Which part of a flow is drawn: its strongest edges, the tokens at their ends, and the rest. Its table has
-// all.
+// The part of a flow that is drawn: its strongest edges, the tokens at their ends, and the rest together.
 namespace headscope::app::flow_picture {
 
 /// A token's column, with numbers of each layer, all parts of the logit.
@@ -43,8 +42,7 @@ std::vector<FlowEdge> leading_edges(const LogitFlow& flow, int most);
 /// With these edges drawn.
 Graph graph_with(const LogitFlow& flow, std::vector<FlowEdge> edges);
 
-/// One row for each edge and each source, sorted by magnitude; the sources and the rounding error add up to
-/// the logit.
+/// A row for each edge and source, sorted by magnitude; sources and rounding error add up to the logit.
 Table table_of(const ViewContext& context, const LogitFlow& flow);
 
 /// A contribution as the drawing writes it: "+0.28", "−0.11".

@@ -1,10 +1,7 @@
 #pragma once
-#include <ranges>
-
 #include "app/views/content.h"
 
-// What drawings of the model's layers share, which begin at the bottom: lines as wide as what they stand for,
-// and what is at a point.
+// What drawings of the model's layers share: lines as wide as what they stand for, and what is at a point.
 namespace headscope::app::layered {
 
 struct Line {
@@ -25,8 +22,7 @@ struct Shape {
   Ref ref = {};  ///< what it is about
 };
 void paint_lines(viz::Scene& scene, const Shape& shape, viz::Color color, const ViewContext& context);
-/// From a line, if it is at most `most` away; inside of a rectangle `most`, since lines are hard to hit; else
-/// infinite.
+/// From a line, up to `most`; inside a rectangle `most`, since lines are hard to hit; else infinite.
 float distance(const Shape& shape, viz::Point at, float most);
 /// The nearest shape that is at most `reach` away, of several the last; -1: none.
 template <class Shapes>

@@ -1,7 +1,6 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "app/run/analyses/predictions.h"
 #include "app/views/output/continuation.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
@@ -61,7 +60,7 @@ std::string target_words(const ViewContext& c) {
 /// The places that are shown. The stream runs upwards: the last place comes first.
 std::vector<int> shown_places(const ViewContext& c) {
   std::vector<int> places;
-  for (int place = 2 * c.run->run->config.n_layer; place >= 0; --place)
+  for (int place = 2 * c.config().n_layer; place >= 0; --place)
     if (c.options[kMid] || !lens_place(place).mid) places.push_back(place);
   return places;
 }
@@ -74,7 +73,7 @@ PlaceNames names_of(const ViewContext& c, int place) {
   using enum model::Site;
   const auto [layer, mid] = lens_place(place);
   const std::string number = std::to_string(layer), block = "block " + number;
-  if (layer == c.run->run->config.n_layer)
+  if (layer == c.config().n_layer)
     return {std::to_string(layer - 1) + " post", {resid_post, layer - 1}, "the end of the stream"};
   if (mid) return {number + " mid", {resid_mid, layer}, block + ", between attention and MLP"};
   return {number + " pre", {resid_pre, layer}, layer == 0 ? "embedding, before block 0" : "before " + block};
@@ -132,7 +131,7 @@ Table table(const ViewContext& c) {
   const auto add_reading = [](TableRow& row, const model::LensReading& of) {
     add_cells(row, of.guesses.next_probability, rank_cell(of.guesses.next_rank), bits(of.divergence));
   };
-  const int layers = c.run->run->config.n_layer;
+  const int layers = c.config().n_layer;
   for (const int position : lens.positions()) {
     const LogitLens& block = *lens.block_of(position);
     const int answer = block.answer(position);
@@ -189,9 +188,7 @@ viz::ColorScale scale_of(const ViewContext& c, const viz::Matrix& values) {
     return beyond_rounding(viz::robust_scale(values, coloring == Coloring::probability ? 0 : kBeyond, range));
   if (coloring == Coloring::probability) return viz::linear_scale(1);
   if (coloring == Coloring::rank)
-    return {.logarithmic = true,
-            .low = 1,
-            .high = static_cast<double>(std::max(2, c.run->run->config.vocab_size))};
+    return {.logarithmic = true, .low = 1, .high = static_cast<double>(std::max(2, c.config().vocab_size))};
   // The embedding's prediction is very different: its divergence would leave the rest without colour.
   const float most = viz::robust_magnitude(values, kBeyond);
   return viz::marked_for(viz::linear_scale(static_cast<double>(most > 0 ? most : range.high)), range);
@@ -281,28 +278,27 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Lens& lens, con
 void say_cell(Facts& facts, const ViewContext& c, const Lens& lens, int position, int place) {
   const PlaceNames names = names_of(c, place);
   facts.say(names.name, Fact::Location::status);
-  facts.say(names.name + ": " + names.words, Fact::Location::tooltip);
+  facts.tip(names.name + ": " + names.words);
   if (!lens.knows(position)) return facts.say(kComputing);
   const LogitLens& block = *lens.block_of(position);
   const model::LensReading& reading = block.at(position, place);
   const model::PositionStatistics& s = reading.guesses;
   facts.say(guess_words(c, s.top.front()), Fact::Location::status);
   for (std::size_t i = 0; i < s.top.size(); ++i)
-    facts.say("guess " + std::to_string(i + 1) + ": " + guess_words(c, s.top[i]), Fact::Location::tooltip);
+    facts.tip("guess " + std::to_string(i + 1) + ": " + guess_words(c, s.top[i]));
   const std::string target = chooses_token(c) ? "token" : "final answer";
   std::string answer = target + " “" + label_of(c, block.answer(position)) + "” ";
   if (c.side == Side::difference && block.compares(position)) {
     const model::PositionStatistics& before = block.before_at(position, place).guesses;
-    facts.say((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") + ": " +
-                  guess_words(c, before.top.front()),
-              Fact::Location::tooltip);
+    facts.tip((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") + ": " +
+              guess_words(c, before.top.front()));
     answer += percent(before.next_probability) + " → ";
   } else if (c.side == Side::difference) {
-    facts.say(no_counterpart_words(c), Fact::Location::tooltip);
+    facts.tip(no_counterpart_words(c));
   }
   answer += percent(s.next_probability);
   if (s.next_rank >= 0)
-    answer += ", rank " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
+    answer += ", rank " + grouped(s.next_rank + 1) + " of " + grouped(c.config().vocab_size);
   facts.say(answer);
   facts.say("KL(end ‖ here) " + viz::number(bits(reading.divergence)) + " bits");
 

@@ -18,8 +18,7 @@ const Option<TokenRef> kSubtractedToken = make_option<TokenRef>(
     "against", "Against", "the token whose logit is subtracted, likewise",
     {.flag = "other-token", .default_value = TokenRef{}, .default_name = "none", .keys = "uU"});
 
-/// Why one of the view's tokens cannot be measured, with the option's flag or its label; empty: all can.
-static std::string refuse_tokens(const View& view, const ViewContext& c, bool in_window) {
+std::string refuse_tokens(const View& view, const ViewContext& c, bool in_window) {
   if (!c.run || !c.run->model || !c.run->model->tokenizer) return "";
   for (const OptionSpec* option : view.options) {
     const auto* token = std::get_if<TokenRef>(&c.options.value(*option));
@@ -36,21 +35,6 @@ static std::string refuse_tokens(const View& view, const ViewContext& c, bool in
   return "";
 }
 
-View with_tokens(View view) {
-  const auto why = [id = view.id](const ViewContext& c, bool in_window) {
-    return refuse_tokens(*find_view(id), c, in_window);
-  };
-  view.refuse = [why, refuse = std::move(view.refuse)](const ViewContext& c) {
-    std::string words = why(c, false);
-    return words.empty() && refuse ? refuse(c) : words;
-  };
-  view.declare = [why, declare = std::move(view.declare)](Content& it) {
-    it.message = why(it.c, true);
-    if (it.message.empty()) declare(it);
-  };
-  return view;
-}
-
 TokenRef given_token(const ViewContext& c, const Option<TokenRef>& option) {
   const TokenRef given = c.options[option];
   if (!c.run) return given.by == TokenRef::By::text ? TokenRef() : given;
@@ -61,11 +45,30 @@ TokenRef given_token(const ViewContext& c, const Option<TokenRef>& option) {
   }
 }
 
+/// A guess after the selected query; `token`: what another one than that is asked for. In comparisons by its
+/// id, the same on all sides: a guess of the baseline, or of the first of two prompts. Nothing while that is
+/// not known.
+static std::optional<TokenRef> resolved(const ViewContext& c, const TokenRef& guess,
+                                        const TokenRef& token = {}) {
+  const PromptRun* run = c.asked ? c.asked.get() : c.run.get();
+  if (run == nullptr || run->baseline == nullptr) return guess;
+  const bool two = compares_different_inputs(*run);
+  if (two && c.side == Side::run) return guess;
+  int position = c.selection.query;
+  if (two && c.side == Side::baseline) {
+    position = own_position(*run, position);
+    if (position < 0) return guess;
+  }
+  const auto next = c.ask_on(two ? Side::run : Side::baseline, NextAfter{position});
+  if (!next) return std::nullopt;
+  return by_id(guess, next->logits, token);
+}
+
 std::optional<Measured> measured_by(const ViewContext& c, Metric metric, const Option<TokenRef>& other) {
   Measured of{metric, {}, {}, std::max(0, c.selection.query)};
   const auto named = [&](const Option<TokenRef>& option) -> std::optional<TokenRef> {
     const TokenRef token = given_token(c, option);
-    if (token.by == TokenRef::By::rank) return guess_of_rank(c, token.number);
+    if (token.by == TokenRef::By::rank) return resolved(c, token);
     return token.empty() ? std::nullopt : std::optional(token);
   };
   const int tokens = token_count(metric);
@@ -74,7 +77,7 @@ std::optional<Measured> measured_by(const ViewContext& c, Metric metric, const O
   if (!token) return std::nullopt;
   of.token = *token;
   const auto against = tokens < 2                 ? of.other
-                       : c.options[other].empty() ? guess_other_than(c, of.token)
+                       : c.options[other].empty() ? resolved(c, TokenRef::other(), of.token)
                                                   : named(other);
   if (!against) return std::nullopt;
   of.other = *against;

@@ -66,13 +66,12 @@ double rest_of(const std::vector<double>& probabilities, const Guesses& g, const
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   const bool compares = !g.before.empty();
-  auto made = std::make_unique<List>(c, kGuess, static_cast<int>(std::ssize(g.shown)));
-  List& list = *made;
-  list.may_be_cut = true, list.least_width = 10;
-  list.table.row_names = "bars", list.table.first_number = 1;
-  list.table.marked = static_cast<int>(std::ranges::find(g.shown, g.actual) - g.shown.begin());
+  auto list = std::make_unique<List>(c, kGuess, static_cast<int>(std::ssize(g.shown)));
+  list->may_be_cut = true, list->least_width = 10;
+  list->table.row_names = "bars", list->table.first_number = 1;
+  list->table.marked = static_cast<int>(std::ranges::find(g.shown, g.actual) - g.shown.begin());
   if (g.baseline_top >= 0)  // it is seen, too, where there is room for few
-    list.rank_by([&g](int row) { return g.shown[row] == g.baseline_top ? 1 : 1.0 / (row + 2); });
+    list->rank_by([&g](int row) { return g.shown[row] == g.baseline_top ? 1 : 1.0 / (row + 2); });
   const auto id = [&g](int row) { return g.shown[row]; };
   const auto logit = [&g](int row) { return g.next->logits[g.shown[row]]; };
   const auto now = [&g](int row) { return g.probabilities[g.shown[row]]; };
@@ -80,19 +79,20 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   using Words = std::function<std::string(int row)>;
   const Words percents = [now](int row) { return percent(now(row)); };
   const Words points = [difference](int row) { return with_sign(100 * difference(row), 3); };
-  list.refers_to = [id](int row) { return Ref{.token = id(row)}; };
-  list.file(key_column("rank"), [](int row) { return row + 1; });
+  list->refers_to = [id](int row) { return Ref{.token = id(row)}; };
+  list->file(key_column("rank"), [](int row) { return row + 1; });
   // As wide for all texts, so that bars do not move while one types.
-  add_token_columns(list, c, id,
+  add_token_columns(*list, c, id,
                     {.least = 3.5F * c.font_size, .most = 9 * c.font_size, .enough = 6 * c.font_size});
-  list.file("logit", logit);
-  list.file("probability", now);
+  const int label = list->last() - 1;  // before its bytes, which only files have
+  list->file("logit", logit);
+  list->file("probability", now);
   if (compares) {
     const auto before = [&g](int row) { return g.before[g.shown[row]]; };
-    list.file("probability compared with", before);
-    list.file("difference", [now, before](int row) { return now(row) - before(row); });
+    list->file("probability compared with", before);
+    list->file("difference", [now, before](int row) { return now(row) - before(row); });
   }
-  ListColumn& bar = list.bar(
+  ListColumn& bar = list->bar(
       g.is_difference ? "points" : "probability", 8,
       [&g, now, difference](int row) { return 100 * (g.is_difference ? difference(row) : now(row)); },
       {.rounds = true,
@@ -104,23 +104,21 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   bar.text = g.is_difference ? points : percents;
   if (compares && !g.is_difference)
     for (const int token : g.shown) bar.marks.push_back(static_cast<float>(100 * g.before[token]));
+  const char* heading = !compares ? "logit" : g.is_difference ? "probability" : "points";
   ListColumn& number =
-      list.number(!compares         ? "logit"
-                  : g.is_difference ? "probability"
-                                    : "points",
-                  g.is_difference ? 6 : 0, logit,
-                  {.color = c.theme->text_muted, .digits = 2, .least = 5 * c.font_size, .tip = false});
+      list->number(heading, g.is_difference ? 6 : 0, logit,
+                   {.color = c.theme->text_muted, .digits = 2, .least = 5 * c.font_size, .tip = false});
   if (compares) number.text = g.is_difference ? percents : points;
-  list.footer_of = [&g, &list](std::span<const int> rows) -> viz::FixedRow {
+  list->footer_of = [&g, &list = *list, label](std::span<const int> rows) -> viz::FixedRow {
     const double others = rest_of(g.probabilities, g, rows);
     std::string rest = percent(others), detail;
     if (!g.before.empty()) detail = with_sign(100 * (others - rest_of(g.before, g, rows)), 3);
     if (g.is_difference) std::swap(rest, detail);
-    return {list.cell(0, grouped(std::ssize(g.probabilities) - std::ssize(rows)) + " others"),
-            list.cell(1, rest), list.cell(2, detail)};
+    return {list.cell(label, grouped(std::ssize(g.probabilities) - std::ssize(rows)) + " others"),
+            list.cell(list.last() - 1, rest), list.cell(list.last(), detail)};
   };
-  list.table.footer = {list.footer_of({})};
-  return made;
+  list->table.footer = {list->footer_of({})};
+  return list;
 }
 
 /// What the marks on the bars mean, and the divergence of the two distributions.
@@ -141,7 +139,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Guesses& g) {
 }
 
 Table table(const ViewContext& c, const Guesses& g, const List& list) {
-  Table result = list.exported(g.best);
+  Table result = list.exported("", g.best);
   add_token_facts(result, c.run->tokens, "position", g.next->position);
   result.fact("log_sum_exp", model::log_sum_exp(g.next->logits));
   if (g.actual >= 0) {
@@ -172,9 +170,8 @@ void declare(Content& it) {
   it.place_facts = [&](Facts& facts, const Ref& ref) {
     add_guess(facts, c, *g.next, ref.token, g.probabilities[ref.token]);
     if (!g.before.empty())
-      facts.say("compared with " + percent(g.before[ref.token]) + ": " +
-                    with_sign(100 * g.difference(ref.token), 3) + " points",
-                Fact::Location::tooltip);
+      facts.tip("compared with " + percent(g.before[ref.token]) + ": " +
+                with_sign(100 * g.difference(ref.token), 3) + " points");
   };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return continue_with(now, *g.next, ref.token); };
   it.body = rows(boxes(std::move(list), notes(notes_of(c, g))));
@@ -195,7 +192,7 @@ View view() {
   view.options = {&kCount, &kTemperature};
   view.row_count = &kCount;
   view.commands = {{"123456789", "", "Continue after this position with guess 1 to 9", append}};
-  view.landmarks = {{"guess", kGuess, 0}};
+  view.landmarks = {{"guess", kGuess, always<0>}};
   return view;
 }
 

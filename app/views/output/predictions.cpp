@@ -131,65 +131,64 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto missing = [](const std::vector<double>& numbers) {
     return [&numbers](int i) { return is_no_number(numbers[i]); };
   };
-  auto made = std::make_unique<List>(c, kRows, n.count());
-  List& list = *made;
-  list.refers_to = [](int i) { return Ref{.query = i}; };
-  list.number("", 7, [](int i) { return i; },
-              {.file = key_column("position"), .color = c.theme->text_muted, .digits = 0});
-  list.file(note_column("id"), id);
-  list.text("after", 8, tokens.labels, {.file = note_column("token")});
-  list.file("log_sum_exp", [at](int i) { return at(i)->log_sum_exp; });
-  list.file(note_column("next id"), unless_last([id](int i) { return id(i + 1); }));
-  list.text("follows", 10, [&tokens, last](int i) { return last(i) ? std::string() : tokens.labels[i + 1]; },
-            {.file = note_column("next token")});
-  const int follows = list.last();
-  ListColumn& ranks = list.number("rank", 6, [at](int i) { return rank_cell(at(i)->next_rank); },
-                                  {.file = "rank", .digits = 0, .blank = last});
-  list.file("logit", unless_last([at](int i) { return at(i)->next_logit; }));
+  auto list = std::make_unique<List>(c, kRows, n.count());
+  list->refers_to = [](int i) { return Ref{.query = i}; };
+  list->number("", 7, [](int i) { return i; },
+               {.file = key_column("position"), .color = c.theme->text_muted, .digits = 0});
+  list->file(note_column("id"), id);
+  list->text("after", 8, tokens.labels, {.file = note_column("token")});
+  list->file("log_sum_exp", [at](int i) { return at(i)->log_sum_exp; });
+  list->file(note_column("next id"), unless_last([id](int i) { return id(i + 1); }));
+  list->text("follows", 10, [&tokens, last](int i) { return last(i) ? std::string() : tokens.labels[i + 1]; },
+             {.file = note_column("next token")});
+  const int follows = list->last();
+  ListColumn& ranks = list->number("rank", 6, [at](int i) { return rank_cell(at(i)->next_rank); },
+                                   {.file = "rank", .digits = 0, .blank = last});
+  list->file("logit", unless_last([at](int i) { return at(i)->next_logit; }));
   ListColumn& probability =
-      list.number("probability", 5, [at](int i) { return at(i)->next_probability; },
-                  {.file = "probability", .digits = 4, .scientific = 0.001, .blank = last});
-  ListColumn& loss = list.bar("loss, bits", 9, n.loss,
-                              {.file = Column("loss", "bits"),
-                               .digits = 3,
-                               .high = end_of_losses(n),
-                               .axis = true,
-                               .blank = missing(n.loss)});
-  int measured = list.last();
-  for (ListColumn* column : {&ranks, &probability, &loss}) column->pictured = !is_difference;
-  const int first_guess = list.last() + 1;
+      list->number("probability", 5, [at](int i) { return at(i)->next_probability; },
+                   {.file = "probability", .digits = 4, .scientific = 0.001, .blank = last});
+  ListColumn& loss = list->bar("loss, bits", 9, n.loss,
+                               {.file = Column("loss", "bits"),
+                                .digits = 3,
+                                .high = end_of_losses(n),
+                                .axis = true,
+                                .blank = missing(n.loss)});
+  int measured = list->last();
+  for (ListColumn* column : {&ranks, &probability, &loss}) column->hidden = is_difference;
+  const int first_guess = list->last() + 2;  // after its id, which only files have
   for (std::size_t g = 0; g < kGuesses; ++g) {
     const char* heading = !is_difference ? kNames[g] : two ? "guess" : "guess now";
     const int importance = is_difference ? 8 : static_cast<int>(kGuesses - g) - 1;
-    add_guess(list, c, at, g, heading, importance, "guess " + std::to_string(g + 1)).pictured =
-        !is_difference || g == 0;
+    add_guess(*list, c, at, g, heading, importance, "guess " + std::to_string(g + 1)).hidden =
+        is_difference && g > 0;
   }
   if (is_difference) {
     add_guess(
-        list, c, [&n](int i) { return n.before_at(i); }, 0, two ? "second: guess" : "guess before", 7, "");
-    list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = missing(n.loss)});
-    list.number(two ? "second: loss" : "loss before", 4, n.before,
-                {.file = Column("compared loss", "bits"), .digits = 3, .blank = missing(n.before)});
-    list.bar("difference, bits", 9, n.difference,
-             {.file = Column(difference_column_prefix(c) + "loss", "bits"),
-              .digits = 3,
-              .blank = missing(n.difference)});
-    measured = list.last();
+        *list, c, [&n](int i) { return n.before_at(i); }, 0, two ? "second: guess" : "guess before", 7, "");
+    list->number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = missing(n.loss)});
+    list->number(two ? "second: loss" : "loss before", 4, n.before,
+                 {.file = Column("compared loss", "bits"), .digits = 3, .blank = missing(n.before)});
+    list->bar("difference, bits", 9, n.difference,
+              {.file = Column(difference_column_prefix(c) + "loss", "bits"),
+               .digits = 3,
+               .blank = missing(n.difference)});
+    measured = list->last();
   }
-  viz::FixedRow& footer = list.table.footer.emplace_back();
-  footer.push_back(list.cell(first_guess, "shade: probability; frame: next token"));
+  viz::FixedRow& footer = list->table.footer.emplace_back();
+  footer.push_back(list->cell(first_guess, "shade: probability; frame: next token"));
   footer.back().color = c.theme->text_muted;
   if (const Mean mean(n.shown()); mean.count > 0) {
-    footer.push_back(list.cell(follows, "mean"));
-    footer.push_back(list.cell(measured, viz::fixed_number(mean.value, 3)));
+    footer.push_back(list->cell(follows, "mean"));
+    footer.push_back(list->cell(measured, viz::fixed_number(mean.value, 3)));
   }
   std::ranges::sort(footer, {}, &viz::FixedCell::column);
   const bool sorted = c.options[kSurprisingFirst];
-  if (sorted) list.order_by(n.shown());
-  list.table.marked = c.selection.query;
-  if (!sorted) list.kept = c.selection.query;
-  list.table.mark = c.theme->query;
-  return made;
+  if (sorted) list->order_by(n.shown());
+  list->table.marked = c.selection.query;
+  if (!sorted) list->kept = c.selection.query;
+  list->table.mark = c.theme->query;
+  return list;
 }
 
 std::string title_of(const Numbers& n) {
@@ -225,8 +224,8 @@ void say_prediction(Facts& facts, const ViewContext& c, const Numbers& n, int po
   const model::PositionStatistics* before = n.is_difference ? n.before_at(position) : nullptr;
   if (two && is_no_number(n.difference[position]))
     facts.say((before ? "another token follows " : "no counterpart ") + there);
-  facts.say("guesses: " + guesses_words(c, s), Fact::Location::tooltip);
-  if (before) facts.say(there + ": " + guesses_words(c, *before), Fact::Location::tooltip);
+  facts.tip("guesses: " + guesses_words(c, s));
+  if (before) facts.tip(there + ": " + guesses_words(c, *before));
   const int after = position + 1 == n.length ? -1 : position;
   for (const model::Guess& guess : s.top)
     facts.commands.push_back(

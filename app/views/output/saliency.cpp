@@ -1,5 +1,4 @@
 #include "app/run/analyses/saliency.h"
-
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
@@ -75,37 +74,36 @@ const ListRows kRows{
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Saliency& of) {
   const PromptTokens& tokens = c.run->tokens;
-  auto made = std::make_unique<List>(c, kRows, of.reach());
-  List& list = *made;
+  auto list = std::make_unique<List>(c, kRows, of.reach());
   // A token is a key of the prediction; of the loss, and after the prediction, a query.
-  list.refers_to = [&](int i) {
+  list->refers_to = [&](int i) {
     return of.measured.position < 0 || i > c.selection.query ? Ref{.query = i} : Ref{.key = i};
   };
-  list.number("", 7, [](int i) { return i; },
-              {.file = key_column("position"), .color = c.theme->text_muted, .digits = 0});
-  list.file(note_column("id"), [&tokens](int i) { return tokens.tokens[i].id; });
-  list.text("token", 10, tokens.labels, {.file = note_column("token")});
-  list.bar(share_name(c), 9, of.parts,
-           {.file = Column(difference_column_prefix(c) + "share", unit_of(of)),
-            .digits = 4,
-            .scientific = 0.0001,
-            .most = 40 * c.font_size,
-            .is_signed = has_sign(c)});
+  list->number("", 7, [](int i) { return i; },
+               {.file = key_column("position"), .color = c.theme->text_muted, .digits = 0});
+  list->file(note_column("id"), [&tokens](int i) { return tokens.tokens[i].id; });
+  list->text("token", 10, tokens.labels, {.file = note_column("token")});
+  list->bar(share_name(c), 9, of.parts,
+            {.file = Column(difference_column_prefix(c) + "share", unit_of(of)),
+             .digits = 4,
+             .scientific = 0.0001,
+             .most = 40 * c.font_size,
+             .is_signed = has_sign(c)});
   const auto add_footer = [&](std::string words, double value) {
-    list.add_footer(std::move(words), viz::fixed_number(value, 4));
+    list->add_footer(std::move(words), viz::fixed_number(value, 4));
   };
   if (of.unmatched != 0) add_footer("only in the " + second_name(*c.run), of.unmatched);
   if (c.options[kMethod] != SaliencyMethod::gradient_norm) add_footer("sum", of.sum());
   if (is_integrated(c.options)) {
     add_footer("exact", of.value - of.start);
-    list.add_footer("error", viz::number(of.error(), 2));
-    list.row_facts = [&](Facts& facts, int i) {
+    list->add_footer("error", viz::number(of.error(), 2));
+    list->row_facts = [&](Facts& facts, int i) {
       if (of.sum() != 0) facts.say(viz::fixed_number(100 * of.parts[i] / of.sum(), 1) + " % of the sum");
     };
   }
-  list.rank_by(of.parts);
-  if (c.options[kSorted]) list.order_by(of.parts);
-  return made;
+  list->rank_by(of.parts);
+  if (c.options[kSorted]) list->order_by(of.parts);
+  return list;
 }
 
 viz::ColorScale scale_of(const ViewContext& c, std::span<const float> shares) {
@@ -118,8 +116,7 @@ viz::ColorScale scale_of(const ViewContext& c, std::span<const float> shares) {
 /// A row for each token that may have a share.
 Table table(const ViewContext& c, const Saliency& of, const List& list) {
   const std::string unit = unit_of(of);
-  Table result = list.exported();
-  result.ranked_by = result.columns.back().name;
+  Table result = list.exported(difference_column_prefix(c) + "share");
   add_measured(result, c, of.measured);
   result.fact("method", name_of(kSaliencyMethods, of.method));
   result.fact("value", of.value, unit);

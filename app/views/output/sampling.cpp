@@ -115,30 +115,29 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Draw& draw) {
   const int count = draw.rows + (draw.rank < draw.rows ? 0 : 1);
   double others = 1;
   for (int row = 0; row < count; ++row) others -= draw.probability(id(row));
-  auto made = std::make_unique<List>(c, kRows, count);
-  List& list = *made;
-  list.refers_to = [id](int row) { return Ref{.token = id(row)}; };
-  list.number("rank", 6, [rank](int row) { return rank(row) + 1; },
-              {.file = key_column("rank"), .color = muted, .digits = 0});
-  add_token_columns(list, c, id);
-  list.number("logit", 4, [&draw, id](int row) { return draw.next->logits[id(row)]; },
-              {.file = "logit", .digits = 2, .tip = false});
-  list.bar(
+  auto list = std::make_unique<List>(c, kRows, count);
+  list->refers_to = [id](int row) { return Ref{.token = id(row)}; };
+  list->number("rank", 6, [rank](int row) { return rank(row) + 1; },
+               {.file = key_column("rank"), .color = muted, .digits = 0});
+  add_token_columns(*list, c, id);
+  list->number("logit", 4, [&draw, id](int row) { return draw.next->logits[id(row)]; },
+               {.file = "logit", .digits = 2, .tip = false});
+  list->bar(
       "probability", 8, [&draw, id](int row) { return draw.probability(id(row)); }, bar);
   if (count < draw.vocabulary())
-    list.add_footer(grouped(draw.vocabulary() - count) + " others", viz::fixed_number(others, 4), muted);
-  list.number("cumulative", 5, [&draw, rank](int row) { return draw.cumulative[rank(row)]; },
-              {.file = "cumulative", .digits = 4});
-  list.text("removed by", 3, [&draw, rank](int row) { return std::string(removed_by(draw, rank(row))); },
-            {.file = note_column("removed by"), .color = muted, .hidden = !draw.removes()});
+    list->add_footer(grouped(draw.vocabulary() - count) + " others", viz::fixed_number(others, 4), muted);
+  list->number("cumulative", 5, [&draw, rank](int row) { return draw.cumulative[rank(row)]; },
+               {.file = "cumulative", .digits = 4});
+  list->text("removed by", 3, [&draw, rank](int row) { return std::string(removed_by(draw, rank(row))); },
+             {.file = note_column("removed by"), .color = muted, .hidden = !draw.removes()});
   bar.file = "drawn with", bar.hidden = !draw.removes();
   bar.blank = [&draw, rank](int row) { return rank(row) >= draw.candidates.kept(); };
-  list.bar(
+  list->bar(
       "drawn with", 7, [&draw, id](int row) { return draw.share(id(row)); }, bar);
-  list.file(note_column("is drawn"),
-            [&draw, rank](int row) { return std::string(rank(row) == draw.rank ? "yes" : ""); });
-  list.table.marked = std::min(draw.rank, draw.rows);
-  return made;
+  list->file(note_column("is drawn"),
+             [&draw, rank](int row) { return std::string(rank(row) == draw.rank ? "yes" : ""); });
+  list->table.marked = std::min(draw.rank, draw.rows);
+  return list;
 }
 
 Table table(const ViewContext& c, const Draw& draw) {

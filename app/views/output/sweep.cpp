@@ -1,6 +1,5 @@
 #include "app/run/analyses/sweep.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/named.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/output/sweep_question.h"
 #include "app/views/parts/parts.h"
@@ -31,7 +30,7 @@ Ref ref_to(const Swept& swept, std::size_t cell) {
           .other = place.is_mlp ? static_cast<int>(cell) : -1};
 }
 
-std::string with_sign(double value) {
+std::string signed_exact(double value) {
   return (value > 0 ? "+" : "") + exact(value);
 }
 
@@ -70,14 +69,14 @@ void say_cell(Facts& facts, const ViewContext& c, const Swept& swept, std::size_
   facts.say(words);
   if (swept.is_known(cell)) {
     const double difference = swept.difference(cell);
-    facts.number(name, difference).value = with_sign(difference);
+    facts.number(name, difference).value = signed_exact(difference);
     if (swept.measured.metric != Metric::divergence)
       facts.say("from " + exact(swept.before()) + " to " + exact(swept.with_edit(cell)));
   } else {
     facts.say(kComputing);
   }
   if (const double estimate = swept.estimate(cell); !std::isnan(estimate))
-    facts.number(name + ", estimated", estimate).value = with_sign(estimate);
+    facts.number(name + ", estimated", estimate).value = signed_exact(estimate);
 }
 
 // ---- the grid ----
@@ -113,13 +112,11 @@ void halve_estimated(viz::Scene& scene, const ViewContext& c, const Swept& swept
 void separate_layers(viz::Scene& scene, const ViewContext& c, const Swept& swept, const viz::Region& grid) {
   constexpr float kRowWithLine = 3;  // device pixels
   if (grid.cell_rect(0, 0).h * c.device_scale < kRowWithLine) return;
-  viz::Segments lines{{}, c.theme->text_muted, 1};
   for (int row = swept.rows_per_layer; swept.rows_per_layer > 1 && row < swept.rows();
        row += swept.rows_per_layer) {
     const float y = style_of(c).snapped(grid.cell_rect(row, 0).y);
-    lines.points.insert(lines.points.end(), {{grid.rect.x, y}, {grid.rect.right(), y}});
+    scene.add_line({grid.rect.x, y}, {grid.rect.right(), y}, c.theme->text_muted);
   }
-  if (!lines.points.empty()) scene.add(std::move(lines));
 }
 
 /// Draws a dot in a corner of the cell.
@@ -187,39 +184,38 @@ std::unique_ptr<Grid> grid_of(Content& it, const Swept& swept) {
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Swept& swept) {
   const bool neurons = swept.question.over == SweepOver::neurons;
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(swept.cells.size()));
-  List& list = *made;
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(swept.cells.size()));
   const auto cell = [&](int row) { return swept.cells[static_cast<std::size_t>(row)]; };
   const auto lacks_edit = [&swept, cell](int row) {
     return !swept.question.has_edits(swept.place(cell(row)));
   };
-  list.refers_to = [&swept, cell](int row) { return ref_to(swept, cell(row)); };
-  list.row_facts = [&, cell](Facts& facts, int row) { say_cell(facts, c, swept, cell(row)); };
-  list.text(neurons ? "neuron" : "MLP", 9, [&, cell](int row) {
+  list->refers_to = [&swept, cell](int row) { return ref_to(swept, cell(row)); };
+  list->row_facts = [&, cell](Facts& facts, int row) { say_cell(facts, c, swept, cell(row)); };
+  list->text(neurons ? "neuron" : "MLP", 9, [&, cell](int row) {
     return part_name(swept.place(cell(row))) + (swept.is_applied(cell(row)) ? "  •" : "");
   });
-  list.bar(change_name(swept.measured.metric), 8,
-           [&swept, cell](int row) { return swept.difference(cell(row)); },
-           {.digits = 4,
-            .scientific = 1e-4,
-            .rounds = true,
-            .axis = true,
-            .most = 40 * c.font_size,
-            .is_signed = swept.measured.metric != Metric::divergence,
-            .tip = false,
-            .blank = [&swept, cell, lacks_edit](int row) {
-              return !swept.is_known(cell(row)) || lacks_edit(row);
-            }});
-  if (!neurons) list.rank_by([&swept, cell](int row) { return swept.difference(cell(row)); });
+  list->bar(change_name(swept.measured.metric), 8,
+            [&swept, cell](int row) { return swept.difference(cell(row)); },
+            {.digits = 4,
+             .scientific = 1e-4,
+             .rounds = true,
+             .axis = true,
+             .most = 40 * c.font_size,
+             .is_signed = swept.measured.metric != Metric::divergence,
+             .tip = false,
+             .blank = [&swept, cell, lacks_edit](int row) {
+               return !swept.is_known(cell(row)) || lacks_edit(row);
+             }});
+  if (!neurons) list->rank_by([&swept, cell](int row) { return swept.difference(cell(row)); });
   if (swept.is_estimated())
-    list.number(
+    list->number(
         "estimate", 5, [&swept, cell](int row) { return swept.estimate(cell(row)); },
         {.color = c.theme->text_muted, .digits = 4, .scientific = 1e-4, .tip = false, .blank = lacks_edit});
   if (neurons)
-    list.table.row_names = "strongest neurons";
+    list->table.row_names = "strongest neurons";
   else if (c.in_pane)  // a figure is not about the selected layer
-    list.table.marked = std::min(c.selection.layer, swept.sweep->layers - 1);
-  return made;
+    list->table.marked = std::min(c.selection.layer, swept.sweep->layers - 1);
+  return list;
 }
 
 // ---- gestures ----
@@ -236,6 +232,8 @@ std::optional<ViewActions> on(const ViewContext& c, const Swept& swept, const Sp
                               const Gesture& gesture) {
   const SweepOf& question = swept.question;
   const bool listed = is_listed(question.over);
+  if (gesture.kind == Gesture::Kind::key && is_by_position(question.over))
+    return arrows({1, 0})(c, at, gesture);
   if (at == nullptr) return std::nullopt;
   const auto edits_at = [&](std::size_t cell) {
     const SweepPlace place = swept.place(cell);
@@ -292,8 +290,7 @@ Table table(const ViewContext& c, const Swept& swept) {
     list.file("restored", if_known([&](std::size_t cell) {
                 return restored(*swept.sweep, *swept.source, swept.measured.metric, swept.difference(cell));
               }));
-  Table result = list.exported();
-  result.ranked_by = "change";
+  Table result = list.exported("change");
   add_measured(result, c, swept.measured);
   result.fact("edit", title_of(*c.run, question));
   result.fact("before", swept.before(), unit);
@@ -307,7 +304,7 @@ std::string refuse(const ViewContext& c) {
   if (c.run && c.max_rows > 0 && !is_listed(c.options[kSweptOver]))
     return "--rows applies only to lists, --sweep-over mlps and neurons";
   try {
-    if (c.run) sweep_question(c).check(*c.run);
+    if (c.run) sweep_question(c).check();
   } catch (const model::RunError& error) {
     return error.what();
   }
@@ -329,7 +326,6 @@ void declare(Content& it) {
     if (ref.other >= 0) facts.say(part_name(swept.place(static_cast<std::size_t>(ref.other))));
   };
   it.choose = choose;
-  if (is_by_position(swept.question.over)) it.keys = arrows({1, 0});
   it.on = [&](const ViewContext& now, const Spot* at, const Gesture& gesture) {
     return on(now, swept, at, gesture);
   };

@@ -4,7 +4,6 @@
 
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/named.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
@@ -84,9 +83,8 @@ SweepOf sweep_question(const ViewContext& c) {
   question.measured = measured_by(c, Metric::difference).value_or(Measured{.token = {}, .position = 0});
   question.measured.metric = kSweepMetrics[c.options[kSweptMetric]].value;
   if (question.over == SweepOver::neurons) question.neurons = c.options[kSweptNeurons];
-  question.estimates = question.has_estimates();
   if (!c.run) return question;
-  if (question.over == SweepOver::senders) question.receiver = receiver_of(c.options, c.run->run->config);
+  if (question.over == SweepOver::senders) question.receiver = receiver_of(c.options, c.config());
   if (question.edit == SweepEdit::list_mean) question.mean_over = mean_source(c, means_of(c, question));
   if (question.edit == SweepEdit::patch) question.from = patch_prompt_of(*c.run);
   question.positions = acting_positions(*c.run, question.measured.position);
@@ -94,7 +92,7 @@ SweepOf sweep_question(const ViewContext& c) {
 }
 
 MeansOverList means_of(const ViewContext& c, const SweepOf& question) {
-  return question.means_over(over_list(c), c.run->run->config);
+  return question.means_over(over_list(c), c.config());
 }
 
 std::vector<std::size_t> applied_cells(const PromptRun& run, const SweepOf& question, const Sweep& sweep) {
@@ -124,7 +122,7 @@ Swept swept_of(const ViewContext& c, const SweepOf& question, std::shared_ptr<co
     });
   if (question.edit == SweepEdit::patch && token_count(swept.measured.metric) > 0)
     if (const auto next = compared_next(c)) swept.source = source_reading(*swept.sweep, next->logits);
-  if (question.over == SweepOver::head_positions) swept.rows_per_layer = c.run->run->config.n_head;
+  if (question.over == SweepOver::head_positions) swept.rows_per_layer = c.config().n_head;
   swept.cols = swept.sweep->columns / swept.rows_per_layer;
   return swept;
 }
@@ -176,7 +174,7 @@ std::string subtitle_of(const ViewContext& c, const Swept& swept) {
              (matches_other_positions(*c.run) ? "from equal tokens" : "from the same positions");
   }
   if (!swept.sweep->neurons.empty()) {
-    const model::Config& config = c.run->run->config;
+    const model::Config& config = c.config();
     words += "; " + grouped(std::ssize(swept.sweep->neurons)) + " of " +
              counted(std::int64_t{config.n_layer} * config.n_inner, "neuron");
   }
@@ -209,7 +207,7 @@ std::string state_of(const ViewContext& c, const Swept& swept) {
     const SweepPlace place = swept.place(strongest);
     words = "strongest: " + part_name(place) +
             (place.position ? " at " + token_name(c.run->tokens, *place.position) : "") + "  " +
-            (most > 0 ? "+" : "") + viz::number(most, 4);
+            with_sign(most, 4);
   }
   if (!swept.is_complete()) {
     const int known = swept.sweep->known_count();

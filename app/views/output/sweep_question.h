@@ -2,8 +2,7 @@
 #include "app/run/analyses/sweep.h"
 #include "app/views/parts/selected.h"
 
-// A sweep by the options of the view: what is edited in turn, how, and what is measured; and how that is
-// said.
+// A sweep by the view's options: what is edited in turn, how, and what is measured; and the words for it.
 namespace headscope::app::sweep {
 
 // The values of a sweep, with their names on the command line and in the view.
@@ -58,8 +57,7 @@ SweepOf sweep_question(const ViewContext& context);
 /// The means of a list that it sets, which have to be known first.
 MeansOverList means_of(const ViewContext& context, const SweepOf& question);
 
-/// The cells whose edits the run has already, alone or joined with others; what cells measure is on top of
-/// that.
+/// The cells whose edits the run has already, alone or joined with others; cells measure on top of that.
 std::vector<std::size_t> applied_cells(const PromptRun& run, const SweepOf& question, const Sweep& sweep);
 
 /// Whether a sweep is a list of bars, because its places have no second axis.
@@ -111,8 +109,7 @@ std::string subtitle_of(const ViewContext& context, const Swept& swept);
 std::string change_name(Metric metric);
 /// A place's edit: "L4 H3 off", "L4 H3 = mean over the list". There must be one.
 std::string edit_words(const SweepOf& question, const SweepPlace& place);
-/// The strongest difference, and how much is computed: "computing… 3 of 48; so far strongest: L4 at 8 “·it”
-/// +0.1234".
+/// The strongest difference, and progress: "computing… 3 of 48; so far strongest: L4 at 8 “·it” +0.1234".
 std::string state_of(const ViewContext& context, const Swept& swept);
 /// What is said of estimates; empty: nothing.
 std::string words_on_estimates(const Swept& swept);

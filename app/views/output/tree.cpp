@@ -1,7 +1,6 @@
 #include <array>
-#include <map>
+#include <utility>
 
-#include "app/run/tries.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
@@ -29,16 +28,16 @@ struct Node {
   int parent = -1;
   double probability = kUnknown;  ///< the model's, at temperature 1
   Source source = Source::guess;
+  std::vector<int> children = {};
 };
 
 /// All tried texts that begin like the prompt, and possible continuations.
 struct Tree {
-  /// Parents before children, these by descending probability; the first is the root.
-  std::vector<Node> nodes;
-  int root_tokens = 0;  ///< number of the prompt's tokens in the root
-  int end = 0;          ///< node where the prompt ends
-  int drawn = 0;        ///< number of drawn texts
-  bool full = false;    ///< the context is full
+  std::vector<Node> nodes;  ///< parents before children; the first is the root
+  int root_tokens = 0;      ///< number of the prompt's tokens in the root
+  int end = 0;              ///< node where the prompt ends
+  int drawn = 0;            ///< number of drawn texts
+  bool full = false;        ///< the context is full
 
   /// The nodes from the root (excluded) to a node.
   std::vector<int> path_to(int node) const {
@@ -48,52 +47,51 @@ struct Tree {
   }
 };
 
-/// Sorts depth-first, for drawing: the most probable text first.
-Tree in_order(Tree tree) {
-  std::vector<std::vector<int>> children(tree.nodes.size());
-  for (std::size_t i = 1; i < tree.nodes.size(); ++i)
-    children[tree.nodes[i].parent].push_back(static_cast<int>(i));
-  const auto probability = [&](int i) {
-    const double p = tree.nodes[i].probability;
+/// Appends a node of a tree and all below it depth-first, for drawing: the most probable text first.
+void append(Tree& to, const Tree& from, int node, int parent) {
+  const int place = static_cast<int>(to.nodes.size());
+  if (node == from.end) to.end = place;
+  to.nodes.push_back(from.nodes[node]);
+  to.nodes[place].parent = parent;
+  if (parent >= 0) to.nodes[parent].children.push_back(place);
+  std::vector<int> children = std::exchange(to.nodes[place].children, {});
+  std::ranges::stable_sort(children, std::ranges::greater(), [&](int child) {
+    const double p = from.nodes[child].probability;
     return std::isnan(p) ? -1 : p;
-  };
-  for (auto& of : children) std::ranges::stable_sort(of, std::ranges::greater{}, probability);
-  std::vector<int> place(tree.nodes.size());
-  std::vector<Node> nodes;
-  for (std::vector<int> next{0}; !next.empty();) {
-    const int i = next.back();
-    next.pop_back();
-    place[i] = static_cast<int>(nodes.size());
-    nodes.push_back(tree.nodes[i]);
-    int& parent = nodes.back().parent;
-    if (parent >= 0) parent = place[parent];
-    const auto& of = children[i];
-    next.insert(next.end(), of.rbegin(), of.rend());
-  }
-  tree.nodes = std::move(nodes);
-  tree.end = place[tree.end];
-  return tree;
+  });
+  for (const int child : children) append(to, from, child, place);
+}
+
+Tree in_order(const Tree& tree) {
+  Tree sorted = tree;
+  sorted.nodes.clear();
+  append(sorted, tree, 0, -1);
+  return sorted;
 }
 
 Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* drawn) {
   const std::vector<int>& prompt = c.run->run->tokens;
   Tree tree;
-  tree.full = std::ssize(prompt) >= c.run->run->config.n_ctx || c.run->tokens.length() > std::ssize(prompt);
+  tree.full = std::ssize(prompt) >= c.config().n_ctx || c.run->tokens.length() > std::ssize(prompt);
   const std::vector<const TriedText*> tries =
       c.tries ? tries_of(*c.tries, prompt) : std::vector<const TriedText*>();
   tree.root_tokens = static_cast<int>(prompt.size());
   for (const TriedText* tried : tries) tree.root_tokens = std::min(tree.root_tokens, tried->start);
   tree.nodes.push_back(
       {prompt[static_cast<std::size_t>(tree.root_tokens) - 1], -1, kUnknown, Source::prompt});
-  std::map<std::pair<int, int>, int> children;  // (node, token) -> child
   // A node's child with a token, added if missing; merges probability and source.
-  const auto step = [&](int from, int id, double probability, Source source) {
-    const auto [at, is_new] = children.try_emplace({from, id}, static_cast<int>(tree.nodes.size()));
-    if (is_new) tree.nodes.push_back({id, from, probability, source});
-    Node& node = tree.nodes[at->second];
-    node.source = std::min(node.source, source);
-    if (std::isnan(node.probability)) node.probability = probability;
-    return at->second;
+  const auto step = [&nodes = tree.nodes](int from, int id, double probability, Source source) {
+    const auto known =
+        std::ranges::find(nodes[from].children, id, [&nodes](int child) { return nodes[child].id; });
+    const bool is_new = known == nodes[from].children.end();
+    const int at = is_new ? static_cast<int>(nodes.size()) : *known;
+    if (is_new) {
+      nodes[from].children.push_back(at);
+      nodes.push_back({id, from, probability, source});
+    }
+    nodes[at].source = std::min(nodes[at].source, source);
+    if (std::isnan(nodes[at].probability)) nodes[at].probability = probability;
+    return at;
   };
   const auto first = static_cast<std::size_t>(tree.root_tokens);
   for (std::size_t i = first; i < prompt.size(); ++i)
@@ -107,7 +105,7 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
       at = step(at, tried->ids[i], p, Source::tried);
     }
   }
-  if (tree.full) return in_order(std::move(tree));
+  if (tree.full) return tree;
   const std::vector<double> probabilities = model::softmax(next.logits, 1);
   for (const model::Guess& guess : model::largest_logits(next.logits, kGuesses))
     step(tree.end, guess.id, probabilities[guess.id], Source::guess);
@@ -118,7 +116,7 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
     }
     tree.drawn = static_cast<int>(drawn->texts.size());
   }
-  return in_order(std::move(tree));
+  return tree;
 }
 
 /// The end of the root's text, as much as fits; cut before a space if there is one.
@@ -145,7 +143,7 @@ viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree, float width) {
   drawing.role = kNode;
   drawing.widest = 24 * c.font_size;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    const auto& [id, parent, probability, source] = tree.nodes[i];
+    const auto& [id, parent, probability, source, children] = tree.nodes[i];
     viz::TreeNode& n = drawing.nodes.emplace_back();
     n.parent = parent;
     n.label = i == 0 ? root_label(c, tree, std::min(drawing.widest, 0.3F * width)) : label_of(c, id);
@@ -283,12 +281,6 @@ ViewActions go_to(const ViewContext& c, const Tree& tree, int node) {
 ViewActions by_key(const ViewContext& c, const Tree& tree, Key key) {
   const std::vector<Node>& nodes = tree.nodes;
   const int from = tree.end, parent = nodes[from].parent;
-  const auto children_of = [&](int of) {
-    std::vector<int> children;
-    for (int i = 1; i < std::ssize(nodes); ++i)
-      if (nodes[i].parent == of) children.push_back(i);
-    return children;
-  };
   if (key == Key::left && parent >= 0) return go_to(c, tree, parent);
   if (key == Key::left && tree.root_tokens > 1 && c.run->tokens.length() == c.run->run->length()) {
     const auto& tokens = c.run->run->tokens;
@@ -296,7 +288,7 @@ ViewActions by_key(const ViewContext& c, const Tree& tree, Key key) {
   }
   const bool across = (key == Key::up || key == Key::down) && parent >= 0;
   if (key != Key::right && !across) return {};
-  const std::vector<int> nearby = children_of(across ? parent : from);
+  const std::vector<int>& nearby = nodes[across ? parent : from].children;
   const auto at = across ? std::ranges::find(nearby, from) - nearby.begin() + (key == Key::down ? 1 : -1) : 0;
   return at >= 0 && at < std::ssize(nearby) ? go_to(c, tree, nearby[at]) : ViewActions{};
 }
@@ -310,7 +302,7 @@ Table table(const ViewContext& c, const Tree& tree) {
   Table result{key_column("node"),   key_column("parent"), key_column("position"), note_column("id"),
                note_column("token"), "probability",        note_column("from")};
   for (int i = 0; i < std::ssize(tree.nodes); ++i) {
-    const auto& [id, parent, probability, source] = tree.nodes[i];
+    const auto& [id, parent, probability, source, children] = tree.nodes[i];
     add_row(result, i, parent < 0 ? no_number() : parent, tree.root_tokens - 1 + std::ssize(tree.path_to(i)),
             id, label_of(c, id), std::isnan(probability) ? no_number() : probability, words_of(source));
   }
@@ -323,11 +315,11 @@ void say_node(Facts& facts, const ViewContext& c, const Tree& tree, int node) {
   std::string text = left_out > 0 ? "…" : "";
   for (const int i : std::span(path).subspan(left_out)) text += label_of(c, tree.nodes[i].id);
   facts.say(words_of(tree.nodes[node].source));
-  facts.say(text, Fact::Location::tooltip);
+  facts.tip(text);
   if (const double p = tree.nodes[node].probability; !std::isnan(p)) facts.number("probability", p);
   if (const ViewActions actions = go_to(c, tree, node); !actions.empty()) {
     facts.commands.push_back({"End the prompt here", actions});
-    facts.say("click to end the prompt here", Fact::Location::tooltip);
+    facts.tip("click to end the prompt here");
   }
   facts.copy("the text up to here", c.run->model->tokenizer->decode(ids_of(c, tree, node)));
 }
@@ -343,15 +335,16 @@ void declare(Content& it) {
     it.message = "cannot sample a next token: " + next->not_finite;
     return;
   }
-  const Tree& tree = it.keep(tree_of(c, *next, drawn.get()));
+  const Tree& tree = it.keep(in_order(tree_of(c, *next, drawn.get())));
   it.title = "Possible continuations";
   it.subtitle = tree.full ? "context full" : "probability; temperature 1";
   if (const std::string why = c.failure(question); !tree.full && !why.empty()) it.subtitle += "; " + why;
   it.table = [&] { return table(c, tree); };
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_node(facts, c, tree, ref.other); };
   it.choose = [&](const ViewContext& now, const Ref& ref) { return go_to(now, tree, ref.other); };
-  it.keys = [&](const ViewContext& now, const Gesture& gesture) {
-    const bool moves = gesture.key != Key::home && gesture.key != Key::end;
+  it.on = [&](const ViewContext& now, const Spot*, const Gesture& gesture) {
+    const bool moves =
+        gesture.kind == Gesture::Kind::key && gesture.key != Key::home && gesture.key != Key::end;
     return moves ? std::optional(by_key(now, tree, gesture.key)) : std::nullopt;
   };
   it.body = rows(boxes(std::make_unique<TreeBox>(tree), swatches(legend_of(c, tree))));

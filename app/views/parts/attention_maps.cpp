@@ -80,16 +80,13 @@ viz::Heatmap attention_map(const ViewContext& c, viz::HeatmapCells cells, int ro
 }
 
 void paint_shape(viz::Scene& scene, const ViewContext& c, const viz::Region& region) {
-  const std::vector<int> shape = c.options[kShape];
-  for (const int cell : shape) {
+  for (const int cell : c.options[kShape]) {
     const auto [query, key] = head_of_number(cell);
     if (query >= region.row_count || key >= region.col_count) continue;
     const viz::Rect rect = region.cell_rect(query, key);
     if (rect.w < 2 || rect.h < 2) continue;  // too small to frame
-    if (rect.x < region.rect.x - 0.5F || rect.y < region.rect.y - 0.5F ||
-        rect.right() > region.rect.right() + 0.5F || rect.bottom() > region.rect.bottom() + 0.5F)
-      continue;
-    scene.add(viz::StrokeRect{rect.inset(0.5F), c.theme->accent, 2, 1});
+    if (region.rect.inset(-0.5F).encloses(rect))
+      scene.add(viz::StrokeRect{rect.inset(0.5F), c.theme->accent, 2, 1});
   }
 }
 

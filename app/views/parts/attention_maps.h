@@ -49,8 +49,7 @@ struct AttentionMap {
   int id = 0;                         ///< of its region
 };
 
-/// One such matrix or four, as large as there is room: under one crosshair, zoomed,
-/// edited and marked together.
+/// One such matrix or four, as large as fit: under one crosshair, zoomed, edited and marked together.
 class AttentionMaps final : public RoleBox {
  public:
   /// Cells are regions of this role.
@@ -62,12 +61,9 @@ class AttentionMaps final : public RoleBox {
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
-  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
-             const Ref& ref) const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
-                                const Gesture& gesture) const override;
-  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
-                   const Picture& picture) const override;
+  void frame(viz::Scene&, const ViewContext&, const Picture&, const Ref&) const override;
+  std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture&) const override;
+  void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const override;
 
  private:
   /// Equal panels; labels are left of the first column of maps, and above the first row.

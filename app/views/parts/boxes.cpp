@@ -105,24 +105,23 @@ void Grid::paint(Picture& picture, const ViewContext& c) const {
 
 void Grid::say(Facts& facts, const ViewContext& c, const viz::Region&, int row, int col) const {
   if (const float value = number(row, col); !quantity.empty() && std::isnan(value))
-    facts.say("none", Fact::Location::tooltip);
+    facts.tip("none");
   else if (!quantity.empty())
     facts.number(difference_prefix(c) + quantity, value).unit = unit;
   if (cell_facts) cell_facts(facts, row, col);
 }
 
-std::optional<ViewActions> Grid::on(const ViewContext& c, const Spot*, const Gesture& gesture) const {
+std::optional<ViewActions> Grid::on(const ViewContext& c, const Spot* at, const Gesture& gesture) const {
   if (gesture.kind != Gesture::Kind::key || !moves_heads || gesture.modifiers.shift) return std::nullopt;
   if (gesture.key == Key::home) return ViewActions{SelectHead{c.selection.layer, 0}};
-  if (gesture.key == Key::end)
-    return ViewActions{SelectHead{c.selection.layer, c.run->run->config.n_head - 1}};
-  return arrows({1, 0}, MoveHead{0, 1})(c, gesture);
+  if (gesture.key == Key::end) return ViewActions{SelectHead{c.selection.layer, c.config().n_head - 1}};
+  return arrows({1, 0}, MoveHead{0, 1})(c, at, gesture);
 }
 
 std::unique_ptr<Grid> grid_of_heads(const ViewContext& c, int role, std::vector<float> numbers,
                                     std::string quantity, std::string unit,
                                     std::initializer_list<const char*> others) {
-  const model::Config& config = c.run->run->config;
+  const model::Config& config = c.config();
   std::vector<std::string> layers, heads;
   for (int layer = 0; layer < config.n_layer; ++layer) layers.push_back("L" + std::to_string(layer));
   for (int head = 0; head < config.n_head; ++head) heads.push_back("H" + std::to_string(head));
@@ -226,10 +225,9 @@ void ShadedPrompt::paint(Picture& picture, const ViewContext& c) const {
   if (!has_note_) return;
   const float small = style.line(style.small());
   const float left = area_.right() + 2 * style.unit(), room = kLinesNote * c.font_size - 2 * style.unit();
-  std::vector<std::string> words =
-      viz::wrap(style, shown_words(c), style.small(), viz::FontStyle::regular, room);
+  std::vector<std::string> words = small_lines(c, shown_words(c), room);
   while (!words.empty() && small * static_cast<float>(words.size()) > height) words.pop_back();
-  paint_small_lines(picture, c, words, {left, area_.y}, room);
+  paint_small_lines(picture.scene, c, words, {left, area_.y}, room);
 }
 
 std::string ShadedPrompt::shown_words(const ViewContext& c) const {
@@ -286,6 +284,32 @@ void ShadedPrompt::settle(ViewActions& actions, const ViewContext& c, const Spot
 void ShadedPrompt::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture&) const {
   if (first_line != nullptr)
     std::ranges::move(lines_in(c).bars(c.width - kScrollBar * c.font_size), std::back_inserter(scrolls));
+}
+
+// ---- curves ----
+
+void add_curve(viz::CurveChart& chart, Content& it, std::string name, int color, std::vector<float> values) {
+  chart.curves.push_back({viz::Matrix::row(it.keep(std::move(values))), std::move(name),
+                          viz::categorical(*it.c.theme, color), static_cast<int>(chart.curves.size())});
+}
+
+BoxPtr curve_box(viz::CurveChart chart, std::string title, std::string x_title,
+                 std::function<Wish(float)> height, DrawnPlaces places) {
+  chart.role = places.role;
+  const auto paint = [chart = std::move(chart), title = std::move(title), x_title = std::move(x_title)](
+                         Picture& picture, const ViewContext& c, viz::Rect area) {
+    const viz::Style style = style_of(c);
+    const float u = style.unit(), half_line = style.line(style.small()) / 2;  // of the y axis' last number
+    const float left = style.width("000.00", style.small()) + 3 * u,
+                above = viz::paint_curve_names(picture.scene, chart, title, area, style) + half_line,
+                below = x_title.empty() ? 0 : viz::column_numbers_height(style);
+    const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + above),
+                         std::max(1.F, std::floor(area.w - left - 2 * u)),
+                         std::max(1.F, std::floor(area.h - above - below))};
+    const viz::Region region = viz::paint_curves(picture, chart, plot, style);
+    if (below > 0) viz::paint_column_numbers(picture.scene, region, x_title, style);
+  };
+  return custom({10, 40}, std::move(height), paint, std::move(places));
 }
 
 }  // namespace headscope::app

@@ -8,6 +8,7 @@
 #include "app/views/content.h"
 #include "app/views/parts/list.h"
 #include "viz/charts/chips.h"
+#include "viz/charts/curves.h"
 #include "viz/charts/heatmap.h"
 
 // Boxes that several views are made of, besides the list.
@@ -31,8 +32,7 @@ class Grid final : public RoleBox {
   std::function<void(Facts&, int row, int col)> cell_facts;
   bool moves_heads = false;              ///< arrows select the head of the row above, the column beside
   int chosen_row = -1, chosen_col = -1;  ///< the framed cell; -1: none
-  /// What cells that may have any shape want for their words, in ems; they get at most twice that. None: as
-  /// much as there is.
+  /// What cells of any shape want for their words, in ems; at most twice that is used. None: all there is.
   std::optional<viz::Point> cell;
   /// Draws over the cells. Null: nothing.
   std::function<void(Picture&, const ViewContext&, const viz::Region&)> over;
@@ -43,15 +43,13 @@ class Grid final : public RoleBox {
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
-                                const Gesture& gesture) const override;
+  std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture&) const override;
 
  private:
   Ref ref_of(const viz::Region&, int row, int col) const override {
     return refers_to ? refers_to(row, col) : Ref();
   }
-  void say(Facts& facts, const ViewContext& context, const viz::Region& region, int row,
-           int col) const override;
+  void say(Facts&, const ViewContext&, const viz::Region&, int row, int col) const override;
   int shown_cols() const {
     return map.shown.cols > 0 ? static_cast<int>(map.shown.cols) : map.cells.matrix.cols;
   }
@@ -65,8 +63,7 @@ std::unique_ptr<Grid> grid_of_heads(const ViewContext& context, int role, std::v
                                     std::string quantity, std::string unit = {},
                                     std::initializer_list<const char*> others = {});
 
-/// The prompt as chips, each shaded by a number. They show the line of the list's first row, or if the list
-/// is sorted, of the chosen token.
+/// The prompt as chips, each shaded by a number, from the list's first row or else about the chosen token.
 class ShadedPrompt final : public RoleBox {
  public:
   /// `numbers`: by position; NaN or beyond their end: a chip without a colour. Ids of the regions are
@@ -89,11 +86,9 @@ class ShadedPrompt final : public RoleBox {
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
   std::string note() const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
-                                const Gesture& gesture) const override;
+  std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture&) const override;
   void settle(ViewActions& actions, const ViewContext& context, const Spot& at) const override;
-  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
-                   const Picture& picture) const override;
+  void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const override;
 
  private:
   TableRows lines_in(const ViewContext& context) const;
@@ -107,5 +102,11 @@ class ShadedPrompt final : public RoleBox {
   int shown_ = 0;          ///< lines
   bool has_note_ = false;  ///< next to lines that scroll
 };
+
+/// Curves over a whole number, such as a layer, below their names. `x_title` empty: x has no numbers.
+BoxPtr curve_box(viz::CurveChart chart, std::string title, std::string x_title,
+                 std::function<Wish(float width)> height, DrawnPlaces places);
+/// Adds a curve of these values, which the content keeps; NaN: a gap. `color`: see viz::categorical.
+void add_curve(viz::CurveChart& chart, Content& it, std::string name, int color, std::vector<float> values);
 
 }  // namespace headscope::app

@@ -40,7 +40,7 @@ std::string subtraction_words(const ViewContext& c) {
 
 std::string difference_words(const ViewContext& c, const View& view) {
   std::string words = subtraction_words(c);
-  if (!is_between_two(c) || !view.caption.prompt || (view.of_model && view.of_model(c))) return words;
+  if (!is_between_two(c) || !view.caption.prompt || view.is_of_model(c)) return words;
   const std::string there = view.caption.query ? counterpart_words(c, c.selection.query) : "";
   if (!there.empty()) words += "; " + there;
   std::int64_t others = 0;
@@ -63,12 +63,11 @@ std::optional<std::string> other_token_words(const ViewContext& c, int position)
   const PromptRun* first = c.asked ? c.asked.get() : c.run.get();
   if (first == nullptr || !compares_different_inputs(*first) || position >= c.run->run->length())
     return std::nullopt;
-  const std::vector<int>& aligned = first->aligned;
   const bool is_second = c.side == Side::baseline;
-  const auto found = is_second ? std::ranges::find(aligned, position) : aligned.begin() + position;
+  const int at = is_second ? own_position(*first, position) : position,
+            there = at < 0 ? -1 : first->aligned[at];
   const std::string other = is_second ? first_name(*first) : second_name(*first);
-  if (found == aligned.end() || *found < 0) return "no counterpart in the " + other;
-  const int at = static_cast<int>(found - aligned.begin()), there = *found;
+  if (there < 0) return "no counterpart in the " + other;
   if (first->run->tokens[at] == first->baseline->run->tokens[there]) return std::nullopt;
   return "in the " + other + " " +
          (is_second ? token_name(first->tokens, at) : token_name(first->baseline->tokens, there));

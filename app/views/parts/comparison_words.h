@@ -10,8 +10,7 @@
 // Comparisons of two runs: words, and scales of differences.
 namespace headscope::app {
 
-/// "second prompt", "second model" or "second file": what the run is compared with, named by the first thing
-/// that differs.
+/// What the run is compared with, by the first thing that differs: "second prompt", "second model".
 std::string second_name(const PromptRun& run);
 /// The same, if both prompt and model differ: "second prompt in the second model".
 std::string second_words(const PromptRun& run);
@@ -27,8 +26,7 @@ bool matches_other_positions(const PromptRun& run);
 /// "in the second prompt 8 “·boy”", "no counterpart in the first prompt": of two inputs, what a token of the
 /// shown one is compared with if that is not the same token. Nothing if it is.
 std::optional<std::string> other_token_words(const ViewContext& context, int position);
-/// " in the second prompt", " in the edited run": whose numbers a view without differences shows. Empty
-/// without a comparison.
+/// Whose numbers are shown: " in the second prompt", " in the edited run"; empty without a comparison.
 std::string shown_run_words(const ViewContext& context);
 /// "matched with 11 “·old”", or empty.
 std::string counterpart_words(const ViewContext& context, int position);

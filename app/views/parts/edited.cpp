@@ -1,7 +1,6 @@
 #include "app/views/parts/edited.h"
 
 #include "app/views/parts/parts.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -88,10 +87,6 @@ std::string with_edits(const ViewContext& c, std::string words, std::initializer
   });
   if (edited) words += words.empty() ? "edited" : "; edited";
   return words;
-}
-
-bool is_edited_output(const ViewContext& c, int layer, int head) {
-  return is_edited_at(c, Site::z, layer, head) || is_edited_at(c, Site::result, layer, head);
 }
 
 std::optional<double> output_factor(const ViewContext& c, int layer, int head) {

@@ -14,13 +14,9 @@ std::vector<model::Edit> edits_of_head(const ViewContext& context, int layer, in
 bool is_edited_at(const ViewContext& context, model::Site site, int layer, int head);
 /// Whether an edit acts on an activation at a position, for any of its heads if it has heads.
 bool is_edited_at(const ViewContext& context, model::HookPoint point, int position);
-/// What a vector of the chosen layer and query is, and whether an edit at one of these sites changed it: "the
-/// block's input; edited".
+/// What a vector of the chosen layer and query is, and if an edit at these sites changed it: "…; edited".
 std::string with_edits(const ViewContext& context, std::string words,
                        std::initializer_list<model::Site> sites);
-
-/// Whether an edit acts on what the head writes, so that its pattern and values do not tell that.
-bool is_edited_output(const ViewContext& context, int layer, int head);
 
 /// The factor by which the edits multiply what a head writes: 0: it is off, 1: unedited. Nothing if they do
 /// something else to it, e.g. replace it by its mean, or act on some queries only.

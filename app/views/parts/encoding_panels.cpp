@@ -10,8 +10,6 @@
 namespace headscope::app {
 namespace {
 
-constexpr const char* kColumnTitle = "position";  // what a column is
-
 /// The part of an area between the numbers at its left, the same for curves and maps, and a margin.
 viz::Rect plot_in(const EncodingMaps& maps, viz::Rect area, float above, float below,
                   const viz::Style& style) {
@@ -61,12 +59,6 @@ void paint_curves(Picture& picture, Encoding encoding, const EncodingMaps& maps,
   viz::paint_curves(picture, chart, plot, style);
 }
 
-/// What a pixel shows of several cells.
-std::string pooled_words(const EncodingMaps& maps, const viz::Region& map, float room,
-                         const viz::Style& style) {
-  return viz::pooling_words(maps.cells[0].pooling, viz::pooled_cells(map, style), room, style);
-}
-
 void paint_map(Picture& picture, Encoding encoding, const EncodingMaps& maps, viz::Rect area,
                const viz::Style& style) {
   viz::Scene& scene = picture.scene;
@@ -75,18 +67,21 @@ void paint_map(Picture& picture, Encoding encoding, const EncodingMaps& maps, vi
   const auto map_over = [&](float lines) {
     return region_of_map(encoding, maps, plot_in(maps, area, 0, beneath + lines * line, style), style);
   };
+  const auto pooling = [&](const viz::Region& of) {
+    return viz::pooling_words(cells.pooling, viz::pooled_cells(of, style), area.w, style);
+  };
   viz::Region map = map_over(1);
-  if (!pooled_words(maps, map, area.w, style).empty()) map = map_over(2);
+  if (!pooling(map).empty()) map = map_over(2);
   viz::paint_cells(scene, cells, map, style);
   const float end = map.cell_rect(0, maps.length).x;
   if (maps.length > 0 && maps.length < map.col_count && end >= map.rect.x && end <= map.rect.right())
     scene.add(viz::Segments{{{end, map.rect.y}, {end, map.rect.bottom()}}, style.theme.text_muted, 1.5F});
   viz::paint_row_numbers(scene, map, maps.row_title, style);
-  viz::paint_column_numbers(scene, map, kColumnTitle, style);
+  viz::paint_column_numbers(scene, map, "position", style);
   if (style.width(maps.row_title, style.small()) > map.rect.h) picture.whole = false;
   const viz::Point foot{area.x, map.rect.bottom() + beneath + line / 2};
   viz::paint_color_scale_in(scene, cells.scale, maps.value_title, std::nullopt, foot, area.w, style);
-  viz::add_muted(scene, style, pooled_words(maps, map, area.w, style), {foot.x, foot.y + line});
+  viz::add_muted(scene, style, pooling(map), {foot.x, foot.y + line});
   picture.regions.push_back(map);
 }
 

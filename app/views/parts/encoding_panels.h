@@ -16,8 +16,7 @@ inline constexpr const char* kSinusoidalNote = "Vaswani et al. 2017, for compari
 std::string sinusoid_formula(int d_model);
 /// "position 3 “·was”"; beyond the prompt without a token.
 std::string position_words(const ViewContext& context, int position);
-/// For View::refuse: why a list of dimensions or positions (`what`) cannot be shown by a model with `count`
-/// of them; empty: it can.
+/// For View::refuse: why a list has a number beyond the `count` of what ("dimension"); empty: it has none.
 std::string refuse_numbers(const ViewContext& context, const Option<std::vector<int>>& option,
                            const std::string& what, int count);
 /// The name of an encoding over its pictures, with what is said of it.

@@ -38,13 +38,11 @@ Picture message(const ViewContext& c, std::string_view words) {
   picture.whole = false;
   const viz::Style style = style_of(c);
   const float room = c.width - 2 * margin(c), line = style.line(style.small());
-  std::vector<std::string> lines =
-      viz::wrap(style, words, style.small(), viz::FontStyle::regular, std::max(1.F, room));
+  std::vector<std::string> lines = small_lines(c, words, room);
   if (static_cast<float>(lines.size()) * line > c.height) lines = {std::string(words)};  // shortened
   float y = c.height / 2 - line * static_cast<float>(std::ssize(lines) - 1) / 2;
   for (const std::string& text : lines) {
-    viz::add_label(picture.scene, style, text, {c.width / 2, y}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::center, room);
+    viz::add_muted(picture.scene, style, text, {c.width / 2, y}, viz::Align::center, room);
     y += line;
   }
   return picture;
@@ -84,10 +82,7 @@ int wanted_subtitle_lines(const Picture& picture, const ViewContext& c) {
   const bool shows_some = room_beside_title(c, picture.title) >= kLeastBeside * c.font_size;
   if (c.height < (shows_some ? kLeastHeight : kLeastWithNone) * c.font_size) return 0;
   const std::size_t most = c.height < kLeastHeight * c.font_size ? 1 : c.side == Side::difference ? 3 : 2;
-  const viz::Style style = style_of(c);
-  const auto lines =
-      viz::wrap(style, picture.subtitle, style.small(), viz::FontStyle::regular, c.width - 2 * margin(c));
-  return static_cast<int>(std::min(most, lines.size()));
+  return static_cast<int>(std::min(most, small_lines(c, picture.subtitle, c.width - 2 * margin(c)).size()));
 }
 
 Heading heading_of(std::string_view title, std::string_view subtitle, const ViewContext& c,
@@ -123,7 +118,7 @@ Heading heading_of(std::string_view title, std::string_view subtitle, const View
     if (c.in_pane && beside >= style.width("…", style.small()))  // hover it
       heading.lines.push_back({"…", {m + room - beside, heading.lines.front().at.y}, false});
   } else {
-    auto under = viz::wrap(style, subtitle, style.small(), viz::FontStyle::regular, room);
+    auto under = small_lines(c, subtitle, room);
     const std::size_t most = lines ? static_cast<std::size_t>(*lines) : under.size();
     heading.is_cut = under.size() > most;
     for (; under.size() > most; under.pop_back()) under[most - 1] += " " + under[most];
@@ -140,6 +135,21 @@ void paint_heading(viz::Scene& scene, const ViewContext& c, const Heading& headi
                    is_title ? c.theme->text : c.theme->text_muted,
                    is_title ? viz::FontStyle::medium : viz::FontStyle::regular, viz::Align::left,
                    c.width - margin(c) - at.x);
+}
+
+std::vector<std::string> small_lines(const ViewContext& c, std::string_view text, float width) {
+  const viz::Style style = style_of(c);
+  return viz::wrap(style, text, style.small(), viz::FontStyle::regular, std::max(1.F, width));
+}
+
+void paint_small_lines(viz::Scene& scene, const ViewContext& c, const std::vector<std::string>& lines,
+                       viz::Point top, float room) {
+  const viz::Style style = style_of(c);
+  top.y += style.line(style.small()) / 2;
+  for (const std::string& words : lines) {
+    viz::add_muted(scene, style, words, top, viz::Align::left, room);
+    top.y += style.line(style.small());
+  }
 }
 
 }  // namespace headscope::app

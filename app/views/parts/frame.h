@@ -38,5 +38,10 @@ void paint_heading(viz::Scene& scene, const ViewContext& context, const Heading&
 /// The lines that a pane's subtitle gets under its title if it was cut next to it: more for a difference,
 /// which has to say what is subtracted from what. 0: none, or the pane is too low.
 int wanted_subtitle_lines(const Picture& picture, const ViewContext& context);
+/// A small text in lines of this width.
+std::vector<std::string> small_lines(const ViewContext& context, std::string_view text, float width);
+/// Draws lines of small, muted words below each other, truncated to `room`; `top`: the top left corner.
+void paint_small_lines(viz::Scene& scene, const ViewContext& context, const std::vector<std::string>& lines,
+                       viz::Point top, float room = 1e9F);
 
 }  // namespace headscope::app

@@ -1,4 +1,3 @@
-#include "app/views/content.h"
 #include "app/views/parts/parts.h"
 
 // Boxes without boxes in them: notes, legends, and what a view draws itself.
@@ -32,7 +31,7 @@ class Notes final : public Box {
     if (title > 0)
       viz::add_label(picture.scene, style, title_, {area_.x, area_.y + title / 2}, style.font_size,
                      c.theme->text, viz::FontStyle::medium, viz::Align::left, area_.w);
-    paint_small_lines(picture, c, shown_, {area_.x, area_.y + title}, area_.w);
+    paint_small_lines(picture.scene, c, shown_, {area_.x, area_.y + title}, area_.w);
   }
 
  private:
@@ -43,10 +42,8 @@ class Notes final : public Box {
   static std::vector<std::string> wrapped(const ViewContext& c, float width,
                                           std::span<const std::string> lines) {
     std::vector<std::string> all;
-    const viz::Style style = style_of(c);
     for (const std::string& words : lines)
-      std::ranges::move(viz::wrap(style, words, style.small(), viz::FontStyle::regular, std::max(1.F, width)),
-                        std::back_inserter(all));
+      std::ranges::move(small_lines(c, words, width), std::back_inserter(all));
     return all;
   }
 
@@ -168,13 +165,7 @@ BoxPtr custom(Wish width, Wish height, Paint paint, DrawnPlaces places) {
   return custom(width, any_width, std::move(paint), std::move(places));
 }
 BoxPtr legend(viz::ColorScale scale, std::string title) {
-  constexpr float kLine = 1.1F;  // ems
-  return custom({0, 20}, {kLine, kLine, kLine},
-                [scale = std::move(scale), title = std::move(title)](Picture& picture, const ViewContext& c,
-                                                                     viz::Rect area) {
-                  viz::paint_color_scale_in(picture.scene, scale, title, std::nullopt,
-                                            {area.x, area.y + area.h / 2}, area.w, style_of(c));
-                });
+  return swatches({{.words = std::move(title), .scale = std::move(scale)}});
 }
 
 }  // namespace headscope::app

@@ -111,10 +111,6 @@ void List::mark(std::function<bool(int row)> is_chosen) {
     if (is_chosen_(row)) table.marked = row;
 }
 
-int List::last() const {
-  return static_cast<int>(std::ranges::count(columns_, true, &ListColumn::pictured)) - 1;
-}
-
 viz::FixedCell List::cell(int column, std::string text) const {
   viz::FixedCell cell;
   cell.column = column;
@@ -132,11 +128,10 @@ viz::FixedCell List::sum_cell(int column, std::size_t count) const {
 
 void List::add_footer(std::string words, std::string value, std::optional<viz::Color> color) {
   const auto named = std::ranges::find_if(columns_, [](const ListColumn& column) {
-    return column.pictured && column.kind == viz::TableColumn::Kind::text;
+    return !column.hidden && column.kind == viz::TableColumn::Kind::text;
   });
-  const auto before = std::ranges::count(columns_.begin(), named, true, &ListColumn::pictured);
   viz::FixedRow& row = table.footer.emplace_back();
-  row = {cell(static_cast<int>(before), std::move(words)), cell(last(), std::move(value))};
+  row = {cell(static_cast<int>(named - columns_.begin()), std::move(words)), cell(last(), std::move(value))};
   for (viz::FixedCell& one : row) one.color = color.value_or(context_.theme->text);
 }
 
@@ -165,15 +160,15 @@ const viz::Table& List::filled() {
     for (int row = 0; row < table.rows; ++row) cells.push_back(cell(row));
   };
   for (const ListColumn& column : columns_) {
-    if (!column.pictured) continue;
     viz::TableColumn& made = table.columns.emplace_back(column);
+    if (column.hidden) continue;
     for (const auto& [cell, words] :
          {std::pair{&column.text, &made.texts}, {&column.detail, &made.details}}) {
       for_rows(*cell, texts_.emplace_back());
       *words = texts_.back();
     }
     for_rows(column.number, made.numbers);
-    if (!column.hidden) for_rows(column.vector, made.vectors);
+    for_rows(column.vector, made.vectors);
     if (column.vector && made.scale == viz::ColorScale())
       made.scale = own_scale(made, static_cast<int>(table.columns.size()) - 1);
     for_rows(column.look.blank, made.blank);
@@ -234,15 +229,12 @@ void List::paint(Picture& picture, const ViewContext& c) const {
   viz::paint_table(picture, table, layout_, style);
   picture.whole = whole && (rows_ != nullptr || layout_.note.empty());
   for (const viz::TableLayout::Place& place : layout_.places) {
-    const auto pictured = std::ranges::find_if(
-        columns_,
-        [at = place.column](const ListColumn& column) mutable { return column.pictured && at-- == 0; });
-    if (pictured == columns_.end() || !pictured->draw) continue;
+    const auto& draw = columns_[place.column].draw;
+    if (!draw) continue;
     const float height = viz::table_row_height(style);
     for (std::size_t i = 0; i < layout_.rows.size(); ++i)
-      pictured->draw(
-          picture.scene, c, layout_.rows[i],
-          viz::Rect{place.x, layout_.rows_top + static_cast<float>(i) * height, place.w, height}.inset(1));
+      draw(picture.scene, c, layout_.rows[i],
+           viz::Rect{place.x, layout_.rows_top + static_cast<float>(i) * height, place.w, height}.inset(1));
   }
 }
 
@@ -315,8 +307,8 @@ void List::add_facts(Facts& facts, const ViewContext& c, const Spot& at) const {
 void List::say_row(Facts& facts, int row) const {
   for (const ListColumn& column : columns_) {
     const ListLook& look = column.look;
-    if (!look.tip || !column.pictured || column.hidden || !column.file_cell ||
-        (look.blank && look.blank(row)) || (look.file && look.file->used_as() != Column::Use::value))
+    if (!look.tip || column.hidden || !column.file_cell || (look.blank && look.blank(row)) ||
+        (look.file && look.file->used_as() != Column::Use::value))
       continue;
     const std::string& label = look.file ? look.file->name : column.heading;
     const Cell cell = column.file_cell(row);
@@ -368,8 +360,9 @@ void List::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const
   std::ranges::move(shown_rows(c).bars(area_.right() + style_of(c).unit()), std::back_inserter(scrolls));
 }
 
-Table List::exported(int rows) const {
+Table List::exported(std::string ranked_by, int rows) const {
   Table result;
+  result.ranked_by = std::move(ranked_by);
   std::vector<const ListColumn*> words, strips;
   for (const ListColumn& column : columns_)
     if (column.look.file) (column.vector ? strips : words).push_back(&column);
@@ -393,14 +386,14 @@ Table List::exported(int rows) const {
   return result;
 }
 
-void paint_small_lines(Picture& picture, const ViewContext& c, const std::vector<std::string>& lines,
-                       viz::Point top, float room) {
-  const viz::Style style = style_of(c);
-  top.y += style.line(style.small()) / 2;
-  for (const std::string& words : lines) {
-    viz::add_muted(picture.scene, style, words, top, viz::Align::left, room);
-    top.y += style.line(style.small());
-  }
+void arrange_keys(List& list, const ViewContext& c, std::span<const float> weights) {
+  list.rank_by(weights);
+  list.table.marked = c.selection.key, list.table.mark = c.theme->key;
+  list.kept = std::min(c.selection.key, static_cast<int>(weights.size()) - 1);
+  list.table.first_number = c.options[kStrongestFirst] ? 1 : 0;
+  if (!c.options[kStrongestFirst]) return;
+  list.order_by([weights](int key) { return std::abs(weights[key]); });
+  list.table.row_names = c.differs() ? "keys that differ most" : "strongest keys";
 }
 
 }  // namespace headscope::app

@@ -11,8 +11,7 @@
 #include "viz/charts/table.h"
 
 // Lists: rows under headings. A picture shows as many rows as fit, a file has all of them. A view declares
-// its columns once; its picture and its file are made from that. ListRows says how keys, the wheel and the
-// scroll bar move the rows.
+// its columns once; its picture and its file are made from that. ListRows says how the rows are moved.
 namespace headscope::app {
 
 /// The scroll position of a list: its first shown row. By default -1: chosen by the view.
@@ -80,8 +79,7 @@ struct ListLook {
   float enough = 0;                        ///< width that it has before columns of less importance
   std::optional<bool> is_signed = {};      ///< bars take the colours of their signs; none: of differences
   bool hidden = false;                     ///< not in pictures; files still have it
-  /// On the difference side the numbers are differences: headings say so, and others than finite ones are
-  /// blank.
+  /// On the difference side its numbers are differences: the heading says so, and only finite ones show.
   bool differs = false;
   bool tip = true;                          ///< numbers are said at the mouse
   std::function<bool(int row)> blank = {};  ///< which cells are empty, in files too; none: no cell is
@@ -95,14 +93,12 @@ struct ListColumn : viz::TableColumn {
   std::function<std::span<const float>(int row)> vector;
   std::function<void(viz::Scene&, const ViewContext&, int row, viz::Rect cell)> draw;  ///< over its cells
   ListLook look;
-  bool pictured = true;
 };
 
 template <class T>
 inline constexpr bool is_function_of_row = std::is_invocable_v<const std::remove_reference_t<T>&, int>;
 
-/// The cells of a column: a function of the row, or a range with a cell for each row that outlives the list
-/// (a temporary does not).
+/// The cells of a column: a function of the row, or a range with one for each row, which is no temporary.
 template <class T>
 concept ListCells = is_function_of_row<T> || std::ranges::borrowed_range<T>;
 
@@ -113,26 +109,21 @@ class List final : public RoleBox {
   List(const ViewContext& context, const ListRows& rows, int count);
   /// Few rows, which are all shown.
   List(const ViewContext& context, int role, int count);
-  List(List&&) = default;
 
-  /// What a row is about: from it follow the words at the mouse, a click and the commands. Null, or an empty
-  /// Ref: nothing.
+  /// What a row is about, for its words, click and commands. Null, or an empty Ref: nothing.
   std::function<Ref(int row)> refers_to;
   /// Facts about a row in addition to its numbers.
   std::function<void(Facts&, int row)> row_facts;
-  /// What a click on a row does, and with Shift an arrow to it from the marked row; null: it selects what the
-  /// row is about.
+  /// What a click on a row, or an arrow to it with Shift, does; null: it selects what the row is about.
   std::function<ViewActions(const ViewContext&, int row)> on_click;
-  /// Unless a first row is chosen, the list begins where this row is seen; -1: of rows that are not sorted
-  /// where the strongest is.
+  /// The row in sight unless a first row is chosen; -1: of rows that are not sorted, the strongest.
   int kept = -1;
   // Ems: with less it stands below other boxes, not next to them; all columns have room; it gains nothing.
   float least_width = 12, good_width = 30, most_width = std::numeric_limits<float>::infinity();
   bool may_be_cut = false;  ///< without a scroll position, too, rows but the marked one may be left out
   int least_rows = 0;       ///< below which it is too low; 0: three lines are enough, whatever they are
 
-  /// Sorts the rows by these numbers, the largest first unless they are rising. Their strengths, if they
-  /// have any, then say nothing.
+  /// Sorts the rows by these numbers, whatever their strengths.
   template <ListCells Cells>
   void order_by(Cells&& numbers, bool descending = true) {
     if (rows_ != nullptr && rows_->first_number == 0) table.row_names = "rows", table.first_number = 1;
@@ -183,13 +174,13 @@ class List final : public RoleBox {
   /// A column only in files.
   template <ListCells Cells>
   void file(Column heading, Cells&& cells) {
-    ListColumn& column = add(viz::TableColumn::Kind::text, "", 0, {.file = std::move(heading)});
-    column.pictured = false;
+    ListColumn& column =
+        add(viz::TableColumn::Kind::text, "", 0, {.file = std::move(heading), .hidden = true});
     column.file_cell = [cell = by_row<Cells>(cells)](int row) { return cell_of(cell(row)); };
   }
 
   /// Index in the table of the last declared column.
-  int last() const;
+  int last() const { return static_cast<int>(columns_.size()) - 1; }
   /// A cell of a fixed row above or below the others, in the theme's text colour.
   viz::FixedCell cell(int column, std::string text) const;
   /// "sum of all 9" under a list of `count`, or "sum".
@@ -224,17 +215,15 @@ class List final : public RoleBox {
   std::string note() const override;
   std::optional<Ref> ref_at(const Spot& at) const override;
   void add_facts(Facts& facts, const ViewContext& context, const Spot& at) const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Spot* at,
-                                const Gesture& gesture) const override;
+  std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture&) const override;
   void settle(ViewActions& actions, const ViewContext& context, const Spot& at) const override;
-  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
-                   const Picture& picture) const override;
+  void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const override;
 
   /// Says a row's numbers, and its other facts.
   void say_row(Facts& facts, int row) const;
 
-  /// The table for files, with `rows` rows; -1: all of the picture's.
-  Table exported(int rows = -1) const;
+  /// The table for files, see Table::ranked_by, with `rows` rows; -1: all of the picture's.
+  Table exported(std::string ranked_by = {}, int rows = -1) const;
 
  private:
   struct FixedStrip {
@@ -283,8 +272,7 @@ class List final : public RoleBox {
   viz::TableLayout layout_;
 };
 
-/// Draws lines of small, muted words below each other, truncated to `room`; `top`: the top left corner.
-void paint_small_lines(Picture& picture, const ViewContext& context, const std::vector<std::string>& lines,
-                       viz::Point top, float room = 1e9F);
+/// Sorts a list with a row for each key by weight, if kStrongestFirst says so, and marks the selected key.
+void arrange_keys(List& list, const ViewContext& context, std::span<const float> weights);
 
 }  // namespace headscope::app

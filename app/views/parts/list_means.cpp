@@ -3,7 +3,6 @@
 #include "app/run/answers.h"
 #include "app/views/parts/parts.h"
 #include "model/files/error.h"
-#include "viz/scene/theme.h"
 
 namespace headscope::app {
 
@@ -64,12 +63,6 @@ Means means_in(const TableFold& fold) {
   return means;
 }
 
-std::string key_text(const Cell& key) {
-  const auto* number = std::get_if<double>(&key);
-  const auto* text = std::get_if<std::string>(&key);
-  return number != nullptr ? number_text(*number) : text != nullptr ? *text : "";
-}
-
 /// The head of a row, if it is about one.
 Ref ref_of(const TableFold& fold, int row) {
   Ref ref;
@@ -83,11 +76,10 @@ Ref ref_of(const TableFold& fold, int row) {
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Means& means) {
   const TableFold& fold = means.fold;
-  auto made = std::make_unique<List>(c, kRows, static_cast<int>(fold.rows().size()));
-  List& list = *made;
-  list.refers_to = [&fold](int row) { return ref_of(fold, row); };
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(fold.rows().size()));
+  list->refers_to = [&fold](int row) { return ref_of(fold, row); };
   for (std::size_t i = 0; i < fold.keys().size(); ++i)
-    list.text(fold.keys()[i].name, 9, [&fold, i](int row) { return key_text(fold.rows()[row].keys[i]); });
+    list->text(fold.keys()[i].name, 9, [&fold, i](int row) { return text_of(fold.rows()[row].keys[i]); });
   int importance = 8;
   for (const std::size_t number : means.numbers) {
     const Column& column = fold.values()[number];
@@ -100,30 +92,30 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Means& means) {
                         .tip = false,
                         .blank = [&means, number](int row) { return means.at(row, number).count == 0; }};
     if (importance == 8)
-      list.bar(heading, importance, mean, look);
+      list->bar(heading, importance, mean, look);
     else
-      list.number(heading, std::max(1, importance), mean, look);
-    list.number("±", std::max(1, importance - 1),
-                [&means, number](int row) { return means.at(row, number).standard_error(); },
-                {.color = c.theme->text_muted, .tip = false, .blank = [&means, number](int row) {
-                   return means.at(row, number).count < 2;
-                 }});
+      list->number(heading, std::max(1, importance), mean, look);
+    list->number("±", std::max(1, importance - 1),
+                 [&means, number](int row) { return means.at(row, number).standard_error(); },
+                 {.color = c.theme->text_muted, .tip = false, .blank = [&means, number](int row) {
+                    return means.at(row, number).count < 2;
+                  }});
     importance -= 2;
   }
   const auto strongest = [&means](int row) -> const Tally& { return means.at(row, means.numbers.front()); };
   if (means.lacks_rows())
-    list.number("prompts", 3, [strongest](int row) { return strongest(row).count; },
-                {.digits = 0, .tip = false});
+    list->number("prompts", 3, [strongest](int row) { return strongest(row).count; },
+                 {.digits = 0, .tip = false});
   if (!fold.ranked_by().empty())
-    list.order_by([strongest](int row) { return std::abs(strongest(row).value()); });
-  return made;
+    list->order_by([strongest](int row) { return std::abs(strongest(row).value()); });
+  return list;
 }
 
 void add_row_facts(Facts& facts, const Means& means, int row) {
   const TableFold& fold = means.fold;
   std::string place;
   for (std::size_t i = 0; i < fold.keys().size(); ++i)
-    place += (i > 0 ? ", " : "") + fold.keys()[i].name + " " + key_text(fold.rows()[row].keys[i]);
+    place += (i > 0 ? ", " : "") + fold.keys()[i].name + " " + text_of(fold.rows()[row].keys[i]);
   facts.say(place);
   for (const std::size_t number : means.numbers) {
     const Column& column = fold.values()[number];
@@ -139,7 +131,10 @@ void add_row_facts(Facts& facts, const Means& means, int row) {
   facts.say(counted(means.at(row, means.numbers.front()).count, "prompt"));
 }
 
-void declare(Content& it, const View& view) {
+}  // namespace list_means
+
+void declare_means(Content& it, const View& view) {
+  using namespace list_means;
   const ViewContext& c = it.c;
   if (!c.run) return;
   if (c.side == Side::difference) {
@@ -168,8 +163,6 @@ void declare(Content& it, const View& view) {
   it.body = std::move(list);
 }
 
-}  // namespace list_means
-
 FoldOverPrompts MeansOfView::compute(const PromptRun& run,
                                      const Computation<FoldOverPrompts>& computation) const {
   static const viz::Theme kTheme = viz::light_theme();  // lists have colours even where nothing is drawn
@@ -186,7 +179,7 @@ FoldOverPrompts MeansOfView::compute(const PromptRun& run,
     c.selection = clamped(c.selection, *c.run);
     DirectAnswers answers(c.run, computation.workspace, {}, computation.stop, &answer.of_model);
     c.answers = &answers;
-    std::string why = view->refuse ? view->refuse(c) : "";
+    std::string why = view->refusal(c);
     why.resize(std::min(why.size(), why.find("; see --")));  // the command line's words
     if (!why.empty()) throw model::RunError(why);
     const Table table = view->table(c);
@@ -216,35 +209,11 @@ MeansOfView means_of(const View& view, const ViewContext& c) {
   return means;
 }
 
-/// Whether the means are shown now.
-static bool mean_is_shown(const ViewContext& c) {
-  return c.options[kMeanOverList];
-}
-
 View with_means(View view) {
-  using namespace list_means;
   if (view.place != Place::tab || !view.caption.prompt || view.over_list.option != nullptr) return view;
-  view.declare = [prompt = std::move(view.declare), id = view.id](Content& it) {
-    if (mean_is_shown(it.c))
-      declare(it, *find_view(id));
-    else
-      prompt(it);
-  };
-  if (view.menu)
-    view.menu = [prompt = std::move(view.menu)](const ViewContext& c) {
-      return mean_is_shown(c) ? std::vector<MenuLine>() : prompt(c);
-    };
-  view.refuse = [prompt = std::move(view.refuse), has_list = view.has_list()](const ViewContext& c) {
-    if (mean_is_shown(c)) return std::string();  // prompts that cannot be measured are skipped
-    if (!has_list && c.max_rows > 0) return std::string("--rows applies only to means, --over-list yes");
-    return prompt ? prompt(c) : "";
-  };
   view.options.insert(view.options.begin(), &kMeanOverList);
-  view.options.push_back(&kRows.first);
+  view.options.push_back(&list_means::kRows.first);
   view.over_list = {&kMeanOverList, true};
-  view.of_model = [of_model = view.of_model](const ViewContext& c) {
-    return mean_is_shown(c) || (of_model && of_model(c));
-  };
   return view;
 }
 

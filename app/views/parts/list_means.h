@@ -6,8 +6,7 @@
 #include "app/views/table_fold.h"
 #include "app/views/view.h"
 
-// Means of a view's numbers over the prompts of a list, in place of those of the shown prompt: any view's
-// table is folded.
+// Means of a view's numbers over the prompts of a list: any view's table is folded.
 namespace headscope::app {
 
 /// Whether views show the mean over the open list instead of the shown prompt; one switch for all of them.
@@ -16,6 +15,10 @@ extern const Option<bool> kMeanOverList;
 /// Whether a view has this switch.
 inline bool can_show_means(const View& view) {
   return view.over_list.option == &kMeanOverList;
+}
+/// Whether it is on.
+inline bool shows_means(const View& view, const ViewContext& context) {
+  return can_show_means(view) && context.options[kMeanOverList];
 }
 
 /// Sets what a prompt's line in a list says of how it is measured: tokens, of which an other one chooses the
@@ -50,8 +53,9 @@ struct MeansOfView {
 };
 MeansOfView means_of(const View& view, const ViewContext& context);
 
-/// The view with the switch: while it is on, it lists the means. Views without a table for each prompt stay
-/// as they are.
+/// What a view shows while the switch is on: a list of the means.
+void declare_means(Content& content, const View& view);
+/// The view with the switch. Views without a table for each prompt stay as they are.
 View with_means(View view);
 
 }  // namespace headscope::app

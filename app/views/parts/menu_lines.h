@@ -44,8 +44,7 @@ void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& context,
 void add_neuron_edit(std::vector<MenuLine>& menu, const ViewContext& context, int layer, int neuron);
 /// Adds the edits of the output of a layer's attention or MLP.
 void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& context, int layer, bool mlp);
-/// With a second prompt or model, adds the patch from there at a site and, if given, a position; `what` names
-/// the place.
+/// With a second prompt or model, adds the patch from there, at one position or at all (-1), of `what`.
 void add_patch(std::vector<MenuLine>& menu, const ViewContext& context, model::HookPoint point, int position,
                const std::string& what);
 

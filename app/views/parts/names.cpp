@@ -10,13 +10,13 @@
 namespace headscope::app {
 namespace {
 
-template <class T>
-std::string shortest(T value) {
+/// In ASCII; without a format, with the fewest digits that read back as the value.
+template <class T, class... Format>
+std::string digits_of(T value, Format... format) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   std::array<char, 64> text{};
-  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), result.ptr};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, format...).ptr};
 }
 
 std::string typeset(double value, std::string_view digits) {
@@ -44,14 +44,11 @@ std::string range_words(int first, int end) {
 }
 
 std::string exact(float value) {
-  return typeset(double{value}, shortest(value));
+  return typeset(double{value}, digits_of(value));
 }
 
 std::string exact(double value) {
-  std::array<char, 64> text{};
-  const auto result =
-      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 9);
-  return typeset(value, {text.data(), result.ptr});
+  return typeset(value, digits_of(value, std::chars_format::general, 9));
 }
 
 std::string with_sign(double value, int digits) {
@@ -59,11 +56,11 @@ std::string with_sign(double value, int digits) {
 }
 
 std::string plain(float value) {
-  return shortest(value);
+  return digits_of(value);
 }
 
 std::string plain(double value) {
-  return shortest(value);
+  return digits_of(value);
 }
 
 std::string percent(double fraction) {

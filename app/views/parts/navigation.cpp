@@ -29,8 +29,8 @@ SelectKey clicked_key(const ViewContext& c, int position) {
   return {position == c.selection.key ? -1 : position};
 }
 
-ViewKeys arrows(MoveHead down, std::optional<MoveHead> right) {
-  return [=](const ViewContext&, const Gesture& gesture) -> std::optional<ViewActions> {
+OnGesture arrows(MoveHead down, std::optional<MoveHead> right) {
+  return [=](const ViewContext&, const Spot*, const Gesture& gesture) -> std::optional<ViewActions> {
     const auto move = [](const MoveHead& by, int times) {
       return ViewActions{MoveHead{times * by.layers, times * by.heads}};
     };

@@ -8,9 +8,8 @@ namespace headscope::app {
 /// select the query, Left and Right with Shift the key. Nothing for other gestures.
 ViewActions keys_along_prompt(const ViewContext& context, const Gesture& gesture);
 /// Arrows select another layer or head: down moves so far, and if that is given, right does.
-ViewKeys arrows(MoveHead down, std::optional<MoveHead> right = {});
-/// Selects the key `by` positions further among those that the query sees; without a selected key, the first
-/// or last one.
+OnGesture arrows(MoveHead down, std::optional<MoveHead> right = {});
+/// Selects the key `by` positions further that the query sees; without a selected key, the first or last.
 ViewActions move_key(const ViewContext& context, int by);
 /// Whether the query may have weight on the key in the selected head.
 bool may_see(const ViewContext& context, int query, int key);

@@ -1,7 +1,5 @@
 #include "app/views/parts/prompt_list_words.h"
 
-#include "app/views/content.h"
-
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {

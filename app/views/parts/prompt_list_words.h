@@ -16,8 +16,7 @@ bool uses_list(const ViewContext& context);
 OverPrompts over_list(const ViewContext& context);
 /// The message of a picture about many prompts without a list, which the frame shows.
 std::string no_list_words(const ViewContext& context);
-/// "120 prompts of “names.jsonl”", with the progress, and how many were skipped. `of_first`: if only the
-/// first ones are used.
+/// "120 prompts of “names.jsonl”", progress, and how many were skipped. `of_first`: if only those are used.
 std::string list_words(const ViewContext& context, const ListProgress& progress,
                        std::optional<std::size_t> of_first = {});
 /// The source of means over the context's list, with the answer as far as it is known.

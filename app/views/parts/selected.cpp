@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "app/run/analyses/patterns.h"
 #include "app/views/parts/names.h"
-#include "model/pass/statistics.h"
 
 namespace headscope::app {
 
@@ -29,33 +27,9 @@ Selection in_baseline(Selection selection, const PromptRun& run) {
   return selection;
 }
 
-namespace {
-
-/// A guess, by its id in comparisons. `token`: the one that it is compared with.
-std::optional<TokenRef> resolved(const ViewContext& c, const TokenRef& guess, const TokenRef& token = {}) {
-  const PromptRun* run = c.asked ? c.asked.get() : c.run.get();
-  if (run == nullptr || run->baseline == nullptr) return guess;
-  const bool two = compares_different_inputs(*run);
-  if (two && c.side == Side::run) return guess;
-  int position = c.selection.query;
-  if (two && c.side == Side::baseline) {
-    const auto stands = std::ranges::find(run->aligned, position);
-    if (stands == run->aligned.end()) return guess;
-    position = static_cast<int>(stands - run->aligned.begin());
-  }
-  const auto next = c.ask_on(two ? Side::run : Side::baseline, NextAfter{position});
-  if (!next) return std::nullopt;
-  return by_id(guess, next->logits, token);
-}
-
-}  // namespace
-
-std::optional<TokenRef> guess_of_rank(const ViewContext& c, int rank) {
-  return resolved(c, TokenRef::best(rank));
-}
-
-std::optional<TokenRef> guess_other_than(const ViewContext& c, const TokenRef& token) {
-  return resolved(c, TokenRef::other(), token);
+int own_position(const PromptRun& run, int position) {
+  const auto found = std::ranges::find(run.aligned, position);
+  return position < 0 || found == run.aligned.end() ? -1 : static_cast<int>(found - run.aligned.begin());
 }
 
 std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
@@ -72,6 +46,35 @@ std::span<const float> weights_of_query(const ViewContext& c, const Pattern* pat
              query = static_cast<std::size_t>(c.selection.query);
   return std::span(pattern->values)
       .subspan(query * keys, static_cast<std::size_t>(pattern->masked.end_of(c.selection.query)));
+}
+
+std::optional<QueryRows> rows_of_query(Content& it) {
+  const ViewContext& c = it.c;
+  const auto& [layer, head, query, key] = c.selection;
+  SoftmaxRowOf own{layer, head, std::max(0, query)}, other{layer, head, 0};
+  if (c.run && it.lacks_counterpart()) return std::nullopt;
+  if (!c.run || !c.differs()) {
+    const auto row = it.need(own);
+    return row ? std::optional(QueryRows{row, nullptr, {}}) : std::nullopt;
+  }
+  // Rows differ in length if one side lifts the mask, or if the query has another position there.
+  other.query = compared_query(c);
+  const std::vector<int>& counterparts = aligned_keys(*c.run);
+  const int own_end = end_of_keys(*c.run, {layer, head}, query),
+            other_end = end_of_keys(*c.run->baseline, {layer, head}, other.query);
+  int end = own_end, end_there = other_end;
+  for (int at = 0; at < std::ssize(counterparts); ++at) {
+    const int there = counterparts[at];
+    if (there >= 0 && there < other_end) end = std::max(end, at + 1);
+    if (at < own_end) end_there = std::max(end_there, there + 1);
+  }
+  // Otherwise it is the same question as on the run's own side.
+  if (end > own_end) own.min_keys = end;
+  if (end_there > other_end) other.min_keys = end_there;
+  QueryRows rows{it.need_on(Side::run, own), it.need_on(Side::baseline, other), {}};
+  if (!rows.now || !rows.before) return std::nullopt;
+  rows.counterparts.assign(counterparts.begin(), counterparts.begin() + std::ssize(rows.now->scores));
+  return rows;
 }
 
 int strongest_key(const ViewContext& c) {

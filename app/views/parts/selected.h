@@ -4,8 +4,8 @@
 #include "app/run/analyses/measured.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
+#include "app/views/content.h"
 #include "app/views/table.h"
-#include "app/views/view.h"
 
 // Answers about the current selection, and facts of tables about it.
 namespace headscope::app {
@@ -15,19 +15,26 @@ std::shared_ptr<const Pattern> current_pattern(const ViewContext& context);
 std::shared_ptr<const NextToken> current_next(const ViewContext& context);
 /// The baseline's prediction at the same place; null: there is no baseline, or no answer yet.
 std::shared_ptr<const NextToken> compared_next(const ViewContext& context);
-/// The guess with a rank (1: the most probable) after the selected query. In comparisons given by its id, the
-/// same on all sides: a guess of the baseline, or of the first of two prompts. Nothing while that is not
-/// known.
-std::optional<TokenRef> guess_of_rank(const ViewContext& context, int rank);
-/// The most probable guess that is not the token, likewise.
-std::optional<TokenRef> guess_other_than(const ViewContext& context, const TokenRef& token);
 /// The counterpart of the selected query in the baseline; -1: none.
 int compared_query(const ViewContext& context);
 /// The positions of a selection in the run's baseline; -1: without a counterpart, or not selected.
 Selection in_baseline(Selection selection, const PromptRun& run);
-/// The selected query's weights in a pattern, up to the last key that it sees and at least itself; empty for
-/// null.
+/// The run's position whose counterpart in its baseline is `position`; -1: none.
+int own_position(const PromptRun& run, int position);
+/// The selected query's weights in a pattern, up to itself or the last key that it sees; empty for null.
 std::span<const float> weights_of_query(const ViewContext& context, const Pattern* pattern);
+
+/// The attention of the selected query, step by step.
+struct QueryRows {
+  std::shared_ptr<const SoftmaxRow> now;
+  /// On the difference side the counterpart's row; both then have the keys visible on either side. Else null.
+  std::shared_ptr<const SoftmaxRow> before;
+  std::vector<int> counterparts;  ///< on the difference side: for each key of `now` its counterpart in
+                                  ///< `before`, -1: none; else empty
+};
+
+/// None while an answer is missing, and if the query has no counterpart; the content says why.
+std::optional<QueryRows> rows_of_query(Content& content);
 
 /// The selected query, for landmarks.
 inline int selected_query(const ViewContext& c) {

@@ -1,4 +1,3 @@
-#include "app/views/content.h"
 #include "app/views/parts/parts.h"
 
 // Boxes with boxes in them: what each gets of the room, and which are left out.
@@ -6,8 +5,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The sizes between `low` and `high` that add up to `room`, or to all that is wanted, as equal as these
-/// limits allow.
+/// Sizes between `low` and `high`, as equal as these allow, that add up to `room` or to all of `high`.
 std::vector<float> levelled(std::span<const float> low, std::span<const float> high, float room) {
   const auto sizes = [&](float level) {
     std::vector<float> made;

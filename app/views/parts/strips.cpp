@@ -42,12 +42,10 @@ void paint_words(Picture& picture, const ViewContext& c, const NamedStrip& strip
 }
 
 void paint_pieces(viz::Scene& scene, const ViewContext& c, const NamedStrip& strip, const viz::Rect& rect) {
-  viz::Segments cuts{{}, c.theme->surface, 1.5F};
   for (int i = 1; i < strip.parts; ++i) {
     const float x = piece_of(rect, i, strip.parts).x;
-    cuts.points.insert(cuts.points.end(), {{x, rect.y}, {x, rect.bottom()}});
+    scene.add_line({x, rect.y}, {x, rect.bottom()}, c.theme->surface, 1.5F);
   }
-  if (!cuts.points.empty()) scene.add(std::move(cuts));
   for (int i = 0; i < std::ssize(strip.framing); ++i)
     scene.add(viz::StrokeRect{piece_of(rect, i, strip.parts).inset(1), strip.framing[i], 1.5F});
   if (strip.chosen >= 0)

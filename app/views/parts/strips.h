@@ -47,8 +47,7 @@ class Strips final : public RoleBox {
  private:
   const NamedStrip& strip_of(const viz::Region& region) const;
   Ref ref_of(const viz::Region& region, int row, int col) const override;
-  void say(Facts& facts, const ViewContext& context, const viz::Region& region, int row,
-           int col) const override;
+  void say(Facts&, const ViewContext&, const viz::Region&, int row, int col) const override;
 
   std::vector<NamedStrip> strips_;
 };

@@ -7,15 +7,13 @@
 #include "viz/scene/matrix.h"
 #include "viz/scene/scale.h"
 
-// The colours of attention weights, shared by all views that show them: common options and the scales they
-// select.
+// The colours of attention weights in all views that show them: options, and the scales they select.
 namespace headscope::app {
 
 enum class ValueScale { linear, logarithmic, per_row };
 
 extern const Option<ValueScale> kValueScale;
-/// The weight that gets the full colour; for per_row, as a fraction of the row's largest. 0: the largest
-/// weight.
+/// The weight at full colour; for per_row, a fraction of the row's largest. 0: the largest weight.
 extern const Option<double> kValueMax;
 /// The scale ignores key 0, whose cells are drawn as out of range.
 extern const Option<bool> kWithoutKey0;

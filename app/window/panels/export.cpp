@@ -148,8 +148,7 @@ void draw_preview(Ui& ui, const Rect& rect) {
   if (form.kind == FileFormat::csv)
     return say("A table of all numbers in the picture, for a spreadsheet or a script.");
   try {
-    const ExportSource source{ui.state, ui.snapshot, ui.input.fonts, ui.input.frame, ui.out.pictures};
-    const auto [context, figure] = figure_plan(*view, form, form.kind, source, *ui.input.answers);
+    const auto [context, figure] = figure_plan(*view, form, form.kind, ui.input, ui.out.pictures);
     const CachedPicture file = ui.cache.get(*view, context, ui.input.answers, figure.how);
     if (!file.problem.empty()) return say(capitalized(file.problem));
     const viz::Scene& page = file.picture->scene;

@@ -12,16 +12,17 @@ namespace {
 
 std::vector<Ui::Part> progress(Ui& ui) {
   const FetchState& fetching = ui.state.fetching;
+  const bool cancelled = fetching.stop.stop_requested();
   FetchProgress progress = fetching.progress;
   progress.file.clear();  // only the progress, without the file's name
   return {ui.words("Fetching " + to_text(*fetching.model), ui.theme().text),
-          ui.words(fetching.cancelled ? "cancelling…" : progress_text(progress), ui.theme().text_muted),
+          ui.words(cancelled ? "cancelling…" : progress_text(progress), ui.theme().text_muted),
           {.grows = true},
           ui.button("Cancel",
-                    {.unavailable = fetching.cancelled ? "It is being cancelled." : "",
+                    {.unavailable = cancelled ? "It is being cancelled." : "",
                      .tip = "The partial download is kept for the next time",
                      .name = "Cancel fetching"},
-                    CancelFetch{})};
+                    [](UiState& s, ReduceContext&) { s.fetching.stop.request_stop(); })};
 }
 
 std::vector<Ui::Part> offer(Ui& ui) {

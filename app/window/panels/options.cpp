@@ -52,7 +52,7 @@ Ui::Part typed(Ui& ui, const OptionSpec& option) {
       if (!ui.state.option_problem.empty()) ui.complain(rect, "Expected " + ui.state.option_problem);
     } else if (ui.button(rect, to_text(option, ui.state.options.value(option)),
                          {.name = std::string(option.label) + " as text"})) {
-      ui.actions.emplace_back(TypeOption{&option});  // all share one field
+      ui.actions.push_back(change(&UiState::last_in_field, &option));  // all share one field
       ui.widgets.field = Field::option;
       ui.widgets.leave_keyboard = true;
     }

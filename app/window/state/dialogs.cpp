@@ -99,7 +99,7 @@ void reduce(UiState& s, const WriteEnded& a, ReduceContext& w) {
     s.session = a.file;
     remember(s.recent_sessions, a.file);
   } else {
-    s.export_form.folder = a.file.parent_path();
+    s.export_folder = a.file.parent_path();
   }
   if (is_open && was_sent) s.dialog = Dialog::none;
   reduce(s, ShowMessage{"Saved " + system::text_of(a.file) + "."}, w);
@@ -107,20 +107,7 @@ void reduce(UiState& s, const WriteEnded& a, ReduceContext& w) {
 
 void reduce(DialogSlice& s, const BrowseFolder& a, ReduceContext& w) {
   s.open_form.loading = true;
-  s.open_form.asked = s.open_form.path.edit.text;
   w.effects.emplace_back(a);
-}
-
-void reduce(DialogSlice& s, const FolderListed& a, ReduceContext&) {
-  OpenForm& form = s.open_form;
-  form.loading = false;
-  form.listing = a.listing;
-  if (form.path.edit.text == form.asked)
-    form.path = {apply(make_text_state(system::text_of(a.listing.folder)), kSelectAll)};
-}
-
-bool can_write(const FileForm& form) {
-  return !form.path.edit.text.empty() && form.state != Writing::writes;
 }
 
 std::optional<Action> opening(const UiState& state) {

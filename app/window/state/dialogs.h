@@ -37,12 +37,10 @@ struct ExportForm : FileForm {
   bool caption = true;  ///< the line under a view's picture
   bool recipe = true;   ///< the file carries its recipe
   bool dark = false;    ///< the picture's theme; initially the window's
-  std::filesystem::path folder;  ///< folder of the suggested path
-  TextField size;  ///< "1200x800", or "1200" as a width, logical pixels; empty: as `target` chooses
+  TextField size;       ///< "1200x800", or "1200" as a width, logical pixels; empty: as `target` chooses
 };
 
 struct OpenForm {
-  std::string asked;  ///< the path when the folder was requested, so that what is typed later is kept
   FolderListing listing;
   bool loading = false;  ///< a folder is being read
   bool second = false;   ///< chooses a model to compare with
@@ -102,9 +100,6 @@ struct WriteEnded {  ///< what became of a picture, or of a session
 struct BrowseFolder {
   std::filesystem::path folder;
 };
-struct FolderListed {
-  FolderListing listing;
-};
 
 void reduce(UiState& s, const ShowDialog& a, ReduceContext& w);
 void reduce(DialogSlice& s, const ShowGuide& a, ReduceContext& w);
@@ -112,7 +107,6 @@ void reduce(UiState& s, const SetExport& a, ReduceContext& w);
 void reduce(DialogSlice& s, const DoExport& a, ReduceContext& w);
 void reduce(UiState& s, const WriteEnded& a, ReduceContext& w);
 void reduce(DialogSlice& s, const BrowseFolder& a, ReduceContext& w);
-void reduce(DialogSlice& s, const FolderListed& a, ReduceContext& w);
 
 /// Chooses the format that a typed path names, if what is exported can have it.
 void follow_extension(ExportForm& form);
@@ -120,8 +114,6 @@ void follow_extension(ExportForm& form);
 /// Clears the messages that refer to the form before it changed.
 void clear_answer(FileForm& form);
 
-/// Whether Enter and the button of a form write its file: there is a name, and no question or answer is open.
-bool can_write(const FileForm& form);
 /// What Enter and the button of the Open dialog do; nothing: nothing that can be opened is named.
 std::optional<Action> opening(const UiState& state);
 /// The hub model whose name was typed instead of a path; nothing if there is none or models cannot be

@@ -1,6 +1,5 @@
 #pragma once
 #include <string>
-#include <vector>
 
 #include "app/run/edits/edit_list.h"
 #include "app/window/state/slice.h"

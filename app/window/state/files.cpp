@@ -40,12 +40,12 @@ void reduce(UiState& s, const OpenModel& a, ReduceContext& w) {
   open(s, a.folder);
 }
 
-void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
-  const auto& model = w.snapshot.model;
+void reduce(UiState& s, const ModelOpened&, ReduceContext& w) {
+  const LoadedModel& model = *w.snapshot.model;
   s.tries = std::make_shared<const Tries>();
-  std::vector<int> ids = std::exchange(s.ids, {});                // they mean other tokens in another model
-  if (s.prompt.edit.text.empty() && model && model->tokenizer) {  // the window was started with ids
-    std::string text = model->tokenizer->decode(ids);
+  std::vector<int> ids = std::exchange(s.ids, {});      // they mean other tokens in another model
+  if (s.prompt.edit.text.empty() && model.tokenizer) {  // the window was started with ids
+    std::string text = model.tokenizer->decode(ids);
     if (text.size() > kMaxText)
       refuse_text(s);
     else
@@ -55,26 +55,25 @@ void reduce(UiState& s, const ModelOpened& a, ReduceContext& w) {
   end_mixed_comparison(s, w.snapshot);
   s.edits_bar.problem.clear();
   w.is_no_step = true;
-  if (model && model->patterns && !s.pending_session) {
+  if (model.patterns && !s.pending_session) {
     s.view = tab_of_attention(s.view);
     if (!s.second_view.empty() &&
         (tab_of_attention(s.second_view) != s.second_view || s.view == s.second_view))
       s.second_view.clear();
   }
-  if (model && !model->patterns) {
-    if (!s.start_token_chosen) s.start_token = has_start_token(*model, std::nullopt);
-    if (const int gone = remove_unsupported(s.edits, model->config()))
+  if (!model.patterns) {
+    if (!s.start_token_chosen) s.start_token = has_start_token(model, std::nullopt);
+    if (const int gone = remove_unsupported(s.edits, model.config()))
       reduce(s, ShowMessage{"Removed " + counted(gone, "edit") + " that this model does not support."}, w);
   }
   fit_history_to_model(s, w.snapshot);
   apply_stop_to_model(s, w.snapshot);
   select_waiting_example(s, w.snapshot);
   if (s.pending_session && is_open(s.model, w.snapshot)) finish(s, w);
-  if (!a.bundled) {
-    s.offer_models = false;
-    remember(s.recent_models, a.folder);
-    remember(s.recent_folders, shelf_of(a.folder));
-  }
+  if (model.folder == s.examples_model) return;
+  s.offer_models = false;
+  remember(s.recent_models, model.folder);
+  remember(s.recent_folders, shelf_of(model.folder));
 }
 
 void reduce(UiState& s, const ModelKept&, ReduceContext& w) {
@@ -86,14 +85,8 @@ void reduce(UiState& s, const ModelKept&, ReduceContext& w) {
 
 void reduce(UiState& s, const FetchModel& a, ReduceContext& w) {
   if (!s.can_fetch || s.fetching.model) return;
-  s.fetching = {a.model, {}, false};
+  s.fetching = {.model = a.model};
   if (s.dialog == Dialog::open) s.dialog = Dialog::none;
-  w.effects.emplace_back(a);
-}
-
-void reduce(FileSlice& s, const CancelFetch& a, ReduceContext& w) {
-  if (!s.fetching.model) return;
-  s.fetching.cancelled = true;
   w.effects.emplace_back(a);
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,9 +17,9 @@ namespace headscope::app {
 
 /// The fetch of a model from the hub.
 struct FetchState {
-  std::optional<HubModel> model;  ///< nothing: none
-  FetchProgress progress;
-  bool cancelled = false;  ///< the fetch is about to end
+  std::optional<HubModel> model = {};  ///< nothing: none
+  FetchProgress progress = {};
+  std::stop_source stop = {};  ///< a request cancels the fetch, which ends soon
 };
 
 /// A session that a window kept, in a file of its own.
@@ -47,16 +48,12 @@ struct FileSlice : Remembered {
 struct OpenModel {
   std::filesystem::path folder;
 };
-struct ModelOpened {  ///< it was loaded
-  std::filesystem::path folder;
-  bool bundled = false;
-};
-struct ModelKept {};  ///< the requested model could not be loaded, or loading was cancelled
+struct ModelOpened {};  ///< it was loaded
+struct ModelKept {};    ///< the requested model could not be loaded, or loading was cancelled
 struct FindModels {};
 struct FetchModel {  ///< fetches a model from the hub and opens it
   HubModel model;
 };
-struct CancelFetch {};
 struct FetchEnded {
   std::filesystem::path folder = {};  ///< empty: it was not fetched
   std::string problem = {};           ///< why; empty: it was cancelled
@@ -82,7 +79,6 @@ void reduce(UiState& s, const OpenModel& a, ReduceContext& w);
 void reduce(UiState& s, const ModelOpened& a, ReduceContext& w);
 void reduce(UiState& s, const ModelKept& a, ReduceContext& w);
 void reduce(UiState& s, const FetchModel& a, ReduceContext& w);
-void reduce(FileSlice& s, const CancelFetch& a, ReduceContext& w);
 void reduce(UiState& s, const FetchEnded& a, ReduceContext& w);
 void reduce(UiState& s, const OpenFile& a, ReduceContext& w);
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w);

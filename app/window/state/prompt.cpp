@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/views/output/continuation.h"
+#include "app/views/parts/selected.h"
 #include "app/window/sessions.h"
 #include "app/window/state.h"
 #include "model/files/error.h"
@@ -106,12 +107,6 @@ void replace_tokens(UiState& s, std::span<const model::Token> before, std::span<
 
 void count_generated(Generation& generation) {
   if (generation.running && ++generation.token_count >= Generation::kMax) generation.running = false;
-}
-
-/// The run's position aligned with the baseline's `position`; -1: none.
-int own_position(const PromptRun& run, int position) {
-  const auto found = std::ranges::find(run.aligned, position);
-  return position < 0 || found == run.aligned.end() ? -1 : static_cast<int>(found - run.aligned.begin());
 }
 
 }  // namespace
@@ -320,16 +315,22 @@ void end_mixed_comparison(UiState& state, const Snapshot& snapshot) {
   if (std::exchange(state.second.on, false)) state.side = Side::run;
 }
 
-ViewActions translate_to_run(ViewActions actions, const PromptRun& run) {
+ViewActions translate_to_run(ViewActions actions, const PromptRun& run, Message& message) {
   ViewActions own;
-  const auto is_gone = [&](int& position) {
-    if (position < 0) return false;
-    position = own_position(run, position);
-    return position < 0;
-  };
   for (ViewAction& action : actions) {
-    if (auto* query = std::get_if<SelectQuery>(&action); query && is_gone(query->position)) continue;
-    if (auto* key = std::get_if<SelectKey>(&action); key && is_gone(key->position)) continue;
+    auto* const query = std::get_if<SelectQuery>(&action);
+    auto* const key = std::get_if<SelectKey>(&action);
+    if (int* position = query ? &query->position
+                        : key ? &key->position
+                              : nullptr;
+        position && *position >= 0) {
+      const auto found = std::ranges::find(run.aligned, *position);
+      if (found == run.aligned.end()) {
+        message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
+        continue;
+      }
+      *position = static_cast<int>(found - run.aligned.begin());
+    }
     const auto* guess =
         std::get_if<AppendToken>(&action);  // a guess that names its prompt continues that prompt
     const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);

@@ -2,11 +2,11 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "app/tour/tour.h"
 #include "app/window/state/slice.h"
+#include "app/window/state/view.h"
 
 namespace headscope::app {
 
@@ -106,7 +106,7 @@ bool has_comparison(const UiState& state);
 void end_mixed_comparison(UiState& state, const Snapshot& snapshot);
 
 /// Translates a view's actions from the baseline, which its picture showed, to the run: positions become the
-/// aligned ones, and actions on positions that only the baseline has are dropped.
-ViewActions translate_to_run(ViewActions actions, const PromptRun& run);
+/// aligned ones, and actions on positions that only the baseline has are dropped, which the message says.
+ViewActions translate_to_run(ViewActions actions, const PromptRun& run, Message& message);
 
 }  // namespace headscope::app

@@ -26,6 +26,7 @@ template <class State>
 struct History {
   static constexpr std::size_t kMax = 500, kMaxBytes = std::size_t{16} << 20;
   std::vector<State> before, after;  ///< the nearest last
+  int parts = 0;  ///< what the last step changed, as bits; 0: nothing, so that no other change extends it
 
   /// Adds a step from `state`, or with `extends` makes the last step longer. The oldest steps are dropped
   /// beyond the limits, but not this one. `bytes_of`: the size of a state.
@@ -48,6 +49,7 @@ struct History {
     State there = std::move(from.back());
     from.pop_back();
     (forward ? before : after).push_back(std::move(now));
+    parts = 0;
     return there;
   }
 };
@@ -95,7 +97,6 @@ struct Document {
 
 struct UndoSlice : Document {
   History<Document> history;
-  int last_parts = 0;  ///< the parts of the document that the last step changed
 };
 
 /// Undoes or redoes the typing in a field, if it has a history of its own and that is not at its end;

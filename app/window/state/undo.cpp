@@ -121,7 +121,6 @@ void reduce(UiState& s, const Undo& a, ReduceContext& w) {
   if (!there) return;
   const std::string words = a.forward ? change_words(now, *there) : change_words(*there, now);
   restore(s, *std::move(there), w.snapshot);
-  s.last_parts = 0;
   s.message = {(a.forward ? "Redone: " : "Undone: ") + words + "."};
 }
 
@@ -131,10 +130,10 @@ bool remember_change(UiState& s, Document before, const ReduceContext& w) {
   const auto typed_on = [](const TextField& was, const TextField& now) {
     return was.edit.text != now.edit.text && now.edit.extends_change;
   };
-  const bool extends = parts == s.last_parts && (w.extends_step || typed_on(before.prompt, s.prompt) ||
-                                                 typed_on(before.second.text, s.second.text));
+  const bool extends = parts == s.history.parts && (w.extends_step || typed_on(before.prompt, s.prompt) ||
+                                                    typed_on(before.second.text, s.second.text));
   s.history.add(std::move(before), extends, document_bytes);
-  s.last_parts = parts;
+  s.history.parts = parts;
   return !extends;
 }
 

@@ -23,7 +23,6 @@ void reduce(UiState& s, const PlayOption& a, ReduceContext&) {
 
 void reduce(UiState& s, const PlayNext&, ReduceContext&) {
   const OptionSpec* option = s.playing;
-  if (option == nullptr) return;
   const double next = std::get<double>(s.options.value(*option)) + 1;
   const bool goes_on = is_shown(option, s) && next <= option->high;
   if (goes_on) s.options.set(*option, next);
@@ -105,33 +104,20 @@ void reduce(ViewSlice& s, const StepView& a, ReduceContext& w) {
   w.is_move = true;
 }
 
-void reduce(ViewSlice& s, const TypeOption& a, ReduceContext&) {
-  s.last_in_field = a.option;
-}
-
 void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w) {
   w.is_no_visit = true;
   const auto there = s.visits.step(a.forward, s);
   if (!there) return;
-  s.visits.moved = 0;
   s.view = there->view, s.second_view = there->second_view;
   reduce(s, SelectHead{there->selection.layer, there->selection.head}, w);
   reduce(s, SelectQuery{there->selection.query}, w);
   reduce(s, SelectKey{there->selection.key}, w);
 }
 
-static std::ptrdiff_t selections_in(const ViewActions& actions) {
-  return std::ranges::count_if(actions, [](const ViewAction& action) {
-    return std::holds_alternative<SelectQuery>(action) || std::holds_alternative<SelectKey>(action);
-  });
-}
-
 void reduce(UiState& s, const DoAll& a, ReduceContext& w) {
   const auto& run = w.snapshot.run;
   const bool of_another = a.side == Side::baseline && run && compares_different_inputs(*run);
-  const ViewActions actions = of_another ? translate_to_run(a.actions, *run) : a.actions;
-  if (selections_in(actions) < selections_in(a.actions))
-    s.message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
+  const ViewActions actions = of_another ? translate_to_run(a.actions, *run, s.message) : a.actions;
   w.is_same_move = a.key_held;
   for (const ViewAction& action : actions) std::visit([&](const auto& one) { reduce(s, one, w); }, action);
 }

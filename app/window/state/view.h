@@ -1,5 +1,4 @@
 #pragma once
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,17 +10,12 @@
 
 namespace headscope::app {
 
-/// The history of Back and Forward.
-struct Visits : History<ViewState> {
-  int moved = 0;  ///< what the last step moved by keys, see `moved_parts`; 0: nothing
-};
-
 /// What the panes show.
 struct ViewSlice : ViewState {
   ViewSlice() { view = view_at(Place::tab).id; }
 
   Options options;
-  Visits visits;
+  History<ViewState> visits;   ///< of Back and Forward
   Selection selection_before;  ///< before the last click, which a double click undoes
   Options options_before;
   const OptionSpec* playing = nullptr;  ///< the option that runs through its values; null: none
@@ -43,9 +37,6 @@ struct ShowView {
 };
 struct StepView {  ///< shows another tab in the first pane
   int by = 1;
-};
-struct TypeOption {  ///< chooses the option that the text field edits
-  const OptionSpec* option = nullptr;
 };
 struct Revisit {  ///< goes back or forward in the history
   bool forward = false;
@@ -72,7 +63,6 @@ void reduce(ViewSlice& s, const SetOption& a, ReduceContext& w);
 void reduce(ViewSlice& s, const ShowView& a, ReduceContext& w);
 void reduce(ViewSlice& s, const ShowPart& a, ReduceContext& w);
 void reduce(ViewSlice& s, const StepView& a, ReduceContext& w);
-void reduce(ViewSlice& s, const TypeOption& a, ReduceContext& w);
 void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w);
 void reduce(UiState& s, const DoAll& a, ReduceContext& w);
 void reduce(UiState& s, const BeginClick& a, ReduceContext& w);

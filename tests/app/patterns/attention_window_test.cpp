@@ -93,8 +93,8 @@ TEST_F(AttentionWindow, ToursSayNothingAboutItThatHoldsOnlyForModels) {
 TEST_F(AttentionWindow, ComparesWithASecondFile) {
   CoreOptions own = options();
   own.window.model = file({2, 3, 7, 7}, "a.safetensors");
-  own.window.second = {
-      .on = true, .text = {make_text_state(file({2, 3, 7, 7}, "b.safetensors").string())}, .is_file = true};
+  own.window.recipe.session.attention = "a.safetensors";
+  own.window.second = file({2, 3, 7, 7}, "b.safetensors");
   CoreFixture core(std::move(own));
   ASSERT_TRUE(core.snapshot().run->baseline);
   EXPECT_EQ(core.snapshot().run->baseline->model->patterns->name(), "b.safetensors");
@@ -119,7 +119,8 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   {
     CoreOptions own = options();
     own.window.model = first;
-    own.window.second = {.on = true, .text = {make_text_state(second.string())}, .is_file = true};
+    own.window.recipe.session.attention = "a.safetensors";
+    own.window.second = second;
     CoreFixture core(std::move(own));
     apply_and_show(core, SelectHead{1, 2}, ShowView{"lines"}, SetSide{Side::difference});
     session = saved(core, folder_.path());

@@ -14,7 +14,7 @@ AnswerOf<Q> part_of(const Q& question, const PromptRun& run, const Enough& enoug
   std::stop_source stop;
   AnswerOf<Q> last;
   const auto show = [&](AnswerOf<Q> part, double done) {
-    EXPECT_GT(done, 0);
+    EXPECT_GE(done, 0);
     EXPECT_LE(done, 1);
     last = std::move(part);
     if (enough(last)) stop.request_stop();

@@ -40,7 +40,7 @@ class TwoModelsWindow : public HandsTest {
 
 TEST_F(TwoModelsWindow, IsChosenLookedAtAndLeft) {
   CoreFixture core(own());
-  press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
+  press_and_draw(core, Key{'m'}, {.ctrl = true, .shift = true});
   wait_until(core, [&] { return !core.state().models.empty(); });
   core.draw(frame_);
   EXPECT_EQ(find_item(core, "No second model"), nullptr) << "there is none";

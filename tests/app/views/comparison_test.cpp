@@ -44,7 +44,7 @@ TEST(Comparison, AViewWithoutDifferencesShowsTheRun) {
   for (const View& view : views()) {
     SCOPED_TRACE(view.id);
     const ViewContext alone = scenario.context(800, 600), c = on_side(Side::difference, view, alone);
-    const bool of_model = view.of_model != nullptr && view.of_model(alone);
+    const bool of_model = view.is_of_model(alone);
     EXPECT_EQ(c.side, view.shows_difference && !of_model ? Side::difference : Side::run);
     EXPECT_FALSE(view.build(c).scene.items.empty());
   }

@@ -52,8 +52,7 @@ TEST(SweepView, NeuronsAreAListTheStrongestFirst) {
   const SweepOf question{.over = SweepOver::neurons,
                          .site = model::Site::mlp_post,
                          .measured = difference_at(s.selection.query),
-                         .neurons = 12,
-                         .estimates = true};
+                         .neurons = 12};
   const Table table = shown.table();
   ASSERT_EQ(table.rows(), 12U);
   const auto changes = numbers_of(table, "change");
@@ -138,17 +137,11 @@ TEST(SweepView, TheTableHasEveryEdit) {
   }
 }
 
-/// The question with estimates, as the view asks it.
-SweepOf with_estimates(SweepOf question) {
-  question.estimates = true;
-  return question;
-}
-
 TEST(SweepView, CellsThatAreEstimatedAreInTheTableBesideTheExactOnes) {
   const Scenario s(kRobot);
-  Sweep part = *s.ask(with_estimates(of_heads(s)));
+  Sweep part = *s.ask(of_heads(s));
   for (std::size_t i = 12; i < part.known.size(); ++i) part.known[i] = false;
-  OneAnswer answers(with_estimates(of_heads(s)), part, false);
+  OneAnswer answers(of_heads(s), part, false);
   const ViewFixture shown("sweep", s.context(900, 600, answers));
   const Table table = shown.table();
   ASSERT_EQ(table.rows(), 48U);

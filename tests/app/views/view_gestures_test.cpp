@@ -114,7 +114,7 @@ std::vector<Gesture> key_gestures() {
   shift.shift = true;
   std::vector<Gesture> gestures;
   for (const Key key : {Key::left, Key::right, Key::up, Key::down, Key::home, Key::end, Key::page_up,
-                        Key::page_down, Key::enter, Key::a}) {
+                        Key::page_down, Key::enter, Key{'a'}}) {
     for (const Modifiers& modifiers : {Modifiers{}, shift})
       gestures.push_back({Gesture::Kind::key, {}, {}, modifiers, key});
   }

@@ -30,7 +30,7 @@ class OpenDialog : public HandsTest {
   }
   static void open(Core& core) {
     shown(core);
-    press_and_draw(core, Key::o, {.ctrl = true});
+    press_and_draw(core, Key{'o'}, {.ctrl = true});
     listed(core);
   }
   static fs::path folder(const Core& core) { return core.state().open_form.listing.folder; }
@@ -54,7 +54,7 @@ TEST_F(OpenDialog, AFileBesideTheWeightsSaysWhichAreUsed) {
   const fs::path file = folder_.write("a model/pytorch_model.bin", "");
   Core core(options());
   open(core);
-  press(core, Key::a, {.ctrl = true});
+  press(core, Key{'a'}, {.ctrl = true});
   type(core, file.string());
   press_and_draw(core, Key::enter);
   shown(core);
@@ -66,7 +66,7 @@ TEST_F(OpenDialog, TakesAPathThatIsTyped) {
   o.start_folder = "/";
   Core core(std::move(o));
   open(core);
-  press(core, Key::a, {.ctrl = true});
+  press(core, Key{'a'}, {.ctrl = true});
   type(core, "~/folder 2");
   press_and_draw(core, Key::enter);
   listed(core);
@@ -75,7 +75,7 @@ TEST_F(OpenDialog, TakesAPathThatIsTyped) {
   listed(core);
   EXPECT_EQ(folder(core), fs::canonical(folder_.path()));
   click_item(core, "folder");
-  press(core, Key::a, {.ctrl = true});
+  press(core, Key{'a'}, {.ctrl = true});
   type(core, (folder_.path() / "a model").string());
   press_and_draw(core, Key::enter);
   listed(core);
@@ -96,7 +96,7 @@ TEST_F(OpenDialog, TakesTheNameOfAModelOnTheHub) {
   Core core(std::move(o));
   for (const char* by : {"key", "button"}) {
     open(core);
-    press(core, Key::a, {.ctrl = true});
+    press(core, Key{'a'}, {.ctrl = true});
     type_and_draw(core, "somebody/their-gpt2@v2");
     if (by == std::string("key")) {
       press_and_draw(core, Key::enter);
@@ -120,7 +120,7 @@ TEST_F(OpenDialog, NothingWaitsForASearchForModels) {
     return std::vector<DiscoveredModel>{{"slow", "/slow"}};
   };
   CoreFixture core(std::move(o));
-  press_and_draw(core, Key::m, {.ctrl = true});
+  press_and_draw(core, Key{'m'}, {.ctrl = true});
   EXPECT_EQ(core.widgets().menu, Menu::models);
   press_and_draw(core, Key::escape);
   type(core, "x");
@@ -133,10 +133,10 @@ TEST_F(OpenDialog, NothingWaitsForASearchForModels) {
 
 class ExportDialog : public HandsTest {
  protected:
-  static void open(Core& core) { press_and_show(core, Key::e, {.ctrl = true}); }
+  static void open(Core& core) { press_and_show(core, Key{'e'}, {.ctrl = true}); }
   /// Replaces the text of the field with the caret.
   static void retype(Core& core, const std::string& text) {
-    press(core, Key::a, {.ctrl = true});
+    press(core, Key{'a'}, {.ctrl = true});
     type_and_draw(core, text);
   }
   static void retype(Core& core, const std::string& field, const std::string& text) {

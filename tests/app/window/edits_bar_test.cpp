@@ -42,7 +42,7 @@ class EditsBarTest : public HandsTest {
 TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
   CoreFixture core(options());
   EXPECT_EQ(find_item(core, "edit"), nullptr) << "no strip while nothing is changed";
-  press_and_draw(core, Key::i, kCtrl);
+  press_and_draw(core, Key{'i'}, kCtrl);
   EXPECT_EQ(keyboard_at(core), "edit");
   type(core, "L1H6.z=0");
   press_and_show(core, Key::enter);
@@ -53,13 +53,13 @@ TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
   EXPECT_TRUE(find_item(core, "L1 H6 off"));
   click_and_show(core, "Remove L1 H6 off");
   EXPECT_EQ(run(core).run->plan, nullptr);
-  press_and_show(core, Key::i, kCtrl);
+  press_and_show(core, Key{'i'}, kCtrl);
   EXPECT_EQ(find_item(core, "edit"), nullptr);
 }
 
 TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
   CoreFixture core(options());
-  press_and_draw(core, Key::i, kCtrl);
+  press_and_draw(core, Key{'i'}, kCtrl);
   type(core, "L9H6.z=0");
   press_and_draw(core, Key::enter);
   EXPECT_TRUE(says(core, "layers 0 to 5"));
@@ -70,13 +70,15 @@ TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
   EXPECT_FALSE(says(core, "layers 0 to 5"));
 }
 
-TEST_F(EditsBarTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
+TEST_F(EditsBarTest, PatchesOfTokensAndVisitedHeadsGoWithTheirModel) {
   const testing::TemporaryFolder other;
   testing::write_other_model(other);
   Core core(options("The old king"));
   add(core, "L1H0.z=0; L0.mlp_out[0]<-ids(11,12)[1]");
   ASSERT_EQ(active(core).size(), 2U);
+  core.apply(SelectHead{1, 2});
   apply_and_show(core, OpenModel{other.path()});
+  EXPECT_TRUE(core.state().visits.before.empty());
   EXPECT_THAT(active(core), ElementsAre("L1H0.z=0"));
   EXPECT_THAT(core.state().message.text, HasSubstr("Removed 1 edit"));
 }
@@ -110,7 +112,7 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   click_and_show(core, "Show Baseline");
   EXPECT_EQ(heatmap().context.run, run(core).baseline);
   EXPECT_EQ(heatmap().context.side, Side::baseline);
-  press_and_show(core, Key::p, kCtrlShift);
+  press_and_show(core, Key{'p'}, kCtrlShift);
   EXPECT_EQ(core.state().side, Side::difference);
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
   EXPECT_TRUE(says(core, ": difference"));
@@ -148,7 +150,7 @@ TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
 
 TEST_F(EditsBarTest, ASecondPromptIsComparedAndPatchedFrom) {
   CoreFixture core(options("The old king had a daughter"));
-  press_and_draw(core, Key::p, kCtrl);
+  press_and_draw(core, Key{'p'}, kCtrl);
   EXPECT_EQ(keyboard_at(core), "second prompt");
   EXPECT_EQ(core.state().second.text.edit.text, "The old king had a daughter") << "to be changed";
   apply_and_show(core, TypeInField{Field::second, Replace{"The young king had a son"}});
@@ -165,9 +167,9 @@ TEST_F(EditsBarTest, ASecondPromptIsComparedAndPatchedFrom) {
   EXPECT_THAT(active(core).front(), StartsWith("L0H0.z<-ids("));
   click_and_show(core, "Close the second prompt");
   EXPECT_FALSE(core.state().second.on);
-  press_and_draw(core, Key::p, kCtrl);
+  press_and_draw(core, Key{'p'}, kCtrl);
   EXPECT_EQ(core.state().second.text.edit.selected(), "The young king had a son") << "to be replaced";
-  press_and_draw(core, Key::p, kCtrl);
+  press_and_draw(core, Key{'p'}, kCtrl);
   shown(core);
   ASSERT_TRUE(run(core).baseline);
   EXPECT_EQ(run(core).baseline->prompt.text, "The old king had a daughter");

@@ -202,7 +202,7 @@ TEST_F(PaletteTest, AWholeNameComesFirst) {
 TEST_F(PaletteTest, AnOptionOfTheShownViewDoesNotLeaveIt) {
   CoreFixture core(options());
   apply_and_show(core, ShowView{"softmax"});  // the query view has this option, too, and comes first
-  press_and_show(core, Key::k, {.ctrl = true});
+  press_and_show(core, Key{'k'}, {.ctrl = true});
   type_and_show(core, "strongest first");
   press_and_show(core, Key::enter);
   EXPECT_EQ(core.state().view, "softmax");
@@ -224,7 +224,7 @@ TEST_F(PaletteTest, OffersNoCommandThatIsNotPossible) {
 TEST_F(PaletteTest, EnterPerformsTheChosenEntry) {
   CoreFixture core(options());
   const auto run = [&](std::string_view letters) {
-    press_and_show(core, Key::k, {.ctrl = true});
+    press_and_show(core, Key{'k'}, {.ctrl = true});
     EXPECT_EQ(core.state().dialog, Dialog::palette);
     type_and_show(core, letters);
     press_and_show(core, Key::enter);
@@ -237,7 +237,7 @@ TEST_F(PaletteTest, EnterPerformsTheChosenEntry) {
   }
   run("logit lens");
   EXPECT_EQ(core.state().view, "lens");
-  press_and_show(core, Key::k, {.ctrl = true});
+  press_and_show(core, Key{'k'}, {.ctrl = true});
   type_and_show(core, "head");
   for (int i = 0; i < 2; ++i) press_and_show(core, Key::down);
   EXPECT_EQ(core.state().palette.chosen, 2);
@@ -276,7 +276,7 @@ TEST_F(PaletteTest, FindsTheEditsOfAHeadByOtherWords) {
   for (const char* words : {"turn off", "switch off", "ablate", "Set head to zero", "knock out"})
     EXPECT_EQ(found(core, words).front().label, "Turn off L1 H6") << words;
   EXPECT_EQ(found(core, "mean ablation").front().label, "Replace L1 H6 by its mean");
-  press_and_show(core, Key::k, {.ctrl = true});
+  press_and_show(core, Key{'k'}, {.ctrl = true});
   type_and_show(core, "switch off");
   press_and_show(core, Key::enter);
   ASSERT_EQ(core.state().edits.edits.size(), 1U);
@@ -286,7 +286,7 @@ TEST_F(PaletteTest, FindsTheEditsOfAHeadByOtherWords) {
 
 TEST_F(PaletteTest, WordsThatNothingHasAreSearchedInTheHelp) {
   CoreFixture core(options());
-  press_and_show(core, Key::k, {.ctrl = true});
+  press_and_show(core, Key{'k'}, {.ctrl = true});
   type_and_show(core, "zyxw");
   EXPECT_EQ(found(core, "zyxw").size(), 1U);
   press_and_show(core, Key::enter);

@@ -1,5 +1,6 @@
 // Using the window by keyboard: the table of keys, Tab, F6, arrows, Space, Enter and Esc. Typed text goes
 // into the prompt wherever the focus is, and never triggers an action.
+#include "app/ascii.h"
 #include "app/text/prompt_editor.h"
 #include "app/window/commands.h"
 #include "app/window/input.h"
@@ -42,8 +43,8 @@ TEST_F(KeyboardTest, TabVisitsEachGroupOnceInItsOrderAndComesBack) {
 
 TEST_F(KeyboardTest, TabStaysInADialogAndTheMenusOfIt) {
   CoreFixture core(options());
-  for (const auto& [key, modifiers] : {std::pair{Key::e, Modifiers{.ctrl = true}},
-                                       {Key::o, Modifiers{.ctrl = true}},
+  for (const auto& [key, modifiers] : {std::pair{Key{'e'}, Modifiers{.ctrl = true}},
+                                       {Key{'o'}, Modifiers{.ctrl = true}},
                                        {Key::f1, Modifiers{}}}) {
     press_and_show(core, key, modifiers);
     const auto expected = stops(core);
@@ -147,8 +148,8 @@ TEST_F(KeyboardTest, EscFromAMenuLeavesTheKeyboardWhereItWas) {
   click_and_show(core, "Start token");  // where the toolkit has the keyboard from then on
   const bool start_token = core.state().start_token;
   std::string expected = prompt(core);
-  for (const auto& [key, modifiers] : {std::pair{Key::l, Modifiers{.ctrl = true}},
-                                       {Key::m, Modifiers{.ctrl = true}},
+  for (const auto& [key, modifiers] : {std::pair{Key{'l'}, Modifiers{.ctrl = true}},
+                                       {Key{'m'}, Modifiers{.ctrl = true}},
                                        {Key::f10, Modifiers{}}}) {
     press_and_draw(core, key, modifiers);
     ASSERT_NE(core.widgets().menu, Menu::none);
@@ -184,7 +185,7 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
   o.examples = {example("First", "The first prompt"), example("Second", "The second prompt"),
                 example("Third", "The third prompt")};
   CoreFixture core(std::move(o));
-  press_and_draw(core, Key::l, {.ctrl = true});
+  press_and_draw(core, Key{'l'}, {.ctrl = true});
   ASSERT_EQ(core.widgets().menu, Menu::examples);
   press_and_draw(core, Key::down);
   ASSERT_TRUE(tab_to(core, "First"));
@@ -227,15 +228,7 @@ class TypingTest : public HandsTest {
 
   /// Presses a key like the window system: the key, then its text.
   static void strike(Core& core, char c) {
-    Key key = Key::none;
-    if (c >= 'a' && c <= 'z') key = static_cast<Key>(static_cast<int>(Key::a) + c - 'a');
-    if (c >= 'A' && c <= 'Z') key = static_cast<Key>(static_cast<int>(Key::a) + c - 'A');
-    if (c == ' ') key = Key::space;
-    if (c == '-') key = Key::minus;
-    if (c == '=') key = Key::equal;
-    if (c == '0') key = Key::zero;
-    const bool capital = c >= 'A' && c <= 'Z';
-    press(core, key, {.shift = capital}, capital ? static_cast<char>(c - 'A' + 'a') : c);
+    press(core, Key{lower(c)}, {.shift = lower(c) != c});
     type(core, std::string(1, c));
   }
 
@@ -352,7 +345,7 @@ TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
   look.rect = {0, 0, 300, 60};
   look.fonts = fonts_;
   for (const Command& command : commands()) {
-    if (command.key == Key::z || command.key == Key::y) continue;  // undo and redo are the editor's, too
+    if (command.key == Key{'z'} || command.key == Key{'y'}) continue;  // undo and redo are the editor's, too
     const KeyMeaning meaning = key_meaning(edit, metrics, look, {command.key, command.modifiers});
     EXPECT_TRUE(std::holds_alternative<std::monostate>(meaning)) << keys_of(command);
   }
@@ -373,15 +366,14 @@ TEST_F(KeyTable, TheListNamesEveryKeyOnce) {
     }
 }
 
-TEST(KeySymbol, IsWhatTheLayoutWritesOrTheLetterOfAUsKeyboard) {
-  EXPECT_EQ(key_symbol("z", 'Y'), 'z') << "a German layout";
-  EXPECT_EQ(key_symbol("&", '1'), '&') << "a French one";
-  EXPECT_EQ(key_symbol("ы", 'S'), 's') << "a Russian one";
-  EXPECT_EQ(key_symbol("σ", 'S'), 's') << "a Greek one";
-  EXPECT_EQ(key_symbol("é", '2'), '2');
-  EXPECT_EQ(key_symbol("ö", ';'), '\0') << "no letter of the alphabet";
-  EXPECT_EQ(key_symbol("", 'S'), '\0');
-  EXPECT_EQ(key_symbol("", 290), '\0') << "F1";
+TEST(LabelledKey, IsThatOfTheLayoutOrTheLetterOfAUsKeyboard) {
+  EXPECT_EQ(labelled_key("z", 'Y'), Key{'z'}) << "a German layout";
+  EXPECT_EQ(labelled_key("&", '1'), Key{'&'}) << "a French one";
+  EXPECT_EQ(labelled_key("ы", 'S'), Key{'s'}) << "a Russian one";
+  EXPECT_EQ(labelled_key("é", '2'), Key{'2'});
+  EXPECT_EQ(labelled_key("ö", ';'), Key::none) << "no letter of the alphabet";
+  EXPECT_EQ(labelled_key("", 'S'), Key{'s'});
+  EXPECT_EQ(labelled_key("", 290), Key::none) << "F1";
 }
 
 TEST_F(TypingTest, NothingReachesThePromptThroughADialog) {

@@ -51,8 +51,8 @@ class ReachTest : public HandsTest {
   static auto doing(Actions... actions) {
     return [=](Core& core) { (core.apply(actions), ...); };
   }
-  static auto key(Key k, Modifiers modifiers = {}, char symbol = 0) {
-    return [=](Core& core) { press(core, k, modifiers, symbol); };
+  static auto key(Key k, Modifiers modifiers = {}) {
+    return [=](Core& core) { press(core, k, modifiers); };
   }
   /// Opens a menu by its button and clicks a line.
   static auto menu_click(std::string button, std::string line) {
@@ -91,13 +91,13 @@ class ReachTest : public HandsTest {
     const OptionSpec& scale = option("value-scale");
     const auto example = [](const Core& core) { return prompt(core) == "The second prompt"; };
     std::vector<Step> steps{
-        {"example", menu_click("Examples", "Second"), menu_keys(Key::l, {.ctrl = true}, "Second"), example},
+        {"example", menu_click("Examples", "Second"), menu_keys(Key{'l'}, {.ctrl = true}, "Second"), example},
         {"append a guess",
          [](Core& core) {
            const PlacedPicture& next = picture(core.window(), "next");
            click(core, cell(next, next.picture->regions.front().id));
          },
-         key(Key::none, {.alt = true}, '1'),
+         key(Key{'1'}, {.alt = true}),
          [](const Core& core) {
            return prompt(core).starts_with("The old king had a daughter, and the old king ");
          }},
@@ -129,7 +129,7 @@ class ReachTest : public HandsTest {
         {"choose a key", cell_click("heatmap", 0, 4, 2),
          in_picture("Heatmap", {{Key::right, {.shift = true}}}),
          selected([](const Selection& s) { return s.key >= 0; }), doing(SelectQuery{4})},
-        {"a view beside", item_click("Two views"), key(Key::d, {.ctrl = true}),
+        {"a view beside", item_click("Two views"), key(Key{'d'}, {.ctrl = true}),
          [](const Core& core) { return !core.state().second_view.empty(); }},
         {"step through the views", menu_click("Views", "Scores"), key(Key::page_down, {.ctrl = true}),
          [](const Core& core) { return core.state().view == "scores"; }},
@@ -149,9 +149,9 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return !core.state().tour.open; }, doing(OpenTour{0})},
         {"back", item_click("Back"), key(Key::left, {.alt = true}),
          [](const Core& core) { return core.state().view == UiState().view; }, doing(ShowView{"query"})},
-        {"one view again", item_click("One view"), key(Key::d, {.ctrl = true}),
+        {"one view again", item_click("One view"), key(Key{'d'}, {.ctrl = true}),
          [](const Core& core) { return core.state().second_view.empty(); }, doing(ShowView{"scores", true})},
-        {"an option", item_click("Colours Log"), key(Key::s, {.alt = true}, 's'),
+        {"an option", item_click("Colours Log"), key(Key{'s'}, {.alt = true}),
          [&scale](const Core& core) { return core.state().options.value(scale) == OptionValue(1); }},
         {"the second of two lists",
          [](Core& core) {
@@ -170,9 +170,8 @@ class ReachTest : public HandsTest {
          [](Core& core) {
            core.handle(MouseWheel{cell(picture(core.window(), "heatmap"), 0, 5, 2), 0, 2, {}});
          },
-         key(Key::none, {.alt = true}, '+'),
-         [](const Core& core) { return core.state().options[kZoom].rows > 0; }},
-        {"all of it again", item_click("Fit"), key(Key::none, {.alt = true}, '0'),
+         key(Key{'+'}, {.alt = true}), [](const Core& core) { return core.state().options[kZoom].rows > 0; }},
+        {"all of it again", item_click("Fit"), key(Key{'0'}, {.alt = true}),
          [](const Core& core) { return core.state().options[kZoom] == Zoom{}; },
          [](Core& core) {
            core.apply(SetOption{&kZoom, Zoom{1, 1, 5, 5}});
@@ -187,15 +186,15 @@ class ReachTest : public HandsTest {
            press_and_draw(core, Key::right);
          },
          [](const Core& core) { return core.state().panes.heads > 0; }},
-        {"dark", menu_click("More", "Toggle dark theme"), key(Key::t, {.ctrl = true}),
+        {"dark", menu_click("More", "Toggle dark theme"), key(Key{'t'}, {.ctrl = true}),
          [](const Core& core) { return core.state().dark; }},
         {"the stages played", item_click("Play"), tabs_to("Play"),
          [](const Core& core) { return value<double>(core, "score-stage") >= 1; }, doing(ShowView{"scores"})},
-        {"larger text", menu_click("More", "Larger text"), key(Key::equal, {.ctrl = true}),
+        {"larger text", menu_click("More", "Larger text"), key(Key{'='}, {.ctrl = true}),
          [](const Core& core) { return core.state().font_size == 15; }},
-        {"start token", item_click("Start token"), key(Key::b, {.ctrl = true}),
+        {"start token", item_click("Start token"), key(Key{'b'}, {.ctrl = true}),
          [](const Core& core) { return core.state().start_token; }},
-        {"generate", item_click("Generate"), key(Key::g, {.ctrl = true}),
+        {"generate", item_click("Generate"), key(Key{'g'}, {.ctrl = true}),
          [](const Core& core) { return core.state().generation.running; }},
         {"help", menu_click("More", "Help"), key(Key::f1),
          [](const Core& core) { return core.state().dialog == Dialog::help; }},
@@ -211,7 +210,7 @@ class ReachTest : public HandsTest {
            click_item(core, "Export file");
          },
          [](Core& core) {
-           press_and_draw(core, Key::e, {.ctrl = true});
+           press_and_draw(core, Key{'e'}, {.ctrl = true});
            press_and_show(core, Key::enter);  // for the weights' hash
          },
          [](const Core& core) { return core.state().message.text.starts_with("Saved "); }},
@@ -222,14 +221,14 @@ class ReachTest : public HandsTest {
          },
          [](Core& core) {
            press(core, Key::left, {.ctrl = true, .shift = true});
-           press(core, Key::c, {.ctrl = true});
+           press(core, Key{'c'}, {.ctrl = true});
          },
          [this](const Core&) { return !clipboard_.empty() && clipboard_.size() < 20; },
          [this](Core&) { clipboard_.clear(); }},
-        {"copy the numbers", menu_click("More", "Copy data"), key(Key::c, {.ctrl = true, .shift = true}),
+        {"copy the numbers", menu_click("More", "Copy data"), key(Key{'c'}, {.ctrl = true, .shift = true}),
          [this](const Core&) { return clipboard_.find("query\tquery token") != std::string::npos; },
          [this](Core&) { clipboard_.clear(); }},
-        {"the models", item_click("Model"), key(Key::m, {.ctrl = true}),
+        {"the models", item_click("Model"), key(Key{'m'}, {.ctrl = true}),
          [](const Core& core) {
            return core.widgets().menu == Menu::models || core.widgets().open == Menu::models;
          }},
@@ -241,7 +240,7 @@ class ReachTest : public HandsTest {
            click_item(core, "a model");
          },
          [](Core& core) {
-           press_and_draw(core, Key::o, {.ctrl = true});
+           press_and_draw(core, Key{'o'}, {.ctrl = true});
            wait_for_folder(core);
            tab_and_press(core, "a model");
          },
@@ -251,7 +250,7 @@ class ReachTest : public HandsTest {
              fs::copy(bundled_folder(), folder_.path() / "a model");
          }},
         {"a model from the hub", menu_click("Model", "openai-community/gpt2-large"),
-         menu_keys(Key::m, {.ctrl = true}, "openai-community/gpt2-large"),
+         menu_keys(Key{'m'}, {.ctrl = true}, "openai-community/gpt2-large"),
          [](const Core& core) { return core.state().fetching.model.has_value(); }},
         {"not to fetch it", item_click("Cancel fetching"), tabs_to("Cancel fetching"),
          [](const Core& core) { return core.state().fetching.cancelled || !core.state().fetching.model; },
@@ -279,7 +278,7 @@ class ReachTest : public HandsTest {
            open_menu(core, "heads", 0);
            click_item(core, "Turn off L0 H0");
          },
-         key(Key::none, {.alt = true}, '/'),
+         key(Key{'/'}, {.alt = true}),
          [](const Core& core) { return core.state().edits.active().size() == 1; }},
         {"no position for a token",
          [](Core& core) {
@@ -302,7 +301,7 @@ class ReachTest : public HandsTest {
            drag(core, cell(map, 0, 8, 1), cell(map, 0, 8, 4));
          },
          [](Core& core) {
-           press_and_draw(core, Key::i, {.ctrl = true});
+           press_and_draw(core, Key{'i'}, {.ctrl = true});
            type(core, "L0H0.mask=10/11");
            press(core, Key::enter);
          },
@@ -332,7 +331,7 @@ class ReachTest : public HandsTest {
          }},
         {"a change switched", item_click("Switch L0 H1 off"), tabs_to("Switch L0 H1 off"),
          [](const Core& core) { return core.state().edits.active().empty(); }, head_off_before},
-        {"a change undone", item_click("Undo"), key(Key::z, {.ctrl = true}),
+        {"a change undone", item_click("Undo"), key(Key{'z'}, {.ctrl = true}),
          [](const Core& core) { return core.state().edits.edits.empty(); }, head_off_before},
         {"a change in words", type_edit, type_edit,
          [](const Core& core) { return core.state().edits.active().size() == 1; }, doing(ShowEdits{true})},
@@ -340,11 +339,11 @@ class ReachTest : public HandsTest {
          [](Core& core) { tab_and_press(core, "More options", Key::space); },
          [](const Core& core) { return core.state().all_controls; },
          doing(change(&UiState::all_controls, false))},
-        {"the strip of changes", menu_click("More", "Edits bar"), key(Key::i, {.ctrl = true}),
+        {"the strip of changes", menu_click("More", "Edits bar"), key(Key{'i'}, {.ctrl = true}),
          [](const Core& core) { return core.state().edits_bar.open; }},
-        {"the original", item_click("Show Baseline"), key(Key::p, {.ctrl = true, .shift = true}),
+        {"the original", item_click("Show Baseline"), key(Key{'p'}, {.ctrl = true, .shift = true}),
          [](const Core& core) { return core.state().side == Side::baseline; }, head_off_before},
-        {"a second prompt", menu_click("More", "Second prompt"), key(Key::p, {.ctrl = true}),
+        {"a second prompt", menu_click("More", "Second prompt"), key(Key{'p'}, {.ctrl = true}),
          [](const Core& core) { return core.state().second.on; }},
         {"a second model",
          [](Core& core) {
@@ -353,7 +352,7 @@ class ReachTest : public HandsTest {
            click_item(core, "org/other");
          },
          [](Core& core) {
-           press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
+           press_and_draw(core, Key{'m'}, {.ctrl = true, .shift = true});
            wait_until(core, [&] { return !core.state().models.empty(); });
            tab_and_press(core, "org/other", Key::enter);
          },
@@ -364,20 +363,20 @@ class ReachTest : public HandsTest {
            click_and_show(core, "Save session");
          },
          [](Core& core) {
-           press_and_draw(core, Key::s, {.ctrl = true});
+           press_and_draw(core, Key{'s'}, {.ctrl = true});
            press_and_show(core, Key::enter);
          },
          [](const Core& core) { return !core.state().session.empty() && fs::exists(core.state().session); },
          [this](Core&) { fs::remove(folder_.path() / "tales.headscope"); }},
         {"open a session",
          [](Core& core) {
-           press_and_draw(core, Key::o, {.ctrl = true});
+           press_and_draw(core, Key{'o'}, {.ctrl = true});
            wait_for_folder(core);
            click_item(core, "other.headscope");
            wait_until(core, [&] { return prompt(core) == "another prompt"; });
          },
          [](Core& core) {
-           press_and_draw(core, Key::o, {.ctrl = true});
+           press_and_draw(core, Key{'o'}, {.ctrl = true});
            wait_for_folder(core);
            tab_and_press(core, "other.headscope");
            wait_until(core, [&] { return prompt(core) == "another prompt"; });
@@ -389,7 +388,7 @@ class ReachTest : public HandsTest {
            session.prompt.text = "another prompt";
            folder_.write("other.headscope", to_json(Recipe{session, {}}));
          }},
-        {"quit", menu_click("More", "Quit"), key(Key::q, {.ctrl = true}),
+        {"quit", menu_click("More", "Quit"), key(Key{'q'}, {.ctrl = true}),
          [](const Core& core) { return core.state().quit; }},
     };
     return steps;

@@ -48,9 +48,9 @@ TEST_F(SelectionTest, AGuessContinuesFromThePositionThatIsShown) {
   shown(core);
   EXPECT_EQ(core.state().selection.query, -1) << "and goes on from the new end";
   EXPECT_EQ(core.snapshot().run->run->length(), 4);
-  press(core, Key::z, {.ctrl = true});
+  press(core, Key{'z'}, {.ctrl = true});
   EXPECT_EQ(prompt(core), before) << "undo brings the rest back";
-  press(core, Key::y, {.ctrl = true});
+  press(core, Key{'y'}, {.ctrl = true});
   EXPECT_EQ(prompt(core), expected);
 }
 

@@ -27,8 +27,8 @@ class Sessions : public HandsTest {
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
   /// Saves under this name by the keyboard.
   void save_as(Core& core, const std::string& name) {
-    press_and_draw(core, Key::s, {.ctrl = true, .shift = true});
-    press(core, Key::a, {.ctrl = true});
+    press_and_draw(core, Key{'s'}, {.ctrl = true, .shift = true});
+    press(core, Key{'a'}, {.ctrl = true});
     type(core, file(name));
     press_and_draw(core, Key::enter);
     wait_until(core,
@@ -77,12 +77,12 @@ TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
   CoreFixture core(own());
   save_as(core, "a.headscope");
   type(core, "!");
-  press(core, Key::s, {.ctrl = true});
+  press(core, Key{'s'}, {.ctrl = true});
   wait_until(core, [&] { return bytes_of_file(file("a.headscope")).find('!') != std::string::npos; });
   EXPECT_EQ(read_recipe(file("a.headscope")).session.prompt.text, "The old king had a dog!");
   EXPECT_EQ(core.state().dialog, Dialog::none);
-  press_and_draw(core, Key::s, {.ctrl = true, .shift = true});
-  press(core, Key::a, {.ctrl = true});
+  press_and_draw(core, Key{'s'}, {.ctrl = true, .shift = true});
+  press(core, Key{'a'}, {.ctrl = true});
   type(core, file("there.headscope"));
   for (int i = 0; i < 3; ++i) press_and_draw(core, Key::enter);
   EXPECT_TRUE(says(core, "A file with this name exists. Replace it?"));
@@ -204,7 +204,7 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
   EXPECT_EQ(prompt(core), "another");
   EXPECT_EQ(core.state().edits.edits.size(), 1U) << "of the model that is open";
   EXPECT_EQ(core.state().model, bundled_folder());
-  press_and_draw(core, Key::s, {.ctrl = true});
+  press_and_draw(core, Key{'s'}, {.ctrl = true});
   EXPECT_EQ(core.state().dialog, Dialog::save) << "it asks for a name";
   core.apply(ShowDialog{Dialog::none});
   // Once it can be loaded, the same session opens it.
@@ -227,7 +227,7 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
   CoreOptions o = own("else");
   o.state_folder = state;
   CoreFixture core(std::move(o));
-  press_and_draw(core, Key::o, {.ctrl = true});
+  press_and_draw(core, Key{'o'}, {.ctrl = true});
   tab_and_press(core, "Last session", Key::enter);
   wait_until(core, [&] { return prompt(core) != "else"; });
   EXPECT_EQ(prompt(core), "The old king had a dog");
@@ -386,7 +386,7 @@ TEST_F(Figures, AreNeverWrittenOverTheSessionThatWasOpen) {
   core.apply(TypeInField{Field::prompt, Replace{"else"}});
   drop(core, file("a.png"));
   EXPECT_EQ(prompt(core), "The old king had a dog");
-  press_and_draw(core, Key::s, {.ctrl = true});
+  press_and_draw(core, Key{'s'}, {.ctrl = true});
   EXPECT_EQ(core.state().dialog, Dialog::save) << "it asks for a name";
   EXPECT_EQ(bytes_of_file(file("mine.headscope")), mine);
 }
@@ -409,7 +409,8 @@ TEST_F(Sessions, ThatAWindowIsStartedWithAreNothingToUndo) {
   CoreFixture first(own());
   save_as(first, "a.headscope");
   CoreOptions o = own("else");
-  o.window.session = read_recipe(file("a.headscope"));
+  o.window.recipe = read_recipe(file("a.headscope"));
+  o.window.opens_recipe = true;
   CoreFixture core(std::move(o));
   EXPECT_EQ(prompt(core), "The old king had a dog");
   EXPECT_FALSE(can_undo(core.state(), Field::prompt, false));

@@ -91,7 +91,7 @@ TEST_F(ToursTest, ThePromptFromBeforeComesBackOnceTheTourIsClosed) {
   apply_and_show(core, GoToStop{1}, CloseTour{});
   EXPECT_EQ(prompt(core), "My own prompt");
   EXPECT_TRUE(says(core, "Your prompt from before the tour is back"));
-  press_and_show(core, Key::z, {.ctrl = true});
+  press_and_show(core, Key{'z'}, {.ctrl = true});
   EXPECT_EQ(prompt(core), "The tour's own prompt") << "can be undone";
   apply_and_show(core, OpenTour{0}, TypeInField{Field::prompt, Replace{"Typed during the tour"}}, CloseTour{},
                  Undo{});

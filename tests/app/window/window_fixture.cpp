@@ -47,8 +47,8 @@ bool HandsTest::tab_and_press(Core& core, std::string_view label, Key key) {
   press_and_draw(core, key);
   return true;
 }
-void HandsTest::press_and_draw(Core& core, Key key, Modifiers modifiers, char symbol) {
-  press(core, key, modifiers, symbol);
+void HandsTest::press_and_draw(Core& core, Key key, Modifiers modifiers) {
+  press(core, key, modifiers);
   core.draw(frame_);
 }
 void HandsTest::type_and_draw(Core& core, std::string_view text) {

@@ -18,7 +18,7 @@ class HandsTest : public CoreTest {
   static bool tab_to(Core& core, std::string_view label, Modifiers modifiers = {});
   /// Moves the focus to an item by Tab and presses it.
   static bool tab_and_press(Core& core, std::string_view label, Key key = Key::space);
-  static void press_and_draw(Core& core, Key key, Modifiers modifiers = {}, char symbol = 0);
+  static void press_and_draw(Core& core, Key key, Modifiers modifiers = {});
   static void type_and_draw(Core& core, std::string_view text);
 
   /// Opens the menu of a cell of a picture.

@@ -15,7 +15,6 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   static constexpr std::string_view kGrammar =
       "  L3.pattern[8,3]=0            weight of query 8 on key 3; ~= also rescales the rest, to sum to 1\n"
       "  L3H0.scores[*,0]=null        mask key 0 for all queries\n";
-  static constexpr bool kHasParts = true;
   static std::size_t numbers(const Set& set) { return 3 * set.cells.size(); }
   static std::size_t length(const Set& set) { return set.cells.size(); }
 
@@ -66,11 +65,6 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
 
   static bool replaces(const Set& next, const Set& before) {
     return next.point == before.point && next.head == before.head && next.renormalise == before.renormalise;
-  }
-  static bool append(Set& before, const Set& next) {
-    if (!replaces(next, before)) return false;
-    before.cells.insert(before.cells.end(), next.cells.begin(), next.cells.end());
-    return true;
   }
   /// Keeps the other cells of `before`; if rows are renormalised, only those of other rows.
   static void merge(Set& next, const Set& before) {

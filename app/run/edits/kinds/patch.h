@@ -45,7 +45,8 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
       while (in.take(","));
       in.expect(")");
     } else {
-      add_tokens(patch, in.quoted(), in.model());
+      for (const model::Token& token : in.model().tokenizer->encode(in.quoted()))
+        patch.tokens.push_back(token.id);
       if (patch.tokens.empty()) in.fail("the prompt to patch from has no tokens");
     }
     read_edits(patch, in);
@@ -56,14 +57,19 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
     return patch;
   }
 
+  /// Of a path "L5H1.z -> L9H6.q <- ids(1,2)", "L5H1.z=0 -> logits".
   static std::string text(const Patch& patch) {
-    return patch.direct ? path_text(patch, edit_text(patch.edits.front())) : AtPlace::text(patch);
+    if (!patch.direct) return AtPlace::text(patch);
+    const std::string receiver = " -> " + place_text(named_receiver(patch));
+    const auto* sender = std::get_if<Patch>(&patch.edits.front());
+    return sender == nullptr ? edit_text(patch.edits.front()) + receiver
+                             : place_text(sender->at) + receiver + " <- " + operand(*sender);
   }
   static std::string words(const Patch& patch, const EditNames& names) {
     if (!patch.direct) return AtPlace::words(patch, names);
     const bool to_end = patch.at.point.site == model::Site::resid_post;
     return edit_words(patch.edits.front(), names) + " on the direct path to " + (to_end ? "the " : "") +
-           place_words(named_receiver(patch.at));
+           place_words(named_receiver(patch));
   }
   static std::string operand(const Patch& patch) {
     std::string text = patch.second ? "second" : "";
@@ -124,6 +130,12 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
   }
 
  private:
+  /// A path's receiver as it is named: the end of the stream as logits.
+  static Place named_receiver(const Patch& path) {
+    Place at = path.at;
+    if (at.point.site == model::Site::resid_post) at.point = {model::Site::logits};
+    return at;
+  }
   /// " patched from “The king” with L0 H0 off (its 2)".
   static std::string source_words(const Patch& patch, const EditNames& names) {
     std::string words = " patched from ";
@@ -136,9 +148,6 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
   /// "{L0H0.z=0; ...}", if it follows.
   static void read_edits(Patch& patch, EditReader& in) {
     if (in.sees("{")) patch.edits = parse_edits(in.braced(), in.model());
-  }
-  static void add_tokens(Patch& patch, std::string_view prompt, const LoadedModel& model) {
-    for (const model::Token& token : model.tokenizer->encode(prompt)) patch.tokens.push_back(token.id);
   }
 };
 

@@ -12,6 +12,12 @@ inline bool is_off(const model::EditSite& at, float value) {
   return value == 0 && at.point.site != model::Site::attn_scores;
 }
 
+/// What follows the words of a place: after a comma where they end with a number, which it does not belong
+/// to.
+inline std::string after_place(const model::EditSite& at, std::string_view words) {
+  return (at.positions.empty() && at.units.empty() ? " " : ", ") + std::string(words);
+}
+
 template <>
 struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
   using Set = model::SetValues;
