@@ -67,14 +67,20 @@ const void* PanelMatrix::at(int panel, int row) const {
   return static_cast<const std::byte*>(data) + offset_of(*this, panel, row);
 }
 
+void PanelMatrix::read(const PanelKernels& kernels, int row, int col, FloatRows out) const {
+  for (int done = 0; done < out.cols;) {
+    const int panel = (col + done) / kPanelCols, first = (col + done) % kPanelCols,
+              count = std::min(kPanelCols - first, out.cols - done);
+    const auto* from = static_cast<const std::byte*>(at(panel, row)) + first * element_bytes(precision);
+    for (int i = 0; i < out.rows; ++i, from += panel_bytes(1, precision))
+      kernels.widen(from, precision, count, out.row_data(i) + done);
+    done += count;
+  }
+}
+
 void PanelMatrix::column(const PanelKernels& kernels, int col, std::span<float> out) const {
   assert(out.size() == static_cast<std::size_t>(depth));
-  const auto* from = static_cast<const std::byte*>(at(col / kPanelCols, 0)) +
-                     static_cast<std::size_t>(col % kPanelCols) * element_bytes(precision);
-  for (float& value : out) {
-    kernels.widen(from, precision, 1, &value);
-    from += panel_bytes(1, precision);
-  }
+  read(kernels, 0, col, {out.data(), depth, 1, 1});
 }
 
 std::size_t panel_matrix_bytes(int depth, int cols, Precision precision) {

@@ -127,14 +127,6 @@ void product_with_columns(ConstFloatRows x, const PanelMatrix& w, int first, Wor
   product(x, w, 0, first, nullptr, workers, y);
 }
 
-void product_with_panel(const PanelKernels& kernels, ConstFloatRows x, const PanelMatrix& w, int panel,
-                        float* scratch, FloatRows y) {
-  assert(x.rows <= kMaxRows);
-  const Piece piece{x, w, 0, nullptr, y};
-  if (y.cols < kPanelCols) return multiply_part(kernels, piece, panel, scratch, y, nullptr);
-  multiply_whole(kernels, piece, panel, 1, false, panel + 1 < w.panels(), scratch, y, nullptr);
-}
-
 void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y) {
   product(x, w, first, 0, nullptr, workers, y);
 }

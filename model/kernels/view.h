@@ -1,7 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace headscope::model {
 
@@ -22,5 +24,18 @@ struct Rows {
 
 using FloatRows = Rows<float>;
 using ConstFloatRows = Rows<const float>;
+
+/// A vector as rows of `cols` values.
+inline FloatRows rows_of(std::vector<float>& values, int cols) {
+  return {values.data(), static_cast<int>(std::ssize(values) / cols), cols, cols};
+}
+inline ConstFloatRows rows_of(const std::vector<float>& values, int cols) {
+  return {values.data(), static_cast<int>(std::ssize(values) / cols), cols, cols};
+}
+
+/// to = from, of the same shape.
+inline void copy(ConstFloatRows from, FloatRows to) {
+  for (int i = 0; i < from.rows; ++i) std::ranges::copy(from.row(i), to.row_data(i));
+}
 
 }  // namespace headscope::model

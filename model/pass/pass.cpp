@@ -12,9 +12,7 @@
 namespace headscope::model {
 namespace {
 
-/// Positions whose logits are written at a time, if they are requested.
-constexpr int kPositionsPerBlock = 64;
-constexpr int kColumnsPerLogitsBlock = 4096;  // logits handed to hooks at a time
+constexpr int kPositionsPerBlock = 64;  // whose logits are handed to hooks at a time
 
 void check_tokens(const Config& config, std::span<const int> tokens) {
   if (tokens.empty()) throw RunError("the prompt has no tokens; the model needs at least one");
@@ -355,12 +353,13 @@ class Pass {
       return;
     normalize(weights_.ln_f, scale, normalized);
     if (!hooks_want(logits)) return;
-    for (int col = 0; col < config_.vocab_size; col += kColumnsPerLogitsBlock) {
+    const Tap own = tap(lanes_.front());
+    for (int done = 0; done < active_rows(); done += kPositionsPerBlock) {
       throw_if_stopped();
-      const FloatRows block =
-          workspace_.logits.rows(active_rows(), std::min(kColumnsPerLogitsBlock, config_.vocab_size - col));
-      product_with_columns(active(normalized_), weights_.lm_head, col, workers_, block);
-      tap(lanes_.front()).edit(logits, block, 0, col);
+      const int rows = std::min(kPositionsPerBlock, active_rows() - done);
+      const FloatRows block = workspace_.logits.rows(rows, config_.vocab_size);
+      product_with_columns(normalized_.middle_rows(done, rows), weights_.lm_head, 0, workers_, block);
+      Tap{own.run, own.first + done, 1, nullptr, own.hooks}.edit(logits, block);
     }
   }
 
@@ -551,11 +550,8 @@ void Transformer::logits(const Run& run, int first, int count, Workspace& worksp
   check_positions(run, first, count);
   const int vocabulary = config().vocab_size;
   const FloatRows rows{out.data(), count, vocabulary, vocabulary};
-  for (int done = 0; done < count; done += kPositionsPerBlock) {
-    const int n = std::min(kPositionsPerBlock, count - done);
-    find_logits(impl_->weights, {&run, first + done}, workspace.impl().workers,
-                workspace.impl().activations.rows(n, config().n_embd), rows.middle_rows(done, n));
-  }
+  find_logits(impl_->weights, {&run, first}, workspace.impl().workers,
+              workspace.impl().activations.rows(count, config().n_embd), rows);
 }
 
 void Transformer::unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const {
