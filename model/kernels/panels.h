@@ -65,9 +65,11 @@ struct RowKernels {
   /// subnormal, exp(-inf) is exactly 0, exp of more than 88.73 is inf, exp(NaN) is NaN.
   void (*exp)(float* row, int n) = nullptr;
 
-  /// In place, see model::activate.
+  /// In place, see model::activate and model::activation_slopes.
   void (*gelu_new)(float* row, int n) = nullptr;
   void (*silu)(float* row, int n) = nullptr;
+  void (*gelu_new_slopes)(float* row, int n) = nullptr;
+  void (*silu_slopes)(float* row, int n) = nullptr;
 };
 
 struct PanelKernels {
