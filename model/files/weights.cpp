@@ -26,11 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Entry = TensorSource::Entry;
-
 constexpr const char* kMegatron =
     "a checkpoint of Megatron-LM; convert it first to the layout of Hugging Face, with "
     "convert_megatron_gpt2_checkpoint.py of transformers";
+
+/// A tensor's file in messages.
+std::string file_of(const TensorView& tensor) {
+  return system::text_of(tensor.file->path());
+}
 
 std::string counted(std::int64_t count, const char* one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
@@ -65,7 +68,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 struct Checkpoint {
   /// With n_ctx and vocab_size as the tensors have them; tied without a head of its own in the files.
   Config config;
-  std::map<std::string, const TensorSource::Entry*> tensors;  ///< by the parameters' names; biases may lack
+  std::map<std::string, const TensorView*> tensors;  ///< by the parameters' names; biases may lack
   bool may_be_tied = false;        ///< there is a head, and the configuration ties it: see if they are equal
   bool linear_layout = false;      ///< the blocks' matrices are [out, in], as torch.nn.Linear keeps them
   std::vector<std::string> notes;  ///< sentences about what was taken differently than it is written
@@ -93,7 +96,7 @@ class Matching {
  private:
   /// What stands before the names of all of the model's tensors.
   void find_prefix() {
-    for (const auto& [name, entry] : source_.entries) {
+    for (const auto& [name, tensor] : source_.tensors) {
       const bool of_adapter = name.starts_with("base_model.model.");
       if (of_adapter || name.ends_with("embedding.word_embeddings.weight"))
         reject(source_.main_file, "the weights of a GPT-2",
@@ -101,7 +104,7 @@ class Matching {
     }
     std::vector<std::string> prefixes;
     for (const std::string_view own : {"wpe.weight", "ln_f.weight", "h.0.ln_1.weight"}) {
-      for (const auto& [name, entry] : source_.entries)
+      for (const auto& [name, tensor] : source_.tensors)
         if (name == own || name.ends_with("." + std::string(own)))
           prefixes.push_back(name.substr(0, name.size() - own.size()));
       if (!prefixes.empty()) break;
@@ -119,18 +122,18 @@ class Matching {
     return name.substr(name.starts_with(prefix_) ? prefix_.size() : 0);
   }
 
-  const Entry* take(const std::string& parameter, const std::string& name) {
-    const auto found = source_.entries.find(name);
-    if (found == source_.entries.end()) return nullptr;
+  const TensorView* take(const std::string& parameter, const std::string& name) {
+    const auto found = source_.tensors.find(name);
+    if (found == source_.tensors.end()) return nullptr;
     used_.insert(name);
     return result_.tensors[parameter] = &found->second;
   }
 
   /// The head may stand behind a part of the prefix: "module.lm_head.weight" beside
   /// "module.transformer.wte.weight".
-  const Entry* take_head() {
+  const TensorView* take_head() {
     for (std::string before = prefix_;;) {
-      if (const Entry* head = take("lm_head.weight", before + "lm_head.weight")) return head;
+      if (const TensorView* head = take("lm_head.weight", before + "lm_head.weight")) return head;
       if (before.empty()) return nullptr;
       before.pop_back();
       before.erase(before.rfind('.') + 1);
@@ -141,15 +144,14 @@ class Matching {
   void match_embeddings() {
     Config& config = result_.config;
     const bool tied = config.tie_word_embeddings;
-    const Entry* wte = take("wte.weight", prefix_ + "wte.weight");
-    const Entry* head = take_head();
+    const TensorView* wte = take("wte.weight", prefix_ + "wte.weight");
+    const TensorView* head = take_head();
     if (head == nullptr && !tied)
       reject(source_.main_file, "lm_head.weight, since tie_word_embeddings is false in config.json",
              "no such tensor; write true there if the model ties it to wte.weight, as GPT-2 does");
     if (head != nullptr && wte == nullptr && tied)
       result_.tensors["wte.weight"] = wte = std::exchange(head, nullptr);
-    const bool have_one_place =
-        head != nullptr && wte != nullptr && wte->source == head->source && *wte->view == *head->view;
+    const bool have_one_place = head != nullptr && wte != nullptr && *wte == *head;
     config.tie_word_embeddings = tied && (head == nullptr || have_one_place);
     result_.may_be_tied = tied && !config.tie_word_embeddings;
     count_rows(wte, "vocab_size", config.vocab_size, "wte.weight");
@@ -157,12 +159,12 @@ class Matching {
   }
 
   /// The rows of an embedding decide, whatever the configuration says.
-  void count_rows(const Entry* embedding, const char* key, int& size, const char* name) {
+  void count_rows(const TensorView* embedding, const char* key, int& size, const char* name) {
     constexpr std::int64_t kMost = 1 << 24;
-    if (embedding == nullptr || embedding->view->shape.size() != 2) return;
-    const std::int64_t rows = embedding->view->shape[0];
+    if (embedding == nullptr || embedding->shape.size() != 2) return;
+    const std::int64_t rows = embedding->shape[0];
     if (rows == size || rows < 1 || rows > kMost) return;
-    result_.warnings.push_back(embedding->file() + ": " + name + " has " + std::to_string(rows) +
+    result_.warnings.push_back(file_of(*embedding) + ": " + name + " has " + std::to_string(rows) +
                                " rows, which count, though config.json says " + key + " " +
                                std::to_string(size));
     size = static_cast<int>(rows);
@@ -171,7 +173,7 @@ class Matching {
   void match_rest() {
     // Layers up to the first of which there is nothing: a config.json that claims millions takes no memory.
     std::set<int> there;
-    for (const auto& [name, entry] : source_.entries) there.insert(in_layer(own_name(name)).first);
+    for (const auto& [name, tensor] : source_.tensors) there.insert(in_layer(own_name(name)).first);
     Config config = result_.config;
     config.n_layer = 0;
     while (config.n_layer < result_.config.n_layer && there.contains(config.n_layer)) ++config.n_layer;
@@ -206,9 +208,9 @@ class Matching {
 
   /// A square matrix follows the others: those of attention's queries, keys and values are never square.
   void find_layout() {
-    for (const auto& [name, entry] : result_.tensors) {
+    for (const auto& [name, tensor] : result_.tensors) {
       const std::int64_t d = result_.config.n_embd;
-      if (!name.ends_with("attn.c_attn.weight") || entry->view->shape != std::vector{3 * d, d}) continue;
+      if (!name.ends_with("attn.c_attn.weight") || tensor->shape != std::vector{3 * d, d}) continue;
       result_.linear_layout = true;
       result_.notes.push_back("the matrices of the blocks are stored as [out, in] and were transposed");
       return;
@@ -218,7 +220,7 @@ class Matching {
   /// All but the mask buffers of early versions of transformers, of any size and type.
   std::vector<std::string> unused() const {
     std::vector<std::string> names;
-    for (const auto& [name, entry] : source_.entries) {
+    for (const auto& [name, tensor] : source_.tensors) {
       const std::string_view in = in_layer(own_name(name)).second;
       if (!used_.contains(name) && in != "attn.bias" && in != "attn.masked_bias") names.push_back(name);
     }
@@ -305,7 +307,7 @@ class Loader {
       head_ = {};
       return;
     }
-    const std::string file = checkpoint_.tensors.at(weights_.parameters.back().name)->file();
+    const std::string file = file_of(*checkpoint_.tensors.at(weights_.parameters.back().name));
     checkpoint_.warnings.push_back(
         file + ": \"lm_head.weight\" differs from wte.weight, so it is used, though config.json ties them");
   }
@@ -334,7 +336,7 @@ class Loader {
     const auto read_floats = [&](std::size_t first, std::size_t count, int thread) {
       const float* data = read(tensor, first, count, thread);
       if (precision == Precision::f16 && exceeds_half({data, count}))
-        reject(where(*tensor.entry, name), "numbers that fit float16 (load it as bf16 or f32 instead)",
+        reject(where(*tensor.view, name), "numbers that fit float16 (load it as bf16 or f32 instead)",
                "larger ones");
       return data;
     };
@@ -348,7 +350,7 @@ class Loader {
     const auto count = static_cast<std::size_t>(value_count(weights_.parameters.back()));
     auto* const place = reinterpret_cast<float*>(body_.take(count * sizeof(float)));
     if (place == nullptr) return {};
-    if (tensor.entry != nullptr)
+    if (tensor.view != nullptr)
       std::copy_n(read(tensor, 0, count, 0), count, place);
     else
       std::fill_n(place, count, 0.0F);
@@ -357,7 +359,7 @@ class Loader {
   }
 
   struct Tensor {
-    const TensorSource::Entry* entry = nullptr;  ///< null: zeros
+    const TensorView* view = nullptr;  ///< null: zeros
     StoredType type = {};
     bool is_turned = false;                ///< stored without gaps as the transpose of what it is
     std::vector<std::byte> gathered = {};  ///< its elements where they are stored with gaps
@@ -369,30 +371,30 @@ class Loader {
     if (options_.stop.stop_requested()) throw Stopped();
     const auto found = checkpoint_.tensors.find(name);
     weights_.parameters.push_back(
-        {name, shape, found == checkpoint_.tensors.end() ? "zeros" : found->second->view->dtype});
+        {name, shape, found == checkpoint_.tensors.end() ? "zeros" : found->second->dtype});
     if (found == checkpoint_.tensors.end()) return {};
-    const TensorSource::Entry* entry = found->second;
-    TensorView view = *entry->view;
+    const TensorView& stored = *found->second;
+    TensorView view = stored;
     ParameterShape expected = shape;
     if (linear) std::ranges::reverse(expected);
     if (view.shape != expected)
-      reject(where(*entry, name), "shape " + shape_text(expected), shape_text(view.shape));
+      reject(where(stored, name), "shape " + shape_text(expected), shape_text(view.shape));
     const std::optional<StoredType> type = stored_type(view.dtype);
     if (!type)
-      reject(where(*entry, name), "floating-point or whole numbers that no scale belongs to",
+      reject(where(stored, name), "floating-point or whole numbers that no scale belongs to",
              quote(view.dtype));
 
-    Tensor tensor{entry, *type};
+    Tensor tensor{&stored, *type};
     if (view.strides.empty()) return tensor;
     std::ranges::reverse(view.shape);
     std::ranges::reverse(view.strides);
     tensor.is_turned = may_turn && is_contiguous(view);
-    if (!tensor.is_turned && body_.floats) tensor.gathered = entry->source->read(*entry->view);
+    if (!tensor.is_turned && body_.floats) tensor.gathered = stored.read();
     return tensor;
   }
 
-  static std::string where(const TensorSource::Entry& entry, const std::string& name) {
-    return entry.file() + ": tensor " + quote(name);
+  static std::string where(const TensorView& tensor, const std::string& name) {
+    return file_of(tensor) + ": tensor " + quote(name);
   }
 
   void tell_progress() const {
@@ -409,8 +411,8 @@ class Loader {
     if (tensor.gathered.empty()) {
       if (piece.bytes.size() < count * element) piece.bytes.resize(count * element);
       bytes = piece.bytes.data();
-      tensor.entry->source->file->read(tensor.entry->view->offset + first * element,
-                                       std::span(piece.bytes).first(count * element));
+      tensor.view->file->read(tensor.view->offset + first * element,
+                              std::span(piece.bytes).first(count * element));
     }
     if (tensor.type.to_floats == nullptr && tensor.type.precision == Precision::f32)
       return reinterpret_cast<const float*>(bytes);
