@@ -85,9 +85,8 @@ TEST(SafetensorsWriter, WritesPiecesInAnyOrder) {
   const fs::path path = folder.path() / "out.safetensors";
   const std::vector<float> values = {1, 2, 3, 4, 5, 6};
   const std::vector<std::int64_t> ids = {50256, -1};
-  SafetensorsWriter writer(
-      path, {{"x", {2, 3}}, {"tokens", {2}, TensorSpec::Type::i64}, {"one", {}}, {"none", {0}}},
-      {{"prompt", "a \"quoted\" \xff byte"}});
+  SafetensorsWriter writer(path, {{"x", {2, 3}}, {"tokens", {2}, "I64"}, {"one", {}}, {"none", {0}}},
+                           {{"prompt", "a \"quoted\" \xff byte"}});
   writer.write("x", 4, std::span(values).subspan(4));
   writer.write("x", 0, std::span(values).first(4));
   writer.write("one", 0, std::span(values).first(1));
@@ -109,7 +108,7 @@ TEST(SafetensorsWriter, WritesPiecesInAnyOrder) {
 TEST(SafetensorsWriter, WritesTheBytesOfTheFormat) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "out.safetensors";
-  SafetensorsWriter writer(path, {{"a", {1}}, {"i", {1}, TensorSpec::Type::i64}}, {});
+  SafetensorsWriter writer(path, {{"a", {1}}, {"i", {1}, "I64"}}, {});
   writer.write("a", 0, std::vector<float>{1.0F});
   writer.write("i", 0, std::vector<std::int64_t>{258});
   writer.finish();
