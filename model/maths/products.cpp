@@ -30,15 +30,6 @@ float floor_of(const LargestEntries& largest) {
 }
 
 using Doubles = RowMajor<double>;
-using Stride = Eigen::OuterStride<>;
-
-auto map_doubles(DoubleRows x) {
-  return Eigen::Map<Doubles, Eigen::Unaligned, Stride>(x.data, x.rows, x.cols, Stride(x.stride));
-}
-auto map_doubles(ConstDoubleRows x) {
-  return Eigen::Map<const Doubles, Eigen::Unaligned, Stride>(x.data, x.rows, x.cols, Stride(x.stride));
-}
-
 /// Rows by descending norm.
 struct SortedRows {
   std::vector<int> order;
@@ -49,12 +40,7 @@ struct SortedRows {
 SortedRows sorted_rows(ConstFloatRows x) {
   constexpr float kRounding = 1.0001F;
   SortedRows sorted;
-  std::vector<float> norms;
-  for (int i = 0; i < x.rows; ++i) {
-    double squares = 0;
-    for (const float v : x.row(i)) squares += static_cast<double>(v) * static_cast<double>(v);
-    norms.push_back(static_cast<float>(std::sqrt(squares)));
-  }
+  const Eigen::VectorXf norms = map(x).cast<double>().rowwise().norm().cast<float>();
   sorted.order.resize(x.rows);
   std::iota(sorted.order.begin(), sorted.order.end(), 0);
   // NaN sorts first, since it has no bound.
@@ -106,12 +92,12 @@ void multiply(ConstFloatRows a, ConstFloatRows b, Workspace& workspace, FloatRow
 
 void multiply_by_transposed(ConstDoubleRows a, ConstFloatRows b, DoubleRows out) {
   const Doubles wide = map(b).cast<double>();
-  map_doubles(out).noalias() = map_doubles(a) * wide.transpose();
+  map(out).noalias() = map(a) * wide.transpose();
 }
 
 void add_transposed_product(ConstFloatRows a, ConstDoubleRows b, DoubleRows out) {
   const Doubles wide = map(a).cast<double>();
-  map_doubles(out).noalias() += wide.transpose() * map_doubles(b);
+  map(out).noalias() += wide.transpose() * map(b);
 }
 
 std::vector<double> gram(ConstFloatRows a) {
