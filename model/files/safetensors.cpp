@@ -1,8 +1,6 @@
 #include "model/files/safetensors.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -17,8 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
-
 constexpr std::size_t kLengthBytes = 8;            // the header's length, before the header
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // as in the format's reference implementation
 constexpr int kMaxDepth = 8;                       // the format itself needs 3
@@ -30,8 +26,7 @@ std::string header_text(const OpenFile& file, const std::string& where) {
     reject(where, "a safetensors file", other);
   if (start.size() < kLengthBytes)
     reject(where, "a safetensors file", "only " + std::to_string(start.size()) + " bytes" + kCutOff);
-  std::uint64_t length = 0;
-  std::memcpy(&length, start.data(), kLengthBytes);
+  const std::uint64_t length = little_endian(std::string_view(start).substr(0, kLengthBytes));
   if (length > kMaxHeader)
     reject(where, "a safetensors header of at most " + std::to_string(kMaxHeader) + " bytes",
            "a length of " + std::to_string(length));

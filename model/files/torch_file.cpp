@@ -45,12 +45,7 @@ class Record {
     if (at > bytes_.size() || size > bytes_.size() - at) fail();
     return std::string_view(bytes_).substr(at, size);
   }
-  std::uint64_t number(std::size_t at, std::size_t size) const {
-    std::uint64_t value = 0;
-    const std::string_view digits = text(at, size);
-    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(digits[i]);
-    return value;
-  }
+  std::uint64_t number(std::size_t at, std::size_t size) const { return little_endian(text(at, size)); }
   [[noreturn]] void fail() const {
     reject(system::text_of(file_.path()), "a whole ZIP archive of PyTorch",
            "a damaged one; download the file again");
