@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <new>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -47,20 +46,6 @@ std::pair<int, std::string_view> in_layer(std::string_view name) {
   const char* const dot = std::from_chars(name.data() + 2, end, layer).ptr;
   if (layer < 0 || dot == end || *dot != '.') return {-1, ""};
   return {layer, std::string_view(dot + 1, end)};
-}
-
-/// Levenshtein's distance.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, change}));
-    }
-  }
-  return row[b.size()];
 }
 
 /// Which tensors of a folder are which parameters of a GPT-2 (see parameters_of), under the names and in the
@@ -196,7 +181,7 @@ class Matching {
     const std::vector<std::string> unknown = unused();
     for (std::size_t i = 0; i < std::min(unknown.size(), kMost); ++i) {
       const auto from_unknown = [&](const std::string& expected) {
-        return distance(std::string_view(unknown[i]).substr(0, kLongest), expected);
+        return spelling_distance(std::string_view(unknown[i]).substr(0, kLongest), expected);
       };
       const std::string& nearest = *std::ranges::min_element(missing, {}, from_unknown);
       others += (i > 0 ? ", " : "; there are tensors of other names: ") + quote(unknown[i]);
