@@ -6,6 +6,7 @@
 #include "model/kernels/panels.h"
 #include "model/kernels/precision.h"
 #include "model/kernels/thread_pool.h"
+#include "model/kernels/view.h"
 
 namespace headscope::model {
 
@@ -17,7 +18,7 @@ struct PanelMatrix {
   int cols = 0;
   Precision precision = Precision::f32;
 
-  int panels() const { return (cols + kPanelCols - 1) / kPanelCols; }
+  int panels() const { return divide_up(cols, kPanelCols); }
 
   /// Row `row` of panel `panel`.
   const void* at(int panel, int row) const;

@@ -17,10 +17,6 @@ constexpr int kGroupsPerThread = 2;
 
 constexpr std::size_t kWidened = std::size_t{kPanelDepth} * kPanelCols;
 
-int divide_up(int a, int b) {
-  return (a + b - 1) / b;
-}
-
 /// The number of groups of panels: equal ones, the same number for every thread, if possible.
 int groups_of_panels(int panels, int threads) {
   for (int groups = kGroupsPerThread * threads; groups >= threads; groups -= threads) {

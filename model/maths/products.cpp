@@ -84,7 +84,7 @@ void add_entries(const SortedRows& left, int row, int rows, const SortedRows& ri
 }  // namespace
 
 void multiply(ConstFloatRows a, ConstFloatRows b, Workspace& workspace, FloatRows out) {
-  workspace.impl().workers.parallel_for((a.rows + kRows - 1) / kRows, [&](int block, float*) {
+  workspace.impl().workers.parallel_for(divide_up(a.rows, kRows), [&](int block, float*) {
     const int first = block * kRows, count = std::min(kRows, a.rows - first);
     map(out.middle_rows(first, count)).noalias() = map(a.middle_rows(first, count)) * map(b);
   });
@@ -113,7 +113,7 @@ std::vector<ProductEntry> largest_entries(ConstFloatRows a, ConstFloatRows b, in
   Workers& workers = workspace.impl().workers;
   std::vector<LargestEntries> per_thread(static_cast<std::size_t>(workers.threads()),
                                          LargestEntries(static_cast<std::size_t>(most)));
-  workers.parallel_for_threads((a.rows + kTileRows - 1) / kTileRows, [&](int block, int thread, float*) {
+  workers.parallel_for_threads(divide_up(a.rows, kTileRows), [&](int block, int thread, float*) {
     if (stop.stop_requested()) throw Stopped();
     add_entries(left, block * kTileRows, std::min(kTileRows, a.rows - block * kTileRows), right,
                 per_thread[thread]);
