@@ -50,7 +50,19 @@ std::pair<int, std::string_view> in_layer(std::string_view name) {
 
 /// Which tensors of a folder are which parameters of a GPT-2 (see parameters_of), under the names and in the
 /// layouts that programs save them.
-struct Checkpoint {
+class Checkpoint {
+ public:
+  /// Throws LoadError for weights that are missing (all of them in one sentence, with the tensors that are
+  /// unknown), and for several models in one folder. Shapes are not checked.
+  Checkpoint(const Config& written, const TensorSource& source)
+      : config(written), warnings(source.warnings), source_(source) {
+    find_prefix();
+    match_embeddings();
+    match_rest();
+    find_layout();
+    warn_of_unused();
+  }
+
   /// With n_ctx and vocab_size as the tensors have them; tied without a head of its own in the files.
   Config config;
   std::map<std::string, const TensorView*> tensors;  ///< by the parameters' names; biases may lack
@@ -58,25 +70,6 @@ struct Checkpoint {
   bool linear_layout = false;      ///< the blocks' matrices are [out, in], as torch.nn.Linear keeps them
   std::vector<std::string> notes;  ///< sentences about what was taken differently than it is written
   std::vector<std::string> warnings;  ///< sentences about what is in the folder and not used
-};
-
-class Matching {
- public:
-  Matching(const Config& config, const TensorSource& source) : source_(source) {
-    result_.config = config;
-    result_.warnings = source.warnings;
-  }
-
-  /// Throws LoadError for weights that are missing (all of them in one sentence, with the tensors that are
-  /// unknown), and for several models in one folder. Shapes are not checked.
-  Checkpoint match() && {
-    find_prefix();
-    match_embeddings();
-    match_rest();
-    find_layout();
-    warn_of_unused();
-    return std::move(result_);
-  }
 
  private:
   /// What stands before the names of all of the model's tensors.
@@ -99,7 +92,7 @@ class Matching {
     if (prefixes.size() > 1)
       reject(source_.main_file, "one model", "several: names that begin with " + quoted_list(prefixes));
     if (!prefix_.empty())
-      result_.notes.push_back("the tensors' names begin with " + quote(prefix_) + ", which was taken off");
+      notes.push_back("the tensors' names begin with " + quote(prefix_) + ", which was taken off");
   }
 
   /// A tensor's name in a GPT-2.
@@ -111,7 +104,7 @@ class Matching {
     const auto found = source_.tensors.find(name);
     if (found == source_.tensors.end()) return nullptr;
     used_.insert(name);
-    return result_.tensors[parameter] = &found->second;
+    return tensors[parameter] = &found->second;
   }
 
   /// The head may stand behind a part of the prefix: "module.lm_head.weight" beside
@@ -127,18 +120,16 @@ class Matching {
 
   /// With tied embeddings a file may hold only one of the two matrices; some writers keep the head's.
   void match_embeddings() {
-    Config& config = result_.config;
     const bool tied = config.tie_word_embeddings;
     const TensorView* wte = take("wte.weight", prefix_ + "wte.weight");
     const TensorView* head = take_head();
     if (head == nullptr && !tied)
       reject(source_.main_file, "lm_head.weight, since tie_word_embeddings is false in config.json",
              "no such tensor; write true there if the model ties it to wte.weight, as GPT-2 does");
-    if (head != nullptr && wte == nullptr && tied)
-      result_.tensors["wte.weight"] = wte = std::exchange(head, nullptr);
+    if (head != nullptr && wte == nullptr && tied) tensors["wte.weight"] = wte = std::exchange(head, nullptr);
     const bool have_one_place = head != nullptr && wte != nullptr && *wte == *head;
     config.tie_word_embeddings = tied && (head == nullptr || have_one_place);
-    result_.may_be_tied = tied && !config.tie_word_embeddings;
+    may_be_tied = tied && !config.tie_word_embeddings;
     count_rows(wte, "vocab_size", config.vocab_size, "wte.weight");
     count_rows(take("wpe.weight", prefix_ + "wpe.weight"), "n_positions", config.n_ctx, "wpe.weight");
   }
@@ -149,9 +140,8 @@ class Matching {
     if (embedding == nullptr || embedding->shape.size() != 2) return;
     const std::int64_t rows = embedding->shape[0];
     if (rows == size || rows < 1 || rows > kMost) return;
-    result_.warnings.push_back(file_of(*embedding) + ": " + name + " has " + std::to_string(rows) +
-                               " rows, which count, though config.json says " + key + " " +
-                               std::to_string(size));
+    warnings.push_back(file_of(*embedding) + ": " + name + " has " + std::to_string(rows) +
+                       " rows, which count, though config.json says " + key + " " + std::to_string(size));
     size = static_cast<int>(rows);
   }
 
@@ -159,20 +149,20 @@ class Matching {
     // Layers up to the first of which there is nothing: a config.json that claims millions takes no memory.
     std::set<int> there;
     for (const auto& [name, tensor] : source_.tensors) there.insert(in_layer(own_name(name)).first);
-    Config config = result_.config;
-    config.n_layer = 0;
-    while (config.n_layer < result_.config.n_layer && there.contains(config.n_layer)) ++config.n_layer;
-    config.n_layer = std::min(config.n_layer + 1, result_.config.n_layer);
+    Config some = config;
+    some.n_layer = 0;
+    while (some.n_layer < config.n_layer && there.contains(some.n_layer)) ++some.n_layer;
+    some.n_layer = std::min(some.n_layer + 1, config.n_layer);
 
     std::vector<std::string> missing, zeros;
-    for (const Parameter& parameter : parameters_of(config)) {
+    for (const Parameter& parameter : parameters_of(some)) {
       const std::string& name = parameter.name;
-      if (result_.tensors.contains(name) || take(name, prefix_ + name)) continue;
+      if (tensors.contains(name) || take(name, prefix_ + name)) continue;
       (name.ends_with(".bias") ? zeros : missing).push_back(name);
     }
     if (!missing.empty()) fail_without(missing);
     if (!zeros.empty())
-      result_.notes.push_back("biases that are not in the file count as zeros: " + quoted_list(zeros));
+      notes.push_back("biases that are not in the file count as zeros: " + quoted_list(zeros));
   }
 
   [[noreturn]] void fail_without(const std::vector<std::string>& missing) const {
@@ -187,17 +177,17 @@ class Matching {
       others += (i > 0 ? ", " : "; there are tensors of other names: ") + quote(unknown[i]);
       if (3 * from_unknown(nearest) <= nearest.size()) others += " (" + nearest + "?)";
     }
-    reject(source_.main_file, "the tensors of a GPT-2 with " + counted(result_.config.n_layer, "layer"),
+    reject(source_.main_file, "the tensors of a GPT-2 with " + counted(config.n_layer, "layer"),
            "no " + quoted_list(missing) + others + (unknown.size() > kMost ? ", ..." : ""));
   }
 
   /// A square matrix follows the others: those of attention's queries, keys and values are never square.
   void find_layout() {
-    for (const auto& [name, tensor] : result_.tensors) {
-      const std::int64_t d = result_.config.n_embd;
+    for (const auto& [name, tensor] : tensors) {
+      const std::int64_t d = config.n_embd;
       if (!name.ends_with("attn.c_attn.weight") || tensor->shape != std::vector{3 * d, d}) continue;
-      result_.linear_layout = true;
-      result_.notes.push_back("the matrices of the blocks are stored as [out, in] and were transposed");
+      linear_layout = true;
+      notes.push_back("the matrices of the blocks are stored as [out, in] and were transposed");
       return;
     }
   }
@@ -217,17 +207,15 @@ class Matching {
     if (names.empty()) return;
     std::string why;
     for (const std::string& name : names)
-      if (in_layer(own_name(name)).first >= result_.config.n_layer)
-        why = " (config.json says " + counted(result_.config.n_layer, "layer") + ")";
+      if (in_layer(own_name(name)).first >= config.n_layer)
+        why = " (config.json says " + counted(config.n_layer, "layer") + ")";
     for (const std::string& name : names)
       if (name.find(".lora_") != name.npos) why = std::string(" (") + kAdapter + ")";
-    result_.warnings.push_back(source_.main_file + ": " + counted(std::ssize(names), "tensor") +
-                               (names.size() == 1 ? " is" : " are") + " not used: " + quoted_list(names) +
-                               why);
+    warnings.push_back(source_.main_file + ": " + counted(std::ssize(names), "tensor") +
+                       (names.size() == 1 ? " is" : " are") + " not used: " + quoted_list(names) + why);
   }
 
   const TensorSource& source_;
-  Checkpoint result_;
   std::string prefix_;
   std::set<std::string> used_;
 };
@@ -238,7 +226,7 @@ class Loader {
  public:
   Loader(const Config& config, TensorSource source, const LoadOptions& options)
       : source_(std::move(source)),
-        checkpoint_(Matching(config, source_).match()),
+        checkpoint_(config, source_),
         options_(options),
         pool_(0),
         read_(static_cast<std::size_t>(pool_.threads())) {
