@@ -11,17 +11,13 @@ std::size_t panel_bytes(int depth, Precision precision) {
   return static_cast<std::size_t>(depth) * kPanelCols * element_bytes(precision);
 }
 
-int blocks_of(int count, int at_once) {
-  return (count + at_once - 1) / at_once;
-}
-
 /// How many of `rows` rows to read at a time, a multiple of `group`: small pieces take longer to ask the
 /// system for than to read. Each thread gets some.
 int read_at_once(int rows, int group, int width, const ThreadPool& pool) {
   constexpr std::size_t kBytes = 256 << 10;
   const std::size_t bytes = static_cast<std::size_t>(group) * static_cast<std::size_t>(width) * sizeof(float);
   const auto fit = static_cast<int>(kBytes / std::max<std::size_t>(bytes, 1));
-  return group * std::clamp(fit, 1, std::max(blocks_of(blocks_of(rows, group), pool.threads()), 1));
+  return group * std::clamp(fit, 1, std::max(divide_up(divide_up(rows, group), pool.threads()), 1));
 }
 
 /// Where a row of a panel begins, in bytes.
@@ -94,7 +90,7 @@ PanelMatrix pack(const ReadFloats& read, bool transposed, int depth, int cols, P
   const PanelKernels kernels = fastest_kernels();
   const int rows = transposed ? cols : depth, width = transposed ? depth : cols;
   const int group = transposed ? kPanelCols : kRows, at_once = read_at_once(rows, group, width, pool);
-  pool.parallel_for(blocks_of(rows, at_once), [&](int block, int thread) {
+  pool.parallel_for(divide_up(rows, at_once), [&](int block, int thread) {
     const int begin = block * at_once, end = std::min(begin + at_once, rows);
     const auto wide = static_cast<std::size_t>(width), first = static_cast<std::size_t>(begin) * wide;
     const float* from = read(first, static_cast<std::size_t>(end) * wide - first, thread);

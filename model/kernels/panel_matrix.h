@@ -18,7 +18,7 @@ struct PanelMatrix {
   int cols = 0;
   Precision precision = Precision::f32;
 
-  int panels() const { return (cols + kPanelCols - 1) / kPanelCols; }
+  int panels() const { return divide_up(cols, kPanelCols); }
 
   /// Row `row` of panel `panel`.
   const void* at(int panel, int row) const;

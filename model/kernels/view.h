@@ -7,6 +7,11 @@
 
 namespace headscope::model {
 
+/// a / b, rounded up.
+constexpr int divide_up(int a, int b) {
+  return (a + b - 1) / b;
+}
+
 /// `rows` x `cols` elements in memory owned by someone else, with `stride` elements between rows.
 template <class T>
 struct Rows {

@@ -170,15 +170,10 @@ class Pass {
     edit({Site::resid_pre, layer}, resid_);
     keep_resid(layer);
     normalize(weights_.h[layer].ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
-    const bool one_query = is_one_query(layer);
-    project(layer, one_query);
+    project(layer);
     begin_lanes({0, layer, true});
     throw_if_stopped();
-    if (one_query) {
-      keep_and_attend_one_query(layer);
-    } else {
-      attend(layer);
-    }
+    attend(layer);
     add_attention(layer);
   }
 
@@ -193,20 +188,13 @@ class Pass {
     edit({Site::resid_mid, layer}, resid_);
   }
 
-  /// Whether the active rows are a single one that is kept, without edits of scores or patterns.
-  bool is_one_query(int layer) const {
-    if (asked_ != nullptr || active_rows() != 1 || hooks_cells(layer)) return false;
-    const Plan* plan = lanes_.front().plan();
-    return plan == nullptr || !plan->edits_cells(layer);
-  }
-
   /// Whether hooks want scores or patterns.
   bool hooks_cells(int layer) const {
     return hooks_want({Site::attn_scores, layer}) || hooks_want({Site::pattern, layer});
   }
 
-  /// Computes q_, k_ and v_ from normalized_, and stores them in pages unless `keep_later`.
-  void project(int layer, bool keep_later) {
+  /// Computes q_, k_ and v_ from normalized_, and stores them in pages.
+  void project(int layer) {
     const LinearWeights& c_attn = weights_.h[layer].attn_c_attn;
     const HookPoint q{Site::q, layer}, k{Site::k, layer}, v{Site::v, layer};
     if (asked_ != nullptr) give_pages(layer);
@@ -215,7 +203,7 @@ class Pass {
       edit(q, q_);
       edit(k, k_);
       edit(v, v_);
-      if (!keep_later) keep_heads(layer);
+      keep_heads(layer);
       return;
     }
     const int d = config_.n_embd, first_kv = d / kPanelCols * kPanelCols;
@@ -270,25 +258,6 @@ class Pass {
       model::attend(workers_.kernels(), *lane->run, head_of(config_, lane->run->pages, layer, head),
                     lane->first + row, columns_of(q_, head).middle_rows(lane->row + row, rows), scratch,
                     columns_of(z_, head).middle_rows(lane->row + row, rows));
-    });
-  }
-
-  /// keep_heads and attend for one query, several consecutive heads at a time, whose keys and values are
-  /// adjacent in memory. A key is written to as many uncached lines as it has elements; two threads wait half
-  /// as long for these.
-  void keep_and_attend_one_query(int layer) {
-    const Lane& lane = lanes_.front();
-    const int groups = std::max(std::min(workers_.threads(), config_.n_head),
-                                (config_.n_head + kHeadsPerQuery - 1) / kHeadsPerQuery);
-    workers_.parallel_for(groups, [&](int group, float* scratch) {
-      const HeadRange heads = group_of_heads(group, groups);
-      for (int head = heads.first; head < heads.end; ++head) keep_head(layer, head, lane, 0, 1);
-      const auto heads_of = [&](FloatRows rows) {
-        return FloatRows{columns_of(rows, heads.first).data, heads.end - heads.first, config_.d_head(),
-                         config_.d_head()};
-      };
-      attend_one_query(workers_.kernels(), head_of(config_, lane.run->pages, layer, heads.first),
-                       lane.first + 1, config_.attention_scale(layer), heads_of(q_), scratch, heads_of(z_));
     });
   }
 

@@ -110,7 +110,7 @@ class TraceFile {
   static std::vector<model::TensorSpec> specs_of(const model::Config& config,
                                                  const std::vector<model::HookPoint>& points, int length,
                                                  bool gradients) {
-    std::vector<model::TensorSpec> specs = {{"tokens", {length}, model::TensorSpec::Type::i64}};
+    std::vector<model::TensorSpec> specs = {{"tokens", {length}, "I64"}};
     for (const char* suffix : {"", "_grad"})
       for (const model::HookPoint& point : points)
         if (*suffix == '\0' || gradients)
