@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/window/palette.h"
+#include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 
 namespace headscope::app {
