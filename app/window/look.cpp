@@ -40,8 +40,6 @@ void apply_look(bool dark, float font_size) {
   style.ScrollbarRounding = std::round(6 * u);
   style.WindowBorderSize = 0;
   style.ChildBorderSize = style.PopupBorderSize = std::max(1.0F, std::round(u));
-  style.FrameBorderSize = 0;
-  style.AntiAliasedLines = style.AntiAliasedFill = true;
 
   // Each button sets its own colours; rows and sliders are painted.
   const viz::Color none = theme.surface.with_alpha(0);
