@@ -115,6 +115,7 @@ void recompute(const PromptRun& run, int first, int end, const model::Hooks& hoo
 }
 
 void Recording::add(model::HookPoint point) {
+  if (std::ranges::find(points_, point, &Rows::point) != points_.end()) return;
   const int heads = model::has_heads(point.site) ? config_.n_head : 1;
   Rows& rows = points_.emplace_back(Rows{point, heads * model::unit_count(config_, point.site), {}});
   rows.values.resize(static_cast<std::size_t>(count_ * rows.columns));

@@ -10,8 +10,7 @@ namespace headscope::app {
 namespace {
 
 ImVec4 to_imgui(viz::Color c) {
-  const auto part = [](std::uint8_t channel) { return static_cast<float>(channel) / 255; };
-  return {part(c.r), part(c.g), part(c.b), part(c.a)};
+  return ImGui::ColorConvertU32ToFloat4(IM_COL32(c.r, c.g, c.b, c.a));
 }
 
 }  // namespace

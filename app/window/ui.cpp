@@ -110,9 +110,7 @@ void Ui::shadow(ImDrawList& list, const Rect& rect, float radius, float depth) c
 void Ui::begin_scene() {
   begin_group();
   Layer& layer = layers_.emplace_back();
-  layer.scene.width = input.frame.width;
-  layer.scene.height = input.frame.height;
-  layer.scene.background = theme().surface.with_alpha(0);
+  layer.scene = {input.frame.width, input.frame.height, {0, 0, 0, 0}, {}};
   const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   layer.rest = {at.x, at.y, room.x, room.y};
   layer.top = at.y;

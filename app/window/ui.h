@@ -227,13 +227,9 @@ class Ui {
   /// Opens the menu of a picture: for the place under the mouse or, without `mouse`, for the whole picture.
   void open_menu(const PlacedPicture& placed, std::optional<viz::Point> mouse);
   void open_menu(const PlacedField& placed, viz::Point at);
-  /// A draggable gap; returns how far it was dragged. `done`: the mouse was released.
-  struct SplitterDrag {
-    float by = 0;
-    bool done = false;
-    bool reset = false;  ///< by a double click
-  };
-  std::optional<SplitterDrag> splitter(const char* name, const viz::Rect& rect);
+  /// A draggable gap beside a pane of this width, which grows by `sign` times the distance. Returns the
+  /// pane's new width; 0, the default, after a double click.
+  std::optional<float> splitter(const char* name, const viz::Rect& rect, float width, float sign);
 
   /// Shows below a field why its text is not taken.
   void complain(const viz::Rect& field, std::string words);

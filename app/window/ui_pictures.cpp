@@ -35,7 +35,7 @@ bool shows_same(const ViewContext& now, const ViewContext& pressed) {
 
 }  // namespace
 
-std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect) {
+std::optional<float> Ui::splitter(const char* name, const Rect& rect, float width, float sign) {
   invisible_button(name, rect);
   begin_group();
   record_item(name, rect);
@@ -46,15 +46,16 @@ std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect)
     out.cursor = Cursor::resize_x;
   }
   const auto* press = input.event_as<MouseDown>();
-  if (hovered && press && press->button == 0 && press->clicks == 2) return SplitterDrag{0, true, true};
-  if (const int steps = steps_by_keys(); steps != 0)
-    return SplitterDrag{u(16) * static_cast<float>(steps), true, false};
+  if (hovered && press && press->button == 0 && press->clicks == 2) return 0.F;
+  if (const int steps = steps_by_keys(); steps != 0) return width + sign * u(16) * static_cast<float>(steps);
   if (!ImGui::IsMousePosValid()) return std::nullopt;
   const bool let_go = ImGui::IsItemDeactivated() && input.event_as<MouseUp>();
   const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
   // A press is not a drag yet, so the second press of a double click does not move it.
-  if ((held || let_go) && (by != 0 || widgets.pane_before)) return SplitterDrag{by, let_go, false};
-  return std::nullopt;
+  if (!(held || let_go) || (by == 0 && !widgets.pane_before)) return std::nullopt;
+  const float before = widgets.pane_before.value_or(width);
+  widgets.pane_before = before;
+  return before + sign * by;
 }
 
 void Ui::act(const PlacedPicture& placed, ViewActions todo) {
@@ -114,11 +115,7 @@ void Ui::hover_picture(const PlacedPicture& placed) {
   if (!hit) return define_text(placed, at);
   if (!placed.context.run) return;
   Facts facts = placed.view->facts(placed.context, *placed.picture, *hit);
-  viz::Scene overlay;
-  overlay.width = placed.where.w;
-  overlay.height = placed.where.h;
-  overlay.background.a = 0;
-  overlay.items = std::move(facts.overlay.items);
+  const viz::Scene overlay{placed.where.w, placed.where.h, {0, 0, 0, 0}, std::move(facts.overlay.items)};
   player_.draw(*ImGui::GetWindowDrawList(), overlay, {placed.where.x, placed.where.y}, 1);
   tip_ = {.lines = facts.tooltip(), .card = std::move(facts.card), .beside = placed.where};
   status_ = facts.status();
@@ -287,14 +284,14 @@ void Ui::text_menu() {
       std::ranges::move(meaning_of(request, field, edit), std::back_inserter(actions));
   };
   const bool selected = !edit.selection().empty();
+  const bool undoes = can_undo(state, field, false), redoes = can_undo(state, field, true);
   line("Cut", "Ctrl+X", selected, "No text is selected.", EditorRequest::cut);
   line("Copy", "Ctrl+C", selected, "No text is selected.", EditorRequest::copy);
   line("Paste", "Ctrl+V", true, "", EditorRequest::paste);
   if (row({.label = "Select all", .right = "Ctrl+A"})) actions.emplace_back(TypeInField{field, kSelectAll});
   separator();
-  const auto possible = [&](bool forward) { return can_undo(state, field, forward); };
-  line("Undo", "Ctrl+Z", possible(false), "There is nothing to undo.", EditorRequest::undo);
-  line("Redo", "Ctrl+Shift+Z", possible(true), "There is nothing to redo.", EditorRequest::redo);
+  line("Undo", "Ctrl+Z", undoes, "There is nothing to undo.", EditorRequest::undo);
+  line("Redo", "Ctrl+Shift+Z", redoes, "There is nothing to redo.", EditorRequest::redo);
   end_menu();
 }
 
@@ -321,11 +318,10 @@ void Ui::finish() {
     FontStyle style = FontStyle::regular;
     Color color;
   };
-  constexpr float kSize = 0.93F;
   const float max_width = input.frame.width * 0.57F;  // of a line; a heading's letters are somewhat wider
   std::vector<Line> lines;
   const auto add = [&](const std::string& text, float width, FontStyle style, Color color) {
-    for (std::string& words : wrapped(text, width, kSize)) lines.push_back({std::move(words), style, color});
+    for (std::string& words : wrapped(text, width, kSmall)) lines.push_back({std::move(words), style, color});
   };
   std::erase(tip_.lines, "");
   for (const std::string& text : tip_.lines) {
@@ -348,7 +344,7 @@ void Ui::finish() {
   const bool carded = !tip_.lines.empty() && tip_.card.width > 0;
   const float pad = u(10), high = line_height(1), card = carded ? tip_.card.height + u(8) : 0;
   float wide = carded ? tip_.card.width : 0;
-  for (const Line& line : lines) wide = std::max(wide, std::ceil(width(line.words, line.style, kSize)));
+  for (const Line& line : lines) wide = std::max(wide, std::ceil(width(line.words, line.style, kSmall)));
   wide += 2 * pad;
   const float height = u(12) + card + high * static_cast<float>(lines.size());
   Rect box{at.x + u(16), at.y + u(18), wide, height};
@@ -357,14 +353,12 @@ void Ui::finish() {
   // A picture in it stands beside the one that it enlarges a part of, where that leaves room.
   if (const float right = tip_.beside.right() + u(8); carded && right + wide < input.frame.width)
     box.x = right;
-  viz::Scene& tooltip = layers_.emplace_back().scene;
-  tooltip.width = input.frame.width, tooltip.height = input.frame.height;
-  tooltip.background.a = 0;
+  layers_.emplace_back().scene = {input.frame.width, input.frame.height, {0, 0, 0, 0}, {}};
   fill(box, theme().raised, u(6));
   stroke(box, theme().line, 1, u(6));
   float y = box.y + u(6);
   for (const Line& line : lines) {
-    text(line.words, {box.x + pad, y, wide - 2 * pad, high}, line.color, line.style, kSize);
+    text(line.words, {box.x + pad, y, wide - 2 * pad, high}, line.color, line.style, kSmall);
     y += high;
     if (&line != lines.data() || !carded) continue;
     const Rect face{box.x + pad, y + u(2), tip_.card.width, tip_.card.height};

@@ -38,10 +38,8 @@ int layers_together(const SweepOf& question, const PromptRun& run) {
 
 /// The masks among a run's edits, which say which keys a query sees.
 model::Edits masks_of(const PromptRun& run) {
-  model::Edits masks;
-  if (run.run->plan)
-    for (const model::Edit& edit : run.run->plan->edits())
-      if (std::holds_alternative<model::SetMask>(edit)) masks.push_back(edit);
+  model::Edits masks = run.run->plan ? run.run->plan->edits() : model::Edits();
+  std::erase_if(masks, [](const auto& edit) { return !std::holds_alternative<model::SetMask>(edit); });
   return masks;
 }
 

@@ -28,15 +28,14 @@ PaneSizes columns(const Ui& ui, float width, float height, bool right) {
   return c;
 }
 
-/// A draggable gap between panes. Dragging it by x grows the pane `width` by `sign` times x.
+/// A draggable gap between panes. Dragging it to the right grows the pane `width`, or shrinks it if `sign` is
+/// negative.
 void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& now, float PaneSizes::*width,
                    float sign) {
-  const auto drag = ui.splitter(name, gap);
-  if (!drag) return;
-  if (!ui.widgets.pane_before) ui.widgets.pane_before = now.*width;
+  const auto moved = ui.splitter(name, gap, now.*width, sign);
+  if (!moved) return;
   PaneSizes panes = ui.state.panes;
-  panes.*width = drag->reset ? 0 : *ui.widgets.pane_before + sign * drag->by;
-  if (drag->done) ui.widgets.pane_before.reset();
+  panes.*width = *moved;
   ui.actions.emplace_back(change(&UiState::panes, within_limits(panes)));
 }
 

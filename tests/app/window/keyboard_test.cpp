@@ -375,18 +375,5 @@ TEST(LabelledKey, IsThatOfTheLayoutOrTheLetterOfAUsKeyboard) {
   EXPECT_EQ(labelled_key("", 290), Key::none) << "F1";
 }
 
-TEST_F(TypingTest, NothingReachesThePromptThroughADialog) {
-  CoreFixture core(options("The"));
-  for (const Dialog dialog : {Dialog::help, Dialog::export_, Dialog::open}) {
-    apply_and_show(core, ShowDialog{dialog});
-    for (const char c : std::string("ab 1")) strike(core, c);
-    ASSERT_TRUE(tab_to(core, "Close"));
-    for (const char c : std::string("xy7")) strike(core, c);
-    EXPECT_EQ(core.state().dialog, dialog);
-    EXPECT_EQ(prompt(core), "The");
-    press_and_show(core, Key::escape);
-  }
-}
-
 }  // namespace
 }  // namespace headscope::app::keyboard_test
