@@ -124,8 +124,8 @@ class CutPass {
     workers_.for_rows(length_, [&](int i) { subtract(rows(cut_.z[layer]).row(i), rows(z_).row(i)); });
     for (int head = 0; head < config_.n_head; ++head) {
       if (leaves_out_next()) continue;
-      product_with_slice(rows(z_).middle_cols(head * d_head, d_head), block.attn_c_proj.weight, head * d_head,
-                         workers_, rows(out_));
+      product(rows(z_).middle_cols(head * d_head, d_head), block.attn_c_proj.weight, {head * d_head, 0},
+              workers_, rows(out_));
       wrote_difference();
     }
     linear(rows(cut_.z[layer]), block.attn_c_proj, workers_, rows(out_));
@@ -170,7 +170,7 @@ class CutPass {
       if (stop_.stop_requested()) throw Stopped();
       const int first = measured.first + done, count = std::min(kLogitRows, measured.count - done);
       const FloatRows logits = workspace_.logits.rows(count, config_.vocab_size);
-      product_with_columns(rows(read_).middle_rows(first, count), weights_.lm_head, 0, workers_, logits);
+      product(rows(read_).middle_rows(first, count), weights_.lm_head, {}, workers_, logits);
       for (int i = 0; i < count; ++i) value += differentiate(metric, tokens_, first + i, logits.row(i));
     }
     return value;

@@ -120,8 +120,8 @@ class EdgeAttribution {
     for (int index = 0; index < graph_.writer_count(); ++index) {
       const auto [kind, layer, head] = graph_.writer(index);
       if (kind == StreamWriter::Kind::head)
-        product_with_slice(here(changes_of_run_.z[layer]).middle_cols(head * d_head, d_head),
-                           weights_.h[layer].attn_c_proj.weight, head * d_head, workers_, change(index));
+        product(here(changes_of_run_.z[layer]).middle_cols(head * d_head, d_head),
+                weights_.h[layer].attn_c_proj.weight, {head * d_head, 0}, workers_, change(index));
       else
         copy(here(kind == StreamWriter::Kind::mlp ? changes_of_run_.mlp[layer] : changes_of_run_.embedding),
              change(index));

@@ -233,7 +233,7 @@ class Backward {
     for (const LogitWeight& of : weights) {
       const int first = of.token / kPanelCols * kPanelCols;
       const FloatRows logits{memory.data(), 1, std::min(kPanelCols, config_.vocab_size - first), kPanelCols};
-      product_with_columns(row, weights_.lm_head, first, workers_, logits);
+      product(row, weights_.lm_head, {0, first}, workers_, logits);
       value += static_cast<double>(of.weight) * logits.row(0)[of.token - first];
       weights_.lm_head.column(workers_.kernels(), of.token, of_token);
       const std::span<float> sum = d_branch_.row(position);

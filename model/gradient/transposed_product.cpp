@@ -41,7 +41,7 @@ struct ProductPart {
 /// Prefetches the panels that have a part of w.
 void prefetch(const PanelMatrix& w, MatrixCorner at, int rows, int cols) {
   for (int panel = at.col / kPanelCols; panel * kPanelCols < at.col + cols; ++panel) {
-    const auto* from = static_cast<const char*>(w.at(panel, at.row));
+    const auto* from = static_cast<const char*>(w.at(at.row, panel * kPanelCols));
     const std::size_t bytes = static_cast<std::size_t>(rows) * kPanelCols * element_bytes(w.precision);
     for (std::size_t i = 0; i < bytes; i += kCacheLineBytes) __builtin_prefetch(from + i, 0, 3);
   }

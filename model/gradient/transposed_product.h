@@ -5,12 +5,6 @@
 
 namespace headscope::model {
 
-/// Where a part of a matrix begins.
-struct MatrixCorner {
-  int row = 0;
-  int col = 0;
-};
-
 /// y [T, n] = x [T, m] * the transpose of rows [at.row, at.row + n), columns [at.col, at.col + m) of w, for
 /// n = y.cols and m = x.cols: how derivatives pass through a product with w.
 ///

@@ -7,10 +7,6 @@
 namespace headscope::model {
 namespace {
 
-std::size_t panel_bytes(int depth, Precision precision) {
-  return static_cast<std::size_t>(depth) * kPanelCols * element_bytes(precision);
-}
-
 /// How many of `rows` rows to read at a time, a multiple of `group`: small pieces take longer to ask the
 /// system for than to read. Each thread gets some.
 int read_at_once(int rows, int group, int width, const ThreadPool& pool) {
@@ -18,11 +14,6 @@ int read_at_once(int rows, int group, int width, const ThreadPool& pool) {
   const std::size_t bytes = static_cast<std::size_t>(group) * static_cast<std::size_t>(width) * sizeof(float);
   const auto fit = static_cast<int>(kBytes / std::max<std::size_t>(bytes, 1));
   return group * std::clamp(fit, 1, std::max(divide_up(divide_up(rows, group), pool.threads()), 1));
-}
-
-/// Where a row of a panel begins, in bytes.
-std::size_t offset_of(const PanelMatrix& m, int panel, int row) {
-  return static_cast<std::size_t>(panel) * panel_bytes(m.depth, m.precision) + panel_bytes(row, m.precision);
 }
 
 /// The number of columns in a panel.
@@ -34,12 +25,12 @@ int count_of(const PanelMatrix& m, int panel) {
 void pack_rows(const float* from, const PanelMatrix& m, int first, int rows, std::byte* memory) {
   for (int panel = 0; panel < m.panels(); ++panel) {
     const int count = count_of(m, panel);
-    std::byte* out = memory + offset_of(m, panel, first);
-    for (int row = 0; row < rows; ++row, out += panel_bytes(1, m.precision)) {
+    for (int row = 0; row < rows; ++row) {
+      std::byte* const out = memory + m.offset_of(first + row, panel * kPanelCols);
       const float* const source = from + static_cast<std::ptrdiff_t>(row) * m.cols + panel * kPanelCols;
       convert({source, static_cast<std::size_t>(count)}, m.precision, out);
-      const std::size_t written = static_cast<std::size_t>(count) * element_bytes(m.precision);
-      std::fill(out + written, out + panel_bytes(1, m.precision), std::byte{0});
+      const std::size_t element = element_bytes(m.precision);
+      std::fill(out + count * element, out + kPanelCols * element, std::byte{0});
     }
   }
 }
@@ -53,24 +44,17 @@ void pack_columns(const PanelKernels& kernels, const float* from, const PanelMat
     const int depth = std::min(kDepth, m.depth - k);
     kernels.transpose(from + k, m.depth, count_of(m, panel), depth, rows.data(), kPanelCols);
     convert(std::span(rows).first(static_cast<std::size_t>(depth) * kPanelCols), m.precision,
-            memory + offset_of(m, panel, k));
+            memory + m.offset_of(k, panel * kPanelCols));
   }
 }
 
 }  // namespace
 
-const void* PanelMatrix::at(int panel, int row) const {
-  return static_cast<const std::byte*>(data) + offset_of(*this, panel, row);
-}
-
 void PanelMatrix::read(const PanelKernels& kernels, int row, int col, FloatRows out) const {
-  for (int done = 0; done < out.cols;) {
-    const int panel = (col + done) / kPanelCols, first = (col + done) % kPanelCols,
-              count = std::min(kPanelCols - first, out.cols - done);
-    const auto* from = static_cast<const std::byte*>(at(panel, row)) + first * element_bytes(precision);
-    for (int i = 0; i < out.rows; ++i, from += panel_bytes(1, precision))
-      kernels.widen(from, precision, count, out.row_data(i) + done);
-    done += count;
+  for (int done = 0, count = 0; done < out.cols; done += count) {
+    count = std::min(kPanelCols - (col + done) % kPanelCols, out.cols - done);  // in one panel
+    for (int i = 0; i < out.rows; ++i)
+      kernels.widen(at(row + i, col + done), precision, count, out.row_data(i) + done);
   }
 }
 
@@ -80,7 +64,8 @@ void PanelMatrix::column(const PanelKernels& kernels, int col, std::span<float> 
 }
 
 std::size_t panel_matrix_bytes(int depth, int cols, Precision precision) {
-  return PanelMatrix{nullptr, depth, cols, precision}.panels() * panel_bytes(depth, precision);
+  const PanelMatrix m{nullptr, depth, cols, precision};
+  return m.offset_of(0, m.panels() * kPanelCols);
 }
 
 PanelMatrix pack(const ReadFloats& read, bool transposed, int depth, int cols, Precision precision,

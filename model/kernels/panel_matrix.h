@@ -20,14 +20,24 @@ struct PanelMatrix {
 
   int panels() const { return divide_up(cols, kPanelCols); }
 
-  /// Row `row` of panel `panel`.
-  const void* at(int panel, int row) const;
+  /// Where an element is, in bytes; those that follow in its row of the same panel are adjacent.
+  std::size_t offset_of(int row, int col) const {
+    const auto panel = static_cast<std::size_t>(col / kPanelCols);
+    return ((panel * depth + row) * kPanelCols + col % kPanelCols) * element_bytes(precision);
+  }
+  const void* at(int row, int col) const { return static_cast<const std::byte*>(data) + offset_of(row, col); }
 
   /// out = the part that begins at a row and a column, as float32.
   void read(const PanelKernels& kernels, int row, int col, FloatRows out) const;
 
   /// out [depth] = column `col`, as float32.
   void column(const PanelKernels& kernels, int col, std::span<float> out) const;
+};
+
+/// Where a part of a matrix begins.
+struct MatrixCorner {
+  int row = 0;
+  int col = 0;
 };
 
 /// Size of such a matrix in bytes.

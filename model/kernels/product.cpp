@@ -46,11 +46,11 @@ void multiply_panel(const PanelKernels& kernels, PanelProduct p, FloatRows y) {
   for (int i = 0; i < y.rows; ++i) std::copy_n(whole.row_data(i), y.cols, y.row_data(i));
 }
 
-/// y = bias + x * (rows of w from first_row on), starting at column first_col of w.
-void product(ConstFloatRows x, const PanelMatrix& w, int first_row, int first_col, const float* bias,
-             Workers& workers, FloatRows y) {
-  assert(x.rows == y.rows && first_row + x.cols <= w.depth);
-  assert(first_col % kPanelCols == 0 && first_col + y.cols <= w.cols);
+/// y = bias + x * (the part of w that begins at `at`). bias [n], null: zeros.
+void product_with_bias(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, const float* bias,
+                       Workers& workers, FloatRows y) {
+  assert(x.rows == y.rows && at.row + x.cols <= w.depth);
+  assert(at.col % kPanelCols == 0 && at.col + y.cols <= w.cols);
   if (y.rows == 0) return;
   const int rows_at_once = rows_per_block(x.rows, x.cols);
   const int panels = divide_up(y.cols, kPanelCols);
@@ -67,7 +67,7 @@ void product(ConstFloatRows x, const PanelMatrix& w, int first_row, int first_co
                    .scratch = scratch};
     for (int panel = begin; panel < end; ++panel) {
       const int col = panel * kPanelCols;
-      p.w = w.at(first_col / kPanelCols + panel, first_row);
+      p.w = w.at(at.row, at.col + col);
       p.bias = bias != nullptr ? bias + col : nullptr;
       p.x_is_new = panel == begin;
       p.another_follows = panel + 1 < end && x.cols == w.depth;
@@ -81,15 +81,11 @@ void product(ConstFloatRows x, const PanelMatrix& w, int first_row, int first_co
 
 void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y, int first) {
   assert(x.cols == w.weight.depth);
-  product(x, w.weight, 0, first, w.bias.data() + first, workers, y);
+  product_with_bias(x, w.weight, {0, first}, w.bias.data() + first, workers, y);
 }
 
-void product_with_columns(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y) {
-  product(x, w, 0, first, nullptr, workers, y);
-}
-
-void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y) {
-  product(x, w, first, 0, nullptr, workers, y);
+void product(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, Workers& workers, FloatRows y) {
+  product_with_bias(x, w, at, nullptr, workers, y);
 }
 
 std::size_t product_scratch() {

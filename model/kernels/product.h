@@ -15,12 +15,9 @@ namespace headscope::model {
 /// kPanelCols; n = y.cols.
 void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y, int first = 0);
 
-/// y [T, n] = x [T, d] * (columns first .. first + n of w [d, cols]), with n = y.cols; first is a multiple of
-/// kPanelCols.
-void product_with_columns(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y);
-
-/// y [T, out] = x [T, n] * (rows first .. first + n of w [in, out]), with n = x.cols. Without bias.
-void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y);
+/// y [T, n] = x [T, m] * the part [m, n] of w that begins at `at`, with m = x.cols, n = y.cols. Without bias.
+/// at.col is a multiple of kPanelCols.
+void product(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, Workers& workers, FloatRows y);
 
 /// Scratch memory for products with weights, in floats per thread.
 std::size_t product_scratch();

@@ -75,9 +75,9 @@ void Transformer::compare_embeddings(std::span<const float> vector, Workspace& w
   workers.parallel_for(wte.panels(), [&](int panel, float* scratch) {
     std::array<float, kPanelCols> dot{}, square{};
     for (int k = 0; k < wte.depth; ++k) {
-      const auto* row = static_cast<const float*>(wte.at(panel, k));
+      const auto* row = static_cast<const float*>(wte.at(k, panel * kPanelCols));
       if (wte.precision != Precision::f32) {
-        workers.kernels().widen(wte.at(panel, k), wte.precision, kPanelCols, scratch);
+        workers.kernels().widen(row, wte.precision, kPanelCols, scratch);
         row = scratch;
       }
       const float x = vector[k];

@@ -327,7 +327,7 @@ class Pass {
       throw_if_stopped();
       const int rows = std::min(kPositionsPerBlock, active_rows() - done);
       const FloatRows block = workspace_.logits.rows(rows, config_.vocab_size);
-      product_with_columns(normalized_.middle_rows(done, rows), weights_.lm_head, 0, workers_, block);
+      product(normalized_.middle_rows(done, rows), weights_.lm_head, {}, workers_, block);
       Tap{own.run, own.first + done, 1, nullptr, own.hooks}.edit(logits, block);
     }
   }
@@ -525,8 +525,8 @@ void Transformer::logits(const Run& run, int first, int count, Workspace& worksp
 
 void Transformer::unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const {
   const int d = config().n_embd, vocabulary = config().vocab_size;
-  product_with_columns({vector.data(), 1, d, d}, impl_->weights.lm_head, 0, workspace.impl().workers,
-                       {out.data(), 1, vocabulary, vocabulary});
+  product({vector.data(), 1, d, d}, impl_->weights.lm_head, {}, workspace.impl().workers,
+          {out.data(), 1, vocabulary, vocabulary});
 }
 
 }  // namespace headscope::model

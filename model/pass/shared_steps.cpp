@@ -24,7 +24,7 @@ void Tap::edit(HookPoint point, FloatRows rows, int head) const {
 void find_logits(const Weights& weights, const Tap& tap, Workers& workers, FloatRows normalized,
                  FloatRows logits) {
   final_layer_norm(weights, tap.stream(), tap, workers, normalized);
-  product_with_columns(normalized, weights.lm_head, 0, workers, logits);
+  product(normalized, weights.lm_head, {}, workers, logits);
   tap.edit({Site::logits}, logits);
 }
 
@@ -47,7 +47,7 @@ void tap_results(const Weights& weights, int layer, const Tap& tap, FloatRows z,
   for (int i = 0; tap.edits(point) && i < out.rows; ++i) std::ranges::copy(projection.bias, out.row_data(i));
   for (int head = 0; head < weights.config.n_head; ++head) {
     const int first = head * d_head;
-    product_with_slice(z.middle_cols(first, d_head), projection.weight, first, workspace.workers, result);
+    product(z.middle_cols(first, d_head), projection.weight, {first, 0}, workspace.workers, result);
     tap.edit(point, result, head);
     for (int i = 0; tap.edits(point) && i < out.rows; ++i) add(result.row(i), out.row(i));
   }

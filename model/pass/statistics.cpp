@@ -76,7 +76,7 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
     const Tap tap{of, first + done, depth};
     final_layer_norm(
         weights, [&](int i) { return given.row(i); }, tap, memory.workers, normalized);
-    product_with_columns(normalized, weights.lm_head, 0, memory.workers, logits);
+    product(normalized, weights.lm_head, {}, memory.workers, logits);
     tap.edit({Site::logits}, logits);
     std::vector<Distribution> ends(depth > 1 ? n / depth : 0);
     memory.workers.parallel_for(static_cast<int>(ends.size()), [&](int i, float*) {

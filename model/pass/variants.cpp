@@ -60,7 +60,7 @@ void visit_logits(const Weights& weights, std::span<const Lane> lanes, ConstFloa
     final_layer_norm(weights, end_of_stream, Tap{lane.run.get(), asked.first}, workspace.workers,
                      rows_of_lane(normalized, i));
   }
-  product_with_columns(normalized, weights.lm_head, 0, workspace.workers, logits);
+  product(normalized, weights.lm_head, {}, workspace.workers, logits);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     Tap{lanes[i].run.get(), asked.first}.edit({Site::logits}, rows_of_lane(logits, i));
     visit(lanes[i].index, rows_of_lane(logits, i));

@@ -244,7 +244,7 @@ TEST_P(Product, WithColumnsIsThatOfDoublesWhereverItBeginsAndEnds) {
     const NumberMatrix x(rows, kDepth, Precision::f32, generator, 1);
     for (const auto& [first, cols] : {std::pair{0, 301}, {64, 237}, {64, 100}, {128, 64}, {256, 1}}) {
       Surrounded y(rows, cols);
-      product_with_columns(x.view(), w.matrix(), first, workers, y.view());
+      product(x.view(), w.matrix(), {0, first}, workers, y.view());
       expect_product(
           y, x, [&, from = first](int k, int j) { return w(k, from + j); }, rows, kDepth, cols);
     }
@@ -262,8 +262,8 @@ TEST_P(Product, IsTheSameToTheBitForAnyNumberOfThreads) {
       Workers workers(threads);
       std::vector<Surrounded> out = {{rows, kCols}, {rows, kCols - kFirst}, {rows, kCols}};
       linear(x.view(), {w.matrix(), {bias.floats(), kCols}}, workers, out[0].view());
-      product_with_columns(x.view(), w.matrix(), kFirst, workers, out[1].view());
-      product_with_slice(part, w.matrix(), kFirstRow, workers, out[2].view());
+      product(x.view(), w.matrix(), {0, kFirst}, workers, out[1].view());
+      product(part, w.matrix(), {kFirstRow, 0}, workers, out[2].view());
       return out;
     };
     const std::vector<Surrounded> expected = results(1);
