@@ -162,35 +162,6 @@ void for_tiles(int rows, const Body& body) {
 
 // --- weights in panels ---
 
-/// Computes kRows rows of y from `depth` rows of a panel's block; `start` as in `tile`.
-template <class T, int kRows>
-void rows_of_block(const float* x, std::ptrdiff_t x_stride, const T* w, int depth, const float* start,
-                   std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride, Fetch& fetch) {
-  constexpr int kVectors = vectors_across(kRows), kCols = kVectors * kLanes;
-  static_assert(kPanelCols % kCols == 0);
-  for (int col = 0; col < kPanelCols; col += kCols) {
-    const auto run = [&]<int kLines>(Number<kLines>) {
-      tile<T, kRows, kVectors, kLines, false>(x, x_stride, w + col, kPanelCols, depth, 0,
-                                              start != nullptr ? start + col : nullptr, start_stride, y + col,
-                                              y_stride, fetch);
-      fetch.next += fetch.advance * (depth / kStreams);
-    };
-    switch (fetch.lines) {
-      case 1:
-        run(Number<1>{});
-        break;
-      case 2:
-        run(Number<2>{});
-        break;
-      case 4:
-        run(Number<4>{});
-        break;
-      default:
-        run(Number<0>{});
-    }
-  }
-}
-
 /// Prefetches `rows` rows of `cols` floats.
 inline void fetch_rows(const float* x, std::ptrdiff_t x_stride, int rows, int cols) {
   constexpr int kLine = kLineBytes / static_cast<int>(sizeof(float));
@@ -211,10 +182,32 @@ void block_of_panel(const PanelProduct& p, const T* w, int k, int depth, const c
       const int next_row = row + kRows;
       fetch_rows(p.x + next_row * p.x_stride + k, p.x_stride, smaller(kTileRows, p.rows - next_row), depth);
     }
-    float* y = p.y + row * p.y_stride;
-    const float* start = k > 0 ? y : p.bias;
-    rows_of_block<T, kRows>(p.x + row * p.x_stride + k, p.x_stride, w, depth, start, k > 0 ? p.y_stride : 0,
-                            y, p.y_stride, fetch);
+    constexpr int kVectors = vectors_across(kRows), kCols = kVectors * kLanes;
+    static_assert(kPanelCols % kCols == 0);
+    const float* x = p.x + row * p.x_stride + k;
+    for (int col = 0; col < kPanelCols; col += kCols) {
+      float* y = p.y + row * p.y_stride + col;
+      const float* bias = p.bias != nullptr ? p.bias + col : nullptr;
+      const auto run = [&]<int kLines>(Number<kLines>) {
+        tile<T, kRows, kVectors, kLines, false>(x, p.x_stride, w + col, kPanelCols, depth, 0,
+                                                k > 0 ? y : bias, k > 0 ? p.y_stride : 0, y, p.y_stride,
+                                                fetch);
+        fetch.next += fetch.advance * (depth / kStreams);
+      };
+      switch (fetch.lines) {
+        case 1:
+          run(Number<1>{});
+          break;
+        case 2:
+          run(Number<2>{});
+          break;
+        case 4:
+          run(Number<4>{});
+          break;
+        default:
+          run(Number<0>{});
+      }
+    }
   });
 }
 
