@@ -103,16 +103,14 @@ class BackwardPass {
       recorded_.add({Site::mlp_out, layer});
       if (edits_at(run_, {Site::ln1_scale, layer})) recorded_.add({Site::ln1_scale, layer});
     }
-    for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized})
-      if (edits_at(run_, {site})) recorded_.add({site});
+    if (edits_at(run_, {Site::ln_final_normalized})) recorded_.add({Site::ln_final_normalized});
     recorded_.read(run_, computation_.workspace, computation_.stop);
   }
 
   void start_at_logit() {
     const int position = question_.measured.position;
-    std::span<const float> scale;
-    if (edits_at(run_, {Site::ln_final_scale})) scale = recorded_.row({Site::ln_final_scale}, position);
-    const LogitDirection direction = logit_direction(run_, flow_.measured, scale);
+    const LogitDirection direction =
+        logit_direction(run_, flow_.measured, computation_.workspace, computation_.stop);
     flow_.scale = direction.scale;
     flow_.final_bias = direction.bias;
     std::ranges::copy(direction.along, along_.row(position).begin());

@@ -33,11 +33,10 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
   ASSERT_EQ(rows.size(), found->best.size());
   ASSERT_GT(rows.size(), 1U);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const FoundWeight& f = found->best[i];
-    EXPECT_THAT(rows[i],
-                ElementsAre(plain(f.weight), std::to_string(f.layer), std::to_string(f.head),
-                            std::to_string(f.query), "·king", std::to_string(f.key), "·king",
-                            std::to_string(f.query_id), std::to_string(f.key_id), found->excerpts[i].text()));
+    const auto& f = found->best[i];
+    EXPECT_THAT(rows[i], ElementsAre(plain(f.weight), std::to_string(f.layer), std::to_string(f.head),
+                                     std::to_string(f.query), "·king", std::to_string(f.key), "·king",
+                                     std::to_string(f.query_id), std::to_string(f.key_id), f.excerpt.text()));
   }
   const FoundWeight& first = found->best.front();
   EXPECT_EQ(in_words(shown.click(0)), "head " + std::to_string(first.layer) + " " +
@@ -113,7 +112,7 @@ constexpr const char* kTwice = "one two three one two three one two";
 
 TEST(HeadMetrics, OfTheTableAreTheAnswersForEveryHead) {
   const Scenario s = kings();
-  using Heads = std::vector<HeadMetricValues>;
+  using Heads = std::vector<HeadMetrics>;
   const auto thumbnails = s.ask(ThumbnailsOfHeads{});
   Heads of_prompt;
   for (const auto& head : thumbnails->of_head) of_prompt.push_back(head->metrics);
