@@ -124,8 +124,8 @@ void Recording::add(model::HookPoint point) {
     if (all) rows.values.resize(static_cast<std::size_t>(end * rows.columns));
     const auto room = static_cast<int>(std::ssize(rows.values) / rows.columns);
     for (int at = std::max(first, piece.first_pos); at < std::min(end, first + room); ++at)
-      std::ranges::copy(piece.row(at - piece.first_pos), rows.values.begin() + (at - first) * rows.columns +
-                                                             piece.head * piece.cols + piece.first_col);
+      std::ranges::copy(piece.row(at - piece.first_pos),
+                        rows.values.begin() + (at - first) * rows.columns + piece.head * piece.cols);
   });
 }
 

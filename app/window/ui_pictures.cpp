@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/views/parts/frame.h"
-#include "app/window/input.h"
+#include "app/window/commands.h"
 #include "app/window/ui.h"
 #include "viz/players/imgui_compat.h"
 

@@ -55,9 +55,9 @@ TEST(LargestLogits, NaNComesLastAndHasNoRank) {
   EXPECT_EQ(rank_of(std::vector<float>(40, nan), 3), -1);
 }
 
-/// A model whose vocabulary is swept in several parts, with equal logits for ids that are far apart: row i of
-/// the embedding is row i % kDifferent.
-class Sweeps : public ::testing::Test {
+/// A model with more positions than are computed together, and with equal logits for ids that are far apart:
+/// row i of the embedding is row i % kDifferent.
+class Equals : public ::testing::Test {
  protected:
   static constexpr int kVocabulary = 3 * 1024 + 475, kDifferent = 700, kLength = 140;
 
@@ -134,7 +134,7 @@ void expect_statistics(std::span<const float> logits, int next, int top, const P
   EXPECT_NEAR(found.next_probability, probability, 1e-6 * probability);
 }
 
-TEST_F(Sweeps, AreThoseOfTheWholeVocabularyForAnyPositions) {
+TEST_F(Equals, AreThoseOfTheWholeVocabularyForAnyPositions) {
   Workspace workspace(2);
   for (const auto& [first, count] : {std::pair{0, 1}, {5, 2}, {128, 12}, {10, 130}, {0, 140}, {139, 1}}) {
     for (const int top : {1, 12}) {
@@ -219,7 +219,8 @@ TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
   EXPECT_GT(largest, 0.01) << "the rows say all the same";
 }
 
-/// The rows may be anything, so layers do not matter: ten rows per position, in several sweeps.
+/// The rows may be anything, so layers do not matter: ten rows per position, computed a few positions at a
+/// time.
 std::vector<float> ten_rows_of(const model::Run& run, int positions) {
   std::vector<float> rows;
   for (int i = 0; i < 10 * positions; ++i) {
@@ -229,7 +230,7 @@ std::vector<float> ten_rows_of(const model::Run& run, int positions) {
   return rows;
 }
 
-TEST_F(Sweeps, LensOfNaNHasNoRankAndNoDivergence) {
+TEST_F(Equals, LensOfNaNHasNoRankAndNoDivergence) {
   Workspace workspace(2);
   std::vector<float> rows = ten_rows_of(*run_, 3);
   const std::size_t row = rows.size() / 30;

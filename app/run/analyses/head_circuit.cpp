@@ -225,20 +225,19 @@ std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int l
     in.push_back(reading_of(transformer, layer, head, AttentionColumns::value));
     out.push_back(transposed(writing_of(transformer, layer, head)));
   }
-  std::vector<std::unique_ptr<model::LowRankProduct>> products;
-  for (std::size_t i = 0; i < heads.size(); ++i)
-    products.push_back(std::make_unique<model::LowRankProduct>(in[i].view(), out[i].view()));
+  std::vector<model::LowRankProduct> products;
+  for (std::size_t i = 0; i < heads.size(); ++i) products.emplace_back(in[i].view(), out[i].view());
   for_all_tokens(transformer, layer, reading, workspace, stop, [&](int first, const ParameterRows& tokens) {
     const ParameterRows unembedding = parameter_rows(transformer, kUnembedding, first, tokens.rows);
-    for (const auto& product : products) {
+    for (model::LowRankProduct& product : products) {
       if (stop.stop_requested()) throw model::Stopped();
-      product->add(tokens.view(), unembedding.view());
+      product.add(tokens.view(), unembedding.view());
     }
   });
   std::vector<HeadCopying> results;
-  for (const auto& product : products) {
+  for (const model::LowRankProduct& product : products) {
     HeadCopying& result = results.emplace_back();
-    result.eigenvalues = product->eigenvalues();
+    result.eigenvalues = product.eigenvalues();
     double sum = 0, magnitudes = 0;
     for (const std::complex<double>& value : result.eigenvalues)
       sum += value.real(), magnitudes += std::abs(value);

@@ -96,7 +96,7 @@ class Changes {
   void change(int layer, int head, std::vector<float>& values) const {
     const std::vector<float> before = values;
     model::Means means = plan_->no_means();
-    plan_->apply_to_all({{site_, layer}, head, 0, 0, length_, columns_, columns_, values.data()}, means);
+    plan_->apply_to_all(model::piece_of({site_, layer}, model::rows_of(values, columns_), 0, head), means);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] -= before[i];
   }
 

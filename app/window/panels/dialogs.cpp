@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "app/counted.h"
-#include "app/window/palette.h"
+#include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
 #include "system/path_text.h"

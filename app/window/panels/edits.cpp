@@ -1,6 +1,5 @@
 // The bars under the prompt: the edits, the second prompt or model, and the shown side of the comparison.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -39,24 +38,21 @@ std::string comparison_problem(const UiState& state, const Snapshot& snapshot) {
   return unedited ? "No active edit has a baseline to compare with." : "";
 }
 
-std::vector<Ui::Segment> sides(const UiState& state, const Snapshot& snapshot) {
-  const std::string why = comparison_problem(state, snapshot);
-  if (!has_second(state, snapshot))
-    return {{"Edited", SetSide{Side::run}, "Show the edited run", why},
-            {"Baseline", SetSide{Side::baseline}, "Show the unedited run", why},
-            {"Difference", SetSide{Side::difference},
-             "Show edited minus baseline, in views that can show differences", why}};
-  const std::string what = state.second.on ? "prompt" : "model";
-  return {{"First", SetSide{Side::run}, "Show the first " + what, why},
-          {"Second", SetSide{Side::baseline}, "Show the second " + what + ", unedited", why},
-          {"Difference", SetSide{Side::difference},
-           "Show first minus second, in views that can show differences", why}};
-}
-
 /// The sides of the comparison.
 Ui::Part sides(Ui& ui) {
-  const bool compares = comparison_problem(ui.state, ui.snapshot).empty();
-  return ui.choice("Show", sides(ui.state, ui.snapshot), compares ? static_cast<int>(ui.state.side) : -1,
+  const std::string why = comparison_problem(ui.state, ui.snapshot);
+  const std::string what = ui.state.second.on ? "prompt" : "model";
+  const bool two = has_second(ui.state, ui.snapshot);
+  std::vector<Ui::Segment> segments{
+      {two ? "First" : "Edited", SetSide{Side::run}, two ? "Show the first " + what : "Show the edited run",
+       why},
+      {two ? "Second" : "Baseline", SetSide{Side::baseline},
+       two ? "Show the second " + what + ", unedited" : "Show the unedited run", why},
+      {"Difference", SetSide{Side::difference},
+       std::string("Show ") + (two ? "first minus second" : "edited minus baseline") +
+           ", in views that can show differences",
+       why}};
+  return ui.choice("Show", std::move(segments), why.empty() ? static_cast<int>(ui.state.side) : -1,
                    ui.input.frame.width);
 }
 

@@ -97,11 +97,11 @@ Ui::Part prompt_notice(Ui& ui) {
             const float link = wide(shown.button), w = std::min(wide(shown.words), rect.w - link);
             // In two lines; text that does not fit is in the tooltip.
             std::vector<std::string> lines = ui.wrapped(shown.words, w, kFactor);
-            for (std::size_t i = 2; i < lines.size(); ++i) lines[1] += " " + lines[i];
-            const float count = lines.size() > 1 ? 2 : 1, height = ui.u(17);
-            Rect line{rect.x, rect.center().y - count * height / 2, w, height};
-            for (int i = 0; i < static_cast<int>(count); ++i, line.y += height)
-              ui.text(lines[i], line, ui.theme().text_muted, viz::FontStyle::regular, kFactor);
+            for (; lines.size() > 2; lines.erase(lines.begin() + 2)) lines[1] += " " + lines[2];
+            const float height = ui.u(17) * static_cast<float>(lines.size());
+            Rect room{rect.x, rect.center().y - height / 2, w, height};
+            for (const std::string& line : lines)
+              ui.text(line, cut_top(room, ui.u(17)), ui.theme().text_muted, viz::FontStyle::regular, kFactor);
             ui.explain({rect.x, rect.y, w, rect.h}, "", shown.words);
             if (link > 0 && ui.link({rect.x + w, rect.y, link, rect.h}, shown.button, kFactor))
               ui.actions.push_back(shown.action);

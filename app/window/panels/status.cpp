@@ -98,12 +98,6 @@ Bar card(Ui& ui, float width, std::vector<std::string> words, viz::Color color, 
           }};
 }
 
-void say_running(Ui& ui, std::vector<Ui::Part>& line) {
-  const Snapshot& snapshot = ui.snapshot;
-  if (snapshot.busy != Busy::running || !snapshot.run || snapshot.run->prompt == prompt_of(ui.state)) return;
-  say(ui, line, snapshot.fraction < 0.01 ? "computing…" : "computing… " + done(snapshot), ui.theme().accent);
-}
-
 std::vector<Ui::Part> progress(Ui& ui) {
   const FetchState& fetching = ui.state.fetching;
   const bool cancelled = fetching.stop.stop_requested();
@@ -144,11 +138,13 @@ void draw_status(Ui& ui, const Rect& rect) {
   if (informs) say(ui, line, message.text, ui.theme().text);  // it goes after a while, so nothing hides it
   if (hovers) say(ui, line, ui.status(), informs ? ui.theme().text_muted : ui.theme().text);
   if (!hovers && !informs) {
-    if (ui.snapshot.run) say_selection(ui, line);
+    const Snapshot& now = ui.snapshot;
+    if (now.run) say_selection(ui, line);
     if (const auto next = ask(*ui.input.answers, NextAfter{ui.state.selection.query});
         next && !next->not_finite.empty())
       say(ui, line, next->not_finite, ui.theme().error);
-    say_running(ui, line);
+    if (now.busy == Busy::running && now.run && now.run->prompt != prompt_of(ui.state))
+      say(ui, line, now.fraction < 0.01 ? "computing…" : "computing… " + done(now), ui.theme().accent);
   }
   line.push_back({.grows = true});
   if (!hovers) say(ui, line, about_run(ui), ui.theme().text_muted);

@@ -23,7 +23,7 @@ PaneSizes columns(const Ui& ui, float width, float height, bool right) {
   c.next = right ? std::clamp(c.next, min_width, std::max(min_width, width - min_view - c.heads)) : 0;
   const float middle = width - c.heads - c.next;
   c.second_view = set.second_view > 0
-                      ? std::clamp(set.second_view, ui.u(200), std::max(ui.u(200), middle - ui.u(200)))
+                      ? std::clamp(set.second_view, min_width, std::max(min_width, middle - min_width))
                       : middle / 2;
   return c;
 }

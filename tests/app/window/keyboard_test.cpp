@@ -3,7 +3,6 @@
 #include "app/ascii.h"
 #include "app/text/prompt_editor.h"
 #include "app/window/commands.h"
-#include "app/window/input.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app::keyboard_test {
