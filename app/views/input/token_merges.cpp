@@ -175,7 +175,7 @@ std::unique_ptr<List> list_of_tokens(const ViewContext& c, const ListRows& of, i
 
 void declare(Content& it, const ListRows& rows_of_tokens) {
   const ViewContext& c = it.c;
-  if (c.side == Side::difference) it.message = "merges are of one prompt: show it instead of the difference";
+  if (c.differs()) it.message = "merges are of one prompt: show it instead of the difference";
   const auto answer = it.need(MergesOfTokens{});
   if (!answer) return;
   const TokenMerges& merges = *it.keep(answer);
