@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <functional>
-#include <numeric>
 
 #include "app/ascii.h"
 #include "app/run/edits/edit_text.h"
@@ -17,6 +16,7 @@ namespace headscope::app {
 namespace {
 
 using model::quote;
+using model::spelling_distance;
 using From = PromptArguments::From;
 
 constexpr double kMaxPixels = 4e8;
@@ -72,19 +72,6 @@ Shard shard_of(const std::string& text) {
   if (parts.size() != 2 || !index || !count || *count > kMaxShards || *index < 0 || *index >= *count)
     throw UsageError("--shard takes I/N with I from 0 to N - 1, e.g. 0/4, not " + quote(text));
   return {*index, *count};
-}
-
-/// How many letters must change, come or go (Levenshtein).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j)
-      diagonal = std::exchange(
-          row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)}));
-  }
-  return row.back();
 }
 
 bool has_word(std::string_view text, std::string_view word) {
@@ -447,12 +434,13 @@ std::string suggestion(const std::string& typed,
                        const std::string& help_of) {
   constexpr std::size_t kMost = 4;
   const std::string word = typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
-  std::ranges::stable_sort(names_and_help, {}, [&](const auto& row) { return distance(typed, row.first); });
+  std::ranges::stable_sort(names_and_help, {},
+                           [&](const auto& row) { return spelling_distance(typed, row.first); });
   std::vector<std::string> meant;
   for (const bool by_name : {true, false})
     for (const auto& [name, help] : names_and_help)
       if (meant.size() < kMost && std::ranges::count(meant, name) == 0 &&
-          (by_name ? 3 * distance(typed, name) <= name.size() - (typed.size() - word.size())
+          (by_name ? 3 * spelling_distance(typed, name) <= name.size() - (typed.size() - word.size())
                    : has_word(help, word)))
         meant.push_back(name);
   if (meant.empty()) return "; see " + help_of;

@@ -27,8 +27,7 @@ static void from_json(const nlohmann::json& json, TriedText& tried) {
   tried.ids = value_of<std::vector<int>>(json.at("ids"));
   for (const auto& share : json.at("probabilities"))
     tried.probabilities.push_back(share.is_null() ? std::nan("") : share.get<double>());
-  tried.start = static_cast<int>(tried.ids.size()) - static_cast<int>(tried.probabilities.size());
-  if (tried.start < 0 || std::ranges::any_of(tried.ids, [](int id) { return id < 0; }) ||
+  if (tried.start() < 0 || std::ranges::any_of(tried.ids, [](int id) { return id < 0; }) ||
       std::ranges::any_of(tried.probabilities, [](double share) { return share < 0 || share > 1; }))
     throw std::invalid_argument("no continuation");
 }

@@ -60,9 +60,8 @@ TokenRef token_at(const json& line, const std::string& where, const char* key) {
 
 /// A key without the ways to join words and to write them: "otherToken" and "other-token" are "othertoken".
 std::string letters_of(std::string_view key) {
-  std::string letters;
-  for (const char c : key)
-    if (c != '-' && c != '_' && c != ' ') letters += lower(c);
+  std::string letters = lowered(key);
+  std::erase_if(letters, [](char c) { return c == '-' || c == '_' || c == ' '; });
   return letters;
 }
 

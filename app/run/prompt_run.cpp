@@ -83,7 +83,7 @@ std::vector<int> aligned_labels(const PromptTokens& tokens, const PromptTokens& 
 
 }  // namespace
 
-std::string missing(const std::string& name, Capability there, Capability needed) {
+std::string missing(const LoadedModel& model, Capability needed) {
   struct Lack {
     Capability capability;
     const char *what, *instead;
@@ -93,17 +93,13 @@ std::string missing(const std::string& name, Capability there, Capability needed
                              {Capability::positions_table, "position embeddings (wpe)", "has none"},
                              {Capability::mlp, "an MLP with neurons", "has none"},
                              {Capability::tokenizer, "a tokenizer", "has none"}};
+  const Capability lacks = needed - model.capabilities();
   for (const auto& [capability, what, instead] : kLacks)
-    if (has_all(needed, capability) && !has_all(there, capability))
-      return std::string("this needs ") + what + "; " + model::quote(name) + " " + instead;
+    if (has_all(lacks, capability))
+      return std::string("this needs ") + what + "; " +
+             model::quote(system::text_of(model.folder.filename())) + " " + instead +
+             (lacks == Capability::tokenizer ? ": " + model.tokenizer->problem() : "");
   return "";
-}
-
-std::string missing(const LoadedModel& model, Capability needed) {
-  const Capability there = model.capabilities();
-  if (has_all(there, needed)) return "";
-  const std::string why = missing(system::text_of(model.folder.filename()), there, needed);
-  return needed - there == Capability::tokenizer ? why + ": " + model.tokenizer->problem() : why;
 }
 
 void require(const LoadedModel& model, Capability needed) {
@@ -111,9 +107,8 @@ void require(const LoadedModel& model, Capability needed) {
 }
 
 std::vector<int> PromptTokens::ids() const {
-  std::vector<int> result(run_length);
-  std::transform(tokens.begin(), tokens.begin() + run_length, result.begin(),
-                 [](const auto& t) { return t.id; });
+  std::vector<int> result;
+  for (const model::Token& token : std::span(tokens).first(run_length)) result.push_back(token.id);
   return result;
 }
 

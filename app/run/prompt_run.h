@@ -38,7 +38,6 @@ constexpr bool has_all(Capability there, Capability needed) {
 
 /// What a model lacks of the needed capabilities, one sentence; empty: nothing.
 std::string missing(const LoadedModel& model, Capability needed);
-std::string missing(const std::string& name, Capability there, Capability needed);
 /// Throws model::RunError with that sentence.
 void require(const LoadedModel& model, Capability needed);
 

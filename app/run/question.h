@@ -195,18 +195,13 @@ class Question {
     virtual ~Base() = default;
     virtual bool equals(const Base& other) const = 0;
     virtual app::Answer compute(const PromptRun& run, const ComputeContext& context) const = 0;
-    virtual std::optional<app::Answer> reusable_part(const app::Answer&, const PromptRun&) const {
-      return std::nullopt;
-    }
+    virtual std::optional<app::Answer> reusable_part(const app::Answer& previous, const PromptRun&) const = 0;
     /// Nothing: use subtract.
-    virtual std::optional<app::Answer> compute_difference(const PromptRun&, const ComputeContext&) const {
-      return std::nullopt;
-    }
-    virtual std::optional<Question> counterpart(const PromptRun&) const { return std::nullopt; }
+    virtual std::optional<app::Answer> compute_difference(const PromptRun&, const ComputeContext&) const = 0;
+    virtual std::optional<Question> counterpart(const PromptRun& run) const = 0;
     /// Without a value if it cannot be subtracted.
-    virtual app::Answer subtract(const app::Answer&, const app::Answer&, const PromptRun&) const {
-      return {};
-    }
+    virtual app::Answer subtract(const app::Answer& after, const app::Answer& before,
+                                 const PromptRun& run) const = 0;
     const std::size_t hash;
     const Traits traits;
   };
@@ -222,12 +217,11 @@ class Question {
     } else if constexpr (std::has_unique_object_representations_v<Q>) {
       return hash_of(type, std::hash<std::string_view>{}(
                                {reinterpret_cast<const char*>(&question), sizeof(Q)}));  // NOLINT
+    } else {
+      static_assert(!std::is_trivially_copyable_v<Q> || std::is_empty_v<Q>,
+                    "the question's bytes have padding, so it needs a hash()");
+      return type;
     }
-    static_assert(
-        !std::is_trivially_copyable_v<Q> || std::is_empty_v<Q> ||
-            std::has_unique_object_representations_v<Q> || requires { question.hash(); },
-        "the question's bytes have padding, so it needs a hash()");
-    return type;
   }
 
   template <class Q>

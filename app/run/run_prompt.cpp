@@ -115,6 +115,7 @@ void recompute(const PromptRun& run, int first, int end, const model::Hooks& hoo
 }
 
 void Recording::add(model::HookPoint point) {
+  if (std::ranges::find(points_, point, &Rows::point) != points_.end()) return;
   const int heads = model::has_heads(point.site) ? config_.n_head : 1;
   Rows& rows = points_.emplace_back(Rows{point, heads * model::unit_count(config_, point.site), {}});
   rows.values.resize(static_cast<std::size_t>(count_ * rows.columns));
@@ -123,8 +124,8 @@ void Recording::add(model::HookPoint point) {
     if (all) rows.values.resize(static_cast<std::size_t>(end * rows.columns));
     const auto room = static_cast<int>(std::ssize(rows.values) / rows.columns);
     for (int at = std::max(first, piece.first_pos); at < std::min(end, first + room); ++at)
-      std::ranges::copy(piece.row(at - piece.first_pos), rows.values.begin() + (at - first) * rows.columns +
-                                                             piece.head * piece.cols + piece.first_col);
+      std::ranges::copy(piece.row(at - piece.first_pos),
+                        rows.values.begin() + (at - first) * rows.columns + piece.head * piece.cols);
   });
 }
 

@@ -76,8 +76,7 @@ class Recording {
   /// Of positions [first, first + count); 0: of all positions of the last pass. `config` must outlive it.
   explicit Recording(const model::Config& config, int first = 0, int count = 0)
       : config_(config), first_(first), count_(count) {}
-  void add(model::HookPoint point);
-  bool empty() const { return points_.empty(); }
+  void add(model::HookPoint point);  ///< once, however often it is asked for
   const model::Hooks& hooks() const { return hooks_; }
   /// Records a run, of which it recomputes the positions; there are some. Throws model::Stopped.
   void read(const PromptRun& run, model::Workspace& workspace, const std::stop_token& stop);

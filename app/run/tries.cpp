@@ -17,18 +17,16 @@ bool begins_with(std::span<const int> ids, std::span<const int> with) {
 
 /// Moves the start of a continuation back to fewer tokens; the probabilities of the added ones are not known.
 void begin_at(TriedText& tried, int start) {
-  if (start >= tried.start) return;
-  const auto more = static_cast<std::size_t>(tried.start - start);
+  const auto more = static_cast<std::size_t>(std::max(tried.start() - start, 0));
   tried.probabilities.insert(tried.probabilities.begin(), more, std::numeric_limits<double>::quiet_NaN());
-  tried.start = start;
 }
 
 /// Takes over another text's probabilities of their common prefix.
 void learn(TriedText& tried, const TriedText& from) {
   const int common = common_tokens(tried.ids, from.ids);
-  for (int i = std::max(tried.start, from.start); i < common; ++i) {
-    double& probability = tried.probabilities[i - tried.start];
-    if (std::isnan(probability)) probability = from.probabilities[i - from.start];
+  for (int i = std::max(tried.start(), from.start()); i < common; ++i) {
+    double& probability = tried.probabilities[i - tried.start()];
+    if (std::isnan(probability)) probability = from.probabilities[i - from.start()];
   }
 }
 
@@ -36,8 +34,8 @@ void add(Tries& tries, TriedText added) {
   bool there = false;
   for (TriedText& known : tries) {
     const bool holds = begins_with(known.ids, added.ids);
-    if (common_tokens(known.ids, added.ids) >= known.start) begin_at(added, known.start);
-    if (holds) begin_at(known, added.start);
+    if (common_tokens(known.ids, added.ids) >= known.start()) begin_at(added, known.start());
+    if (holds) begin_at(known, added.start());
     learn(added, known);
     learn(known, added);
     there = there || holds;
@@ -55,7 +53,7 @@ Tries with_step(Tries tries, std::span<const int> before, std::span<const int> n
   const int start = common_tokens(before, now);
   if (start == 0) return tries;
   const auto tried_text = [&](std::span<const int> ids, std::span<const double> known) {
-    TriedText tried{{ids.begin(), ids.end()}, start, {}};
+    TriedText tried{{ids.begin(), ids.end()}, {}};
     tried.probabilities.resize(ids.size() - static_cast<std::size_t>(start),
                                std::numeric_limits<double>::quiet_NaN());
     const std::size_t count = std::min(known.size(), tried.probabilities.size());
@@ -71,7 +69,7 @@ Tries with_step(Tries tries, std::span<const int> before, std::span<const int> n
 std::vector<const TriedText*> tries_of(const Tries& tries, std::span<const int> prompt) {
   std::vector<const TriedText*> of;
   for (const TriedText& tried : tries)
-    if (common_tokens(tried.ids, prompt) >= tried.start) of.push_back(&tried);
+    if (common_tokens(tried.ids, prompt) >= tried.start()) of.push_back(&tried);
   return of;
 }
 

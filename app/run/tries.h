@@ -9,9 +9,10 @@ namespace headscope::app {
 /// A tried continuation of a prompt, whose tokens were chosen or drawn.
 struct TriedText {
   std::vector<int> ids;               ///< from the prompt's first token on
-  int start = 0;                      ///< number of ids that were already in the prompt
-  std::vector<double> probabilities;  ///< [ids - start]: the model's probability of each; NaN: not known
-  bool fits(int vocabulary) const {   ///< all its ids are in a vocabulary of that many tokens
+  std::vector<double> probabilities;  ///< the model's, of the last ids; NaN: not known
+  /// The number of ids that were already in the prompt.
+  int start() const { return static_cast<int>(std::ssize(ids) - std::ssize(probabilities)); }
+  bool fits(int vocabulary) const {  ///< all its ids are in a vocabulary of that many tokens
     return std::ranges::all_of(ids, [=](int id) { return id < vocabulary; });
   }
   bool operator==(const TriedText&) const = default;

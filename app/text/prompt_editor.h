@@ -21,7 +21,7 @@ namespace headscope::app {
 struct EditorLook {
   viz::Rect rect;  ///< with its frame, in coordinates of the window
   const viz::Theme* theme = nullptr;
-  std::shared_ptr<const viz::Fonts> fonts;
+  std::shared_ptr<const viz::Fonts> fonts = {};
   float font_size = 14;
   bool single_line = false;   ///< one row that scrolls sideways to the caret; line breaks are drawn as signs
   float scroll = 0;           ///< how far the text is scrolled, from editor_extent() or scroll_to_caret()

@@ -7,7 +7,6 @@
 #include "app/ascii.h"
 #include "app/run/analyses/parameters.h"
 #include "app/run/edits/edit_text.h"
-#include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "app/views/parts/selected.h"
 #include "model/files/error.h"

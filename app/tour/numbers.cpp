@@ -1,4 +1,4 @@
-#include "app/tour/numbers.h"
+#include "app/tour/tour.h"
 
 #include <algorithm>
 #include <array>

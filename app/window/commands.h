@@ -3,10 +3,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/event.h"
 #include "app/window/window_picture.h"
 
+// What the user can do: by keys, in menus, and in the command palette, where everything that can be done or
+// shown is found by a few letters.
 namespace headscope::app {
 
 /// A command of the window, available wherever the caret is. The keyboard, the More menu, the palette and the
@@ -56,5 +59,53 @@ struct KeyHelp {
   std::string what;
 };
 std::vector<KeyHelp> list_of_keys();
+
+/// What a key or typed text means.
+struct Meaning {
+  std::vector<Action> actions;
+  bool to_toolkit =
+      false;  ///< the event goes to Dear ImGui, which moves the focus or presses the focused item
+};
+
+/// The key with this label in the user's layout (UTF-8), so that Ctrl+Z is on the key labelled Z. If it has
+/// no label in ASCII, as on Cyrillic or Greek layouts, returns the letter or digit of the US layout, whose
+/// ASCII code is `us_key` (GLFW's key number), so that commands have keys on every layout; none: neither.
+Key labelled_key(std::string_view label, int us_key);
+
+/// The actions of a request in a field with this text.
+std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit);
+
+/// What an event means in the window as it was last drawn. Typed text goes to the field with the caret,
+/// otherwise to the prompt, wherever the focus is; commands have Ctrl or Alt.
+Meaning meaning_of(const Event& event, const UiState& state, const Snapshot& snapshot,
+                   const WindowPicture& window, WidgetState& widgets, FieldMetrics& metrics);
+
+struct PaletteEntry {
+  std::string label;                    ///< "Logit lens", "Scale: Log", "L5 H5"
+  std::string kind;                     ///< what kind of thing it is, "view"
+  std::string keys = {};                ///< its shortcut, "Ctrl+E"
+  std::string also = {};                ///< other words by which it is found
+  std::vector<std::string> names = {};  ///< other names, found like the label
+  std::vector<Action> acts = {};        ///< in order
+  Menu opens = Menu::none;              ///< opens after the palette has closed
+};
+
+/// What the palette offers: the window's commands that are possible now and those of the shown views, all
+/// views and values of their options, edits of the selected head, heads (also by the metrics in which they
+/// are highest), tokens, examples, tours, pages of the guide, recent models and sessions.
+std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& snapshot,
+                                          const std::vector<PlacedPicture>& pictures);
+
+/// Closes the palette, then performs an entry: adds its actions, and says which menu opens.
+void perform(PaletteEntry entry, std::vector<Action>& actions, Menu& opens);
+
+/// The entries that fit, the best ones first; all for no letters. What is typed is the whole label or a name
+/// of an entry, its beginning, words that begin words of it in any order, first of its label, or in it. Pages
+/// of the guide and entries of the glossary come after others that fit as well or nearly so.
+std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters);
+/// The entries that fit what is typed. Kept in `widgets` until an action or a result may change them.
+const std::vector<PaletteEntry>& found_entries(WidgetState& widgets, const UiState& state,
+                                               const Snapshot& snapshot,
+                                               const std::vector<PlacedPicture>& pictures);
 
 }  // namespace headscope::app

@@ -8,8 +8,8 @@
 
 #include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
+#include "app/window/commands.h"
 #include "app/window/exporting.h"
-#include "app/window/input.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"

@@ -13,7 +13,7 @@ Gl::Gl(GlFinder find) {
 #undef HEADSCOPE_FIND
 }
 
-std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
+std::uint64_t GlScreen::create(const viz::Bitmap& bitmap, bool nearest) {
   GLuint name = 0;
   gl_.GenTextures(1, &name);
   gl_.BindTexture(GL_TEXTURE_2D, name);
@@ -28,14 +28,14 @@ std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
   return name;
 }
 
-void GlTextures::update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) {
+void GlScreen::update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) {
   gl_.BindTexture(GL_TEXTURE_2D, static_cast<GLuint>(texture));
   gl_.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
   const auto* from = bitmap.pixels.data() + static_cast<std::ptrdiff_t>(first_row) * bitmap.width;
   gl_.TexSubImage2D(GL_TEXTURE_2D, 0, 0, first_row, bitmap.width, rows, GL_RGBA, GL_UNSIGNED_BYTE, from);
 }
 
-void GlTextures::destroy(std::uint64_t texture) {
+void GlScreen::destroy(std::uint64_t texture) {
   const auto name = static_cast<GLuint>(texture);
   gl_.DeleteTextures(1, &name);
 }

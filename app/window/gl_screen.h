@@ -34,41 +34,31 @@ struct Gl {
 #undef HEADSCOPE_POINTER
 };
 
-/// Textures of the current OpenGL context, whose functions are `gl`; they end with it.
-class GlTextures final : public viz::TextureBackend {
- public:
-  explicit GlTextures(const Gl& gl) : gl_(gl) {}
-  std::uint64_t create(const viz::Bitmap& bitmap, bool nearest) override;
-  void update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) override;
-  void destroy(std::uint64_t texture) override;
-
- private:
-  const Gl& gl_;
-};
-
 /// Renderer and version of the current context.
 std::string gl_description(const Gl& gl);
 
-/// Draws frames in the current OpenGL 3.3 context.
-class GlScreen final : public Screen {
+/// Draws frames in the current OpenGL 3.3 context, with which the textures end.
+class GlScreen final : public Screen, private viz::TextureBackend {
  public:
   /// `find` is called when a context is current.
-  explicit GlScreen(GlFinder find) : find_(find), textures_(gl_) {}
+  explicit GlScreen(GlFinder find) : find_(find) {}
 
   void set_up() override;
   void tear_down() override;
   void begin_frame() override;
-  void end_frame(const ImDrawData&) override {}  // the OpenGL backend does it when the frame is shown
-  GlTextures& textures() override { return textures_; }
+  viz::TextureBackend& textures() override { return *this; }
 
   /// Shows the Dear ImGui context's last frame over `clear`, in a framebuffer of `width` x `height` device
   /// pixels.
   void show(int width, int height, viz::Color clear);
 
  private:
+  std::uint64_t create(const viz::Bitmap& bitmap, bool nearest) override;
+  void update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) override;
+  void destroy(std::uint64_t texture) override;
+
   GlFinder find_;
   Gl gl_;  ///< since set_up
-  GlTextures textures_;
 };
 
 }  // namespace headscope::app

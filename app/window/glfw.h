@@ -31,15 +31,15 @@ struct Glfw {
 
 #ifdef HEADSCOPE_GLFW_LIBRARY
 inline Glfw find_glfw() {
-#define HEADSCOPE_FIND(name) \
-  reinterpret_cast<decltype(glfw##name)*>(system::library_function(HEADSCOPE_GLFW_LIBRARY, "glfw" #name)),
-  const Glfw found{HEADSCOPE_GLFW_FUNCTIONS(HEADSCOPE_FIND)};
+  const auto find = [](const char* name) {
+    if (void* const function = system::library_function(HEADSCOPE_GLFW_LIBRARY, name)) return function;
+    throw NoWindow(
+        "GLFW 3.3 is not installed",
+        "on Debian, install libglfw3 (headscope's commands work without it; see headscope --help)");
+  };
+#define HEADSCOPE_FIND(name) reinterpret_cast<decltype(glfw##name)*>(find("glfw" #name)),
+  return {HEADSCOPE_GLFW_FUNCTIONS(HEADSCOPE_FIND)};
 #undef HEADSCOPE_FIND
-#define HEADSCOPE_IS_FOUND(name) found.name&&
-  if (HEADSCOPE_GLFW_FUNCTIONS(HEADSCOPE_IS_FOUND) true) return found;
-#undef HEADSCOPE_IS_FOUND
-  throw NoWindow("GLFW 3.3 is not installed",
-                 "on Debian, install libglfw3 (headscope's commands work without it; see headscope --help)");
 }
 #else
 inline Glfw find_glfw() {

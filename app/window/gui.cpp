@@ -1,7 +1,6 @@
 #include "app/window/gui.h"
 
 #include <cfloat>
-#include <cstdlib>
 #include <utility>
 
 #include "app/window/look.h"
@@ -44,12 +43,8 @@ void MemoryScreen::end_frame(const ImDrawData& data) {
   compat::serve_textures(data, textures_);
 }
 
-void Gui::Destroy::operator()(ImGuiContext* context) const {
-  ImGui::DestroyContext(context);
-}
-
 Gui::Gui(std::shared_ptr<const viz::Fonts> fonts, Screen& screen)
-    : fonts_(std::move(fonts)), screen_(screen) {}
+    : fonts_(std::move(fonts)), screen_(screen), context_(nullptr, ImGui::DestroyContext) {}
 
 Gui::~Gui() {
   if (!player_) return;
@@ -70,7 +65,6 @@ void Gui::set_up() {
   io.LogFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
   io.MouseDoubleClickTime = -1;  // the window system detects double clicks
-  io.ConfigWindowsMoveFromTitleBarOnly = true;
   compat::map_keys(io);
   screen_.set_up();
   player_ = std::make_unique<viz::ImguiPlayer>(fonts_, screen_.textures());

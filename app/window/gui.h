@@ -33,10 +33,11 @@ class Screen {
   virtual ~Screen() = default;
   /// Called before the context's first frame. May throw std::runtime_error (one sentence).
   virtual void set_up() = 0;
-  virtual void tear_down() = 0;  ///< called before the context is destroyed, if set_up was called
-  virtual void begin_frame() = 0;
-  /// Called after each frame, shown or not; creates the textures that it needs.
-  virtual void end_frame(const ImDrawData& data) = 0;
+  virtual void tear_down() {}  ///< called before the context is destroyed, if set_up was called
+  virtual void begin_frame() {}
+  /// Called after each frame, shown or not, to create the textures that it needs, unless that happens when it
+  /// is shown.
+  virtual void end_frame(const ImDrawData&) {}
   virtual viz::TextureBackend& textures() = 0;
 };
 
@@ -44,8 +45,6 @@ class Screen {
 class MemoryScreen final : public Screen {
  public:
   void set_up() override;
-  void tear_down() override {}
-  void begin_frame() override {}
   void end_frame(const ImDrawData& data) override;
   viz::SoftwareTextures& textures() override { return textures_; }
 
@@ -73,10 +72,7 @@ class Gui {
   void set_up();
   std::shared_ptr<const viz::Fonts> fonts_;
   Screen& screen_;
-  struct Destroy {
-    void operator()(ImGuiContext* context) const;
-  };
-  std::unique_ptr<ImGuiContext, Destroy> context_;
+  std::unique_ptr<ImGuiContext, void (*)(ImGuiContext*)> context_;
   std::unique_ptr<viz::ImguiPlayer> player_;  // null until the first frame
 };
 

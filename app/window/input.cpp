@@ -1,12 +1,10 @@
-#include "app/window/input.h"
+#include "app/window/commands.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "app/ascii.h"
 #include "app/text/output_text.h"
-#include "app/window/commands.h"
-#include "app/window/palette.h"
 #include "app/window/sessions.h"
 #include "system/file.h"
 #include "system/path_text.h"

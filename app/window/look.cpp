@@ -10,8 +10,7 @@ namespace headscope::app {
 namespace {
 
 ImVec4 to_imgui(viz::Color c) {
-  const auto part = [](std::uint8_t channel) { return static_cast<float>(channel) / 255; };
-  return {part(c.r), part(c.g), part(c.b), part(c.a)};
+  return ImGui::ColorConvertU32ToFloat4(IM_COL32(c.r, c.g, c.b, c.a));
 }
 
 }  // namespace
@@ -40,8 +39,6 @@ void apply_look(bool dark, float font_size) {
   style.ScrollbarRounding = std::round(6 * u);
   style.WindowBorderSize = 0;
   style.ChildBorderSize = style.PopupBorderSize = std::max(1.0F, std::round(u));
-  style.FrameBorderSize = 0;
-  style.AntiAliasedLines = style.AntiAliasedFill = true;
 
   // Each button sets its own colours; rows and sliders are painted.
   const viz::Color none = theme.surface.with_alpha(0);

@@ -1,4 +1,4 @@
-#include "app/window/palette.h"
+#include "app/window/commands.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,6 @@
 #include "app/run/analyses/heads.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
-#include "app/window/commands.h"
 #include "system/path_text.h"
 #include "viz/scene/colormap.h"
 

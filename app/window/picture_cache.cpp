@@ -65,19 +65,17 @@ bool same_replies(const std::vector<AnswerTo>& replies, SnapshotAnswers& now) {
 /// Whether a picture with these replies is better than the previous picture. One without regions is a
 /// message: a reply may only tell what to ask next.
 bool is_enough(const View& view, const Picture& picture, const std::vector<AnswerTo>& replies) {
-  const auto known = [](const AnswerTo& s) { return s.second != nullptr; };
-  if (view.shows_parts && !picture.regions.empty() && std::any_of(replies.begin(), replies.end(), known))
-    return true;
-  return std::all_of(replies.begin(), replies.end(), known);
+  const auto missing = std::ranges::count(replies, nullptr, &AnswerTo::second);
+  return missing == 0 || (missing < std::ssize(replies) && view.shows_parts && !picture.regions.empty());
 }
 bool awaits_quick_answer(const std::vector<AnswerTo>& replies) {
-  return std::any_of(replies.begin(), replies.end(),
-                     [](const AnswerTo& s) { return s.second == nullptr && s.first.quick(); });
+  return std::ranges::any_of(
+      replies, [](const AnswerTo& reply) { return reply.second == nullptr && reply.first.quick(); });
 }
 
 /// Whether the options that only drawing reads, or the others, have the same values.
 bool same_options(const View& view, const ViewContext& a, const ViewContext& b, bool of_drawing) {
-  return std::all_of(view.options.begin(), view.options.end(), [&](const OptionSpec* option) {
+  return std::ranges::all_of(view.options, [&](const OptionSpec* option) {
     return option->of_drawing != of_drawing || a.options.value(*option) == b.options.value(*option);
   });
 }
@@ -108,7 +106,7 @@ CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
                                 const std::shared_ptr<SnapshotAnswers>& answers,
                                 const std::optional<ExportOptions>& file) {
   const bool is_second = &view == &token_strip() && wanted.side == Side::baseline;
-  const Key key{&view, file ? Kind::file : is_second ? Kind::second_tokens : Kind::shown};
+  const Key key{&view, is_second, file.has_value()};
   used_.insert(key);
   std::shared_ptr<const Slot>& slot = slots_[key];
   const bool same_kind = slot && slot->file == file;

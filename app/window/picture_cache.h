@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "app/run/answers.h"
@@ -38,12 +38,8 @@ class PictureCache {
 
  private:
   struct Slot;
-  enum class Kind {
-    shown,
-    second_tokens,
-    file
-  };  ///< two prompts that are compared have their tokens at once
-  using Key = std::pair<const View*, Kind>;
+  /// The view, whether it shows the tokens of a second prompt, and whether it is for a file.
+  using Key = std::tuple<const View*, bool, bool>;
   std::map<Key, std::shared_ptr<const Slot>> slots_;
   std::set<Key> used_;
   int built_ = 0;

@@ -25,15 +25,6 @@ ImU32 packed(Color c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
 }
 
-/// A Dear ImGui item without a background.
-bool invisible_button(std::string_view name, const Rect& rect) {
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::PushID(name.data(), name.data() + name.size());
-  const bool pressed = ImGui::InvisibleButton("##invisible", at_least_a_pixel(rect));
-  ImGui::PopID();
-  return pressed;
-}
-
 /// Paints below the window's text.
 void under(const Rect& rect, Color color, float radius) {
   ImGui::GetWindowDrawList()->AddRectFilled({rect.x, rect.y}, {rect.right(), rect.bottom()}, packed(color),
@@ -84,8 +75,7 @@ void Ui::text(std::string_view words, const Rect& rect, Color color, FontStyle s
 }
 
 std::vector<std::string> Ui::wrapped(std::string_view words, float width, float factor) const {
-  const viz::Style style{theme(), fonts(), state.font_size, input.frame.device_scale};
-  return viz::wrap(style, words, state.font_size * factor, FontStyle::regular, width);
+  return viz::wrap(style(), words, state.font_size * factor, FontStyle::regular, width);
 }
 
 float Ui::paragraph_height(std::string_view words, float width, float factor) const {
@@ -120,9 +110,7 @@ void Ui::shadow(ImDrawList& list, const Rect& rect, float radius, float depth) c
 void Ui::begin_scene() {
   begin_group();
   Layer& layer = layers_.emplace_back();
-  layer.scene.width = input.frame.width;
-  layer.scene.height = input.frame.height;
-  layer.scene.background = theme().surface.with_alpha(0);
+  layer.scene = {input.frame.width, input.frame.height, {0, 0, 0, 0}, {}};
   const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   layer.rest = {at.x, at.y, room.x, room.y};
   layer.top = at.y;
@@ -290,11 +278,12 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
     return std::nullopt;
   }
   begin_sheet(u(20));
-  const Rect head{rect.x + u(20), rect.y + u(10), w - u(40), u(36)};
+  Rect body{rect.x + u(20), rect.y + u(10), w - u(40), h - u(26)};
+  const Rect head = cut_top(body, u(36), u(8));
   text(title, head, theme().text, FontStyle::bold, 1.15F);
   place({head.x, head.y + u(4), head.w, u(28)},
         {{.grows = true}, sign("×", "Close", "Close  Esc", ShowDialog{Dialog::none})});
-  return Rect{head.x, head.bottom() + u(8), head.w, rect.bottom() - u(16) - head.bottom() - u(8)};
+  return body;
 }
 
 void Ui::end_dialog() {
@@ -329,6 +318,14 @@ void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool rin
   out.items.push_back({std::move(label), hidden ? rect : part, id, layer_, enabled, hidden, group_});
 }
 
+bool Ui::invisible_button(std::string_view name, const Rect& rect, int flags) {
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  ImGui::PushID(name.data(), name.data() + name.size());
+  const bool pressed = ImGui::InvisibleButton("##invisible", at_least_a_pixel(rect), flags);
+  ImGui::PopID();
+  return pressed;
+}
+
 bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   const bool enabled = style.unavailable.empty(), primary = style.look == Look::primary && enabled;
   Color face = primary ? theme().accent : theme().raised, ink = primary ? theme().on_accent : theme().text;
@@ -361,71 +358,67 @@ float Ui::button_width(std::string_view label, bool menu) const {
   return std::ceil(width(label, FontStyle::medium)) + u(menu ? 38 : 24);
 }
 
-float Ui::segmented_width(const std::vector<Segment>& segments) const {
-  float total = 0;
-  for (const Segment& s : segments) total += std::ceil(width(s.label, FontStyle::medium)) + u(20);
-  return total;
-}
-
-int Ui::segmented(const Rect& rect, std::string_view name, const std::vector<Segment>& segments, int chosen) {
-  under(rect, theme().raised, u(6));
-  stroke(rect, theme().line, 1, u(6));
-  const float spare = (rect.w - segmented_width(segments)) / static_cast<float>(segments.size());
-  Rect part = rect;
-  int pressed = -1;
-  for (int i = 0; i < std::ssize(segments); ++i, part.x = part.right()) {
+Ui::Part Ui::choice(std::string name, std::vector<Segment> segments, int chosen, float room, bool list) {
+  std::vector<Part> parts;
+  float longest = 0;
+  for (int i = 0; i < std::ssize(segments); ++i) {
     const Segment& s = segments[i];
-    part.w = std::ceil(width(s.label, FontStyle::medium)) + u(20) + spare;
-    if (button(part, s.label,
-               {.look = Look::plain,
-                .on = i == chosen,
-                .unavailable = s.unavailable,
-                .tip = s.tip,
-                .name = std::string(name) + " " + s.label}))
-      pressed = i;
+    parts.push_back(button(s.label,
+                           {.look = Look::plain,
+                            .on = i == chosen,
+                            .unavailable = s.unavailable,
+                            .tip = s.tip,
+                            .name = name + " " + s.label},
+                           s.action));
+    parts.back().width = std::ceil(width(s.label, FontStyle::medium)) + u(20);
+    longest = std::max(longest, button_width(s.label, true));
   }
-  return pressed;
+  Part row = joined(std::move(parts));
+  if (list || row.width > room)  // the list's button has room for each of them
+    return {longest, [this, name = std::move(name), segments = std::move(segments),
+                      chosen](const Rect& rect) { this->list(rect, name, segments, chosen); }};
+  return {row.width, [this, row = std::move(row)](const Rect& rect) {
+            under(rect, theme().raised, u(6));
+            stroke(rect, theme().line, 1, u(6));
+            row.draw(rect);
+          }};
 }
 
-int Ui::list(const Rect& rect, std::string_view name, const std::vector<Segment>& segments, int chosen) {
+void Ui::list(const Rect& rect, const std::string& name, const std::vector<Segment>& segments, int chosen) {
   const Segment& now = segments[std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1)];
-  const std::string id = "choice " + std::string(name);
-  if (button(rect, now.label, {.menu = true, .tip = now.tip, .name = std::string(name)}))
-    ImGui::OpenPopup(id.c_str());
+  const std::string id = "choice " + name;
+  if (button(rect, now.label, {.menu = true, .tip = now.tip, .name = name})) ImGui::OpenPopup(id.c_str());
   float wide = rect.w;
   for (const Segment& s : segments) wide = std::max(wide, width(s.label, FontStyle::medium) + u(52));
-  if (!begin_popup(id, Menu::choice, {rect.x, rect.bottom() + u(2)}, wide)) return -1;
-  int pressed = -1;
+  if (!begin_popup(id, Menu::choice, {rect.x, rect.bottom() + u(2)}, wide)) return;
   for (int i = 0; i < std::ssize(segments); ++i) {
     const Segment& s = segments[i];
     if (!s.heading.empty()) {
       if (i > 0) separator();
       heading(s.heading);
     }
-    if (row({.label = s.label, .marked = i == chosen, .unavailable = s.unavailable})) pressed = i;
+    row({.label = s.label, .marked = i == chosen, .unavailable = s.unavailable}, s.action);
     tip(s.label, s.tip, s.unavailable);
   }
   end_menu();
-  return pressed;
 }
 
 std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double value, const Range& range,
                                  const std::string& words) {
-  const float knob = u(7);
-  const Rect reach{rect.x - knob, rect.y, rect.w + 2 * knob, rect.h};
+  const float knob = u(7), length = rect.w - 2 * knob;
   double moved = value;
-  ImGui::SetCursorScreenPos({reach.x, reach.y});
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(0, std::max(0.0F, (rect.h - ImGui::GetFontSize()) / 2)));
   ImGui::PushStyleVar(ImGuiStyleVar_GrabMinSize, 2 * knob);
-  ImGui::SetNextItemWidth(reach.w);
+  ImGui::SetNextItemWidth(rect.w);
   ImGui::PushID(name.data(), name.data() + name.size());
   const bool changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &moved, &range.low, &range.high,
                                            "", ImGuiSliderFlags_NoInput);
   ImGui::PopID();
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
   ImGui::PopStyleVar(2);
-  record_item(std::string(name), reach, true, true);
+  record_item(std::string(name), rect, true, true);
   tip(name, words);
   const auto* press = input.event_as<MouseDown>();
   if (press && press->clicks == 2 && press->button == 0 && ImGui::IsItemHovered()) {
@@ -434,16 +427,17 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   }
   const auto fraction =
       static_cast<float>(std::clamp((value - range.low) / (range.high - range.low), 0.0, 1.0));
-  const float y = rect.center().y, x = rect.x + fraction * rect.w;
-  fill({rect.x, y - u(2), rect.w, u(4)}, theme().field_line, u(2));
-  fill({rect.x, y - u(2), x - rect.x, u(4)}, theme().accent, u(2));
-  const Rect grip{x - knob, y - knob, 2 * knob, 2 * knob};
+  const Rect track{rect.x + knob, rect.center().y - u(2), length, u(4)};
+  fill(track, theme().field_line, u(2));
+  fill({track.x, track.y, fraction * length, track.h}, theme().accent, u(2));
+  const Rect grip = Rect::around({track.x + fraction * length, rect.center().y}, knob);
   fill(grip, lit ? viz::blended(theme().accent, theme().text.with_alpha(38)) : theme().accent, knob);
   fill(grip.inset(u(3)), theme().on_accent, knob - u(3));
+  const auto whole_steps = [&](double at) { return std::round(at / range.step); };
   if (const int steps = steps_by_keys(); steps != 0)
-    return std::clamp((std::round(value / range.step) + steps) * range.step, range.low, range.high);
+    return std::clamp((whole_steps(value) + steps) * range.step, range.low, range.high);
   if (!changed) return std::nullopt;
-  return moved;
+  return whole_steps(moved) * range.step;  // whatever the slider's length
 }
 
 bool Ui::link(const Rect& rect, std::string_view words, float factor, int id) {
@@ -463,15 +457,15 @@ bool Ui::row(const Row& row) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));
   ImGui::PushID(layers_.back().rows++);  // not by name: two rows may have the same
-  ImGuiSelectableFlags flags = row.closes ? 0 : ImGuiSelectableFlags_DontClosePopups;
   const bool enabled = row.unavailable.empty();
-  if (!enabled) flags |= ImGuiSelectableFlags_Disabled;
-  bool pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
+  bool pressed =
+      ImGui::Selectable("##row", false, enabled ? 0 : ImGuiSelectableFlags_Disabled, {rect.w, rect.h});
   if (row.marked) ImGui::SetItemDefaultFocus();  // arrows start from what is chosen
   ImGui::PopID();
   ImGui::PopStyleColor();
-  if (!row.closes && widgets.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;
-  if (pressed && row.closes) widgets.leave_keyboard = true;
+  const bool in_menu = (ImGui::GetCurrentWindow()->Flags & ImGuiWindowFlags_Popup) != 0;
+  if (!in_menu && widgets.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;
+  if (pressed && in_menu) widgets.leave_keyboard = true;
   record_item(row.label, rect, enabled, true);
   if (!ImGui::IsItemVisible()) return pressed;
   const bool lit = enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());

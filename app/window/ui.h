@@ -39,6 +39,12 @@ struct UiMemory {
   PictureCache cache;
 };
 
+// Each of these cuts a part off one side of a rectangle and returns it. The gap behind it is cut off, too.
+viz::Rect cut_top(viz::Rect& rest, float height, float gap = 0);
+viz::Rect cut_bottom(viz::Rect& rest, float height, float gap = 0);
+viz::Rect cut_left(viz::Rect& rest, float width, float gap = 0);
+viz::Rect cut_right(viz::Rect& rest, float width, float gap = 0);
+
 /// The widgets of the panels: Dear ImGui's, with text painted as in pictures, so that every script is shown
 /// and the window and its figures look alike. Each widget fills the rectangle it is given, in logical pixels
 /// of the window, and records its position. User input becomes actions. Lives for one frame.
@@ -69,6 +75,7 @@ class Ui {
   /// The background of selected tabs, segments, rows and buttons.
   viz::Color selected() const { return viz::blended(theme().surface, theme().accent.with_alpha(46)); }
   const viz::Fonts& fonts() const { return *input.fonts; }
+  viz::Style style() const { return {theme(), fonts(), state.font_size, input.frame.device_scale}; }
   /// See make_context.
   ViewContext context(const View* view, float width = 1, float height = 1, float scale = 1) const {
     return make_context(view, state, snapshot, *input.answers, fonts(), width, height, scale);
@@ -135,10 +142,9 @@ class Ui {
     std::string tip = {};
     bool marked = false;
     std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
-    bool closes = true;            ///< closes its menu
   };
-  /// A line that can be chosen; returns whether it was pressed. The second click of a double click on a list
-  /// is ignored, since the list may show something else by then.
+  /// A line that can be chosen; returns whether it was pressed, which closes its menu. The second click of a
+  /// double click on a list is ignored, since the list may show something else by then.
   bool row(const Row& row);
   void row(const Row& line, Action action) {
     if (row(line)) actions.push_back(std::move(action));
@@ -155,14 +161,14 @@ class Ui {
   /// Draws parts side by side. The first one that grows takes the spare room, or shrinks if there is too
   /// little.
   void place(const viz::Rect& rect, const std::vector<Part>& parts, float gap = 8);
-  /// Draws parts in as many rows as needed, starting at `first`, which scroll if they are higher than
-  /// `max_height`; returns their bottom.
-  float flow(const viz::Rect& first, const std::vector<Part>& parts, float max_height);
+  /// Draws parts in as many rows of that height as needed, which scroll if they are higher than `max_height`;
+  /// cuts them off the top of a rectangle.
+  void flow(viz::Rect& rest, float row, const std::vector<Part>& parts, float max_height);
   /// One part made of several.
   Part joined(std::vector<Part> parts, float gap = 0);
   /// Muted text with a tooltip and, if the glossary has one, the definition of a term.
   Part label(std::string words, std::string tip = {}, std::string_view term = {});
-  Part words(std::string words, viz::Color color, float factor = kSmall);
+  Part words(std::string words, viz::Color color, float factor = kSmall, bool grows = false);
 
   // --- widgets ---
   enum class Look { plain, raised, primary };
@@ -171,6 +177,7 @@ class Ui {
     bool on = false;               ///< selected, or a toggle that is set
     std::string unavailable = {};  ///< why it cannot be pressed now, a sentence in the tooltip; empty: it can
     bool menu = false;             ///< opens a menu: has a small arrow
+    bool square = false;           ///< has nothing but a sign on it
     std::string tip = {};
     std::string name = {};  ///< if the label is not descriptive enough: "Size −"
   };
@@ -185,16 +192,16 @@ class Ui {
 
   struct Segment {
     std::string label;
+    Action action;  ///< when it is chosen
     std::string tip = {};
     std::string unavailable = {};   ///< why it cannot be chosen now; empty: it can
     std::string_view heading = {};  ///< above it in a list
   };
   /// Choices side by side or, if `room` is too narrow or they are a `list`, a button that says what is chosen
   /// and opens a list of them. The items' names begin with `name`.
-  Part choice(std::string name, std::vector<Segment> segments, int chosen, float room,
-              std::function<Action(int)> action, bool list = false);
+  Part choice(std::string name, std::vector<Segment> segments, int chosen, float room, bool list = false);
 
-  /// Returns the new value while the mouse drags it or arrow keys move it by steps. A double click returns
+  /// Returns the new value, in whole steps, while the mouse or arrow keys move it. A double click returns
   /// `default_value`.
   struct Range {
     double low = 0, high = 1, step = 0.1, default_value = 0;
@@ -220,31 +227,21 @@ class Ui {
   /// Opens the menu of a picture: for the place under the mouse or, without `mouse`, for the whole picture.
   void open_menu(const PlacedPicture& placed, std::optional<viz::Point> mouse);
   void open_menu(const PlacedField& placed, viz::Point at);
-  /// A draggable gap; returns how far it was dragged. `done`: the mouse was released.
-  struct SplitterDrag {
-    float by = 0;
-    bool done = false;
-    bool reset = false;  ///< by a double click
-  };
-  std::optional<SplitterDrag> splitter(const char* name, const viz::Rect& rect);
+  /// A draggable gap beside a pane of this width, which grows by `sign` times the distance. Returns the
+  /// pane's new width; 0, the default, after a double click.
+  std::optional<float> splitter(const char* name, const viz::Rect& rect, float width, float sign);
 
-  /// Shows lines at the mouse, with a picture under the first line if given; the last call wins.
-  void tooltip(std::vector<std::string> lines, viz::Scene card = {});
   /// Shows below a field why its text is not taken.
   void complain(const viz::Rect& field, std::string words);
-  /// Adds the definition of a label's term to the tooltip, once the mouse has rested.
-  void define(std::string_view label);
   /// The status line's text about what is under the mouse; empty: none.
   const std::string& status() const { return status_; }
   void finish();  ///< draws the tooltip over everything
 
  private:
   bool begin_popup(const std::string& name, Menu menu, viz::Point at, float width);
-  float segmented_width(const std::vector<Segment>& segments) const;
-  /// These return the pressed one, or -1.
-  int segmented(const viz::Rect& rect, std::string_view name, const std::vector<Segment>& segments,
-                int chosen);
-  int list(const viz::Rect& rect, std::string_view name, const std::vector<Segment>& segments, int chosen);
+  /// A Dear ImGui item without a background; returns whether it was pressed.
+  static bool invisible_button(std::string_view name, const viz::Rect& rect, int flags = 0);
+  void list(const viz::Rect& rect, const std::string& name, const std::vector<Segment>& segments, int chosen);
   float line_height(float factor) const { return state.font_size * factor * 1.45F; }
   /// The content of a Dear ImGui popup that has begun.
   void begin_sheet(float shadow_depth);
@@ -257,6 +254,8 @@ class Ui {
   void tip(std::string_view label, const std::string& words, const std::string& unavailable = {});
   /// How far arrow keys move the last submitted item: -1, 0 or 1.
   int steps_by_keys();
+  /// Adds the definition of a label's term to the tooltip, once the mouse has rested.
+  void define(std::string_view label);
   void hover_picture(const PlacedPicture& placed);
   void define_text(const PlacedPicture& placed, viz::Point at);
   void hold_picture(const PlacedPicture& placed);
@@ -276,11 +275,14 @@ class Ui {
     int rows = 0;
   };
   std::vector<Layer> layers_;  // the innermost last
-  std::vector<std::string> tip_lines_;
-  const GlossaryEntry* tip_term_ = nullptr;
-  viz::Scene tip_card_;
-  viz::Rect tip_beside_;                ///< the picture that the card is about
-  std::optional<viz::Rect> tip_under_;  ///< the field that the tooltip is about, instead of the mouse
+  struct Tooltip {
+    std::vector<std::string> lines = {};
+    viz::Scene card = {};                 ///< a picture under the first line; width 0: none
+    viz::Rect beside = {};                ///< the picture that the card is about
+    std::optional<viz::Rect> under = {};  ///< the field that it is about, instead of the mouse
+    const GlossaryEntry* term = nullptr;  ///< defined below the lines
+  };
+  Tooltip tip_;
   std::string status_;
   std::map<Menu, viz::Rect> menu_buttons_;
   int layer_ = 0;

@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "app/views/parts/frame.h"
-#include "app/window/input.h"
+#include "app/window/commands.h"
 #include "app/window/ui.h"
 #include "viz/players/imgui_compat.h"
 
@@ -26,18 +27,16 @@ Point within(const PlacedPicture& picture, Point at) {
 
 /// Whether a picture still shows what a gesture began on: the same side of a run of the same tokens. If not,
 /// its cells mean other queries and keys.
-bool shows_what_was_pressed(const PlacedPicture& picture, const MousePress& press) {
-  const auto& run = picture.context.run;
+bool shows_same(const ViewContext& now, const ViewContext& pressed) {
   const bool same_tokens =
-      run == press.run || (run && press.run && run->run->tokens == press.run->run->tokens);
-  return picture.context.side == press.side && same_tokens;
+      now.run == pressed.run || (now.run && pressed.run && now.run->run->tokens == pressed.run->run->tokens);
+  return now.side == pressed.side && same_tokens;
 }
 
 }  // namespace
 
-std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect) {
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::InvisibleButton(name, {std::max(1.F, rect.w), std::max(1.F, rect.h)});
+std::optional<float> Ui::splitter(const char* name, const Rect& rect, float width, float sign) {
+  invisible_button(name, rect);
   begin_group();
   record_item(name, rect);
   const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0), hovered = ImGui::IsItemHovered();
@@ -47,15 +46,16 @@ std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect)
     out.cursor = Cursor::resize_x;
   }
   const auto* press = input.event_as<MouseDown>();
-  if (hovered && press && press->button == 0 && press->clicks == 2) return SplitterDrag{0, true, true};
-  if (const int steps = steps_by_keys(); steps != 0)
-    return SplitterDrag{u(16) * static_cast<float>(steps), true, false};
+  if (hovered && press && press->button == 0 && press->clicks == 2) return 0.F;
+  if (const int steps = steps_by_keys(); steps != 0) return width + sign * u(16) * static_cast<float>(steps);
   if (!ImGui::IsMousePosValid()) return std::nullopt;
   const bool let_go = ImGui::IsItemDeactivated() && input.event_as<MouseUp>();
   const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
   // A press is not a drag yet, so the second press of a double click does not move it.
-  if ((held || let_go) && (by != 0 || widgets.pane_before)) return SplitterDrag{by, let_go, false};
-  return std::nullopt;
+  if (!(held || let_go) || (by == 0 && !widgets.pane_before)) return std::nullopt;
+  const float before = widgets.pane_before.value_or(width);
+  widgets.pane_before = before;
+  return before + sign * by;
 }
 
 void Ui::act(const PlacedPicture& placed, ViewActions todo) {
@@ -77,9 +77,7 @@ void Ui::picture(const View& view, const Rect& rect, Side side) {
   ImGui::PushID(view.id.data(), view.id.data() + view.id.size());
   player_.draw(*ImGui::GetWindowDrawList(), placed.picture->scene, {rect.x, rect.y}, 1);
   scroll_bars(placed);  // before the picture's item: the item submitted first gets the mouse
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::InvisibleButton("##picture", {rect.w, rect.h},
-                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
+  invisible_button("picture", rect, ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
   placed.id = ImGui::GetItemID();
   begin_group();
   record_item(std::string(view.title), rect);
@@ -112,19 +110,14 @@ void Ui::hover_picture(const PlacedPicture& placed) {
     constexpr float kColumns = 60;
     std::vector<std::string> lines{placed.picture->title};
     std::ranges::move(wrapped(placed.picture->subtitle, kColumns * width("0"), 1), std::back_inserter(lines));
-    tooltip(std::move(lines));
+    tip_ = {.lines = std::move(lines)};
   }
   if (!hit) return define_text(placed, at);
   if (!placed.context.run) return;
   Facts facts = placed.view->facts(placed.context, *placed.picture, *hit);
-  viz::Scene overlay;
-  overlay.width = placed.where.w;
-  overlay.height = placed.where.h;
-  overlay.background.a = 0;
-  overlay.items = std::move(facts.overlay.items);
+  const viz::Scene overlay{placed.where.w, placed.where.h, {0, 0, 0, 0}, std::move(facts.overlay.items)};
   player_.draw(*ImGui::GetWindowDrawList(), overlay, {placed.where.x, placed.where.y}, 1);
-  tooltip(facts.tooltip(), std::move(facts.card));
-  tip_beside_ = placed.where;
+  tip_ = {.lines = facts.tooltip(), .card = std::move(facts.card), .beside = placed.where};
   status_ = facts.status();
   out.cursor = Cursor::hand;
 }
@@ -141,23 +134,20 @@ void Ui::define_text(const PlacedPicture& placed, Point at) {
 void Ui::hold_picture(const PlacedPicture& placed) {
   const auto* press = input.event_as<MouseDown>();
   if (press && ImGui::IsItemHovered() && press->button != 1) {
-    widgets.pressed = placed.view;
     // If the first press of two closed a popup over the picture, the second press was meant for the popup.
-    if (press->clicks > 1 && widgets.pressed_before != placed.view) return;
-    MousePress& hold = widgets.press.emplace();
-    hold.view = placed.view;
-    hold.id = placed.id;
-    hold.side = placed.context.side;
-    hold.run = placed.context.run;
-    hold.start = hold.last = press->at;
-    hold.clicks = press->clicks;
-    hold.button = press->button;
+    const bool first_was_here = std::exchange(widgets.pressed, placed.view) == placed.view;
+    if (press->clicks > 1 && !first_was_here) return;
+    widgets.press = MousePress{.picture = placed,
+                               .start = press->at,
+                               .last = press->at,
+                               .clicks = press->clicks,
+                               .button = press->button};
     if (press->clicks == 1) actions.emplace_back(BeginClick{});
     compat::show_keyboard_item(true);  // the clicked picture gets the keys that move
     return;
   }
-  if (!widgets.press || !widgets.press->view || widgets.press->id != placed.id) return;
-  if (!shows_what_was_pressed(placed, *widgets.press)) return widgets.press.reset();
+  if (!widgets.press || !widgets.press->picture || widgets.press->picture->id != placed.id) return;
+  if (!shows_same(placed.context, widgets.press->picture->context)) return widgets.press.reset();
   compat::show_keyboard_item(true);  // Dear ImGui hides the focus during a drag
   MousePress& hold = *widgets.press;
   out.cursor = hold.moved ? Cursor::move : Cursor::hand;
@@ -212,22 +202,19 @@ void Ui::scroll_bars(const PlacedPicture& placed) {
                      scroll.along.h};
     const Rect bar = scroll.sideways ? Rect{along.x, along.bottom(), along.w, thick}
                                      : Rect{along.right(), along.y, thick, along.h};
-    double first = scroll.first;
     const std::string name = "scroll bar " + std::to_string(index++);
-    const bool moved = compat::scroll_bar(name.c_str(), {bar.x, bar.y}, {bar.right(), bar.bottom()},
-                                          scroll.sideways, scroll.shown, scroll.total, first);
+    const auto first =
+        compat::scroll_bar(name, bar, scroll.sideways, scroll.first, scroll.shown, scroll.total);
     out.items.push_back({std::string(placed.view->title) + " " + name, bar, 0, layer_, true});
-    if (moved) act(placed, scroll.to(first));
+    if (first) act(placed, scroll.to(*first));
   }
 }
 
 void Ui::field(Field field, const Rect& rect, std::string placeholder) {
-  EditorLook look;
-  look.rect = rect;
-  look.font_size = state.font_size;
-  look.single_line = true;
-  look.placeholder = std::move(placeholder);
-  editor(field, std::move(look));
+  editor(field, {.rect = rect,
+                 .font_size = state.font_size,
+                 .single_line = true,
+                 .placeholder = std::move(placeholder)});
 }
 
 void Ui::editor(Field field, EditorLook look) {
@@ -245,15 +232,13 @@ void Ui::editor(Field field, EditorLook look) {
   ImGui::PushID(static_cast<int>(field));
   player_.draw(*ImGui::GetWindowDrawList(), editor_scene(text.edit, metric, look), {0, 0}, 1);
   if (extent.total > extent.shown) {
-    double first = static_cast<double>(look.scroll);
     const float thick = kScrollBar * state.font_size, inset = u(3);
     const Rect bar{look.rect.right() - thick - inset, look.rect.y + inset, thick, look.rect.h - 2 * inset};
-    if (compat::scroll_bar("scroll bar", {bar.x, bar.y}, {bar.right(), bar.bottom()}, false,
-                           static_cast<double>(extent.shown), static_cast<double>(extent.total), first))
-      actions.emplace_back(scroll_field(field, static_cast<float>(first)));
+    if (const auto first =
+            compat::scroll_bar("scroll bar", bar, false, look.scroll, extent.shown, extent.total))
+      actions.emplace_back(scroll_field(field, static_cast<float>(*first)));
   }
-  ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
-  ImGui::InvisibleButton("##text", {std::max(1.F, look.rect.w), std::max(1.F, look.rect.h)});
+  invisible_button("text", look.rect);
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
   begin_group();
   record_item(std::string(name_of(field)), look.rect, true, true);
@@ -278,13 +263,12 @@ void Ui::hold_text(const PlacedField& placed) {
   const auto* press = input.event_as<MouseDown>();
   if (press && press->button == 0 && ImGui::IsItemHovered()) {
     widgets.field = placed.field;
-    MousePress& hold = widgets.press.emplace();
-    hold.field = placed.field;
-    hold.text = begin_text_drag(edit, metric, placed.look, *press);
+    widgets.press =
+        MousePress{.field = placed.field, .text = begin_text_drag(edit, metric, placed.look, *press)};
     return select_to(widgets.press->text, press->at);
   }
   if (press && press->button == 1 && ImGui::IsItemHovered()) return open_menu(placed, press->at);
-  if (!widgets.press || widgets.press->view || widgets.press->field != placed.field) return;
+  if (!widgets.press || widgets.press->picture || widgets.press->field != placed.field) return;
   out.cursor = Cursor::text;
   if (const auto* e = input.event_as<MouseMove>()) select_to(widgets.press->text, e->at);
   if (const auto* e = input.event_as<MouseUp>(); e && e->button == 0) widgets.press.reset();
@@ -300,38 +284,30 @@ void Ui::text_menu() {
       std::ranges::move(meaning_of(request, field, edit), std::back_inserter(actions));
   };
   const bool selected = !edit.selection().empty();
+  const bool undoes = can_undo(state, field, false), redoes = can_undo(state, field, true);
   line("Cut", "Ctrl+X", selected, "No text is selected.", EditorRequest::cut);
   line("Copy", "Ctrl+C", selected, "No text is selected.", EditorRequest::copy);
   line("Paste", "Ctrl+V", true, "", EditorRequest::paste);
   if (row({.label = "Select all", .right = "Ctrl+A"})) actions.emplace_back(TypeInField{field, kSelectAll});
   separator();
-  const auto possible = [&](bool forward) { return can_undo(state, field, forward); };
-  line("Undo", "Ctrl+Z", possible(false), "There is nothing to undo.", EditorRequest::undo);
-  line("Redo", "Ctrl+Shift+Z", possible(true), "There is nothing to redo.", EditorRequest::redo);
+  line("Undo", "Ctrl+Z", undoes, "There is nothing to undo.", EditorRequest::undo);
+  line("Redo", "Ctrl+Shift+Z", redoes, "There is nothing to redo.", EditorRequest::redo);
   end_menu();
-}
-
-void Ui::tooltip(std::vector<std::string> lines, viz::Scene card) {
-  tip_lines_ = std::move(lines);
-  tip_card_ = std::move(card);
-  tip_term_ = nullptr;
-  tip_under_.reset();
 }
 
 void Ui::complain(const Rect& field, std::string words) {
   stroke(field, theme().error, u(2), u(7));
-  tooltip({std::move(words)});
-  tip_under_ = field;
+  tip_ = {.lines = {std::move(words)}, .under = field};
 }
 
 void Ui::define(std::string_view label) {
-  tip_term_ = find_term(state.guide->glossary, label);
-  if (tip_term_ != nullptr) out.over_term = true;
+  tip_.term = find_term(state.guide->glossary, label);
+  if (tip_.term != nullptr) out.over_term = true;
 }
 
 void Ui::tip(std::string_view label, const std::string& words, const std::string& unavailable) {
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
-  if (!words.empty() || !unavailable.empty()) tooltip({words, unavailable});
+  if (!words.empty() || !unavailable.empty()) tip_ = {.lines = {words, unavailable}};
   define(label);
   if (unavailable.empty()) out.cursor = Cursor::hand;
 }
@@ -342,55 +318,52 @@ void Ui::finish() {
     FontStyle style = FontStyle::regular;
     Color color;
   };
-  constexpr float kSize = 0.93F;
   const float max_width = input.frame.width * 0.57F;  // of a line; a heading's letters are somewhat wider
   std::vector<Line> lines;
   const auto add = [&](const std::string& text, float width, FontStyle style, Color color) {
-    for (std::string& words : wrapped(text, width, kSize)) lines.push_back({std::move(words), style, color});
+    for (std::string& words : wrapped(text, width, kSmall)) lines.push_back({std::move(words), style, color});
   };
-  std::erase(tip_lines_, "");
-  for (const std::string& text : tip_lines_) {
-    const bool first = &text == tip_lines_.data();
+  std::erase(tip_.lines, "");
+  for (const std::string& text : tip_.lines) {
+    const bool first = &text == tip_.lines.data();
     add(text, max_width, first ? FontStyle::medium : FontStyle::regular,
         first ? theme().text : theme().text_muted);
   }
-  if (tip_term_ != nullptr && input.frame.defines) {
+  if (tip_.term != nullptr && input.frame.defines) {
     if (!lines.empty()) lines.push_back({});
-    lines.push_back({tip_term_->term, FontStyle::medium, theme().text});
-    add(tip_term_->text, std::min(54 * width("0"), max_width), FontStyle::regular, theme().text_muted);
-    if (!tip_term_->formula.empty())
-      lines.push_back({tip_term_->formula, FontStyle::mono, theme().text_muted});
+    lines.push_back({tip_.term->term, FontStyle::medium, theme().text});
+    add(tip_.term->text, std::min(54 * width("0"), max_width), FontStyle::regular, theme().text_muted);
+    if (!tip_.term->formula.empty())
+      lines.push_back({tip_.term->formula, FontStyle::mono, theme().text_muted});
   }
   // After a command by a key, another thing may have come under the mouse, which nobody points at.
   const bool points = input.frame.pointer && input.frame.tips;
-  if (lines.empty() || (!tip_under_ && !points)) return;
+  if (lines.empty() || (!tip_.under && !points)) return;
   const Point at =
-      tip_under_ ? Point{tip_under_->x - u(16), tip_under_->bottom() - u(14)} : *input.frame.pointer;
-  const bool carded = !tip_lines_.empty() && tip_card_.width > 0;
-  const float pad = u(10), high = line_height(1), card = carded ? tip_card_.height + u(8) : 0;
-  float wide = carded ? tip_card_.width : 0;
-  for (const Line& line : lines) wide = std::max(wide, std::ceil(width(line.words, line.style, kSize)));
+      tip_.under ? Point{tip_.under->x - u(16), tip_.under->bottom() - u(14)} : *input.frame.pointer;
+  const bool carded = !tip_.lines.empty() && tip_.card.width > 0;
+  const float pad = u(10), high = line_height(1), card = carded ? tip_.card.height + u(8) : 0;
+  float wide = carded ? tip_.card.width : 0;
+  for (const Line& line : lines) wide = std::max(wide, std::ceil(width(line.words, line.style, kSmall)));
   wide += 2 * pad;
   const float height = u(12) + card + high * static_cast<float>(lines.size());
   Rect box{at.x + u(16), at.y + u(18), wide, height};
   if (box.right() > input.frame.width - u(4)) box.x = std::max(0.F, at.x - u(10) - wide);
   if (box.bottom() > input.frame.height - u(4)) box.y = std::max(0.F, at.y - u(10) - height);
   // A picture in it stands beside the one that it enlarges a part of, where that leaves room.
-  if (const float right = tip_beside_.right() + u(8); carded && right + wide < input.frame.width)
+  if (const float right = tip_.beside.right() + u(8); carded && right + wide < input.frame.width)
     box.x = right;
-  viz::Scene& tooltip = layers_.emplace_back().scene;
-  tooltip.width = input.frame.width, tooltip.height = input.frame.height;
-  tooltip.background.a = 0;
+  layers_.emplace_back().scene = {input.frame.width, input.frame.height, {0, 0, 0, 0}, {}};
   fill(box, theme().raised, u(6));
   stroke(box, theme().line, 1, u(6));
   float y = box.y + u(6);
   for (const Line& line : lines) {
-    text(line.words, {box.x + pad, y, wide - 2 * pad, high}, line.color, line.style, kSize);
+    text(line.words, {box.x + pad, y, wide - 2 * pad, high}, line.color, line.style, kSmall);
     y += high;
     if (&line != lines.data() || !carded) continue;
-    const Rect face{box.x + pad, y + u(2), tip_card_.width, tip_card_.height};
-    fill(face, tip_card_.background);
-    viz::append(scene(), tip_card_, {face.x, face.y});
+    const Rect face{box.x + pad, y + u(2), tip_.card.width, tip_.card.height};
+    fill(face, tip_.card.background);
+    viz::append(scene(), tip_.card, {face.x, face.y});
     y += card;
   }
   shadow(*ImGui::GetForegroundDrawList(), box, u(6), u(10));
@@ -402,7 +375,7 @@ void Ui::finish() {
 void Ui::explain(const Rect& rect, std::string_view label, const std::string& words) {
   const auto pointer = input.frame.pointer;
   if (!pointer || !rect.contains(*pointer) || !ImGui::IsWindowHovered()) return;
-  tooltip({words});
+  tip_ = {.lines = {words}};
   define(label);
 }
 

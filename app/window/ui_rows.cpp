@@ -12,12 +12,34 @@ using viz::Color;
 using viz::FontStyle;
 using viz::Rect;
 
+Rect cut_top(Rect& rest, float height, float gap) {
+  const Rect part{rest.x, rest.y, rest.w, height};
+  rest.y += height + gap;
+  rest.h -= height + gap;
+  return part;
+}
+
+Rect cut_bottom(Rect& rest, float height, float gap) {
+  rest.h -= height + gap;
+  return {rest.x, rest.bottom() + gap, rest.w, height};
+}
+
+Rect cut_left(Rect& rest, float width, float gap) {
+  const Rect part{rest.x, rest.y, width, rest.h};
+  rest.x += width + gap;
+  rest.w -= width + gap;
+  return part;
+}
+
+Rect cut_right(Rect& rest, float width, float gap) {
+  rest.w -= width + gap;
+  return {rest.right() + gap, rest.y, width, rest.h};
+}
+
 Rect Ui::next(float height) {
-  Rect& rest = layers_.back().rest;
-  const Rect line{rest.x, rest.y, rest.w, height};
+  const Rect line = cut_top(layers_.back().rest, height);
   ImGui::SetCursorScreenPos({line.x, line.y});
   ImGui::Dummy({1, height});
-  rest.y += height;
   return line;
 }
 
@@ -48,29 +70,29 @@ void Ui::place(const Rect& rect, const std::vector<Part>& parts, float gap) {
   }
 }
 
-float Ui::flow(const Rect& first, const std::vector<Part>& parts, float max_height) {
-  const float gap = u(6);
-  const auto rows = [&](Rect row, bool draws) {
-    float x = row.x;
+void Ui::flow(Rect& rest, float row, const std::vector<Part>& parts, float max_height) {
+  const float gap = u(6), step = row + gap / 2;
+  /// Returns the rows' height.
+  const auto rows = [&](const Rect& room, bool draws) {
+    Rect place{room.x, room.y, 0, row};
     for (const Part& part : parts) {
-      if (x > row.x && x + part.width > row.right()) x = row.x, row.y += row.h + gap / 2;
-      const Rect where{x, row.y, std::min(part.width, row.w), row.h};
-      if (draws && !part.area.empty()) area(part.area, where);
-      if (draws) part.draw(where);
-      x += part.width + gap;
+      if (place.x > room.x && place.x + part.width > room.right()) place.x = room.x, place.y += step;
+      place.w = std::min(part.width, room.w);
+      if (draws && !part.area.empty()) area(part.area, place);
+      if (draws) part.draw(place);
+      place.x += part.width + gap;
     }
-    return row.bottom();
+    return place.bottom() - room.y;
   };
-  if (rows(first, false) - first.y <= max_height) return rows(first, true);
-  const float row = first.h + gap / 2;
-  max_height =
-      row * (std::max(2.F, std::floor(max_height / row)) - 0.5F);  // a half row shows that there are more
-  begin_list("parts", {first.x, first.y, first.w, max_height});
-  const Rect& rest = layers_.back().rest;
-  const Rect all = next(rows({0, 0, rest.w, first.h}, false));
-  rows({all.x, all.y, all.w, first.h}, true);
+  const float height = rows(rest, false);
+  if (height <= max_height) {
+    rows(cut_top(rest, height), true);
+    return;
+  }
+  // A half row shows that there are more.
+  begin_list("parts", cut_top(rest, step * (std::max(2.F, std::floor(max_height / step)) - 0.5F)));
+  rows(next(rows(layers_.back().rest, false)), true);
   end_list();
-  return first.y + max_height;
 }
 
 Ui::Part Ui::joined(std::vector<Part> parts, float gap) {
@@ -87,15 +109,16 @@ Ui::Part Ui::label(std::string words, std::string tip, std::string_view term) {
           }};
 }
 
-Ui::Part Ui::words(std::string words, Color color, float factor) {
+Ui::Part Ui::words(std::string words, Color color, float factor, bool grows) {
   return {std::ceil(width(words, FontStyle::regular, factor)) + 1,
           [this, words = std::move(words), color, factor](const Rect& rect) {
             text(words, rect, color, FontStyle::regular, factor);
-          }};
+          },
+          grows};
 }
 
 Ui::Part Ui::button(std::string label, Button style, Action action) {
-  const float wide = button_width(label, style.menu);
+  const float wide = style.square ? u(28) : button_width(label, style.menu);
   return {wide, [this, label = std::move(label), style = std::move(style),
                  action = std::move(action)](const Rect& rect) {
             if (button(rect, label, style)) actions.push_back(action);
@@ -104,14 +127,13 @@ Ui::Part Ui::button(std::string label, Button style, Action action) {
 
 Ui::Part Ui::sign(const char* sign, std::string name, std::string tip, Action action,
                   std::string unavailable) {
-  Part part = button(sign,
-                     {.look = Look::plain,
-                      .unavailable = std::move(unavailable),
-                      .tip = std::move(tip),
-                      .name = std::move(name)},
-                     std::move(action));
-  part.width = u(28);
-  return part;
+  return button(sign,
+                {.look = Look::plain,
+                 .unavailable = std::move(unavailable),
+                 .square = true,
+                 .tip = std::move(tip),
+                 .name = std::move(name)},
+                std::move(action));
 }
 
 Ui::Part Ui::menu_button(std::string label, Menu menu, Button style) {
@@ -129,21 +151,6 @@ Ui::Part Ui::field(Field field, std::string placeholder, float width, bool grows
             this->field(field, rect, placeholder);
           },
           grows};
-}
-
-Ui::Part Ui::choice(std::string name, std::vector<Segment> segments, int chosen, float room,
-                    std::function<Action(int)> action, bool list) {
-  float wide = segmented_width(segments);
-  list = list || wide > room;
-  if (list) wide = 0;
-  for (const Segment& segment : segments)  // a list's button has room for each of them
-    if (list) wide = std::max(wide, button_width(segment.label, true));
-  return {wide, [=, this, name = std::move(name), segments = std::move(segments),
-                 action = std::move(action)](const Rect& rect) {
-            const int pressed =
-                list ? this->list(rect, name, segments, chosen) : segmented(rect, name, segments, chosen);
-            if (pressed >= 0) actions.push_back(action(pressed));
-          }};
 }
 
 }  // namespace headscope::app

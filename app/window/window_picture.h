@@ -89,13 +89,10 @@ using FieldMetrics = std::map<Field, EditMetrics>;
 
 /// A mouse press on a picture or a text, until it is released.
 struct MousePress {
-  const View* view = nullptr;  ///< a picture; null: a field's text
-  unsigned id = 0;             ///< of the picture's item
+  std::optional<PlacedPicture> picture = {};  ///< nothing: a field's text
   Field field = Field::prompt;
-  TextDrag text;
-  Side side = Side::run;                 ///< of the pressed picture
-  std::shared_ptr<const PromptRun> run;  ///< of the pressed picture; null: it had none
-  viz::Point start, last;
+  TextDrag text = {};
+  viz::Point start = {}, last = {};
   bool moved = false;  ///< far enough to be a drag
   int clicks = 1;      ///< 2: a double click
   int button = 0;
@@ -105,18 +102,17 @@ struct MousePress {
 /// saved.
 struct WidgetState {
   std::optional<MousePress> press;
-  Field field = Field::prompt;    ///< the field with the caret
-  unsigned keyboard_item = 0;     ///< the item with the keyboard focus; 0: the field has it
-  unsigned focus = 0;             ///< the item that gets the keyboard focus in the next frame
-  bool space_pressed = false;     ///< the space key pressed an item, so the space that follows is not typed
-  int press_clicks = 0;           ///< number of clicks of the last mouse press
-  const View* pressed = nullptr;  ///< the picture that was last pressed; null: something else was
-  const View* pressed_before = nullptr;  ///< the previous one, during a press
-  Menu open = Menu::none;                ///< the menu that opens in the next frame
-  Menu menu = Menu::none;                ///< the menu open in the last frame
-  Menu menu_now = Menu::none;            ///< the menu drawn so far in this frame
-  const View* menu_view = nullptr;       ///< the view of the open picture menu
-  Side menu_side = Side::run;            ///< of that picture
+  Field field = Field::prompt;      ///< the field with the caret
+  unsigned keyboard_item = 0;       ///< the item with the keyboard focus; 0: the field has it
+  unsigned focus = 0;               ///< the item that gets the keyboard focus in the next frame
+  bool space_pressed = false;       ///< the space key pressed an item, so the space that follows is not typed
+  int press_clicks = 0;             ///< number of clicks of the last mouse press
+  const View* pressed = nullptr;    ///< the picture that was last pressed; null: something else was
+  Menu open = Menu::none;           ///< the menu that opens in the next frame
+  Menu menu = Menu::none;           ///< the menu open in the last frame
+  Menu menu_now = Menu::none;       ///< the menu drawn so far in this frame
+  const View* menu_view = nullptr;  ///< the view of the open picture menu
+  Side menu_side = Side::run;       ///< of that picture
   std::vector<MenuLine> menu_lines;
   std::size_t menu_edit = 0;         ///< the edit of the open edit menu: an index of the list
   Field menu_field = Field::prompt;  ///< the field of the open text menu

@@ -52,14 +52,8 @@ class CutPass {
   }
 
  private:
-  std::vector<float> floats(int cols) const {
-    return std::vector<float>(static_cast<std::size_t>(length_) * cols);
-  }
-  FloatRows rows(std::vector<float>& values, int cols) const { return {values.data(), length_, cols, cols}; }
-  FloatRows rows(std::vector<float>& values) const { return rows(values, width_); }
-  ConstFloatRows rows(const std::vector<float>& values) const {
-    return {values.data(), length_, width_, width_};
-  }
+  FloatRows rows(std::vector<float>& values) const { return rows_of(values, width_); }
+  ConstFloatRows rows(const std::vector<float>& values) const { return rows_of(values, width_); }
 
   /// read_ = the layer norm of the stream that a reader sees.
   void read(StreamReader reader, const LayerNormWeights& norm) {
@@ -122,7 +116,7 @@ class CutPass {
         read({kind, layer, head}, block.ln_1);
         const int column = static_cast<int>(kind) * width_ + head * d_head;
         linear_columns(rows(std::as_const(read_)), block.attn_c_attn, column, workspace_,
-                       rows(qkv_, 3 * width_).middle_cols(column, d_head));
+                       rows_of(qkv_, 3 * width_).middle_cols(column, d_head));
       }
     workers_.parallel_for(config_.n_head, [&](int head, float*) {
       if (is_used(head)) attend(layer, head);
@@ -142,7 +136,7 @@ class CutPass {
   void attend(int layer, int head) {
     const int d_head = config_.d_head();
     const auto part = [&](int which) {
-      return map(rows(qkv_, 3 * width_).middle_cols(which * width_ + head * d_head, d_head));
+      return map(rows_of(qkv_, 3 * width_).middle_cols(which * width_ + head * d_head, d_head));
     };
     std::vector<float> memory(static_cast<std::size_t>(length_) * length_);
     const FloatRows scores{memory.data(), length_, length_, length_};
@@ -155,7 +149,7 @@ class CutPass {
     if (leaves_out_next()) return add_to_base(cut_.mlp[layer]);
     const BlockWeights& block = weights_.h[layer];
     read({StreamReader::Kind::mlp, layer, 0}, block.ln_2);
-    const FloatRows hidden = rows(hidden_, config_.n_inner);
+    const FloatRows hidden = rows_of(hidden_, config_.n_inner);
     linear(rows(std::as_const(read_)), block.mlp_c_fc, workers_, hidden);
     workers_.for_rows(length_,
                       [&](int i) { activate(workers_.kernels().rows, config_.activation, hidden.row(i)); });
@@ -171,15 +165,13 @@ class CutPass {
   double measure(const Metric& metric) {
     read({}, weights_.ln_f);
     const Positions measured = positions_of(metric, length_);
-    const MetricMeter meter(metric, tokens_);
     double value = 0;
     for (int done = 0; done < measured.count; done += kLogitRows) {
       if (stop_.stop_requested()) throw Stopped();
       const int first = measured.first + done, count = std::min(kLogitRows, measured.count - done);
       const FloatRows logits = workspace_.logits.rows(count, config_.vocab_size);
       product_with_columns(rows(read_).middle_rows(first, count), weights_.lm_head, 0, workers_, logits);
-      for (int i = 0; i < count; ++i)
-        value += meter.differentiate(workers_.kernels().rows, first + i, logits.row(i));
+      for (int i = 0; i < count; ++i) value += differentiate(metric, tokens_, first + i, logits.row(i));
     }
     return value;
   }
@@ -194,11 +186,12 @@ class CutPass {
   Workers& workers_ = workspace_.workers;
   const std::stop_token& stop_;
   int length_ = static_cast<int>(tokens_.size()), width_ = config_.n_embd;
-  std::vector<float> base_ = floats(width_);  // the cut run's stream
-  std::vector<float> all_ = base_;            // the sum of written_
-  std::vector<std::vector<float>> written_;   // [writers]: minus what the cut run has in their place
+  std::vector<float> base_ = std::vector<float>(tokens_.size() * width_);  // the cut run's stream
+  std::vector<float> all_ = base_;                                         // the sum of written_
+  std::vector<std::vector<float>> written_;  // [writers]: minus what the cut run has in their place
   std::vector<float> stream_ = base_, read_ = base_, z_ = base_, out_ = base_;
-  std::vector<float> qkv_ = floats(3 * width_), hidden_ = floats(config_.n_inner);
+  std::vector<float> qkv_ = std::vector<float>(3 * base_.size()),
+                     hidden_ = std::vector<float>(tokens_.size() * config_.n_inner);
   std::vector<std::uint8_t> used_ =
       std::vector<std::uint8_t>(graph_.writer_count());  // whether an edge from a writer is kept
 };

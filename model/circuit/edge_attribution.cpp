@@ -19,17 +19,6 @@ namespace {
 /// Positions whose edges are computed together.
 constexpr int kPositionsTogether = 64;
 
-FloatRows rows_in(std::vector<float>& values, int cols) {
-  return {values.data(), static_cast<int>(std::ssize(values) / cols), cols, cols};
-}
-ConstFloatRows rows_in(const std::vector<float>& values, int cols) {
-  return {values.data(), static_cast<int>(std::ssize(values) / cols), cols, cols};
-}
-
-void copy(ConstFloatRows from, FloatRows to) {
-  for (int i = 0; i < from.rows; ++i) std::ranges::copy(from.row(i), to.row_data(i));
-}
-
 /// The metric's derivatives with respect to what the parts of the model read.
 struct ReadGradients {
   std::vector<std::vector<float>> qkv;  ///< [layers][T, 3 d_model]
@@ -46,27 +35,24 @@ ReadGradients read_gradients(const Transformer& transformer, const Run& run, con
   found.qkv.assign(n_layer, std::vector<float>(3 * floats));
   found.mlp.assign(n_layer, std::vector<float>(floats));
   found.logits.resize(floats);
-  const auto part = [](std::vector<float>& values, int cols, int first_col, const ConstActivation2d& piece) {
-    return rows_in(values, cols).middle_rows(piece.first_pos, piece.rows).middle_cols(first_col, piece.cols);
+  const auto put = [](const ConstActivation2d& piece, std::vector<float>& into, int cols, int first_col) {
+    copy(piece,
+         rows_of(into, cols).middle_rows(piece.first_pos, piece.rows).middle_cols(first_col, piece.cols));
   };
   Hooks hooks;
   for (int layer = 0; layer < n_layer; ++layer) {
     for (const auto& [site, first_col] : {std::pair(Site::q, 0), {Site::k, d}, {Site::v, 2 * d}})
       hooks.watch({site, layer}, [&, layer, first_col](const ConstActivation2d& piece) {
-        const FloatRows to = part(found.qkv[layer], 3 * d, first_col, piece);
-        for (int i = 0; i < piece.rows; ++i) std::ranges::copy(piece.row(i), to.row_data(i));
+        put(piece, found.qkv[layer], 3 * d, first_col);
       });
     // After the MLP the stream has the derivatives of what follows; before it those of what the MLP reads are
     // added.
     hooks.watch({Site::resid_post, layer}, [&, layer](const ConstActivation2d& piece) {
-      for (int i = 0; i < piece.rows; ++i) {
-        std::ranges::copy(piece.row(i), part(found.mlp[layer], d, 0, piece).row_data(i));
-        if (layer == n_layer - 1)
-          std::ranges::copy(piece.row(i), part(found.logits, d, 0, piece).row_data(i));
-      }
+      put(piece, found.mlp[layer], d, 0);
+      if (layer == n_layer - 1) put(piece, found.logits, d, 0);
     });
     hooks.watch({Site::resid_mid, layer}, [&, layer](const ConstActivation2d& piece) {
-      const FloatRows after = part(found.mlp[layer], d, 0, piece);
+      const FloatRows after = rows_of(found.mlp[layer], d).middle_rows(piece.first_pos, piece.rows);
       for (int i = 0; i < piece.rows; ++i)
         std::ranges::transform(piece.row(i), after.row(i), after.row_data(i), std::minus<>());
     });
@@ -120,7 +106,7 @@ class EdgeAttribution {
 
  private:
   ConstFloatRows here(const std::vector<float>& values) const {
-    return rows_in(values, width_).middle_rows(first_, count_);
+    return rows_of(values, width_).middle_rows(first_, count_);
   }
   FloatRows block(std::vector<float>& memory, int index) const {
     return {memory.data() + std::ptrdiff_t{index} * count_ * width_, count_, width_, width_};
@@ -147,7 +133,7 @@ class EdgeAttribution {
     const int d_head = config_.d_head(), first_col = kind * width_ + head * d_head;
     const FloatRows out = read(3 * head + kind), centered = block(centered_, 0);
     const ConstFloatRows gradients =
-        rows_in(gradients_.qkv[layer], 3 * width_).middle_rows(first_, count_).middle_cols(first_col, d_head);
+        rows_of(gradients_.qkv[layer], 3 * width_).middle_rows(first_, count_).middle_cols(first_col, d_head);
     product_with_transposed(gradients, weights_.h[layer].attn_c_attn.weight, {0, first_col}, workers_,
                             transposed_, out);
     workers_.for_rows(count_, [&](int i) {

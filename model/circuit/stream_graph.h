@@ -66,16 +66,6 @@ struct StreamWrites {
   std::vector<float> embedding;         ///< [T, d_model]
   std::vector<std::vector<float>> z;    ///< [layers][T, d_model]: heads' outputs before c_proj.weight
   std::vector<std::vector<float>> mlp;  ///< [layers][T, d_model]
-
-  /// The same with every value replaced.
-  template <class Transform>
-  StreamWrites transformed(const Transform& transform) const {
-    StreamWrites result = *this;
-    transform(std::span(result.embedding));
-    for (std::vector<float>& rows : result.z) transform(std::span(rows));
-    for (std::vector<float>& rows : result.mlp) transform(std::span(rows));
-    return result;
-  }
 };
 
 /// Edges that carry what their writers write in a pass.

@@ -1,6 +1,8 @@
 #include "model/files/error.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace headscope::model {
 
@@ -20,6 +22,19 @@ std::string quote(std::string_view name) {
   out += '"';
   if (name.size() > kMax) out += "...";
   return out;
+}
+
+std::size_t spelling_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, change}));
+    }
+  }
+  return row[b.size()];
 }
 
 std::string quoted_list(const std::vector<std::string>& names) {

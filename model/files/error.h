@@ -41,6 +41,9 @@ class Stopped : public std::exception {
 /// everything that is not printable ASCII as `\xNN`, so that a hostile name cannot disturb a terminal.
 std::string quote(std::string_view name);
 
+/// How many letters must change, come or go to make one name of another (Levenshtein).
+std::size_t spelling_distance(std::string_view a, std::string_view b);
+
 /// The first names, quoted, with commas between; ", ..." stands for the others.
 std::string quoted_list(const std::vector<std::string>& names);
 

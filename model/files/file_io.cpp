@@ -1,7 +1,9 @@
 #include "model/files/file_io.h"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
+#include <cstring>
 #include <system_error>
 
 #include "model/files/error.h"
@@ -40,6 +42,13 @@ std::string read_file(const fs::path& path, std::size_t max_bytes) try {
   fail(path, "expected at most " + std::to_string(max_bytes) + " bytes, found more");
 } catch (const std::system_error& error) {
   fail(path, error.code().message());
+}
+
+std::uint64_t little_endian(std::string_view bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), bytes.size());
+  return number;
 }
 
 OpenFile::OpenFile(const fs::path& path) try : path_(path), file_(path, system::Open::read_at_once) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/files/error.h"
+#include "model/files/file_io.h"
 
 namespace headscope::model {
 namespace {
@@ -112,13 +113,7 @@ class Machine {
     at_ += size;
     return bytes_.substr(at_ - size, size);
   }
-  std::uint64_t number(std::size_t size) {
-    std::uint64_t value = 0;
-    const std::string_view digits = take(size);
-    for (std::size_t i = 0; i < size; ++i)
-      value |= std::uint64_t{static_cast<unsigned char>(digits[i])} << (8 * i);
-    return value;
-  }
+  std::uint64_t number(std::size_t size) { return little_endian(take(size)); }
   /// A number of up to 8 bytes; longer ones, of random generators, are of no use here: 0.
   std::int64_t signed_number(std::uint64_t size, bool is_signed) {
     if (size == 0 || size > 8) return take(size), 0;

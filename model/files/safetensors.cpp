@@ -1,8 +1,6 @@
 #include "model/files/safetensors.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -17,8 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
-
 constexpr std::size_t kLengthBytes = 8;            // the header's length, before the header
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // as in the format's reference implementation
 constexpr int kMaxDepth = 8;                       // the format itself needs 3
@@ -30,8 +26,7 @@ std::string header_text(const OpenFile& file, const std::string& where) {
     reject(where, "a safetensors file", other);
   if (start.size() < kLengthBytes)
     reject(where, "a safetensors file", "only " + std::to_string(start.size()) + " bytes" + kCutOff);
-  std::uint64_t length = 0;
-  std::memcpy(&length, start.data(), kLengthBytes);
+  const std::uint64_t length = little_endian(std::string_view(start).substr(0, kLengthBytes));
   if (length > kMaxHeader)
     reject(where, "a safetensors header of at most " + std::to_string(kMaxHeader) + " bytes",
            "a length of " + std::to_string(length));
@@ -66,11 +61,12 @@ std::vector<std::int64_t> sizes(const json& tensor, const char* key, const std::
 }
 
 /// `first`: the byte of the file after the header, which `data` bytes follow.
-TensorView view_of(const json& tensor, const std::string& where, std::uint64_t first, std::uint64_t data) {
+TensorView view_of(const std::shared_ptr<const OpenFile>& file, const json& tensor, const std::string& where,
+                   std::uint64_t first, std::uint64_t data) {
   if (!tensor.is_object()) reject_value(where, "an object", tensor);
   const json& dtype = member(tensor, "dtype");
   if (!dtype.is_string()) reject_value(where + ": dtype", "a name", dtype);
-  TensorView view{.dtype = dtype.get<std::string>(), .shape = sizes(tensor, "shape", where)};
+  TensorView view{.file = file, .dtype = dtype.get<std::string>(), .shape = sizes(tensor, "shape", where)};
   const std::vector<std::int64_t> offsets = sizes(tensor, "data_offsets", where);
   if (offsets.size() != 2 || offsets[0] > offsets[1])
     reject(where, "data_offsets [begin, end]", shape_text(offsets));
@@ -114,7 +110,7 @@ void check_layout(const std::map<std::string, TensorView>& tensors, const std::s
 }  // namespace
 
 TensorFile open_safetensors(const fs::path& path, const std::stop_token& stop) {
-  auto file = std::make_shared<const OpenFile>(path);
+  const auto file = std::make_shared<const OpenFile>(path);
   const std::string where = system::text_of(path), text = header_text(*file, where);
   const std::uint64_t first = kLengthBytes + text.size(), data = file->size() - first;
   const json header = parse_json(text, where + ": safetensors header", {.depth = kMaxDepth, .stop = stop});
@@ -123,9 +119,9 @@ TensorFile open_safetensors(const fs::path& path, const std::stop_token& stop) {
   for (const auto& [name, tensor] : header.items())
     if (name != kMetadata)
       tensors.emplace_hint(tensors.end(), name,
-                           view_of(tensor, where + ": tensor " + quote(name), first, data));
+                           view_of(file, tensor, where + ": tensor " + quote(name), first, data));
   check_layout(tensors, where, first, data);
-  return {std::move(file), std::move(tensors), metadata_of(member(header, kMetadata), where)};
+  return {std::move(tensors), metadata_of(member(header, kMetadata), where)};
 }
 
 }  // namespace headscope::model

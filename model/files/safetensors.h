@@ -21,10 +21,9 @@ TensorFile open_safetensors(const std::filesystem::path& file, const std::stop_t
 
 /// A tensor to be written, row-major.
 struct TensorSpec {
-  enum class Type { f32, i64 };
   std::string name;
   std::vector<std::int64_t> shape;
-  Type type = Type::f32;
+  const char* dtype = "F32";  ///< or "I64"
 };
 
 /// Writes tensors of known shapes, in any order and in pieces, to a file next to the target, and renames it
@@ -40,22 +39,18 @@ class SafetensorsWriter {
   /// Writes `values` at element `offset` of tensor `name`, which must have been declared with their type and
   /// be large enough. Throws std::runtime_error if the disk is full.
   void write(const std::string& name, std::int64_t offset, std::span<const float> values) {
-    write(TensorSpec::Type::f32, name, offset, std::as_bytes(values));
+    write_bytes(name, offset * sizeof(float), std::as_bytes(values));
   }
   void write(const std::string& name, std::int64_t offset, std::span<const std::int64_t> values) {
-    write(TensorSpec::Type::i64, name, offset, std::as_bytes(values));
+    write_bytes(name, offset * sizeof(std::int64_t), std::as_bytes(values));
   }
   void finish() { file_->commit(); }
 
  private:
-  /// The location of a tensor in the file.
   struct Place {
-    TensorSpec::Type type;
-    std::uint64_t begin;  // offset in the data, later in the file
-    std::uint64_t elements;
+    std::uint64_t begin, end;  // of a tensor's bytes in the file
   };
-  void write(TensorSpec::Type type, const std::string& name, std::int64_t offset,
-             std::span<const std::byte> values);
+  void write_bytes(const std::string& name, std::uint64_t offset, std::span<const std::byte> bytes);
 
   std::map<std::string, Place> places_;
   std::optional<system::AtomicFile> file_;

@@ -9,23 +9,14 @@
 #include "system/path_text.h"
 
 namespace headscope::model {
-namespace {
-
-constexpr std::size_t kAlignment =
-    8;  // alignment of the data in the file, as in the format's reference implementation
-
-std::uint64_t element_bytes(TensorSpec::Type type) {
-  return type == TensorSpec::Type::i64 ? 8 : 4;
-}
-
-}  // namespace
 
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
                                      const std::vector<TensorSpec>& tensors,
                                      const std::map<std::string, std::string>& metadata) {
+  constexpr std::size_t kAlignment = 8;  // of the data, as in the format's reference implementation
+  const auto element_bytes = [](const TensorSpec& tensor) { return stored_type(tensor.dtype)->bytes; };
   std::vector<TensorSpec> ordered = tensors;  // wide types first, so that every tensor is aligned
-  std::ranges::stable_sort(ordered, std::ranges::greater(),
-                           [](const TensorSpec& tensor) { return element_bytes(tensor.type); });
+  std::ranges::stable_sort(ordered, std::ranges::greater(), element_bytes);
 
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
@@ -34,13 +25,11 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
     const std::uint64_t begin = end;
     const auto count = count_of_elements(tensor.shape);
     if (!count || *count > std::numeric_limits<std::int64_t>::max() / kAlignment ||
-        __builtin_add_overflow(end, *count * element_bytes(tensor.type), &end))
+        __builtin_add_overflow(end, *count * element_bytes(tensor), &end))
       throw std::runtime_error("cannot write " + system::text_of(file) + ": up to tensor " + tensor.name +
                                " its data are too large for any file");
-    places_[tensor.name] = {tensor.type, begin, *count};
-    header[tensor.name] = {{"dtype", tensor.type == TensorSpec::Type::i64 ? "I64" : "F32"},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {begin, end}}};
+    places_[tensor.name] = {begin, end};
+    header[tensor.name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
   }
 
   // Metadata may quote a prompt, which need not be UTF-8; JSON must be.
@@ -50,19 +39,18 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
   char length_bytes[sizeof length];
   std::memcpy(length_bytes, &length, sizeof length);
   text.insert(0, length_bytes, sizeof length);
-  for (auto& [name, place] : places_) place.begin += text.size();
+  for (auto& [name, place] : places_) place = {place.begin + text.size(), place.end + text.size()};
 
   file_.emplace(file);
   file_->resize(text.size() + end);
   file_->write_at(0, std::as_bytes(std::span(text)));
 }
 
-void SafetensorsWriter::write(TensorSpec::Type type, const std::string& name, std::int64_t offset,
-                              std::span<const std::byte> values) {
+void SafetensorsWriter::write_bytes(const std::string& name, std::uint64_t offset,
+                                    std::span<const std::byte> bytes) {
   const Place& place = places_.at(name);
-  const auto first = static_cast<std::uint64_t>(offset), size = element_bytes(type);
-  assert(place.type == type && first + values.size() / size <= place.elements);
-  file_->write_at(place.begin + first * size, values);
+  assert(offset + bytes.size() <= place.end - place.begin);
+  file_->write_at(place.begin + offset, bytes);
 }
 
 }  // namespace headscope::model

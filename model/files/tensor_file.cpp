@@ -86,17 +86,17 @@ bool is_contiguous(const TensorView& view) {
   return true;
 }
 
-std::vector<std::byte> TensorFile::read(const TensorView& tensor) const {
-  std::vector<std::byte> bytes(tensor.bytes);
-  if (tensor.strides.empty()) {
-    file->read(tensor.offset, bytes);
-    return bytes;
+std::vector<std::byte> TensorView::read() const {
+  std::vector<std::byte> all(bytes);
+  if (strides.empty()) {
+    file->read(offset, all);
+    return all;
   }
-  const std::uint64_t element = stored_type(tensor.dtype)->bytes;
-  const std::string all = file->text(tensor.offset, *extent_of(tensor) * element);
-  for (std::uint64_t i = 0; i * element < bytes.size(); ++i)
-    std::memcpy(bytes.data() + i * element, all.data() + place_of(tensor, i) * element, element);
-  return bytes;
+  const std::uint64_t element = stored_type(dtype)->bytes;
+  const std::string with_gaps = file->text(offset, *extent_of(*this) * element);
+  for (std::uint64_t i = 0; i * element < bytes; ++i)
+    std::memcpy(all.data() + i * element, with_gaps.data() + place_of(*this, i) * element, element);
+  return all;
 }
 
 }  // namespace headscope::model

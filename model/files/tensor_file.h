@@ -29,6 +29,7 @@ std::optional<StoredType> stored_type(std::string_view dtype);
 
 /// A tensor of a file and the location of its bytes: little-endian, not necessarily aligned.
 struct TensorView {
+  std::shared_ptr<const OpenFile> file;  ///< open as long as some tensor of it is kept
   std::string dtype;  ///< safetensors' name: "F32", "F16", "BF16", "F64", "I64", "U8", "BOOL" ...
   std::vector<std::int64_t> shape;  ///< [] for a scalar
   /// Elements from one index of each dimension to the next; empty: row-major, without gaps.
@@ -36,6 +37,9 @@ struct TensorView {
   std::uint64_t offset = 0;  ///< byte offset of its first element in the file
   std::uint64_t bytes = 0;   ///< of its elements
   bool operator==(const TensorView&) const = default;
+
+  /// All elements in row-major order. What lies between elements with gaps is read, too.
+  std::vector<std::byte> read() const;
 };
 
 /// The number of elements; nothing if it overflows.
@@ -54,13 +58,8 @@ bool is_contiguous(const TensorView& view);
 /// the file and fits the tensor's shape. A tensor of a dtype without a stored_type is kept without checking
 /// its length; its user must reject it.
 struct TensorFile {
-  std::shared_ptr<const OpenFile> file;  ///< open as long as it has an owner
   std::map<std::string, TensorView> tensors;
   std::map<std::string, std::string> metadata;
-
-  /// All elements of a tensor in row-major order. Views can be parts of larger matrices: what lies between
-  /// their elements is read, too.
-  std::vector<std::byte> read(const TensorView& tensor) const;
 };
 
 /// Opens a `pytorch_model.bin`: the ZIP archive that torch.save writes since PyTorch 1.6, with the pickle of

@@ -43,10 +43,8 @@ TensorSource source_of(const fs::path& folder, const std::string& name, const st
   source.files = files_behind(folder, name, stop);
   for (const std::string& each : source.files) {
     const fs::path path = folder / system::path_of(each);
-    const auto file = std::make_shared<const TensorFile>(
-        path.extension() == ".bin" ? open_torch_file(path) : open_safetensors(path, stop));
-    for (const auto& [tensor, view] : file->tensors)
-      source.entries.insert_or_assign(tensor, TensorSource::Entry{&view, file});
+    TensorFile file = path.extension() == ".bin" ? open_torch_file(path) : open_safetensors(path, stop);
+    for (auto& [tensor, view] : file.tensors) source.tensors.insert_or_assign(tensor, std::move(view));
   }
   return source;
 }
@@ -91,10 +89,6 @@ std::set<std::string> files_behind(const fs::path& folder, const std::string& na
 void refuse_adapter(const fs::path& folder) {
   const std::set<std::string> names = names_in(folder);
   if (!adapter_among(names).empty()) throw LoadError(no_weights(system::text_of(folder), names));
-}
-
-std::string TensorSource::Entry::file() const {
-  return system::text_of(source->file->path());
 }
 
 TensorSource TensorSource::open(const fs::path& folder, const std::stop_token& stop) {

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -43,13 +42,7 @@ void refuse_adapter(const std::filesystem::path& folder);
 
 /// The tensors of a model's folder, from one file or several shards.
 struct TensorSource {
-  struct Entry {
-    const TensorView* view = nullptr;
-    std::shared_ptr<const TensorFile> source = nullptr;  ///< the file that `view` belongs to
-
-    std::string file() const;  ///< for messages
-  };
-  std::map<std::string, Entry> entries;
+  std::map<std::string, TensorView> tensors;
   std::string main_file;              ///< the one to name in a message about a missing tensor
   std::set<std::string> files;        ///< the names of the files that the tensors are from
   std::vector<std::string> warnings;  ///< sentences about files that look as if they were used and are not

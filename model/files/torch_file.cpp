@@ -45,12 +45,7 @@ class Record {
     if (at > bytes_.size() || size > bytes_.size() - at) fail();
     return std::string_view(bytes_).substr(at, size);
   }
-  std::uint64_t number(std::size_t at, std::size_t size) const {
-    std::uint64_t value = 0;
-    const std::string_view digits = text(at, size);
-    for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(digits[i]);
-    return value;
-  }
+  std::uint64_t number(std::size_t at, std::size_t size) const { return little_endian(text(at, size)); }
   [[noreturn]] void fail() const {
     reject(system::text_of(file_.path()), "a whole ZIP archive of PyTorch",
            "a damaged one; download the file again");
@@ -119,8 +114,8 @@ std::map<std::string, ZipEntry> zip_entries(const OpenFile& file) {
 /// The tensors of a state dict, as torch._utils rebuilds them from views of storages.
 class StateDict {
  public:
-  StateDict(const fs::path& path, const OpenFile& file)
-      : where_(system::text_of(path)), file_(file), entries_(entries()) {
+  explicit StateDict(const fs::path& path)
+      : where_(system::text_of(path)), file_(std::make_shared<const OpenFile>(path)), entries_(entries()) {
     const auto pickle = std::ranges::find_if(
         entries_, [](const auto& entry) { return ("/" + entry.first).ends_with("/data.pkl"); });
     if (pickle == entries_.end()) fail("a state dict in the archive", "no data.pkl");
@@ -145,7 +140,7 @@ class StateDict {
       if (arguments == nullptr) continue;
       TensorView view = tensor(*arguments, key.text);
       // What is shared is the embedding and the head.
-      if ((total += view.bytes) > 2 * file_.size())
+      if ((total += view.bytes) > 2 * file_->size())
         fail("storages of one tensor or two", "the same numbers in many");
       tensors.insert_or_assign(std::string(key.text), std::move(view));
     }
@@ -158,8 +153,8 @@ class StateDict {
   }
 
   std::map<std::string, ZipEntry> entries() const {
-    const std::string start = file_.text(0, std::min<std::uint64_t>(file_.size(), 64));
-    if (start.starts_with("PK")) return zip_entries(file_);
+    const std::string start = file_->text(0, std::min<std::uint64_t>(file_->size(), 64));
+    if (start.starts_with("PK")) return zip_entries(*file_);
     // Before version 1.6 a number of PyTorch's own came first, as a pickle.
     if (start.starts_with(std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.")))
       fail("the form of PyTorch 1.6 and later",
@@ -175,7 +170,7 @@ class StateDict {
     if (entry->second.bytes > kLongestPickle)
       fail("at most " + std::to_string(kLongestPickle) + " bytes as " + quote(name),
            std::to_string(entry->second.bytes));
-    return file_.text(entry->second.offset, entry->second.bytes);
+    return file_->text(entry->second.offset, entry->second.bytes);
   }
 
   /// The arguments of a call of that global; null: the value is no such call.
@@ -238,10 +233,10 @@ class StateDict {
     const auto entry = entries_.find(folder_ + "data/" + std::string(key.substr(0, kLongestName)));
     if (entry == entries_.end()) reject(where, "its storage in the archive", "none");
 
-    TensorView view;
-    view.dtype = type->dtype;
-    view.shape = whole_numbers(pickle_[arguments.items[2]], where);
-    view.strides = whole_numbers(pickle_[arguments.items[3]], where);
+    TensorView view{.file = file_,
+                    .dtype = type->dtype,
+                    .shape = whole_numbers(pickle_[arguments.items[2]], where),
+                    .strides = whole_numbers(pickle_[arguments.items[3]], where)};
     const Value& offset = pickle_[arguments.items[1]];
     const std::uint64_t element = stored_type(view.dtype)->bytes, held = entry->second.bytes / element;
     const std::optional<std::uint64_t> count = count_of_elements(view.shape), reach = extent_of(view);
@@ -259,7 +254,7 @@ class StateDict {
   }
 
   std::string where_;
-  const OpenFile& file_;
+  std::shared_ptr<const OpenFile> file_;
   std::map<std::string, ZipEntry> entries_;
   std::string folder_, text_;
   Pickle pickle_;
@@ -268,9 +263,7 @@ class StateDict {
 }  // namespace
 
 TensorFile open_torch_file(const fs::path& path) {
-  auto file = std::make_shared<const OpenFile>(path);
-  auto tensors = StateDict(path, *file).tensors();
-  return {std::move(file), std::move(tensors), {}};
+  return {StateDict(path).tensors(), {}};
 }
 
 }  // namespace headscope::model

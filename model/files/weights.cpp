@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <new>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -26,11 +25,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Entry = TensorSource::Entry;
-
 constexpr const char* kMegatron =
     "a checkpoint of Megatron-LM; convert it first to the layout of Hugging Face, with "
     "convert_megatron_gpt2_checkpoint.py of transformers";
+
+/// A tensor's file in messages.
+std::string file_of(const TensorView& tensor) {
+  return system::text_of(tensor.file->path());
+}
 
 std::string counted(std::int64_t count, const char* one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
@@ -46,54 +48,33 @@ std::pair<int, std::string_view> in_layer(std::string_view name) {
   return {layer, std::string_view(dot + 1, end)};
 }
 
-/// Levenshtein's distance.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, change}));
-    }
-  }
-  return row[b.size()];
-}
-
 /// Which tensors of a folder are which parameters of a GPT-2 (see parameters_of), under the names and in the
 /// layouts that programs save them.
-struct Checkpoint {
-  /// With n_ctx and vocab_size as the tensors have them; tied without a head of its own in the files.
-  Config config;
-  std::map<std::string, const TensorSource::Entry*> tensors;  ///< by the parameters' names; biases may lack
-  bool may_be_tied = false;        ///< there is a head, and the configuration ties it: see if they are equal
-  bool linear_layout = false;      ///< the blocks' matrices are [out, in], as torch.nn.Linear keeps them
-  std::vector<std::string> notes;  ///< sentences about what was taken differently than it is written
-  std::vector<std::string> warnings;  ///< sentences about what is in the folder and not used
-};
-
-class Matching {
+class Checkpoint {
  public:
-  Matching(const Config& config, const TensorSource& source) : source_(source) {
-    result_.config = config;
-    result_.warnings = source.warnings;
-  }
-
   /// Throws LoadError for weights that are missing (all of them in one sentence, with the tensors that are
   /// unknown), and for several models in one folder. Shapes are not checked.
-  Checkpoint match() && {
+  Checkpoint(const Config& written, const TensorSource& source)
+      : config(written), warnings(source.warnings), source_(source) {
     find_prefix();
     match_embeddings();
     match_rest();
     find_layout();
     warn_of_unused();
-    return std::move(result_);
   }
+
+  /// With n_ctx and vocab_size as the tensors have them; tied without a head of its own in the files.
+  Config config;
+  std::map<std::string, const TensorView*> tensors;  ///< by the parameters' names; biases may lack
+  bool may_be_tied = false;        ///< there is a head, and the configuration ties it: see if they are equal
+  bool linear_layout = false;      ///< the blocks' matrices are [out, in], as torch.nn.Linear keeps them
+  std::vector<std::string> notes;  ///< sentences about what was taken differently than it is written
+  std::vector<std::string> warnings;  ///< sentences about what is in the folder and not used
 
  private:
   /// What stands before the names of all of the model's tensors.
   void find_prefix() {
-    for (const auto& [name, entry] : source_.entries) {
+    for (const auto& [name, tensor] : source_.tensors) {
       const bool of_adapter = name.starts_with("base_model.model.");
       if (of_adapter || name.ends_with("embedding.word_embeddings.weight"))
         reject(source_.main_file, "the weights of a GPT-2",
@@ -101,7 +82,7 @@ class Matching {
     }
     std::vector<std::string> prefixes;
     for (const std::string_view own : {"wpe.weight", "ln_f.weight", "h.0.ln_1.weight"}) {
-      for (const auto& [name, entry] : source_.entries)
+      for (const auto& [name, tensor] : source_.tensors)
         if (name == own || name.ends_with("." + std::string(own)))
           prefixes.push_back(name.substr(0, name.size() - own.size()));
       if (!prefixes.empty()) break;
@@ -111,7 +92,7 @@ class Matching {
     if (prefixes.size() > 1)
       reject(source_.main_file, "one model", "several: names that begin with " + quoted_list(prefixes));
     if (!prefix_.empty())
-      result_.notes.push_back("the tensors' names begin with " + quote(prefix_) + ", which was taken off");
+      notes.push_back("the tensors' names begin with " + quote(prefix_) + ", which was taken off");
   }
 
   /// A tensor's name in a GPT-2.
@@ -119,18 +100,18 @@ class Matching {
     return name.substr(name.starts_with(prefix_) ? prefix_.size() : 0);
   }
 
-  const Entry* take(const std::string& parameter, const std::string& name) {
-    const auto found = source_.entries.find(name);
-    if (found == source_.entries.end()) return nullptr;
+  const TensorView* take(const std::string& parameter, const std::string& name) {
+    const auto found = source_.tensors.find(name);
+    if (found == source_.tensors.end()) return nullptr;
     used_.insert(name);
-    return result_.tensors[parameter] = &found->second;
+    return tensors[parameter] = &found->second;
   }
 
   /// The head may stand behind a part of the prefix: "module.lm_head.weight" beside
   /// "module.transformer.wte.weight".
-  const Entry* take_head() {
+  const TensorView* take_head() {
     for (std::string before = prefix_;;) {
-      if (const Entry* head = take("lm_head.weight", before + "lm_head.weight")) return head;
+      if (const TensorView* head = take("lm_head.weight", before + "lm_head.weight")) return head;
       if (before.empty()) return nullptr;
       before.pop_back();
       before.erase(before.rfind('.') + 1);
@@ -139,53 +120,49 @@ class Matching {
 
   /// With tied embeddings a file may hold only one of the two matrices; some writers keep the head's.
   void match_embeddings() {
-    Config& config = result_.config;
     const bool tied = config.tie_word_embeddings;
-    const Entry* wte = take("wte.weight", prefix_ + "wte.weight");
-    const Entry* head = take_head();
+    const TensorView* wte = take("wte.weight", prefix_ + "wte.weight");
+    const TensorView* head = take_head();
     if (head == nullptr && !tied)
       reject(source_.main_file, "lm_head.weight, since tie_word_embeddings is false in config.json",
              "no such tensor; write true there if the model ties it to wte.weight, as GPT-2 does");
-    if (head != nullptr && wte == nullptr && tied)
-      result_.tensors["wte.weight"] = wte = std::exchange(head, nullptr);
-    const bool have_one_place =
-        head != nullptr && wte != nullptr && wte->source == head->source && *wte->view == *head->view;
+    if (head != nullptr && wte == nullptr && tied) tensors["wte.weight"] = wte = std::exchange(head, nullptr);
+    const bool have_one_place = head != nullptr && wte != nullptr && *wte == *head;
     config.tie_word_embeddings = tied && (head == nullptr || have_one_place);
-    result_.may_be_tied = tied && !config.tie_word_embeddings;
+    may_be_tied = tied && !config.tie_word_embeddings;
     count_rows(wte, "vocab_size", config.vocab_size, "wte.weight");
     count_rows(take("wpe.weight", prefix_ + "wpe.weight"), "n_positions", config.n_ctx, "wpe.weight");
   }
 
   /// The rows of an embedding decide, whatever the configuration says.
-  void count_rows(const Entry* embedding, const char* key, int& size, const char* name) {
+  void count_rows(const TensorView* embedding, const char* key, int& size, const char* name) {
     constexpr std::int64_t kMost = 1 << 24;
-    if (embedding == nullptr || embedding->view->shape.size() != 2) return;
-    const std::int64_t rows = embedding->view->shape[0];
+    if (embedding == nullptr || embedding->shape.size() != 2) return;
+    const std::int64_t rows = embedding->shape[0];
     if (rows == size || rows < 1 || rows > kMost) return;
-    result_.warnings.push_back(embedding->file() + ": " + name + " has " + std::to_string(rows) +
-                               " rows, which count, though config.json says " + key + " " +
-                               std::to_string(size));
+    warnings.push_back(file_of(*embedding) + ": " + name + " has " + std::to_string(rows) +
+                       " rows, which count, though config.json says " + key + " " + std::to_string(size));
     size = static_cast<int>(rows);
   }
 
   void match_rest() {
     // Layers up to the first of which there is nothing: a config.json that claims millions takes no memory.
     std::set<int> there;
-    for (const auto& [name, entry] : source_.entries) there.insert(in_layer(own_name(name)).first);
-    Config config = result_.config;
-    config.n_layer = 0;
-    while (config.n_layer < result_.config.n_layer && there.contains(config.n_layer)) ++config.n_layer;
-    config.n_layer = std::min(config.n_layer + 1, result_.config.n_layer);
+    for (const auto& [name, tensor] : source_.tensors) there.insert(in_layer(own_name(name)).first);
+    Config some = config;
+    some.n_layer = 0;
+    while (some.n_layer < config.n_layer && there.contains(some.n_layer)) ++some.n_layer;
+    some.n_layer = std::min(some.n_layer + 1, config.n_layer);
 
     std::vector<std::string> missing, zeros;
-    for (const Parameter& parameter : parameters_of(config)) {
+    for (const Parameter& parameter : parameters_of(some)) {
       const std::string& name = parameter.name;
-      if (result_.tensors.contains(name) || take(name, prefix_ + name)) continue;
+      if (tensors.contains(name) || take(name, prefix_ + name)) continue;
       (name.ends_with(".bias") ? zeros : missing).push_back(name);
     }
     if (!missing.empty()) fail_without(missing);
     if (!zeros.empty())
-      result_.notes.push_back("biases that are not in the file count as zeros: " + quoted_list(zeros));
+      notes.push_back("biases that are not in the file count as zeros: " + quoted_list(zeros));
   }
 
   [[noreturn]] void fail_without(const std::vector<std::string>& missing) const {
@@ -194,23 +171,23 @@ class Matching {
     const std::vector<std::string> unknown = unused();
     for (std::size_t i = 0; i < std::min(unknown.size(), kMost); ++i) {
       const auto from_unknown = [&](const std::string& expected) {
-        return distance(std::string_view(unknown[i]).substr(0, kLongest), expected);
+        return spelling_distance(std::string_view(unknown[i]).substr(0, kLongest), expected);
       };
       const std::string& nearest = *std::ranges::min_element(missing, {}, from_unknown);
       others += (i > 0 ? ", " : "; there are tensors of other names: ") + quote(unknown[i]);
       if (3 * from_unknown(nearest) <= nearest.size()) others += " (" + nearest + "?)";
     }
-    reject(source_.main_file, "the tensors of a GPT-2 with " + counted(result_.config.n_layer, "layer"),
+    reject(source_.main_file, "the tensors of a GPT-2 with " + counted(config.n_layer, "layer"),
            "no " + quoted_list(missing) + others + (unknown.size() > kMost ? ", ..." : ""));
   }
 
   /// A square matrix follows the others: those of attention's queries, keys and values are never square.
   void find_layout() {
-    for (const auto& [name, entry] : result_.tensors) {
-      const std::int64_t d = result_.config.n_embd;
-      if (!name.ends_with("attn.c_attn.weight") || entry->view->shape != std::vector{3 * d, d}) continue;
-      result_.linear_layout = true;
-      result_.notes.push_back("the matrices of the blocks are stored as [out, in] and were transposed");
+    for (const auto& [name, tensor] : tensors) {
+      const std::int64_t d = config.n_embd;
+      if (!name.ends_with("attn.c_attn.weight") || tensor->shape != std::vector{3 * d, d}) continue;
+      linear_layout = true;
+      notes.push_back("the matrices of the blocks are stored as [out, in] and were transposed");
       return;
     }
   }
@@ -218,7 +195,7 @@ class Matching {
   /// All but the mask buffers of early versions of transformers, of any size and type.
   std::vector<std::string> unused() const {
     std::vector<std::string> names;
-    for (const auto& [name, entry] : source_.entries) {
+    for (const auto& [name, tensor] : source_.tensors) {
       const std::string_view in = in_layer(own_name(name)).second;
       if (!used_.contains(name) && in != "attn.bias" && in != "attn.masked_bias") names.push_back(name);
     }
@@ -230,17 +207,15 @@ class Matching {
     if (names.empty()) return;
     std::string why;
     for (const std::string& name : names)
-      if (in_layer(own_name(name)).first >= result_.config.n_layer)
-        why = " (config.json says " + counted(result_.config.n_layer, "layer") + ")";
+      if (in_layer(own_name(name)).first >= config.n_layer)
+        why = " (config.json says " + counted(config.n_layer, "layer") + ")";
     for (const std::string& name : names)
       if (name.find(".lora_") != name.npos) why = std::string(" (") + kAdapter + ")";
-    result_.warnings.push_back(source_.main_file + ": " + counted(std::ssize(names), "tensor") +
-                               (names.size() == 1 ? " is" : " are") + " not used: " + quoted_list(names) +
-                               why);
+    warnings.push_back(source_.main_file + ": " + counted(std::ssize(names), "tensor") +
+                       (names.size() == 1 ? " is" : " are") + " not used: " + quoted_list(names) + why);
   }
 
   const TensorSource& source_;
-  Checkpoint result_;
   std::string prefix_;
   std::set<std::string> used_;
 };
@@ -251,7 +226,7 @@ class Loader {
  public:
   Loader(const Config& config, TensorSource source, const LoadOptions& options)
       : source_(std::move(source)),
-        checkpoint_(Matching(config, source_).match()),
+        checkpoint_(config, source_),
         options_(options),
         pool_(0),
         read_(static_cast<std::size_t>(pool_.threads())) {
@@ -305,7 +280,7 @@ class Loader {
       head_ = {};
       return;
     }
-    const std::string file = checkpoint_.tensors.at(weights_.parameters.back().name)->file();
+    const std::string file = file_of(*checkpoint_.tensors.at(weights_.parameters.back().name));
     checkpoint_.warnings.push_back(
         file + ": \"lm_head.weight\" differs from wte.weight, so it is used, though config.json ties them");
   }
@@ -334,7 +309,7 @@ class Loader {
     const auto read_floats = [&](std::size_t first, std::size_t count, int thread) {
       const float* data = read(tensor, first, count, thread);
       if (precision == Precision::f16 && exceeds_half({data, count}))
-        reject(where(*tensor.entry, name), "numbers that fit float16 (load it as bf16 or f32 instead)",
+        reject(where(*tensor.view, name), "numbers that fit float16 (load it as bf16 or f32 instead)",
                "larger ones");
       return data;
     };
@@ -348,7 +323,7 @@ class Loader {
     const auto count = static_cast<std::size_t>(value_count(weights_.parameters.back()));
     auto* const place = reinterpret_cast<float*>(body_.take(count * sizeof(float)));
     if (place == nullptr) return {};
-    if (tensor.entry != nullptr)
+    if (tensor.view != nullptr)
       std::copy_n(read(tensor, 0, count, 0), count, place);
     else
       std::fill_n(place, count, 0.0F);
@@ -357,7 +332,7 @@ class Loader {
   }
 
   struct Tensor {
-    const TensorSource::Entry* entry = nullptr;  ///< null: zeros
+    const TensorView* view = nullptr;  ///< null: zeros
     StoredType type = {};
     bool is_turned = false;                ///< stored without gaps as the transpose of what it is
     std::vector<std::byte> gathered = {};  ///< its elements where they are stored with gaps
@@ -369,30 +344,30 @@ class Loader {
     if (options_.stop.stop_requested()) throw Stopped();
     const auto found = checkpoint_.tensors.find(name);
     weights_.parameters.push_back(
-        {name, shape, found == checkpoint_.tensors.end() ? "zeros" : found->second->view->dtype});
+        {name, shape, found == checkpoint_.tensors.end() ? "zeros" : found->second->dtype});
     if (found == checkpoint_.tensors.end()) return {};
-    const TensorSource::Entry* entry = found->second;
-    TensorView view = *entry->view;
+    const TensorView& stored = *found->second;
+    TensorView view = stored;
     ParameterShape expected = shape;
     if (linear) std::ranges::reverse(expected);
     if (view.shape != expected)
-      reject(where(*entry, name), "shape " + shape_text(expected), shape_text(view.shape));
+      reject(where(stored, name), "shape " + shape_text(expected), shape_text(view.shape));
     const std::optional<StoredType> type = stored_type(view.dtype);
     if (!type)
-      reject(where(*entry, name), "floating-point or whole numbers that no scale belongs to",
+      reject(where(stored, name), "floating-point or whole numbers that no scale belongs to",
              quote(view.dtype));
 
-    Tensor tensor{entry, *type};
+    Tensor tensor{&stored, *type};
     if (view.strides.empty()) return tensor;
     std::ranges::reverse(view.shape);
     std::ranges::reverse(view.strides);
     tensor.is_turned = may_turn && is_contiguous(view);
-    if (!tensor.is_turned && body_.floats) tensor.gathered = entry->source->read(*entry->view);
+    if (!tensor.is_turned && body_.floats) tensor.gathered = stored.read();
     return tensor;
   }
 
-  static std::string where(const TensorSource::Entry& entry, const std::string& name) {
-    return entry.file() + ": tensor " + quote(name);
+  static std::string where(const TensorView& tensor, const std::string& name) {
+    return file_of(tensor) + ": tensor " + quote(name);
   }
 
   void tell_progress() const {
@@ -409,8 +384,8 @@ class Loader {
     if (tensor.gathered.empty()) {
       if (piece.bytes.size() < count * element) piece.bytes.resize(count * element);
       bytes = piece.bytes.data();
-      tensor.entry->source->file->read(tensor.entry->view->offset + first * element,
-                                       std::span(piece.bytes).first(count * element));
+      tensor.view->file->read(tensor.view->offset + first * element,
+                              std::span(piece.bytes).first(count * element));
     }
     if (tensor.type.to_floats == nullptr && tensor.type.precision == Precision::f32)
       return reinterpret_cast<const float*>(bytes);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -23,133 +22,116 @@ struct HeadGradients {
   FloatRows q, k, v;  ///< to these, which are overwritten
 };
 
-/// Called with the derivatives with respect to a block of the pattern or of the scores, as edits left them,
-/// for all keys of the run. It may change them.
-using CellsVisitor = std::function<void(const Activation2d& gradient)>;
-
-constexpr int kPage = Page::kPositions;
-
-/// y (+)= x w.
-void multiply(const PanelKernels& kernels, ConstFloatRows x, ConstFloatRows w, bool accumulate, FloatRows y) {
-  Multiplication product = multiplication(x, w, y);
-  product.accumulate = accumulate;
-  kernels.multiply(product);
-}
-
-FloatRows transposed(const PanelKernels& kernels, ConstFloatRows x, float* memory) {
-  const FloatRows result{memory, x.cols, x.rows, x.rows};
-  kernels.transpose(x.data, x.stride, x.rows, x.cols, result.data, result.stride);
-  return result;
-}
-
-/// A block of one head's queries.
-class CellBlock {
+/// The derivatives of one head's attention in a run, for blocks of queries in ascending order; the head's
+/// pattern is recomputed block by block, and nothing of the size T x T is kept. Edits of its scores and
+/// pattern count as in Plan::apply_gradient.
+class HeadBackward {
  public:
-  CellBlock(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first, int rows, int keys,
-            float* scratch)
-      : kernels_(kernels), run_(run), head_(head), first_(first), keys_(keys) {
-    const auto take = [&] {
-      const FloatRows taken{scratch, rows, keys, score_stride(keys)};
-      scratch += kQueriesPerBlock * score_stride(run.config.n_ctx);
-      return taken;
-    };
-    weights_ = take();
-    pattern_ = take();
-    gradient_ = take();
-    transposed_ = scratch;
+  /// Scratch memory for it, in floats.
+  static std::size_t scratch_size(const Config& config) {
+    const std::size_t page = std::size_t{kPage} * std::max(kPage, config.d_head());
+    return 3 * kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) + page;
   }
 
-  void compute(const HeadGradients& gradients, const CellsVisitor& visit) {
+  /// `hooks` (null: none) see the pattern's derivatives before the scores', block by block, for all keys of
+  /// the run; those of a pattern exist for keys that the query does not see as well, since a weight there
+  /// would act.
+  HeadBackward(const PanelKernels& kernels, const Run& run, const HeadCache& head, const Hooks* hooks,
+               float* scratch)
+      : kernels_(kernels), run_(run), head_(head), hooks_(hooks), scratch_(scratch) {}
+
+  void go(const HeadGradients& gradients) {
+    for (const FloatRows& rows : {gradients.q, gradients.k, gradients.v})
+      for (int i = 0; i < rows.rows; ++i) std::ranges::fill(rows.row(i), 0.0F);
+    for (first_ = 0; first_ < run_.length(); first_ += kQueriesPerBlock) {
+      lay_out(std::min(kQueriesPerBlock, run_.length() - first_));
+      compute(gradients);
+    }
+  }
+
+ private:
+  void lay_out(int rows) {
+    const int keys = hooks_ != nullptr ? run_.length() : keys_for(run_, head_, first_ + rows - 1);
+    transposed_ = scratch_;
+    for (FloatRows* block : {&weights_, &pattern_, &gradient_}) {
+      *block = {transposed_, rows, keys, score_stride(keys)};
+      transposed_ += kQueriesPerBlock * score_stride(run_.config.n_ctx);
+    }
+  }
+
+  /// For the queries of a block.
+  void compute(const HeadGradients& gradients) {
     const ConstFloatRows z = gradients.z.middle_rows(first_, gradient_.rows),
                          q = head_.q(first_, gradient_.rows);
     find_pattern(q);
     for_pages([&](int page, int key, int count) {
-      multiply(kernels_, z, transposed(kernels_, head_.v(page, count), transposed_), false,
-               gradient_.middle_cols(key, count));
-      add_transposed(pattern_, key, count, z, gradients.v);
+      multiply(z, transposed(head_.v(page, count)), false, gradient_.middle_cols(key, count));
+      multiply(transposed(pattern_.middle_cols(key, count)), z, true, gradients.v.middle_rows(key, count));
     });
-    before_edits(Site::pattern, visit);
+    before_edits(Site::pattern);
     for (int i = 0; i < gradient_.rows; ++i) softmax_gradient(weights_.row(i), gradient_.row(i));
-    before_edits(Site::attn_scores, visit);
+    before_edits(Site::attn_scores);
     const float scale = run_.config.attention_scale(head_.layer);
     for (int i = 0; i < gradient_.rows; ++i)
       for (float& value : gradient_.row(i)) value *= scale;
     for_pages([&](int page, int key, int count) {
-      multiply(kernels_, gradient_.middle_cols(key, count),
-               transposed(kernels_, head_.k(page, count), transposed_), key > 0,
+      const FloatRows scores = gradient_.middle_cols(key, count);
+      multiply(scores, transposed(head_.k(page, count)), key > 0,
                gradients.q.middle_rows(first_, gradient_.rows));
-      add_transposed(gradient_, key, count, q, gradients.k);
+      multiply(transposed(scores), q, true, gradients.k.middle_rows(key, count));
     });
   }
 
- private:
   /// weights_: the softmax; pattern_: the same, as edits left it.
   void find_pattern(ConstFloatRows q) {
     scores(kernels_, head_, q, weights_);
-    const float scale = run_.config.attention_scale(head_.layer);
-    if (!is_edited()) {
-      softmax_causal(kernels_, scale, first_, weights_);
-    } else {
-      scale_and_mask(run_, head_, first_, weights_);
-      for (int i = 0; i < weights_.rows; ++i) kernels_.rows.softmax(1, weights_.row_data(i), weights_.cols);
-    }
-    if (!is_edited() || !run_.plan->edits({Site::pattern, head_.layer})) {
-      pattern_ = weights_;
-      return;
-    }
-    for (int i = 0; i < weights_.rows; ++i) std::ranges::copy(weights_.row(i), pattern_.row_data(i));
-    run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
+    scale_and_mask(run_, head_, first_, weights_);
+    for (int i = 0; i < weights_.rows; ++i) kernels_.rows.softmax(1, weights_.row_data(i), weights_.cols);
+    copy(weights_, pattern_);
+    if (is_edited())
+      run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
   }
 
-  /// gradients += the transpose of columns [key, key + count) of cells, times rows.
-  void add_transposed(FloatRows cells, int key, int count, ConstFloatRows rows, FloatRows gradients) {
-    multiply(kernels_, transposed(kernels_, cells.middle_cols(key, count), transposed_), rows, true,
-             gradients.middle_rows(key, count));
+  /// y (+)= x w.
+  void multiply(ConstFloatRows x, ConstFloatRows w, bool accumulate, FloatRows y) const {
+    Multiplication product = multiplication(x, w, y);
+    product.accumulate = accumulate;
+    kernels_.multiply(product);
+  }
+
+  /// Valid until the next call.
+  FloatRows transposed(ConstFloatRows x) const {
+    const FloatRows result{transposed_, x.cols, x.rows, x.rows};
+    kernels_.transpose(x.data, x.stride, x.rows, x.cols, result.data, result.stride);
+    return result;
   }
 
   /// From the derivatives after the site's edits to those before.
-  void before_edits(Site site, const CellsVisitor& visit) {
+  void before_edits(Site site) const {
     const Activation2d piece = piece_of({site, head_.layer}, gradient_, first_, head_.head);
-    if (visit) visit(piece);
+    if (hooks_ != nullptr) hooks_->call(piece);
     if (is_edited()) run_.plan->apply_gradient(piece, run_.means, weights_);
   }
 
   template <class Body>
   void for_pages(const Body& body) const {
-    for (int key = 0; key < keys_; key += kPage) body(key / kPage, key, std::min(kPage, keys_ - key));
+    for (int key = 0; key < gradient_.cols; key += kPage)
+      body(key / kPage, key, std::min(kPage, gradient_.cols - key));
   }
 
   bool is_edited() const { return run_.plan && run_.plan->edits_cells(head_.layer, head_.head); }
 
+  static constexpr int kPage = Page::kPositions;
+
   const PanelKernels& kernels_;
   const Run& run_;
-  const HeadCache& head_;
-  int first_, keys_;
+  const HeadCache head_;
+  const Hooks* hooks_;
+  float* scratch_;
+  int first_ = 0;                           // of the block's queries
   FloatRows weights_, pattern_, gradient_;  // [queries, keys]
-  float* transposed_;                       // a transposed block
+  float* transposed_ = nullptr;             // memory for a transposed block
 };
-
-/// Scratch memory for attention_gradient, in floats.
-std::size_t attention_gradient_scratch(const Config& config) {
-  const std::size_t block = std::size_t{kPage} * std::max(kPage, config.d_head());
-  return 3 * kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) + block;
-}
-
-/// The derivatives of one head's attention in a run, for blocks of queries in ascending order; the head's
-/// pattern is recomputed block by block, and nothing of the size T x T is kept. Edits of its scores and
-/// pattern count as in Plan::apply_gradient. `visit` (empty: nobody) sees the pattern's derivatives before
-/// the scores', block by block; those of a pattern exist for keys that the query does not see as well, since
-/// a weight there would act. scratch [attention_gradient_scratch(config)].
-void attention_gradient(const PanelKernels& kernels, const Run& run, const HeadCache& head,
-                        const HeadGradients& gradients, const CellsVisitor& visit, float* scratch) {
-  for (const FloatRows& rows : {gradients.q, gradients.k, gradients.v})
-    for (int i = 0; i < rows.rows; ++i) std::ranges::fill(rows.row(i), 0.0F);
-  for (int first = 0; first < run.length(); first += kQueriesPerBlock) {
-    const int rows = std::min(kQueriesPerBlock, run.length() - first);
-    const int keys = visit ? run.length() : keys_for(run, head, first + rows - 1);
-    CellBlock(kernels, run, head, first, rows, keys, scratch).compute(gradients, visit);
-  }
-}
 
 /// The layer from which on some callback wants derivatives; -1: also before the first layer, n_layer: only
 /// after the last.
@@ -174,7 +156,7 @@ class Backward {
       : weights_(weights), run_(run), metric_(metric), workspace_(workspace), options_(options) {
     again_.clean = &run;
     again_.stop = options.stop;
-    workers_.reserve_scratch(std::max({attention_scratch(config_), attention_gradient_scratch(config_),
+    workers_.reserve_scratch(std::max({attention_scratch(config_), HeadBackward::scratch_size(config_),
                                        product_scratch(), transposed_product_scratch()}));
     lay_out();
   }
@@ -196,7 +178,7 @@ class Backward {
   void lay_out() {
     const int d = config_.n_embd;
     mlp_rows_ = run_.plan && run_.plan->needs_whole_run() ? length_ : std::min(length_, kPositionsOfMlp);
-    const auto floats = static_cast<std::size_t>(length_) * (7 * static_cast<std::size_t>(d) + 3) +
+    const auto floats = static_cast<std::size_t>(length_) * 7 * static_cast<std::size_t>(d) +
                         static_cast<std::size_t>(mlp_rows_) * config_.n_inner;
     float* next = workspace_.gradients.reserve(floats);
     const auto take = [&](int rows, int cols) {
@@ -210,9 +192,6 @@ class Backward {
     z_ = take(length_, d);
     centered_ = take(length_, d);
     d_mlp_ = take(mlp_rows_, config_.n_inner);
-    scale_ = take(length_, 1);
-    used_scale_ = take(length_, 1);
-    d_scale_ = take(length_, 1);
   }
 
   // --- from the metric to the end of the residual stream ---
@@ -225,9 +204,9 @@ class Backward {
     const bool all = hooks_want({Site::logits}) || hooks_want({Site::ln_final_normalized}) ||
                      hooks_want({Site::ln_final_scale}) || (run_.plan && run_.plan->takes_final_means());
     const Positions range = all ? Positions{0, length_} : measured;
-    std::vector<LogitWeight> weights = logit_weights(metric_);
+    const std::vector<LogitWeight> weights = logit_weights(metric_);
     double value = 0;
-    if (!weights.empty() && !hooks_want({Site::logits})) {
+    if (!weights.empty() && !hooks_want({Site::logits}) && !edits({Site::logits})) {
       value = single_logits(measured.first, weights);
     } else {
       const Positions of_logits = hooks_want({Site::logits}) ? range : measured;
@@ -243,21 +222,19 @@ class Backward {
     return value;
   }
 
-  /// A sum of a few weighted logits of one position: the whole unembedding is not needed.
-  double single_logits(int position, std::vector<LogitWeight>& weights) {
+  /// A sum of a few weighted logits of one position, which edits leave: the whole unembedding is not needed.
+  double single_logits(int position, const std::vector<LogitWeight>& weights) {
     const FloatRows row = z_.middle_rows(0, 1);
     std::vector<float> memory(kPanelCols + static_cast<std::size_t>(config_.n_embd));
     const std::span<float> of_token = std::span(memory).subspan(kPanelCols);
     const Tap tap{&run_, position};
-    final_layer_norm(weights_, tap, workers_, row);
+    final_layer_norm(weights_, tap.stream(), tap, workers_, row);
     double value = 0;
-    for (LogitWeight& of : weights) {
+    for (const LogitWeight& of : weights) {
       const int first = of.token / kPanelCols * kPanelCols;
       const FloatRows logits{memory.data(), 1, std::min(kPanelCols, config_.vocab_size - first), kPanelCols};
       product_with_columns(row, weights_.lm_head, first, workers_, logits);
-      tap.edit({Site::logits}, logits, 0, first);
       value += static_cast<double>(of.weight) * logits.row(0)[of.token - first];
-      before_edits({Site::logits}, position, {&of.weight, 1, 1, 1}, 0, of.token);
       weights_.lm_head.column(workers_.kernels(), of.token, of_token);
       const std::span<float> sum = d_branch_.row(position);
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += of.weight * of_token[i];
@@ -276,11 +253,9 @@ class Backward {
     if (begin < end) {
       const FloatRows part = logits.middle_rows(begin - first, end - begin);
       find_logits(weights_, {&run_, begin}, workers_, z_.middle_rows(begin, end - begin), part);
-      const MetricMeter meter(metric_, run_.tokens);
       std::vector<double> values(static_cast<std::size_t>(part.rows));
-      workers_.for_rows(part.rows, [&](int i) {
-        values[i] = meter.differentiate(workers_.kernels().rows, begin + i, part.row(i));
-      });
+      workers_.for_rows(
+          part.rows, [&](int i) { values[i] = differentiate(metric_, run_.tokens, begin + i, part.row(i)); });
       value = std::accumulate(values.begin(), values.end(), 0.0);
     }
     before_edits({Site::logits}, first, logits);
@@ -363,22 +338,20 @@ class Backward {
   /// one after another.
   void heads(int layer) {
     const int d = config_.n_embd;
-    const auto of_head = [&](int head, const CellsVisitor& visit, float* scratch) {
-      attention_gradient(
-          workers_.kernels(), run_, head_of(config_, run_.pages, layer, head),
-          {columns_of(z_, head), columns_of(d_qkv_.middle_cols(0, d), head),
-           columns_of(d_qkv_.middle_cols(d, d), head), columns_of(d_qkv_.middle_cols(2 * d, d), head)},
-          visit, scratch);
+    const auto of_head = [&](int head, const Hooks* hooks, float* scratch) {
+      HeadBackward(workers_.kernels(), run_, head_of(config_, run_.pages, layer, head), hooks, scratch)
+          .go({columns_of(z_, head), columns_of(d_qkv_.middle_cols(0, d), head),
+               columns_of(d_qkv_.middle_cols(d, d), head), columns_of(d_qkv_.middle_cols(2 * d, d), head)});
     };
     if (!hooks_want({Site::attn_scores, layer}) && !hooks_want({Site::pattern, layer})) {
-      workers_.parallel_for(config_.n_head, [&](int head, float* scratch) { of_head(head, {}, scratch); });
+      workers_.parallel_for(config_.n_head,
+                            [&](int head, float* scratch) { of_head(head, nullptr, scratch); });
       return;
     }
-    float* scratch = workspace_.scores.reserve(attention_gradient_scratch(config_));
+    float* scratch = workspace_.scores.reserve(HeadBackward::scratch_size(config_));
     for (int head = 0; head < config_.n_head; ++head) {
       throw_if_stopped();
-      of_head(
-          head, [&](const Activation2d& gradient) { options_.hooks->call(gradient); }, scratch);
+      of_head(head, options_.hooks, scratch);
     }
   }
 
@@ -399,30 +372,27 @@ class Backward {
   void before_layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point,
                          int first, FloatRows d_out, const RowOf& row_of) {
     const int count = d_out.rows;
-    const FloatRows centered = centered_.middle_rows(first, count),
-                    computed = scale_.middle_rows(first, count), used = used_scale_.middle_rows(first, count),
-                    d_scale = d_scale_.middle_rows(first, count);
+    const FloatRows centered = centered_.middle_rows(first, count);
+    std::vector<float> computed(count), d_scale(count);
     workers_.for_rows(count, [&](int i) {
-      *computed.row_data(i) = *used.row_data(i) =
-          center(row_of(first + i), config_.layer_norm_epsilon, centered.row(i));
+      computed[i] = center(row_of(first + i), config_.layer_norm_epsilon, centered.row(i));
       multiply_terms(w.gain, d_out.row(i));
     });
-    Tap{&run_, first}.edit(scale_point, used);
+    std::vector<float> used = computed;
+    Tap{&run_, first}.edit(scale_point, rows_of(used, 1));
     before_edits(normalized_point, first, d_out);
+    workers_.for_rows(count,
+                      [&](int i) { d_scale[i] = scale_gradient(d_out.row(i), centered.row(i), used[i]); });
+    before_edits(scale_point, first, rows_of(d_scale, 1));
     workers_.for_rows(count, [&](int i) {
-      *d_scale.row_data(i) = scale_gradient(d_out.row(i), centered.row(i), *used.row_data(i));
-    });
-    before_edits(scale_point, first, d_scale);
-    workers_.for_rows(count, [&](int i) {
-      layer_norm_gradient(centered.row(i), {*computed.row_data(i), *used.row_data(i)}, *d_scale.row_data(i),
-                          d_out.row(i));
+      layer_norm_gradient(centered.row(i), {computed[i], used[i]}, d_scale[i], d_out.row(i));
       add(d_out.row(i), d_resid_.row(first + i));
     });
   }
 
   /// From derivatives after a site's edits, which the callbacks see, to those before them.
-  void before_edits(HookPoint point, int first, FloatRows rows, int head = 0, int first_col = 0) const {
-    const Activation2d piece = piece_of(point, rows, first, head, first_col);
+  void before_edits(HookPoint point, int first, FloatRows rows, int head = 0) const {
+    const Activation2d piece = piece_of(point, rows, first, head);
     if (options_.hooks != nullptr) options_.hooks->call(piece);
     if (edits(point)) run_.plan->apply_gradient(piece, run_.means);
   }
@@ -464,10 +434,9 @@ class Backward {
   ForwardOptions again_;
 
   FloatRows d_resid_, d_branch_;
-  FloatRows d_qkv_;                         // [T, 3 d_model]
-  FloatRows z_, centered_;                  // z_ also holds other rows while it is free
-  FloatRows d_mlp_;                         // [mlp_rows_, n_inner]
-  FloatRows scale_, used_scale_, d_scale_;  // [T, 1]
+  FloatRows d_qkv_;         // [T, 3 d_model]
+  FloatRows z_, centered_;  // z_ also holds other rows while it is free
+  FloatRows d_mlp_;         // [mlp_rows_, n_inner]
 };
 
 }  // namespace

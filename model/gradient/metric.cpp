@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/files/error.h"
+#include "model/kernels/panels.h"
 #include "model/pass/each_kind.h"
 #include "model/pass/statistics.h"
 
@@ -40,9 +41,9 @@ int position_in(int length, int position) {
 
 /// Replaces logits by probabilities. In two steps, since a sum in float32 over a vocabulary would be off by
 /// more than a single probability's rounding.
-void to_probabilities(const RowKernels& kernels, double log_sum, std::span<float> logits) {
+void to_probabilities(double log_sum, std::span<float> logits) {
   for (float& logit : logits) logit = static_cast<float>(static_cast<double>(logit) - log_sum);
-  kernels.exp(logits.data(), static_cast<int>(logits.size()));
+  fastest_kernels().rows.exp(logits.data(), static_cast<int>(logits.size()));
 }
 
 }  // namespace
@@ -82,58 +83,42 @@ std::vector<LogitWeight> logit_weights(const Metric& metric) {
   return {};
 }
 
-MetricMeter::MetricMeter(const Metric& metric, std::span<const int> tokens)
-    : metric_(metric), tokens_(tokens) {
-  if (const auto* divergence = std::get_if<Divergence>(&metric))
-    baseline_log_sum_ = log_sum_exp(divergence->baseline);
-}
-
-double MetricMeter::differentiate(const RowKernels& kernels, int position, std::span<float> logits) const {
+double differentiate(const Metric& metric, std::span<const int> tokens, int position,
+                     std::span<float> logits) {
   const auto log_probability = [&](int token, double factor) {
     const double total = log_sum_exp(logits), logit = logits[token];
     const auto share = static_cast<float>(factor);
-    to_probabilities(kernels, total, logits);
+    to_probabilities(total, logits);
     for (float& value : logits) value *= -share;
     logits[token] += share;
     return factor * (logit - total);
   };
   return std::visit(
       EachKind{
-          [&](const TokenLogit& of) {
-            const double logit = logits[of.token];
-            std::ranges::fill(logits, 0.0F);
-            logits[of.token] = 1;
-            return logit;
-          },
-          [&](const LogitDifference& of) {
-            const double difference = static_cast<double>(logits[of.token]) - logits[of.against];
-            std::ranges::fill(logits, 0.0F);
-            logits[of.token] += 1;
-            logits[of.against] -= 1;
-            return difference;
-          },
           [&](const LogProbability& of) { return log_probability(of.token, 1); },
           [&](const PromptLoss&) {
-            const auto followed = static_cast<double>(tokens_.size() - 1);
-            return log_probability(tokens_[position + 1], -1 / followed);
+            const auto followed = static_cast<double>(tokens.size() - 1);
+            return log_probability(tokens[position + 1], -1 / followed);
           },
           [&](const Divergence& of) {
+            const Distribution baseline(of.baseline);
             const double total = log_sum_exp(logits);
-            double sum = 0;
-            for (std::size_t i = 0; i < logits.size(); ++i) {
-              const double log = static_cast<double>(of.baseline[i]) - baseline_log_sum_;
-              if (const double p = std::exp(log); p > 0)
-                sum += p * (log - (static_cast<double>(logits[i]) - total));
-            }
-            to_probabilities(kernels, total, logits);
+            const double divergence = baseline.divergence(logits, total);
+            to_probabilities(total, logits);
             for (std::size_t i = 0; i < logits.size(); ++i)
-              logits[i] =
-                  static_cast<float>(static_cast<double>(logits[i]) -
-                                     std::exp(static_cast<double>(of.baseline[i]) - baseline_log_sum_));
-            return sum < 0 ? 0.0 : sum;  // rounding must not make it negative
+              logits[i] = static_cast<float>(static_cast<double>(logits[i]) - baseline.probabilities[i]);
+            return divergence;
+          },
+          [&](const auto&) {  // a sum of weighted logits
+            const std::vector<LogitWeight> weights = logit_weights(metric);
+            double sum = 0;
+            for (const auto [token, weight] : weights) sum += static_cast<double>(weight) * logits[token];
+            std::ranges::fill(logits, 0.0F);
+            for (const auto [token, weight] : weights) logits[token] += weight;
+            return sum;
           },
       },
-      metric_);
+      metric);
 }
 
 }  // namespace headscope::model

@@ -4,8 +4,6 @@
 #include <vector>
 
 #include "model/files/config.h"
-#include "model/kernels/panels.h"
-#include "model/kernels/view.h"
 
 /// Numbers that a run's logits give, and their derivatives with respect to the logits.
 namespace headscope::model {
@@ -72,20 +70,10 @@ struct LogitWeight {
 /// The derivatives of a metric that is a sum of weighted logits of one position; empty for other metrics.
 std::vector<LogitWeight> logit_weights(const Metric& metric);
 
-/// A metric of one run, row by row of its logits.
-class MetricMeter {
- public:
-  /// The metric must have been checked, and must outlive this, as must the tokens.
-  MetricMeter(const Metric& metric, std::span<const int> tokens);
-
-  /// Replaces the logits after a position, [vocab_size], by the derivatives with respect to them, and returns
-  /// what the position adds to the metric. `position` is one of positions_of.
-  double differentiate(const RowKernels& kernels, int position, std::span<float> logits) const;
-
- private:
-  const Metric& metric_;
-  std::span<const int> tokens_;
-  double baseline_log_sum_ = 0;  // of Divergence
-};
+/// Replaces the logits after a position, [vocab_size], by the derivatives of a checked metric of a run of
+/// `tokens` with respect to them, and returns what the position adds to the metric. `position` is one of
+/// positions_of.
+double differentiate(const Metric& metric, std::span<const int> tokens, int position,
+                     std::span<float> logits);
 
 }  // namespace headscope::model

@@ -1,59 +1,13 @@
 #include "model/gradient/steps.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
 #include "model/maths/sum.h"
 
 namespace headscope::model {
-namespace {
-
-/// Values at a time in a stack buffer.
-constexpr std::size_t kPart = 256;
-
-/// Calls body(part of the row, buffer of the same size).
-template <class Body>
-void for_parts(std::span<float> row, const Body& body) {
-  std::array<float, kPart> buffer;
-  for (std::size_t first = 0; first < row.size(); first += kPart) {
-    const std::size_t count = std::min(kPart, row.size() - first);
-    body(row.subspan(first, count), std::span(buffer).first(count));
-  }
-}
-
-/// x s(2u), with u = sqrt(2/pi) (x + 0.044715 x^3) and the logistic s: see model::activate.
-void gelu_new_slopes(const RowKernels& kernels, std::span<float> row) {
-  constexpr float kTwoRootTwoOverPi = 1.5957691216057308F, kCubic = 0.044715F;
-  for_parts(row, [&](std::span<float> part, std::span<float> powers) {
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const float x = part[i] = limited(part[i]);
-      powers[i] = -kTwoRootTwoOverPi * (x + kCubic * x * x * x);
-    }
-    kernels.exp(powers.data(), static_cast<int>(powers.size()));
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const float x = part[i], s = 1 / (1 + powers[i]);
-      part[i] = s + x * s * (1 - s) * kTwoRootTwoOverPi * (1 + 3 * kCubic * x * x);
-    }
-  });
-}
-
-void silu_slopes(const RowKernels& kernels, std::span<float> row) {
-  for_parts(row, [&](std::span<float> part, std::span<float> powers) {
-    for (std::size_t i = 0; i < part.size(); ++i) powers[i] = -(part[i] = limited(part[i]));
-    kernels.exp(powers.data(), static_cast<int>(powers.size()));
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const float s = 1 / (1 + powers[i]);
-      part[i] = s * (1 + part[i] * (1 - s));
-    }
-  });
-}
-
-}  // namespace
 
 void activation_slopes(const RowKernels& kernels, Activation activation, std::span<float> row) {
-  if (activation == Activation::gelu_new) return gelu_new_slopes(kernels, row);
-  if (activation == Activation::silu) return silu_slopes(kernels, row);
+  const int size = static_cast<int>(row.size());
+  if (activation == Activation::gelu_new) return kernels.gelu_new_slopes(row.data(), size);
+  if (activation == Activation::silu) return kernels.silu_slopes(row.data(), size);
   const auto slope = function_of(activation).slope;
   for (float& x : row) x = slope(x);
 }

@@ -38,34 +38,13 @@ struct ProductPart {
   MatrixCorner at;  ///< of w, for row 0 of `transposed`
 };
 
-/// Calls body(panel, first column in it, count, columns before) for the panels with columns [col, col +
-/// count).
-template <class Body>
-void for_panels(int col, int count, const Body& body) {
-  for (int done = 0; done < count;) {
-    const int first = (col + done) % kPanelCols, n = std::min(kPanelCols - first, count - done);
-    body((col + done) / kPanelCols, first, n, done);
-    done += n;
-  }
-}
-
-/// out = a part of w, as float32.
-void gather(const PanelKernels& kernels, const PanelMatrix& w, MatrixCorner at, FloatRows out) {
-  for_panels(at.col, out.cols, [&](int panel, int first, int count, int done) {
-    const std::size_t bytes = element_bytes(w.precision);
-    const auto* from =
-        static_cast<const std::byte*>(w.at(panel, at.row)) + static_cast<std::size_t>(first) * bytes;
-    for (int i = 0; i < out.rows; ++i, from += kPanelCols * bytes)
-      kernels.widen(from, w.precision, count, out.row_data(i) + done);
-  });
-}
-
+/// Prefetches the panels that have a part of w.
 void prefetch(const PanelMatrix& w, MatrixCorner at, int rows, int cols) {
-  for_panels(at.col, cols, [&](int panel, int, int, int) {
+  for (int panel = at.col / kPanelCols; panel * kPanelCols < at.col + cols; ++panel) {
     const auto* from = static_cast<const char*>(w.at(panel, at.row));
     const std::size_t bytes = static_cast<std::size_t>(rows) * kPanelCols * element_bytes(w.precision);
     for (std::size_t i = 0; i < bytes; i += kCacheLineBytes) __builtin_prefetch(from + i, 0, 3);
-  });
+  }
 }
 
 /// sums [rows, part.transposed.cols] = rows of w from part.at.row on, times part.transposed.
@@ -74,7 +53,7 @@ void multiply(const PanelKernels& kernels, const ProductPart& part, float* gathe
     const int depth = std::min(kDepth, part.transposed.rows - done), next = done + depth;
     for (int row = 0; row < sums.rows; row += kGroup) {
       const FloatRows w{gathered, std::min(kGroup, sums.rows - row), depth, depth};
-      gather(kernels, part.w, {part.at.row + row, part.at.col + done}, w);
+      part.w.read(kernels, part.at.row + row, part.at.col + done, w);
       if (const int following = row + w.rows; following < sums.rows) {
         prefetch(part.w, {part.at.row + following, part.at.col + done},
                  std::min(kGroup, sums.rows - following), depth);

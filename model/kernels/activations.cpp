@@ -12,6 +12,12 @@ namespace {
 constexpr float kRootTwo = std::numbers::sqrt2_v<float>;
 constexpr float kInverseRootTwoPi = std::numbers::inv_sqrtpi_v<float> / kRootTwo;
 
+/// x within [-100, 100]; NaN stays NaN. Beyond, a derivative is that of a straight line in float32, and its
+/// terms would overflow.
+float limited(float x) {
+  return std::clamp(x, -100.0F, 100.0F);
+}
+
 float gelu(float x) {
   return 0.5F * x * std::erfc(-x / kRootTwo);
 }
@@ -134,11 +140,6 @@ constexpr std::pair<std::string_view, Activation> kAliases[] = {
 };
 
 }  // namespace
-
-float limited(float x) {
-  constexpr float kStraight = 100;
-  return std::clamp(x, -kStraight, kStraight);
-}
 
 const ActivationFunction& function_of(Activation activation) {
   return kFunctions[static_cast<std::size_t>(activation)].second;

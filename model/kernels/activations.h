@@ -22,12 +22,8 @@ enum class Activation {
   linear,
 };
 
-/// x within [-100, 100]; NaN stays NaN. Beyond, a derivative is that of a straight line in float32, and its
-/// terms would overflow.
-float limited(float x);
-
 /// A function and its derivative. Those of gelu_new and silu are written for vectors instead (see
-/// model::activate): null.
+/// RowKernels): null.
 struct ActivationFunction {
   std::string_view name;   ///< as `activation_function` in config.json
   std::string_view shown;  ///< "GELU"

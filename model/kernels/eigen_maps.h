@@ -1,5 +1,6 @@
 #pragma once
 #include <Eigen/Core>
+#include <type_traits>
 
 #include "model/kernels/view.h"
 
@@ -7,14 +8,14 @@ namespace headscope::model {
 
 template <class T>
 using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using MatrixMap = Eigen::Map<RowMajor<float>, Eigen::Unaligned, Eigen::OuterStride<>>;
-using ConstMatrixMap = Eigen::Map<const RowMajor<float>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
-inline MatrixMap map(FloatRows x) {
-  return {x.data, x.rows, x.cols, Eigen::OuterStride<>(x.stride)};
-}
-inline ConstMatrixMap map(ConstFloatRows x) {
-  return {x.data, x.rows, x.cols, Eigen::OuterStride<>(x.stride)};
+/// A view as a matrix of Eigen.
+template <class T>
+auto map(Rows<T> x) {
+  using Matrix = RowMajor<std::remove_const_t<T>>;
+  using MaybeConst = std::conditional_t<std::is_const_v<T>, const Matrix, Matrix>;
+  using Stride = Eigen::OuterStride<>;
+  return Eigen::Map<MaybeConst, Eigen::Unaligned, Stride>(x.data, x.rows, x.cols, Stride(x.stride));
 }
 
 }  // namespace headscope::model

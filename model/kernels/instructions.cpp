@@ -12,7 +12,6 @@ PanelKernels HEADSCOPE_KERNELS() {
         with_elements(p.w, p.precision, [&]<class T>(const T*) { panel_elements<T>(p); });
       },
       multiply_floats,
-      [](const Multiplication* products, int count) { multiply_together(products, count); },
       transpose_floats,
       [](const void* w, Precision precision, int n, float* out) {
         with_elements(w, precision, [&](const auto* elements) { widen_elements(elements, n, out); });

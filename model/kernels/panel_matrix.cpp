@@ -11,17 +11,13 @@ std::size_t panel_bytes(int depth, Precision precision) {
   return static_cast<std::size_t>(depth) * kPanelCols * element_bytes(precision);
 }
 
-int blocks_of(int count, int at_once) {
-  return (count + at_once - 1) / at_once;
-}
-
 /// How many of `rows` rows to read at a time, a multiple of `group`: small pieces take longer to ask the
 /// system for than to read. Each thread gets some.
 int read_at_once(int rows, int group, int width, const ThreadPool& pool) {
   constexpr std::size_t kBytes = 256 << 10;
   const std::size_t bytes = static_cast<std::size_t>(group) * static_cast<std::size_t>(width) * sizeof(float);
   const auto fit = static_cast<int>(kBytes / std::max<std::size_t>(bytes, 1));
-  return group * std::clamp(fit, 1, std::max(blocks_of(blocks_of(rows, group), pool.threads()), 1));
+  return group * std::clamp(fit, 1, std::max(divide_up(divide_up(rows, group), pool.threads()), 1));
 }
 
 /// Where a row of a panel begins, in bytes.
@@ -67,14 +63,20 @@ const void* PanelMatrix::at(int panel, int row) const {
   return static_cast<const std::byte*>(data) + offset_of(*this, panel, row);
 }
 
+void PanelMatrix::read(const PanelKernels& kernels, int row, int col, FloatRows out) const {
+  for (int done = 0; done < out.cols;) {
+    const int panel = (col + done) / kPanelCols, first = (col + done) % kPanelCols,
+              count = std::min(kPanelCols - first, out.cols - done);
+    const auto* from = static_cast<const std::byte*>(at(panel, row)) + first * element_bytes(precision);
+    for (int i = 0; i < out.rows; ++i, from += panel_bytes(1, precision))
+      kernels.widen(from, precision, count, out.row_data(i) + done);
+    done += count;
+  }
+}
+
 void PanelMatrix::column(const PanelKernels& kernels, int col, std::span<float> out) const {
   assert(out.size() == static_cast<std::size_t>(depth));
-  const auto* from = static_cast<const std::byte*>(at(col / kPanelCols, 0)) +
-                     static_cast<std::size_t>(col % kPanelCols) * element_bytes(precision);
-  for (float& value : out) {
-    kernels.widen(from, precision, 1, &value);
-    from += panel_bytes(1, precision);
-  }
+  read(kernels, 0, col, {out.data(), depth, 1, 1});
 }
 
 std::size_t panel_matrix_bytes(int depth, int cols, Precision precision) {
@@ -88,7 +90,7 @@ PanelMatrix pack(const ReadFloats& read, bool transposed, int depth, int cols, P
   const PanelKernels kernels = fastest_kernels();
   const int rows = transposed ? cols : depth, width = transposed ? depth : cols;
   const int group = transposed ? kPanelCols : kRows, at_once = read_at_once(rows, group, width, pool);
-  pool.parallel_for(blocks_of(rows, at_once), [&](int block, int thread) {
+  pool.parallel_for(divide_up(rows, at_once), [&](int block, int thread) {
     const int begin = block * at_once, end = std::min(begin + at_once, rows);
     const auto wide = static_cast<std::size_t>(width), first = static_cast<std::size_t>(begin) * wide;
     const float* from = read(first, static_cast<std::size_t>(end) * wide - first, thread);

@@ -6,6 +6,7 @@
 #include "model/kernels/panels.h"
 #include "model/kernels/precision.h"
 #include "model/kernels/thread_pool.h"
+#include "model/kernels/view.h"
 
 namespace headscope::model {
 
@@ -17,10 +18,13 @@ struct PanelMatrix {
   int cols = 0;
   Precision precision = Precision::f32;
 
-  int panels() const { return (cols + kPanelCols - 1) / kPanelCols; }
+  int panels() const { return divide_up(cols, kPanelCols); }
 
   /// Row `row` of panel `panel`.
   const void* at(int panel, int row) const;
+
+  /// out = the part that begins at a row and a column, as float32.
+  void read(const PanelKernels& kernels, int row, int col, FloatRows out) const;
 
   /// out [depth] = column `col`, as float32.
   void column(const PanelKernels& kernels, int col, std::span<float> out) const;

@@ -20,25 +20,16 @@ constexpr int kPanelCols = 64;
 /// Rows of a panel that are multiplied at a time: few enough to stay in the L1 cache (32 KiB as float32).
 constexpr int kPanelDepth = 128;
 
-/// Maximum number of panels that a few rows are multiplied by concurrently: several streams from memory are
-/// faster than one.
-constexpr int kPanelsTogether = 6;
-constexpr int panels_beside(int rows) {
-  return rows > kPanelsTogether / 2 ? 1 : kPanelsTogether / rows;
-}
-
-/// y [rows, 64 panels] = bias [64 panels] + x [rows, depth] * w, w `panels` panels [depth, 64].
+/// y [rows, 64] = bias [64] + x [rows, depth] * w, a panel [depth, 64].
 struct PanelProduct {
   const float* x = nullptr;
   std::ptrdiff_t x_stride = 0;
   const void* w = nullptr;
-  std::ptrdiff_t panel_stride = 0;  ///< in elements, from panel to panel
   Precision precision = Precision::f32;
   const float* bias = nullptr;  ///< null: zeros
   float* y = nullptr;
   std::ptrdiff_t y_stride = 0;
   int rows = 0, depth = 0;
-  int panels = 1;                ///< at most panels_beside(rows)
   bool x_is_new = false;         ///< another thread may have written it, so it is prefetched
   bool another_follows = false;  ///< what follows the panel is needed next, so it is prefetched
   float* scratch = nullptr;      ///< [kPanelDepth * kPanelCols]
@@ -74,9 +65,11 @@ struct RowKernels {
   /// subnormal, exp(-inf) is exactly 0, exp of more than 88.73 is inf, exp(NaN) is NaN.
   void (*exp)(float* row, int n) = nullptr;
 
-  /// In place, see model::activate.
+  /// In place, see model::activate and model::activation_slopes.
   void (*gelu_new)(float* row, int n) = nullptr;
   void (*silu)(float* row, int n) = nullptr;
+  void (*gelu_new_slopes)(float* row, int n) = nullptr;
+  void (*silu_slopes)(float* row, int n) = nullptr;
 };
 
 struct PanelKernels {
@@ -87,14 +80,10 @@ struct PanelKernels {
   /// A cell is the sum, in order of depth, of the bias and of chains of kPanelDepth multiply-adds, each
   /// starting from zero: shorter chains accumulate less rounding error than one over the whole depth. Half
   /// precision is widened in registers, or in the L1 cache if it is used often.
-  void (*multiply_panels)(const PanelProduct& p) = nullptr;
+  void (*multiply_panel)(const PanelProduct& p) = nullptr;
 
   /// A cell is a chain of multiply-adds from zero in order of depth, to which the value in y is added.
   void (*multiply)(const Multiplication& m) = nullptr;
-
-  /// The same for `count` <= kPanelsTogether products of one row each, which are streamed from memory
-  /// concurrently. They have the same sizes; only their pointers and `accumulate` may differ.
-  void (*multiply_together)(const Multiplication* products, int count) = nullptr;
 
   /// out [cols, rows] = w [rows, cols], transposed.
   void (*transpose)(const float* w, std::ptrdiff_t w_stride, int rows, int cols, float* out,

@@ -30,10 +30,7 @@
 ///
 /// 5. Prefetching, see `Fetch`. While a block is multiplied, the next one comes from memory.
 ///
-/// 6. Several panels together, see `block_of_panels`. With one to three rows of x, memory is all that counts,
-/// and several streams of it are faster than one.
-///
-/// 7. Half precision is widened as it is read or, if a block has many tiles, once, into the L1 cache.
+/// 6. Half precision is widened as it is read or, if a block has many tiles, once, into the L1 cache.
 ///
 /// product.cpp divides a product among threads, in blocks of rows of x that stay in the L2 cache.
 /// Activations, which are in no panels, take steps 1, 2 and 5 in `multiply_floats`.
@@ -49,9 +46,6 @@ constexpr int vectors_across(int rows) {
   const int fit = kRegisters / (rows > 3 ? 8 : rows > 1 ? 4 : 2);
   return fit < kInPanel ? fit : kInPanel;
 }
-
-/// The same of each panel when six are multiplied at once.
-constexpr int kVectorsTogether = kRegisters / 8;
 
 constexpr int smaller(int a, int b) {
   return a < b ? a : b;
@@ -232,58 +226,8 @@ void widen_elements(const T* w, int n, float* out) {
   if (i < n) store_first(out + i, load_first(w + i, n - i), n - i);
 }
 
-/// Distance of prefetching, in each of several streams.
-constexpr int kAheadBytes = 2048;
-
-/// Multiplies by rows k .. k + depth of several panels, streamed from memory concurrently. Cells equal those
-/// of `tile`.
-template <class T, int kRows, int kPanels>
-void block_of_panels(const PanelProduct& p, int k, int depth) {
-  constexpr int kVectors = kVectorsTogether, kCols = kVectors * kLanes, kAcross = kPanels * kVectors;
-  const T* panels = static_cast<const T*>(p.w) + std::ptrdiff_t{k} * kPanelCols;
-  for (int first = 0; first < kPanelCols; first += kCols) {
-    Vector sums[kRows][kAcross];
-    unrolled<kRows, kAcross>([&](int i, int v) INLINE { sums[i][v] = Vector{}; });
-    const auto column = [&](int v) INLINE { return first + v % kVectors * kLanes; };
-    for (int row = 0; row < depth; ++row) {
-      Vector values[kRows];
-      unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = broadcast(p.x[i * p.x_stride + k + row]); });
-      unrolled<kAcross, 1>([&](int v, int) INLINE {
-        const T* w = panels + v / kVectors * p.panel_stride + row * kPanelCols + column(v);
-        __builtin_prefetch(reinterpret_cast<const char*>(w) + kAheadBytes, 0, 3);
-        const Vector weights = load(w);
-        unrolled<kRows, 1>([&](int i, int) INLINE { sums[i][v] = fma(values[i], weights, sums[i][v]); });
-      });
-    }
-    unrolled<kRows, kAcross>([&](int i, int v) INLINE {
-      const int col = v / kVectors * kPanelCols + column(v);
-      float* cell = p.y + i * p.y_stride + col;
-      const float* start = k > 0 ? cell : p.bias != nullptr ? p.bias + col : nullptr;
-      store(cell, start != nullptr ? sums[i][v] + load(start) : sums[i][v]);
-    });
-  }
-}
-
-/// Picks kRows and kPanels.
-template <class T, int kRows = 1, int kPanels = 2>
-void panels_beside_each_other(const PanelProduct& p) {
-  if constexpr (kPanels <= panels_beside(kRows)) {
-    if (p.rows == kRows && p.panels == kPanels) {
-      if (p.x_is_new) fetch_rows(p.x, p.x_stride, p.rows, p.depth);
-      for (int k = 0; k < p.depth; k += kPanelDepth) {
-        block_of_panels<T, kRows, kPanels>(p, k, smaller(kPanelDepth, p.depth - k));
-      }
-    } else {
-      panels_beside_each_other<T, kRows, kPanels + 1>(p);
-    }
-  } else if constexpr (panels_beside(kRows + 1) > 1) {
-    panels_beside_each_other<T, kRows + 1, 2>(p);
-  }
-}
-
 template <class T>
 void panel_elements(const PanelProduct& p) {
-  if (p.panels > 1) return panels_beside_each_other<T>(p);
   constexpr bool kWidens = sizeof(T) != sizeof(float);
   constexpr int kTilesThatWiden = 3;  // each widens on its own; with more of them a widened copy is faster
   constexpr int kRowBytes = kPanelCols * static_cast<int>(sizeof(T));
@@ -336,48 +280,6 @@ void multiply_floats(const Multiplication& m) {
       run(col, smaller(kLanes, m.cols - col), Number<1>{}, Number<0>{}, kIsTail);
     }
   });
-}
-
-/// Columns [col, col + kVectors * lanes) of products of one row each.
-template <int kCount, int kVectors>
-void columns_beside(const Multiplication* m, int col) {
-  Vector sums[kCount][kVectors];
-  unrolled<kCount, kVectors>([&](int i, int v) INLINE { sums[i][v] = Vector{}; });
-  const std::ptrdiff_t stride = m[0].w_stride;
-  for (int k = 0; k < m[0].depth; ++k) {
-    unrolled<kCount, 1>([&](int i, int) INLINE {
-      const Vector value = broadcast(m[i].x[k]);
-      const float* w = m[i].w + k * stride + col;
-      unrolled<kVectors, 1>([&](int v, int) INLINE {
-        __builtin_prefetch(reinterpret_cast<const char*>(w + v * kLanes) + kAheadBytes, 0, 3);
-        sums[i][v] = fma(value, load(w + v * kLanes), sums[i][v]);
-      });
-    });
-  }
-  unrolled<kCount, kVectors>([&](int i, int v) INLINE {
-    float* cell = m[i].y + col + v * kLanes;
-    store(cell, m[i].accumulate ? sums[i][v] + load(cell) : sums[i][v]);
-  });
-}
-
-template <int kCount = kPanelsTogether>
-void multiply_together(const Multiplication* m, int count) {
-  if constexpr (kCount > 1) {
-    if (count < kCount) return multiply_together<kCount - 1>(m, count);
-    constexpr int kCols = kVectorsTogether * kLanes;
-    const int whole = m[0].cols / kCols * kCols;
-    for (int col = 0; col < whole; col += kCols) columns_beside<kCount, kVectorsTogether>(m, col);
-    if (whole == m[0].cols) return;
-    for (int i = 0; i < count; ++i) {
-      Multiplication rest = m[i];
-      rest.w += whole;
-      rest.y += whole;
-      rest.cols -= whole;
-      multiply_floats(rest);
-    }
-  } else {
-    multiply_floats(*m);
-  }
 }
 
 /// Zips the first half of the rows with the second, as often as it takes to bring a column together.

@@ -17,15 +17,8 @@ constexpr int kGroupsPerThread = 2;
 
 constexpr std::size_t kWidened = std::size_t{kPanelDepth} * kPanelCols;
 
-int divide_up(int a, int b) {
-  return (a + b - 1) / b;
-}
-
-/// The number of groups of panels. Few rows: groups of as many panels as are multiplied side by side. More
-/// rows: equal groups, the same number for every thread, if possible.
-int groups_of_panels(int panels, int rows, int threads) {
-  const int concurrent = panels_beside(rows);
-  if (concurrent > 1) return divide_up(panels, std::clamp(panels / threads, 1, concurrent));
+/// The number of groups of panels: equal ones, the same number for every thread, if possible.
+int groups_of_panels(int panels, int threads) {
   for (int groups = kGroupsPerThread * threads; groups >= threads; groups -= threads) {
     if (panels % groups == 0) return groups;
   }
@@ -38,61 +31,19 @@ int rows_per_block(int rows, int depth) {
   return divide_up(rows, divide_up(rows, most));
 }
 
-/// Some rows of x times neighbouring panels of w.
-struct Piece {
-  ConstFloatRows x;
-  const PanelMatrix& w;
-  int first_row;      ///< in w
-  const float* bias;  ///< starts at y's first column; null: zeros
-  FloatRows y;
-};
-
-/// y = bias + x * panels [panel, panel + count) of w, all of whose columns are in y; count <=
-/// panels_beside(rows).
-void multiply_whole(const PanelKernels& kernels, const Piece& piece, int panel, int count, bool first,
-                    bool another_follows, float* scratch, FloatRows y, const float* bias) {
-  kernels.multiply_panels({.x = piece.x.data,
-                           .x_stride = piece.x.stride,
-                           .w = piece.w.at(panel, piece.first_row),
-                           .panel_stride = std::ptrdiff_t{piece.w.depth} * kPanelCols,
-                           .precision = piece.w.precision,
-                           .bias = bias,
-                           .y = y.data,
-                           .y_stride = y.stride,
-                           .rows = piece.x.rows,
-                           .depth = piece.x.cols,
-                           .panels = count,
-                           .x_is_new = first,
-                           .another_follows = another_follows,
-                           .scratch = scratch});
-}
-
-/// The same for the last panel if it is wider than the rest of y.
-void multiply_part(const PanelKernels& kernels, const Piece& piece, int panel, float* scratch, FloatRows y,
-                   const float* bias) {
+/// y = p's product with a panel, or with its first columns, if y has fewer.
+void multiply_panel(const PanelKernels& kernels, PanelProduct p, FloatRows y) {
+  p.y = y.data;
+  p.y_stride = y.stride;
+  if (y.cols == kPanelCols) return kernels.multiply_panel(p);
   std::array<float, kPanelCols> padded{};
-  if (bias != nullptr) std::copy_n(bias, y.cols, padded.begin());
-  const FloatRows whole{scratch + kWidened, y.rows, kPanelCols, kPanelCols};
-  multiply_whole(kernels, piece, panel, 1, false, false, scratch, whole, padded.data());
+  if (p.bias != nullptr) std::copy_n(p.bias, y.cols, padded.begin());
+  const FloatRows whole{p.scratch + kWidened, y.rows, kPanelCols, kPanelCols};
+  p.bias = padded.data();
+  p.y = whole.data;
+  p.y_stride = whole.stride;
+  kernels.multiply_panel(p);
   for (int i = 0; i < y.rows; ++i) std::copy_n(whole.row_data(i), y.cols, y.row_data(i));
-}
-
-/// Computes all columns of piece.y, which start at panel `first_panel` of w.
-void multiply_piece(const PanelKernels& kernels, const Piece& piece, int first_panel, float* scratch) {
-  const int whole_panels = piece.y.cols / kPanelCols, concurrent = panels_beside(piece.x.rows);
-  for (int panel = 0; panel < whole_panels;) {
-    const int count = std::min(concurrent, whole_panels - panel), col = panel * kPanelCols;
-    const bool another_follows = panel + count < whole_panels && piece.x.cols == piece.w.depth;
-    multiply_whole(kernels, piece, first_panel + panel, count, panel == 0, another_follows, scratch,
-                   piece.y.middle_cols(col, count * kPanelCols),
-                   piece.bias != nullptr ? piece.bias + col : nullptr);
-    panel += count;
-  }
-  const int col = whole_panels * kPanelCols;
-  if (col == piece.y.cols) return;
-  multiply_part(kernels, piece, first_panel + whole_panels, scratch,
-                piece.y.middle_cols(col, piece.y.cols - col),
-                piece.bias != nullptr ? piece.bias + col : nullptr);
 }
 
 /// y = bias + x * (rows of w from first_row on), starting at column first_col of w.
@@ -103,16 +54,26 @@ void product(ConstFloatRows x, const PanelMatrix& w, int first_row, int first_co
   if (y.rows == 0) return;
   const int rows_at_once = rows_per_block(x.rows, x.cols);
   const int panels = divide_up(y.cols, kPanelCols);
-  const int groups = groups_of_panels(panels, x.rows, workers.threads());
+  const int groups = groups_of_panels(panels, workers.threads());
   workers.reserve_scratch(product_scratch());
   workers.parallel_for(divide_up(x.rows, rows_at_once) * groups, [&](int block, float* scratch) {
     const int row = block / groups * rows_at_once, rows = std::min(rows_at_once, x.rows - row);
     const int group = block % groups, begin = group * panels / groups, end = (group + 1) * panels / groups;
-    const int col = begin * kPanelCols, cols = std::min(end * kPanelCols, y.cols) - col;
-    multiply_piece(workers.kernels(),
-                   {x.middle_rows(row, rows), w, first_row, bias != nullptr ? bias + col : nullptr,
-                    y.middle_rows(row, rows).middle_cols(col, cols)},
-                   first_col / kPanelCols + begin, scratch);
+    PanelProduct p{.x = x.row_data(row),
+                   .x_stride = x.stride,
+                   .precision = w.precision,
+                   .rows = rows,
+                   .depth = x.cols,
+                   .scratch = scratch};
+    for (int panel = begin; panel < end; ++panel) {
+      const int col = panel * kPanelCols;
+      p.w = w.at(first_col / kPanelCols + panel, first_row);
+      p.bias = bias != nullptr ? bias + col : nullptr;
+      p.x_is_new = panel == begin;
+      p.another_follows = panel + 1 < end && x.cols == w.depth;
+      multiply_panel(workers.kernels(), p,
+                     y.middle_rows(row, rows).middle_cols(col, std::min(kPanelCols, y.cols - col)));
+    }
   });
 }
 
@@ -125,14 +86,6 @@ void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRow
 
 void product_with_columns(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y) {
   product(x, w, 0, first, nullptr, workers, y);
-}
-
-void product_with_panel(const PanelKernels& kernels, ConstFloatRows x, const PanelMatrix& w, int panel,
-                        float* scratch, FloatRows y) {
-  assert(x.rows <= kMaxRows);
-  const Piece piece{x, w, 0, nullptr, y};
-  if (y.cols < kPanelCols) return multiply_part(kernels, piece, panel, scratch, y, nullptr);
-  multiply_whole(kernels, piece, panel, 1, false, panel + 1 < w.panels(), scratch, y, nullptr);
 }
 
 void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y) {

@@ -19,10 +19,6 @@ void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRow
 /// kPanelCols.
 void product_with_columns(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y);
 
-/// The same on the calling thread, for n <= kPanelCols; scratch [product_scratch()].
-void product_with_panel(const PanelKernels& kernels, ConstFloatRows x, const PanelMatrix& w, int panel,
-                        float* scratch, FloatRows y);
-
 /// y [T, out] = x [T, n] * (rows first .. first + n of w [in, out]), with n = x.cols. Without bias.
 void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y);
 

@@ -171,21 +171,44 @@ INLINE inline Vector over_one_plus_exp(Vector x, Vector power) {
   return x / (broadcast(1.0F) + exp_of(power));
 }
 
+// gelu_new(x) = x s(2u), with u = sqrt(2/pi) (x + 0.044715 x^3) and the logistic s, since 0.5 (1 + tanh u) =
+// s(2u).
+constexpr float kTwoRootTwoOverPi = 1.5957691216057308F, kCubic = 0.044715F;
+INLINE inline Vector minus_two_u(Vector x) {
+  return broadcast(-kTwoRootTwoOverPi) * fma(broadcast(kCubic) * x * x, x, x);
+}
+
 void gelu_new_in_row(float* row, int n) {
-  // 0.5 (1 + tanh u) = 1 / (1 + e^-2u)
-  constexpr float kMinusTwoRootTwoOverPi = -1.5957691216057308F;
-  for_vectors<true>(row, n, 0, [&](Vector x, int) INLINE {
-    const auto u = fma(broadcast(0.044715F) * x * x, x, x);
-    return over_one_plus_exp(x, broadcast(kMinusTwoRootTwoOverPi) * u);
-  });
+  for_vectors<true>(row, n, 0, [&](Vector x, int) INLINE { return over_one_plus_exp(x, minus_two_u(x)); });
 }
 
 void silu_in_row(float* row, int n) {
   for_vectors<true>(row, n, 0, [&](Vector x, int) INLINE { return over_one_plus_exp(x, -x); });
 }
 
-constexpr RowKernels kRowKernels = {largest_in_row, sum_of_exp_in_row, softmax_in_row,
-                                    exp_in_row,     gelu_new_in_row,   silu_in_row};
+/// x within [-100, 100]: beyond, slopes are those of straight lines, and their terms would overflow.
+INLINE inline Vector limited(Vector x) {
+  const Vector most = broadcast(100.0F), not_high = x > most ? most : x;
+  return not_high < -most ? -most : not_high;
+}
+
+void gelu_new_slopes_in_row(float* row, int n) {
+  for_vectors<true>(row, n, 0, [&](Vector unlimited, int) INLINE {
+    const Vector x = limited(unlimited), s = over_one_plus_exp(broadcast(1.0F), minus_two_u(x));
+    return s + x * s * (1.0F - s) * kTwoRootTwoOverPi * (1.0F + 3 * kCubic * x * x);
+  });
+}
+
+void silu_slopes_in_row(float* row, int n) {
+  for_vectors<true>(row, n, 0, [&](Vector unlimited, int) INLINE {
+    const Vector x = limited(unlimited), s = over_one_plus_exp(broadcast(1.0F), -x);
+    return s * (1.0F + x * (1.0F - s));
+  });
+}
+
+constexpr RowKernels kRowKernels = {
+    largest_in_row,  sum_of_exp_in_row, softmax_in_row,         exp_in_row,
+    gelu_new_in_row, silu_in_row,       gelu_new_slopes_in_row, silu_slopes_in_row};
 
 }  // namespace
 }  // namespace headscope::model

@@ -33,6 +33,7 @@ constexpr bool kFused = false;  // in software it takes a hundred times as long
 using Vector = float __attribute__((vector_size(4 * kLanes)));
 using Ints = int __attribute__((vector_size(4 * kLanes)));
 using Bits = unsigned __attribute__((vector_size(4 * kLanes)));
+using Shorts = unsigned short __attribute__((vector_size(2 * kLanes)));
 
 /// A float16 and a bfloat16.
 struct Half {
@@ -68,39 +69,33 @@ INLINE inline Vector load(const float* p) {
   return v;
 }
 
-#if defined(HEADSCOPE_AVX512)
-INLINE inline __m256i load_halves(const void* p) {
-  return _mm256_loadu_si256(static_cast<const __m256i*>(p));
+INLINE inline Shorts load_shorts(const void* p) {
+  Shorts v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
 }
-#elif defined(HEADSCOPE_AVX2)
-INLINE inline __m128i load_halves(const void* p) {
-  return _mm_loadu_si128(static_cast<const __m128i*>(p));
-}
-#endif
-INLINE inline Bits load_bits(const void* p) {
+INLINE inline Bits widened(Shorts v) {
 #if defined(HEADSCOPE_AVX512)
-  return __builtin_bit_cast(Bits, _mm512_cvtepu16_epi32(load_halves(p)));
+  return __builtin_bit_cast(Bits, _mm512_cvtepu16_epi32(__builtin_bit_cast(__m256i, v)));
 #elif defined(HEADSCOPE_AVX2)
-  return __builtin_bit_cast(Bits, _mm256_cvtepu16_epi32(load_halves(p)));
-#elif defined(HEADSCOPE_NEON)
-  return vmovl_u16(vld1_u16(static_cast<const unsigned short*>(p)));
+  return __builtin_bit_cast(Bits, _mm256_cvtepu16_epi32(__builtin_bit_cast(__m128i, v)));
 #else
-  const auto* const bits = static_cast<const unsigned short*>(p);
-  return Bits{bits[0], bits[1], bits[2], bits[3]};
+  return __builtin_convertvector(v, Bits);
 #endif
 }
 INLINE inline Vector load(const BFloat16* p) {
-  return __builtin_bit_cast(Vector, load_bits(p) << 16);
+  return __builtin_bit_cast(Vector, widened(load_shorts(p)) << 16);
 }
 INLINE inline Vector load(const Half* p) {
+  const Shorts halves = load_shorts(p);
 #if defined(HEADSCOPE_AVX512)
-  return _mm512_cvtph_ps(load_halves(p));
+  return _mm512_cvtph_ps(__builtin_bit_cast(__m256i, halves));
 #elif defined(HEADSCOPE_AVX2)
-  return _mm256_cvtph_ps(load_halves(p));
+  return _mm256_cvtph_ps(__builtin_bit_cast(__m128i, halves));
 #elif defined(HEADSCOPE_NEON)
-  return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&p->bits)));
+  return vcvt_f32_f16(__builtin_bit_cast(float16x4_t, halves));
 #else
-  const Bits bits = load_bits(p);
+  const Bits bits = widened(halves);
   const Bits rest = (bits & 0x7fffU) << 13;  // exponent and fraction, at float32's bit positions
   constexpr float kTwoTo112 = 5192296858534827628530496329220096.0F;  // the exponents' biases differ by 112
   const Bits scaled = __builtin_bit_cast(Bits, __builtin_bit_cast(Vector, rest) * kTwoTo112);

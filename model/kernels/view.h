@@ -1,9 +1,16 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace headscope::model {
+
+/// a / b, rounded up.
+constexpr int divide_up(int a, int b) {
+  return (a + b - 1) / b;
+}
 
 /// `rows` x `cols` elements in memory owned by someone else, with `stride` elements between rows.
 template <class T>
@@ -22,5 +29,18 @@ struct Rows {
 
 using FloatRows = Rows<float>;
 using ConstFloatRows = Rows<const float>;
+
+/// A vector as rows of `cols` values.
+inline FloatRows rows_of(std::vector<float>& values, int cols) {
+  return {values.data(), static_cast<int>(std::ssize(values) / cols), cols, cols};
+}
+inline ConstFloatRows rows_of(const std::vector<float>& values, int cols) {
+  return {values.data(), static_cast<int>(std::ssize(values) / cols), cols, cols};
+}
+
+/// to = from, of the same shape.
+inline void copy(ConstFloatRows from, FloatRows to) {
+  for (int i = 0; i < from.rows; ++i) std::ranges::copy(from.row(i), to.row_data(i));
+}
 
 }  // namespace headscope::model

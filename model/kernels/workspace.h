@@ -92,10 +92,11 @@ struct Workspace::Impl {
   Workers workers;
   std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
   std::vector<std::optional<Page::ClaimedRows>> claimed;  // in the pages of the last pass's run
-  Buffer activations;             // activations of one chunk of a pass, or a block of statistics
-  Buffer gradients;               // derivatives, and what is recomputed for them
-  Buffer transposed;              // derivatives, transposed for a product
-  Buffer scores, result, logits;  // complete only for hooks; logits also for derivatives
+  Buffer activations;     // activations of one chunk of a pass, or a block of statistics
+  Buffer gradients;       // derivatives, and what is recomputed for them
+  Buffer transposed;      // derivatives, transposed for a product
+  Buffer scores, result;  // complete only for hooks
+  Buffer logits;          // of a block of positions
 };
 
 }  // namespace headscope::model

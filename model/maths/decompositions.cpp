@@ -23,34 +23,16 @@ Doubles doubles(ConstFloatRows x) {
   return map(x).cast<double>();
 }
 
-/// a a^T in blocks, checking for a stop between them.
-Doubles gram_of(const Doubles& a, const std::stop_token& stop) {
-  constexpr Eigen::Index kBlock = 128;
-  Doubles out(a.rows(), a.rows());
-  for (Eigen::Index first = 0; first < a.rows(); first += kBlock) {
-    throw_if_stopped(stop);
-    const Eigen::Index rows = std::min(kBlock, a.rows() - first);
-    out.middleRows(first, rows).noalias() = a.middleRows(first, rows) * a.transpose();
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<float> cosines(ConstFloatRows x, Workspace& workspace) {
   const int n = x.rows;
-  std::vector<float> unit(static_cast<std::size_t>(n) * x.cols);
-  for (int i = 0; i < n; ++i) {
-    double squares = 0;
-    for (const float v : x.row(i)) squares += static_cast<double>(v) * static_cast<double>(v);
-    const double norm = std::sqrt(squares);
-    std::ranges::transform(x.row(i), unit.begin() + std::ptrdiff_t{i} * x.cols,
-                           [&](float v) { return static_cast<float>(static_cast<double>(v) / norm); });
-  }
-  const ConstFloatRows rows{unit.data(), n, x.cols, x.cols};
-  const RowMajor<float> columns = map(rows).transpose();
+  const Doubles rows = doubles(x);
+  const RowMajor<float> unit = (rows.array().colwise() / rows.rowwise().norm().array()).cast<float>();
+  const RowMajor<float> columns = unit.transpose();
   std::vector<float> out(static_cast<std::size_t>(n) * n);
-  multiply(rows, {columns.data(), x.cols, n, n}, workspace, {out.data(), n, n, n});
+  multiply({unit.data(), n, x.cols, x.cols}, {columns.data(), x.cols, n, n}, workspace,
+           {out.data(), n, n, n});
   for (float& v : out) v = std::isnan(v) ? v : std::clamp(v, -1.F, 1.F);
   return out;
 }
@@ -63,7 +45,8 @@ PrincipalDirections principal_directions(ConstFloatRows x, int count, const std:
   const bool wide = x.cols > x.rows;
   // The smaller of the two products has the same eigenvalues.
   const Doubles across = wide ? rows : Doubles(rows.transpose());
-  const Doubles gram = gram_of(across, stop);
+  throw_if_stopped(stop);
+  const Doubles gram = across * across.transpose();
   throw_if_stopped(stop);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(gram);
   throw_if_stopped(stop);
@@ -110,29 +93,20 @@ void map_rows(std::span<const double> rows, std::span<const double> map, int d, 
       Eigen::Map<const Doubles>(rows.data(), count, d) * Eigen::Map<const Doubles>(map.data(), d, d);
 }
 
-struct LowRankProduct::Impl {
-  RowMajor<float> left, right;
-  Eigen::MatrixXd product;  // B^T A for the rows added so far
-};
-
 LowRankProduct::LowRankProduct(ConstFloatRows left, ConstFloatRows right)
-    : impl_(
-          std::make_unique<Impl>(Impl{map(left), map(right), Eigen::MatrixXd::Zero(right.cols, left.cols)})) {
-}
-
-LowRankProduct::~LowRankProduct() = default;
+    : left_(left), right_(right), product_(static_cast<std::size_t>(left.cols) * right.cols) {}
 
 void LowRankProduct::add(ConstFloatRows x, ConstFloatRows y) {
-  const RowMajor<float> a = map(x) * impl_->left, b = map(y) * impl_->right;
+  const RowMajor<float> a = map(x) * map(left_), b = map(y) * map(right_);
   const RowMajor<float> part = b.transpose() * a;
-  impl_->product += part.cast<double>();
+  Eigen::Map<Doubles>(product_.data(), part.rows(), part.cols()) += part.cast<double>();
 }
 
 std::vector<std::complex<double>> LowRankProduct::eigenvalues() const {
-  const auto k = static_cast<std::size_t>(impl_->product.rows());
+  const Eigen::Map<const Doubles> product(product_.data(), right_.cols, left_.cols);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  if (!impl_->product.allFinite()) return std::vector<std::complex<double>>(k, kNone);
-  const Eigen::VectorXcd values = impl_->product.eigenvalues();
+  if (!product.allFinite()) return std::vector<std::complex<double>>(product.rows(), kNone);
+  const Eigen::VectorXcd values = Eigen::MatrixXd(product).eigenvalues();
   std::vector<std::complex<double>> sorted(values.begin(), values.end());
   std::ranges::stable_sort(sorted, std::ranges::greater(),
                            [](std::complex<double> v) { return std::abs(v); });

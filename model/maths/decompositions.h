@@ -1,6 +1,5 @@
 #pragma once
 #include <complex>
-#include <memory>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -37,18 +36,14 @@ void map_rows(std::span<const double> rows, std::span<const double> map, int d, 
 /// where rows of X and Y are added a few at a time. They are those of B^T A, [k, k]; the other n - k are 0.
 class LowRankProduct {
  public:
-  LowRankProduct(ConstFloatRows left, ConstFloatRows right);  ///< [d, k] each
-  ~LowRankProduct();
-  LowRankProduct(const LowRankProduct&) = delete;
-  LowRankProduct& operator=(const LowRankProduct&) = delete;
-
-  void add(ConstFloatRows x, ConstFloatRows y);  ///< corresponding rows of X and Y, [m, d] each
+  LowRankProduct(ConstFloatRows left, ConstFloatRows right);  ///< [d, k] each, which must outlive it
+  void add(ConstFloatRows x, ConstFloatRows y);               ///< corresponding rows of X and Y, [m, d] each
   /// [k], in descending order of magnitude; NaN if the product is not finite.
   std::vector<std::complex<double>> eigenvalues() const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  ConstFloatRows left_, right_;
+  std::vector<double> product_;  // B^T A of the rows added so far, [k, k]
 };
 
 }  // namespace headscope::model

@@ -30,15 +30,6 @@ float floor_of(const LargestEntries& largest) {
 }
 
 using Doubles = RowMajor<double>;
-using Stride = Eigen::OuterStride<>;
-
-auto map_doubles(DoubleRows x) {
-  return Eigen::Map<Doubles, Eigen::Unaligned, Stride>(x.data, x.rows, x.cols, Stride(x.stride));
-}
-auto map_doubles(ConstDoubleRows x) {
-  return Eigen::Map<const Doubles, Eigen::Unaligned, Stride>(x.data, x.rows, x.cols, Stride(x.stride));
-}
-
 /// Rows by descending norm.
 struct SortedRows {
   std::vector<int> order;
@@ -49,12 +40,7 @@ struct SortedRows {
 SortedRows sorted_rows(ConstFloatRows x) {
   constexpr float kRounding = 1.0001F;
   SortedRows sorted;
-  std::vector<float> norms;
-  for (int i = 0; i < x.rows; ++i) {
-    double squares = 0;
-    for (const float v : x.row(i)) squares += static_cast<double>(v) * static_cast<double>(v);
-    norms.push_back(static_cast<float>(std::sqrt(squares)));
-  }
+  const Eigen::VectorXf norms = map(x).cast<double>().rowwise().norm().cast<float>();
   sorted.order.resize(x.rows);
   std::iota(sorted.order.begin(), sorted.order.end(), 0);
   // NaN sorts first, since it has no bound.
@@ -98,7 +84,7 @@ void add_entries(const SortedRows& left, int row, int rows, const SortedRows& ri
 }  // namespace
 
 void multiply(ConstFloatRows a, ConstFloatRows b, Workspace& workspace, FloatRows out) {
-  workspace.impl().workers.parallel_for((a.rows + kRows - 1) / kRows, [&](int block, float*) {
+  workspace.impl().workers.parallel_for(divide_up(a.rows, kRows), [&](int block, float*) {
     const int first = block * kRows, count = std::min(kRows, a.rows - first);
     map(out.middle_rows(first, count)).noalias() = map(a.middle_rows(first, count)) * map(b);
   });
@@ -106,12 +92,12 @@ void multiply(ConstFloatRows a, ConstFloatRows b, Workspace& workspace, FloatRow
 
 void multiply_by_transposed(ConstDoubleRows a, ConstFloatRows b, DoubleRows out) {
   const Doubles wide = map(b).cast<double>();
-  map_doubles(out).noalias() = map_doubles(a) * wide.transpose();
+  map(out).noalias() = map(a) * wide.transpose();
 }
 
 void add_transposed_product(ConstFloatRows a, ConstDoubleRows b, DoubleRows out) {
   const Doubles wide = map(a).cast<double>();
-  map_doubles(out).noalias() += wide.transpose() * map_doubles(b);
+  map(out).noalias() += wide.transpose() * map(b);
 }
 
 std::vector<double> gram(ConstFloatRows a) {
@@ -127,7 +113,7 @@ std::vector<ProductEntry> largest_entries(ConstFloatRows a, ConstFloatRows b, in
   Workers& workers = workspace.impl().workers;
   std::vector<LargestEntries> per_thread(static_cast<std::size_t>(workers.threads()),
                                          LargestEntries(static_cast<std::size_t>(most)));
-  workers.parallel_for_threads((a.rows + kTileRows - 1) / kTileRows, [&](int block, int thread, float*) {
+  workers.parallel_for_threads(divide_up(a.rows, kTileRows), [&](int block, int thread, float*) {
     if (stop.stop_requested()) throw Stopped();
     add_entries(left, block * kTileRows, std::min(kTileRows, a.rows - block * kTileRows), right,
                 per_thread[thread]);

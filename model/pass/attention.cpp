@@ -17,73 +17,6 @@ void for_pages(int keys, const Body& body) {
   }
 }
 
-/// Calls body(first page, count) for groups of full pages that are streamed concurrently. Their sizes differ
-/// by at most one.
-template <class Body>
-void for_pages_beside(int pages, const Body& body) {
-  const int groups = (pages + kPanelsTogether - 1) / kPanelsTogether;
-  for (int group = 0; group < groups; ++group) {
-    const int first = group * pages / groups;
-    body(first, (group + 1) * pages / groups - first);
-  }
-}
-
-using Products = std::array<Multiplication, kPanelsTogether>;
-
-/// scores() for one query in several heads: row i of q and scores belongs to head `head` + i.
-void scores_of_heads(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows scores) {
-  const int pages = scores.cols / Page::kPositions, done = pages * Page::kPositions;
-  for_pages_beside(pages, [&](int first, int count) {
-    for (int h = 0; h < q.rows; ++h) {
-      const HeadCache kept = head.other(head.head + h);
-      Products products;
-      for (int i = 0; i < count; ++i) {
-        const int page = first + i;
-        products[i] =
-            multiplication(q.middle_rows(h, 1), kept.k(page, Page::kPositions),
-                           scores.middle_rows(h, 1).middle_cols(page * Page::kPositions, Page::kPositions));
-      }
-      kernels.multiply_together(products.data(), count);
-    }
-  });
-  if (done == scores.cols) return;
-  for (int h = 0; h < q.rows; ++h) {
-    kernels.multiply(multiplication(q.middle_rows(h, 1),
-                                    head.other(head.head + h).k(pages, scores.cols - done),
-                                    scores.middle_rows(h, 1).middle_cols(done, scores.cols - done)));
-  }
-}
-
-/// weigh_values() for one query in several heads; scratch [kPanelsTogether - 1, d_head].
-void weigh_values_of_heads(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows pattern,
-                           float* scratch, FloatRows z) {
-  const int pages = pattern.cols / Page::kPositions, done = pages * Page::kPositions;
-  const FloatRows parts{scratch, kPanelsTogether - 1, z.cols,
-                        z.cols};  // for each page of a group but the first
-  const auto values = [&](int h, int page, int rows, FloatRows out) {
-    return multiplication(pattern.middle_rows(h, 1).middle_cols(page * Page::kPositions, rows),
-                          head.other(head.head + h).v(page, rows), out);
-  };
-  for_pages_beside(pages, [&](int first, int count) {
-    for (int h = 0; h < z.rows; ++h) {
-      Products products;
-      for (int i = 0; i < count; ++i) {
-        const FloatRows out = i == 0 ? z.middle_rows(h, 1) : parts.middle_rows(i - 1, 1);
-        products[i] = values(h, first + i, Page::kPositions, out);
-      }
-      products.front().accumulate = first > 0;
-      kernels.multiply_together(products.data(), count);
-      for (int i = 1; i < count; ++i) add(parts.row(i - 1), z.row(h));
-    }
-  });
-  if (done == pattern.cols) return;
-  for (int h = 0; h < z.rows; ++h) {
-    Multiplication m = values(h, pages, pattern.cols - done, z.middle_rows(h, 1));
-    m.accumulate = done > 0;
-    kernels.multiply(m);
-  }
-}
-
 /// The plan if it edits the head's cells, else null.
 const Plan* cell_plan(const Run& run, const HeadCache& head) {
   return run.plan && run.plan->edits_cells(head.layer, head.head) ? run.plan.get() : nullptr;
@@ -113,9 +46,7 @@ std::ptrdiff_t score_stride(int keys) {
 }
 
 std::size_t attention_scratch(const Config& config) {
-  static_assert(kHeadsPerQuery <= kQueriesPerBlock);
-  return kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) +
-         (kPanelsTogether - 1) * static_cast<std::size_t>(config.d_head());
+  return kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx));
 }
 
 void softmax_causal(const PanelKernels& kernels, float scale, int first_query, FloatRows scores) {
@@ -184,14 +115,6 @@ void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& 
   for (int i = 0; i < v.rows; ++i)
     std::copy_n(v.row_data(i), v.cols, page.v(layer, head) + (row + i) * v.cols);
   kernels.transpose(k.data, k.stride, k.rows, k.cols, page.k(layer, head) + row, Page::kPositions);
-}
-
-void attend_one_query(const PanelKernels& kernels, const HeadCache& head, int keys, float scale,
-                      ConstFloatRows q, float* scratch, FloatRows z) {
-  const FloatRows block{scratch, q.rows, keys, score_stride(keys)};
-  scores_of_heads(kernels, head, q, block);
-  for (int h = 0; h < q.rows; ++h) softmax_causal(kernels, scale, keys - 1, block.middle_rows(h, 1));
-  weigh_values_of_heads(kernels, head, block, scratch + block.rows * block.stride, z);
 }
 
 }  // namespace headscope::model

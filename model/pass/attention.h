@@ -21,8 +21,6 @@ struct HeadCache {
   int head = 0;
   int d_head = 0;
 
-  HeadCache other(int other_head) const { return {pages, layer, other_head, d_head}; }
-
   /// Queries [first, first + count), all in one page: [count, d_head].
   ConstFloatRows q(int first, int count) const {
     const float* page = pages[first / Page::kPositions]->q(layer, head);
@@ -47,8 +45,7 @@ void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q
 /// compete for the same cache sets.
 std::ptrdiff_t score_stride(int keys);
 
-/// Floats needed for a block of queries' scores for all keys, or for those of one query in kHeadsPerQuery
-/// heads.
+/// Floats needed for a block of queries' scores for all keys.
 std::size_t attention_scratch(const Config& config);
 
 /// Turns row i of scores, query first_query + i, into its weights: the softmax of scale * score over the keys
@@ -84,15 +81,5 @@ void attend(const PanelKernels& kernels, const Run& run, const HeadCache& head, 
 /// claimed.
 void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& page, int layer, int head,
                           std::ptrdiff_t row, ConstFloatRows k, ConstFloatRows v);
-
-/// Maximum number of heads processed at a time for one query.
-constexpr int kHeadsPerQuery = 32;
-
-/// For one query, the last of the run, in consecutive heads from `head` on, one per row of q: z [heads,
-/// d_head] from q [heads, d_head] and the run's first `keys` keys. Bit-identical to scores, softmax_causal
-/// and weigh_values for each head. Reads several pages concurrently, since the time is spent on reading them;
-/// scratch [attention_scratch(config)].
-void attend_one_query(const PanelKernels& kernels, const HeadCache& head, int keys, float scale,
-                      ConstFloatRows q, float* scratch, FloatRows z);
 
 }  // namespace headscope::model

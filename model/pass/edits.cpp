@@ -7,11 +7,11 @@
 #include <map>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "model/files/error.h"
+#include "model/pass/each_kind.h"
 
 namespace headscope::model {
 namespace {
@@ -237,20 +237,15 @@ bool patches_from_own_tokens(const Edits& edits) {
 }
 
 HookPoint point_of(const Edit& edit) {
-  return std::visit(
-      [](const auto& kind) -> HookPoint {
-        using Kind = std::remove_cvref_t<decltype(kind)>;
-        if constexpr (std::is_same_v<Kind, SetCells>) {
-          return kind.point;
-        } else if constexpr (std::is_same_v<Kind, SetMask>) {
-          return {Site::attn_scores, kind.layer.value_or(0)};
-        } else if constexpr (std::is_same_v<Kind, SetPositionIds>) {
-          return {Site::pos_embed};
-        } else {
-          return kind.at.point;
-        }
-      },
-      edit);
+  return std::visit(EachKind{
+                        [](const SetCells& set) { return set.point; },
+                        [](const SetMask& mask) {
+                          return HookPoint{Site::attn_scores, mask.layer.value_or(0)};
+                        },
+                        [](const SetPositionIds&) { return HookPoint{Site::pos_embed}; },
+                        [](const auto& kind) { return kind.at.point; },
+                    },
+                    edit);
 }
 
 bool comes_before(const Config& config, HookPoint a, HookPoint b) {
@@ -261,8 +256,7 @@ bool comes_before(const Config& config, HookPoint a, HookPoint b) {
 }
 
 bool has_heads(Site site) {
-  return site == Site::q || site == Site::k || site == Site::v || site == Site::attn_scores ||
-         site == Site::pattern || site == Site::z || site == Site::result;
+  return site >= Site::q && site <= Site::result;
 }
 
 bool has_cells(Site site) {
@@ -271,6 +265,10 @@ bool has_cells(Site site) {
 
 int unit_count(const Config& config, Site site) {
   return has_cells(site) ? 0 : static_cast<int>(hook_shape(config, {site}, 1).back());
+}
+
+int column_count(const Config& config, Site site) {
+  return (has_heads(site) ? config.n_head : 1) * unit_count(config, site);
 }
 
 void check(const Config& config, const Edit& edit) {

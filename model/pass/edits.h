@@ -134,6 +134,8 @@ bool has_cells(Site site);  ///< scores and pattern: [head, query, key]
 
 /// Units of the last axis, per head if the site has heads; 0 for scores and patterns.
 int unit_count(const Config& config, Site site);
+/// The same for all heads of the site side by side.
+int column_count(const Config& config, Site site);
 
 /// Checks an edit against a model. Throws RunError, one sentence with the place, for a layer, head, position
 /// or unit that does not exist, a vector of another length, NaN, nothing to patch, or a query that would see

@@ -10,65 +10,48 @@
 namespace headscope::model {
 namespace {
 
-struct SiteName {
-  Site site;
-  std::string_view name;  // for a site in a block: after "blocks.L."
+/// In the order of Site; of a site in a block, what follows "blocks.L.".
+constexpr std::array<std::string_view, 23> kNames{
+    "hook_embed",
+    "hook_pos_embed",
+    "hook_resid_pre",
+    "ln1.hook_scale",
+    "ln1.hook_normalized",
+    "attn.hook_q",
+    "attn.hook_k",
+    "attn.hook_v",
+    "attn.hook_attn_scores",
+    "attn.hook_pattern",
+    "attn.hook_z",
+    "attn.hook_result",
+    "hook_attn_out",
+    "hook_resid_mid",
+    "ln2.hook_scale",
+    "ln2.hook_normalized",
+    "mlp.hook_pre",
+    "mlp.hook_post",
+    "hook_mlp_out",
+    "hook_resid_post",
+    "ln_final.hook_scale",
+    "ln_final.hook_normalized",
+    "logits",
 };
+static_assert(kNames.size() == static_cast<std::size_t>(Site::logits) + 1);
 
-constexpr std::array kSites{
-    SiteName{Site::embed, "hook_embed"},
-    SiteName{Site::pos_embed, "hook_pos_embed"},
-    SiteName{Site::resid_pre, "hook_resid_pre"},
-    SiteName{Site::ln1_scale, "ln1.hook_scale"},
-    SiteName{Site::ln1_normalized, "ln1.hook_normalized"},
-    SiteName{Site::q, "attn.hook_q"},
-    SiteName{Site::k, "attn.hook_k"},
-    SiteName{Site::v, "attn.hook_v"},
-    SiteName{Site::attn_scores, "attn.hook_attn_scores"},
-    SiteName{Site::pattern, "attn.hook_pattern"},
-    SiteName{Site::z, "attn.hook_z"},
-    SiteName{Site::result, "attn.hook_result"},
-    SiteName{Site::attn_out, "hook_attn_out"},
-    SiteName{Site::resid_mid, "hook_resid_mid"},
-    SiteName{Site::ln2_scale, "ln2.hook_scale"},
-    SiteName{Site::ln2_normalized, "ln2.hook_normalized"},
-    SiteName{Site::mlp_pre, "mlp.hook_pre"},
-    SiteName{Site::mlp_post, "mlp.hook_post"},
-    SiteName{Site::mlp_out, "hook_mlp_out"},
-    SiteName{Site::resid_post, "hook_resid_post"},
-    SiteName{Site::ln_final_scale, "ln_final.hook_scale"},
-    SiteName{Site::ln_final_normalized, "ln_final.hook_normalized"},
-    SiteName{Site::logits, "logits"},
-};
-
-constexpr bool in_order_of_the_enum() {
-  for (std::size_t i = 0; i < kSites.size(); ++i) {
-    if (kSites[i].site != static_cast<Site>(i)) return false;
-  }
-  return true;
-}
-static_assert(in_order_of_the_enum());
-
-/// Whether `text` matches `glob`, with `*` for any characters and `?` for any one. Linear in practice: only
-/// the last star is ever retried.
+/// Whether `text` matches `glob`, with `*` for any characters and `?` for any one.
 bool matches(std::string_view glob, std::string_view text) {
-  std::size_t g = 0, t = 0;
-  std::size_t star = std::string_view::npos, after_star = 0;
-  while (t < text.size()) {
-    if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      after_star = t;
-    } else if (g < glob.size() && (glob[g] == '?' || glob[g] == text[t])) {
-      ++g;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      g = star + 1;
-      t = ++after_star;
-    } else {
-      return false;
+  std::vector<bool> reached(text.size() + 1);  // whether the glob so far matches so much of the text
+  reached[0] = true;
+  for (const char c : glob) {
+    if (c == '*') {
+      std::fill(std::ranges::find(reached, true), reached.end(), true);
+      continue;
     }
+    for (std::size_t i = text.size(); i > 0; --i)
+      reached[i] = reached[i - 1] && (c == '?' || c == text[i - 1]);
+    reached[0] = false;
   }
-  return glob.find_first_not_of('*', g) == std::string_view::npos;
+  return reached.back();
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -84,18 +67,15 @@ bool in_block(Site site) {
 }
 
 std::string hook_name(HookPoint point) {
-  const std::string_view name = kSites[static_cast<std::size_t>(point.site)].name;
-  if (!in_block(point.site)) return std::string(name);
-  return "blocks." + std::to_string(point.layer) + "." + std::string(name);
+  const std::string name(kNames[static_cast<std::size_t>(point.site)]);
+  return in_block(point.site) ? "blocks." + std::to_string(point.layer) + "." + name : name;
 }
 
 std::vector<HookPoint> all_hook_points(const Config& config) {
   std::vector<HookPoint> points = {{Site::embed}, {Site::pos_embed}};
-  for (int layer = 0; layer < config.n_layer; ++layer) {
-    for (const SiteName& entry : kSites) {
-      if (in_block(entry.site)) points.push_back({entry.site, layer});
-    }
-  }
+  for (int layer = 0; layer < config.n_layer; ++layer)
+    for (int site = static_cast<int>(Site::resid_pre); site <= static_cast<int>(Site::resid_post); ++site)
+      points.push_back({static_cast<Site>(site), layer});
   for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits}) {
     points.push_back({site});
   }

@@ -63,31 +63,23 @@ std::vector<std::int64_t> hook_shape(const Config& config, HookPoint point, int 
 /// A piece of an activation while the pass computes it: `rows` x `cols` floats with a stride of `stride`
 /// floats. Rows are positions [first_pos, first_pos + rows); columns are the remaining axes, flattened. At
 /// `attn_scores`, `pattern` and `result` the callback is called once per head; rows are then queries, and
-/// columns the keys 0 .. first_pos + rows - 1. Long runs are passed in chunks of positions, and `logits` also
-/// in blocks of columns (`first_col`).
+/// columns the keys 0 .. first_pos + rows - 1. Long runs are passed in chunks of positions.
 template <class Float>
-struct BasicActivation2d {
+struct BasicActivation2d : Rows<Float> {
   HookPoint point;
   int head = 0;
   int first_pos = 0;
-  int first_col = 0;
-  int rows = 0;
-  int cols = 0;
-  std::ptrdiff_t stride = 0;
-  Float* data = nullptr;
-  std::span<Float> row(int i) const { return {data + i * stride, static_cast<std::size_t>(cols)}; }
   operator BasicActivation2d<const Float>() const
       requires(!std::is_const_v<Float>) {  // NOLINT(google-explicit-constructor): as for pointers
-    return {point, head, first_pos, first_col, rows, cols, stride, data};
+    return {Rows<const Float>(*this), point, head, first_pos};
   }
 };
 using Activation2d = BasicActivation2d<float>;             ///< may be modified, by edits
 using ConstActivation2d = BasicActivation2d<const float>;  ///< read-only
 
 /// Rows of positions from `first_pos` on as a piece.
-inline Activation2d piece_of(HookPoint point, FloatRows rows, int first_pos, int head = 0,
-                             int first_col = 0) {
-  return {point, head, first_pos, first_col, rows.rows, rows.cols, rows.stride, rows.data};
+inline Activation2d piece_of(HookPoint point, FloatRows rows, int first_pos, int head = 0) {
+  return {rows, point, head, first_pos};
 }
 
 /// Callbacks that watch a pass, which they leave bit-identical; what edits it is a Plan. Called on the thread

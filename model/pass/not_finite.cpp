@@ -17,13 +17,21 @@ bool all_finite(std::span<const float> values) {
   return not_finite == 0;
 }
 
-/// The first position, and the first head there, at which row(head, position) is not finite.
-template <class Row>
-std::optional<NotFinite> search(const Run& run, HookPoint point, const Row& row) {
+/// Whether the values that a run keeps of a point, of a position and head, are finite.
+bool is_finite(const Run& run, HookPoint point, int head, int position) {
+  const auto [site, layer] = point;
+  if (site == Site::q) return all_finite(run.q(layer, head, position));
+  if (site == Site::k) return all_finite(run.k(layer, head, position));
+  if (site == Site::v) return all_finite(run.v(layer, head, position));
+  return all_finite(run.resid(site == Site::resid_post ? layer + 1 : layer, position));
+}
+
+/// The first position, and the first head there, that is not finite.
+std::optional<NotFinite> search(const Run& run, HookPoint point) {
   const bool by_head = has_heads(point.site);
   for (int position = 0; position < run.length(); ++position)
     for (int head = 0; head < (by_head ? run.config.n_head : 1); ++head)
-      if (!all_finite(row(head, position)))
+      if (!is_finite(run, point, head, position))
         return NotFinite{point, position, by_head ? std::optional(head) : std::nullopt};
   return std::nullopt;
 }
@@ -31,19 +39,10 @@ std::optional<NotFinite> search(const Run& run, HookPoint point, const Row& row)
 }  // namespace
 
 std::optional<NotFinite> first_not_finite(const Run& run) {
-  const int layers = run.config.n_layer;
-  const auto last = search(run, {Site::resid_post, layers - 1},
-                           [&](int, int position) { return run.resid(layers, position); });
-  for (int layer = 0; last && layer < layers; ++layer) {
-    const auto resid = [&](int, int position) { return run.resid(layer, position); };
-    const auto q = [&](int head, int position) { return run.q(layer, head, position); };
-    const auto k = [&](int head, int position) { return run.k(layer, head, position); };
-    const auto v = [&](int head, int position) { return run.v(layer, head, position); };
-    if (const auto found = search(run, {Site::resid_pre, layer}, resid)) return found;
-    if (const auto found = search(run, {Site::q, layer}, q)) return found;
-    if (const auto found = search(run, {Site::k, layer}, k)) return found;
-    if (const auto found = search(run, {Site::v, layer}, v)) return found;
-  }
+  const auto last = search(run, {Site::resid_post, run.config.n_layer - 1});
+  for (int layer = 0; last && layer < run.config.n_layer; ++layer)
+    for (const Site site : {Site::resid_pre, Site::q, Site::k, Site::v})
+      if (const auto found = search(run, {site, layer})) return found;
   return last;
 }
 

@@ -11,31 +11,16 @@
 namespace headscope::model {
 namespace {
 
-/// Where a parameter's values are stored: in panels, or as floats.
-struct ParameterPlace {
-  const PanelMatrix* panels = nullptr;
-  bool transposed = false;  ///< a row of the parameter is a column of the panels
-  std::span<const float> floats;
-};
-
-ParameterPlace place_of(const Weights& weights, std::size_t index) {
-  ParameterPlace place;
-  std::size_t at = 0;
-  visit_parameters(weights,
-                   [&](const std::string&, const ParameterShape&, const auto& part, bool transposed) {
-                     if (at++ != index) return;
-                     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, PanelMatrix>) {
-                       place = {&part, transposed, {}};
-                     } else {
-                       place = {nullptr, false, part};
-                     }
-                   });
-  return place;
-}
-
-const void* element_at(const PanelMatrix& m, int row, int col) {
-  return static_cast<const std::byte*>(m.at(col / kPanelCols, row)) +
-         static_cast<std::size_t>(col % kPanelCols) * element_bytes(m.precision);
+/// out [n, depth] = the transpose of n columns from `first` on, some of them at a time.
+void read_columns(const PanelMatrix& m, int first, FloatRows out) {
+  const PanelKernels kernels = fastest_kernels();
+  std::vector<float> memory(static_cast<std::size_t>(m.depth) * kPanelCols);
+  for (int done = 0; done < out.rows; done += kPanelCols) {
+    const int count = std::min(kPanelCols, out.rows - done);
+    const FloatRows columns{memory.data(), m.depth, count, count};
+    m.read(kernels, 0, first + done, columns);
+    kernels.transpose(columns.data, count, m.depth, count, out.row_data(done), out.stride);
+  }
 }
 
 }  // namespace
@@ -58,41 +43,21 @@ std::int64_t value_count(const Parameter& parameter) {
 }
 
 void Transformer::parameter_rows(std::size_t index, int first, int count, std::span<float> out) const {
-  const Weights& weights = impl_->weights;
-  assert(index < weights.parameters.size());
-  const auto cols = static_cast<int>(weights.parameters[index].shape.back());
-  assert(out.size() == static_cast<std::size_t>(count) * cols);
-  const ParameterPlace place = place_of(weights, index);
-  if (place.panels == nullptr) {
-    std::ranges::copy(place.floats.subspan(static_cast<std::size_t>(first) * cols, out.size()), out.begin());
-    return;
-  }
-  const PanelMatrix& m = *place.panels;
-  const PanelKernels kernels = fastest_kernels();
-  std::array<float, kPanelCols> piece;
-  // `n` values of a row of the panels, all in the same panel.
-  const auto pieces = [&](int from, int end, const auto& visit) {
-    for (int col = from; col < end;) {
-      const int n = std::min((col / kPanelCols + 1) * kPanelCols, end) - col;
-      visit(col, n);
-      col += n;
+  std::size_t at = 0;
+  visit_parameters(impl_->weights, [&](const std::string&, const ParameterShape& shape, const auto& part,
+                                       bool transposed) {
+    if (at++ != index) return;
+    const auto cols = static_cast<int>(shape.back());
+    assert(out.size() == static_cast<std::size_t>(count) * cols);
+    const FloatRows rows{out.data(), count, cols, cols};
+    if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(part)>, PanelMatrix>) {
+      std::ranges::copy(part.subspan(static_cast<std::size_t>(first) * cols, out.size()), out.begin());
+    } else if (transposed) {
+      read_columns(part, first, rows);
+    } else {
+      part.read(fastest_kernels(), first, 0, rows);
     }
-  };
-  if (place.transposed) {
-    pieces(first, first + count, [&](int col, int n) {
-      float* to = out.data() + static_cast<std::ptrdiff_t>(col - first) * cols;
-      for (int k = 0; k < cols; ++k) {
-        kernels.widen(element_at(m, k, col), m.precision, n, piece.data());
-        for (int j = 0; j < n; ++j) to[static_cast<std::ptrdiff_t>(j) * cols + k] = piece[j];
-      }
-    });
-    return;
-  }
-  for (int row = 0; row < count; ++row) {
-    float* to = out.data() + static_cast<std::ptrdiff_t>(row) * cols;
-    pieces(0, cols,
-           [&](int col, int n) { kernels.widen(element_at(m, first + row, col), m.precision, n, to + col); });
-  }
+  });
 }
 
 std::int64_t Transformer::parameter_count() const {

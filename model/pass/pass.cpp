@@ -12,9 +12,7 @@
 namespace headscope::model {
 namespace {
 
-/// Positions whose logits are written at a time, if they are requested.
-constexpr int kPositionsPerBlock = 64;
-constexpr int kColumnsPerLogitsBlock = 4096;  // logits handed to hooks at a time
+constexpr int kPositionsPerBlock = 64;  // whose logits are handed to hooks at a time
 
 void check_tokens(const Config& config, std::span<const int> tokens) {
   if (tokens.empty()) throw RunError("the prompt has no tokens; the model needs at least one");
@@ -172,15 +170,10 @@ class Pass {
     edit({Site::resid_pre, layer}, resid_);
     keep_resid(layer);
     normalize(weights_.h[layer].ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
-    const bool one_query = is_one_query(layer);
-    project(layer, one_query);
+    project(layer);
     begin_lanes({0, layer, true});
     throw_if_stopped();
-    if (one_query) {
-      keep_and_attend_one_query(layer);
-    } else {
-      attend(layer);
-    }
+    attend(layer);
     add_attention(layer);
   }
 
@@ -195,20 +188,13 @@ class Pass {
     edit({Site::resid_mid, layer}, resid_);
   }
 
-  /// Whether the active rows are a single one that is kept, without edits of scores or patterns.
-  bool is_one_query(int layer) const {
-    if (asked_ != nullptr || active_rows() != 1 || hooks_cells(layer)) return false;
-    const Plan* plan = lanes_.front().plan();
-    return plan == nullptr || !plan->edits_cells(layer);
-  }
-
   /// Whether hooks want scores or patterns.
   bool hooks_cells(int layer) const {
     return hooks_want({Site::attn_scores, layer}) || hooks_want({Site::pattern, layer});
   }
 
-  /// Computes q_, k_ and v_ from normalized_, and stores them in pages unless `keep_later`.
-  void project(int layer, bool keep_later) {
+  /// Computes q_, k_ and v_ from normalized_, and stores them in pages.
+  void project(int layer) {
     const LinearWeights& c_attn = weights_.h[layer].attn_c_attn;
     const HookPoint q{Site::q, layer}, k{Site::k, layer}, v{Site::v, layer};
     if (asked_ != nullptr) give_pages(layer);
@@ -217,7 +203,7 @@ class Pass {
       edit(q, q_);
       edit(k, k_);
       edit(v, v_);
-      if (!keep_later) keep_heads(layer);
+      keep_heads(layer);
       return;
     }
     const int d = config_.n_embd, first_kv = d / kPanelCols * kPanelCols;
@@ -272,25 +258,6 @@ class Pass {
       model::attend(workers_.kernels(), *lane->run, head_of(config_, lane->run->pages, layer, head),
                     lane->first + row, columns_of(q_, head).middle_rows(lane->row + row, rows), scratch,
                     columns_of(z_, head).middle_rows(lane->row + row, rows));
-    });
-  }
-
-  /// keep_heads and attend for one query, several consecutive heads at a time, whose keys and values are
-  /// adjacent in memory. A key is written to as many uncached lines as it has elements; two threads wait half
-  /// as long for these.
-  void keep_and_attend_one_query(int layer) {
-    const Lane& lane = lanes_.front();
-    const int groups = std::max(std::min(workers_.threads(), config_.n_head),
-                                (config_.n_head + kHeadsPerQuery - 1) / kHeadsPerQuery);
-    workers_.parallel_for(groups, [&](int group, float* scratch) {
-      const HeadRange heads = group_of_heads(group, groups);
-      for (int head = heads.first; head < heads.end; ++head) keep_head(layer, head, lane, 0, 1);
-      const auto heads_of = [&](FloatRows rows) {
-        return FloatRows{columns_of(rows, heads.first).data, heads.end - heads.first, config_.d_head(),
-                         config_.d_head()};
-      };
-      attend_one_query(workers_.kernels(), head_of(config_, lane.run->pages, layer, heads.first),
-                       lane.first + 1, config_.attention_scale(layer), heads_of(q_), scratch, heads_of(z_));
     });
   }
 
@@ -355,12 +322,13 @@ class Pass {
       return;
     normalize(weights_.ln_f, scale, normalized);
     if (!hooks_want(logits)) return;
-    for (int col = 0; col < config_.vocab_size; col += kColumnsPerLogitsBlock) {
+    const Tap own = tap(lanes_.front());
+    for (int done = 0; done < active_rows(); done += kPositionsPerBlock) {
       throw_if_stopped();
-      const FloatRows block =
-          workspace_.logits.rows(active_rows(), std::min(kColumnsPerLogitsBlock, config_.vocab_size - col));
-      product_with_columns(active(normalized_), weights_.lm_head, col, workers_, block);
-      tap(lanes_.front()).edit(logits, block, 0, col);
+      const int rows = std::min(kPositionsPerBlock, active_rows() - done);
+      const FloatRows block = workspace_.logits.rows(rows, config_.vocab_size);
+      product_with_columns(normalized_.middle_rows(done, rows), weights_.lm_head, 0, workers_, block);
+      Tap{own.run, own.first + done, 1, nullptr, own.hooks}.edit(logits, block);
     }
   }
 
@@ -551,11 +519,8 @@ void Transformer::logits(const Run& run, int first, int count, Workspace& worksp
   check_positions(run, first, count);
   const int vocabulary = config().vocab_size;
   const FloatRows rows{out.data(), count, vocabulary, vocabulary};
-  for (int done = 0; done < count; done += kPositionsPerBlock) {
-    const int n = std::min(kPositionsPerBlock, count - done);
-    find_logits(impl_->weights, {&run, first + done}, workspace.impl().workers,
-                workspace.impl().activations.rows(n, config().n_embd), rows.middle_rows(done, n));
-  }
+  find_logits(impl_->weights, {&run, first}, workspace.impl().workers,
+              workspace.impl().activations.rows(count, config().n_embd), rows);
 }
 
 void Transformer::unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 #include <variant>
@@ -21,11 +23,9 @@ std::size_t place_of(HookPoint point) {
   return (in_block(point.site) ? point.layer : 0) * kSiteCount + static_cast<std::size_t>(point.site);
 }
 
-std::vector<int> slots_of(const std::vector<int>& positions) {
-  if (positions.empty()) return {};
-  std::vector<int> slots(static_cast<std::size_t>(std::ranges::max(positions)) + 1, -1);
-  for (std::size_t i = 0; i < positions.size(); ++i) slots[positions[i]] = static_cast<int>(i);
-  return slots;
+/// The index that is named, or all of `count`.
+auto indices(const std::optional<int>& named, int count) {
+  return std::views::iota(named.value_or(0), named ? *named + 1 : count);
 }
 
 /// The first query whose mask row is not causal.
@@ -63,46 +63,32 @@ bool reaches_future(const SetCells& set) {
   });
 }
 
-/// The values of a place: one for all, one for each unit, or one for each unit of each head.
-class ValuesOf {
- public:
-  ValuesOf(const Config& config, const EditSite& at, std::span<const float> values) : values_(values) {
-    const std::size_t units =
-        at.units.empty() ? static_cast<std::size_t>(unit_count(config, at.point.site)) : at.units.size();
-    if (values.size() > units) of_a_head_ = units;
-  }
-  /// The value for the place's i-th unit in a head.
-  float at(int head, int i) const {
-    if (values_.size() == 1) return values_.front();
-    return values_[static_cast<std::size_t>(head) * of_a_head_ + static_cast<std::size_t>(i)];
-  }
+/// The columns of a head; of scores and patterns, the keys of the longest prompt.
+int width_of(const Config& config, Site site) {
+  return has_cells(site) ? config.n_ctx : unit_count(config, site);
+}
 
- private:
-  std::span<const float> values_;
-  std::size_t of_a_head_ = 0;  // 0: all heads have the same
+/// The columns of a place, with the values that are given for it: one for all of them, for each unit of a
+/// head, or for each column.
+std::vector<Plan::Column> columns_of(const Config& config, const EditSite& at,
+                                     std::span<const float> values) {
+  const int width = width_of(config, at.point.site);
+  std::vector<int> units = at.units;
+  if (units.empty()) std::ranges::copy(std::views::iota(0, width), std::back_inserter(units));
+  std::vector<Plan::Column> columns;
+  for (const int head : indices(at.head, has_heads(at.point.site) ? config.n_head : 1))
+    for (const int unit : units)
+      columns.push_back({head * width + unit, values.empty() ? 0 : values[columns.size() % values.size()]});
+  std::ranges::stable_sort(columns, {}, &Plan::Column::index);
+  return columns;
+}
+
+/// The keys of a row that an edit sets, and the sums of their weights and of the other ones, which are
+/// rescaled so that the row adds up to 1.
+struct SetKeys {
+  std::vector<bool> are_set = {};
+  double sum = 0, others = 0;
 };
-
-/// Whether a piece holds all heads side by side, as for q, k, v and z. For scores, patterns and results it
-/// holds one.
-bool holds_all_heads(Site site) {
-  return has_heads(site) && !has_cells(site) && site != Site::result;
-}
-
-/// Sets the derivatives of set cells to 0; the others' are those of weights that are rescaled so that the row
-/// adds up to 1. weights: the row before it was edited.
-void rescaled_gradient(std::span<const float> weights, const std::vector<bool>& is_set, double set_sum,
-                       std::span<float> gradient) {
-  double others = 0, weighted = 0;
-  for (std::size_t key = 0; key < gradient.size(); ++key) {
-    if (is_set[key]) continue;
-    others += static_cast<double>(weights[key]);
-    weighted += static_cast<double>(weights[key]) * gradient[key];
-  }
-  const bool rescaled = others > 0;  // as in the pass, which leaves a row without other weights as it is
-  const double factor = rescaled ? (1 - set_sum) / others : 1, shared = rescaled ? weighted / others : 0;
-  for (std::size_t key = 0; key < gradient.size(); ++key)
-    gradient[key] = is_set[key] ? 0.0F : static_cast<float>(factor * (gradient[key] - shared));
-}
 
 /// One edit and a piece of the activation that it acts on.
 class Action {
@@ -113,28 +99,20 @@ class Action {
   void apply(const Means& means) const {
     std::visit(
         EachKind{
-            [&](const SetValues& set) {
-              const ValuesOf values(config_, set.at, set.values);
-              for_each_value(set.at, [&](int, int head, int, int i, float& v) { v = values.at(head, i); });
-            },
-            [&](const SetMean& mean) {
-              const int width = unit_count(config_, site_);
-              for_each_value(mean.at, [&](int, int head, int unit, int, float& v) {
-                v = means[op_.index][head * width + unit];
-              });
+            [&](const SetValues&) { for_each_value([](int, Plan::Column at, float& v) { v = at.value; }); },
+            [&](const SetMean&) {
+              for_each_value([&](int, Plan::Column at, float& v) { v = means[op_.index][at.index]; });
             },
             [&](const ScaleValues& scale) {
-              for_each_value(scale.at, [&](int, int, int, int, float& v) {
+              for_each_value([&](int, Plan::Column, float& v) {
                 if (v != kHidden) v *= scale.factor;
               });
             },
             [&](const AddVector& add) {
-              const ValuesOf values(config_, add.at, add.vector);
-              for_each_value(
-                  add.at, [&](int, int head, int, int i, float& v) { v += add.factor * values.at(head, i); });
+              for_each_value([&](int, Plan::Column at, float& v) { v += add.factor * at.value; });
             },
             [&](const SetCells& set) { set_cells(set); },
-            [&](const PatchFrom& patch) { put(patch); },
+            [&](const PatchFrom&) { for_each_patched([](float& value, float from) { value = from; }); },
             [](const SetMask&) {},  // applied by hide()
             [](const SetPositionIds&) {},
         },
@@ -144,7 +122,7 @@ class Action {
   /// Computes the mean of a SetMean from a piece with all positions.
   void find_mean(Means& means) const {
     if (!std::holds_alternative<SetMean>(*op_.edit)) return;
-    const int first = holds_all_heads(site_) ? 0 : piece_.head * unit_count(config_, site_);
+    const int first = first_column();
     for (int col = 0; col < piece_.cols; ++col) {
       double sum = 0;
       for (int i = 0; i < piece_.rows; ++i) sum += static_cast<double>(piece_.row(i)[col]);
@@ -156,16 +134,14 @@ class Action {
   void apply_gradient(const Means& means, ConstFloatRows before,
                       std::span<const Plan::Op* const> earlier) const {
     std::visit(EachKind{
-                   [&](const SetValues& set) {
-                     for_each_value(set.at, [](int, int, int, int, float& v) { v = 0; });
-                   },
-                   [&](const SetMean& mean) { mean_gradient(mean); },
+                   [&](const SetValues&) { for_each_value([](int, Plan::Column, float& v) { v = 0; }); },
+                   [&](const SetMean&) { mean_gradient(); },
                    [&](const ScaleValues& scale) {
-                     for_each_value(scale.at, [&](int, int, int, int, float& v) { v *= scale.factor; });
+                     for_each_value([&](int, Plan::Column, float& v) { v *= scale.factor; });
                    },
                    [](const AddVector&) {},
                    [&](const SetCells& set) { cells_gradient(set, means, before, earlier); },
-                   [&](const PatchFrom& patch) { patch_gradient(patch); },
+                   [&](const PatchFrom&) { for_each_patched([](float& value, float) { value = 0; }); },
                    [](const SetMask&) {},  // see Plan::apply_gradient
                    [](const SetPositionIds&) {},
                },
@@ -173,10 +149,6 @@ class Action {
   }
 
  private:
-  bool acts_at(int position) const {
-    return op_.slots.empty() || (position < std::ssize(op_.slots) && op_.slots[position] >= 0);
-  }
-
   /// Calls body(row, cell) for the set cells of the piece, in their order.
   template <class Body>
   void for_each_cell(const SetCells& set, const Body& body) const {
@@ -193,112 +165,75 @@ class Action {
     }
   }
 
-  /// Calls body(position, head, unit, index of the value, value) for the part of the piece that lies in the
-  /// place: `unit` counts in the activation, the index in the place's list. For scores and patterns the unit
-  /// is the key, the index is 0, and only keys that the query sees are visited.
+  /// The place of the piece's first column among those of the activation.
+  int first_column() const { return piece_.head * width_of(config_, site_); }
+
+  /// Calls body(position in a source, column, value) for the part of the piece that is edited; of scores and
+  /// patterns, which are patched as a whole, other edits have only the keys that the query sees.
   template <class Body>
-  void for_each_value(const EditSite& at, const Body& body) const {
-    const bool all_heads = holds_all_heads(site_), cells = has_cells(site_);
-    if (!all_heads && at.head && *at.head != piece_.head) return;
-    const int width = all_heads ? config_.d_head() : piece_.cols;
-    const int first_head = all_heads ? at.head.value_or(0) : piece_.head;
-    const int heads = all_heads && !at.head ? config_.n_head : 1;
+  void for_each_value(const Body& body) const {
+    const int first = first_column();
+    const bool only_seen = has_cells(site_) && op_.source == nullptr;
+    const auto begin = std::ranges::lower_bound(op_.columns, first, {}, &Plan::Column::index),
+               end = std::ranges::lower_bound(op_.columns, first + piece_.cols, {}, &Plan::Column::index);
     for (int i = 0; i < piece_.rows; ++i) {
       const int position = piece_.first_pos + i;
-      if (!acts_at(position)) continue;
-      for (int head = first_head; head < first_head + heads; ++head) {
-        float* values = piece_.row(i).data() + (all_heads ? head * width : 0);
-        if (cells) {
-          for (int key = 0; key < width; ++key)
-            if (plan_.sees(piece_.point.layer, head, position, key))
-              body(position, head, key, 0, values[key]);
-        } else if (at.units.empty()) {
-          for (int j = 0; j < width; ++j)
-            body(position, head, piece_.first_col + j, piece_.first_col + j, values[j]);
-        } else {
-          for (int k = 0; k < std::ssize(at.units); ++k) {
-            const int unit = at.units[k], j = unit - piece_.first_col;
-            if (j >= 0 && j < width) body(position, head, unit, k, values[j]);
-          }
-        }
+      const auto named = op_.positions.find(position);
+      if (named == op_.positions.end() && !op_.positions.empty()) continue;
+      const int from = named == op_.positions.end() ? position : named->second;
+      for (auto column = begin; column != end; ++column) {
+        const int col = column->index - first;
+        if (!only_seen || plan_.sees(piece_.point.layer, piece_.head, position, col))
+          body(from, *column, piece_.row(i)[col]);
       }
     }
   }
 
-  /// The row that is copied to a position; empty: the source is shorter.
-  std::span<const float> source_row(const PatchFrom& patch, int position) const {
-    const Plan::Source& source = *op_.source;
-    const int from = patch.positions.empty() ? position : patch.positions[op_.slots[position]];
-    if (from >= source.rows) return {};
-    const auto columns = static_cast<std::size_t>(source.columns);
-    return std::span(source.parts[source.parts.size() > 1 ? piece_.head : 0])
-        .subspan(from * columns, columns);
-  }
-
-  /// Calls body(row of a patched query, the source's row) for scores and patterns.
+  /// Calls body(value, what is copied to it) for the values of the piece that the source has.
   template <class Body>
-  void for_patched_queries(const PatchFrom& patch, const Body& body) const {
-    if (patch.at.head && *patch.at.head != piece_.head) return;
-    for (int i = 0; i < piece_.rows; ++i) {
-      if (!acts_at(piece_.first_pos + i)) continue;
-      if (const auto from = source_row(patch, piece_.first_pos + i); !from.empty()) body(piece_.row(i), from);
-    }
-  }
-
-  void put(const PatchFrom& patch) const {
-    if (has_cells(site_))
-      return for_patched_queries(patch, [&](std::span<float> to, std::span<const float> from) {
-        std::ranges::fill(to, site_ == Site::pattern ? 0.0F : kHidden);
-        std::ranges::copy(from.first(std::min(from.size(), to.size())), to.begin());
-      });
-    const int width = holds_all_heads(site_) ? config_.d_head() : 0;
-    for_each_value(patch.at, [&](int position, int head, int unit, int, float& value) {
-      const std::span<const float> row = source_row(patch, position);
-      if (!row.empty()) value = row[head * width + unit];
+  void for_each_patched(const Body& body) const {
+    const Plan::Source& source = *op_.source;
+    const float beyond = site_ == Site::attn_scores ? kHidden : 0;  // the source's last key
+    for_each_value([&](int position, Plan::Column at, float& value) {
+      if (position >= source.rows) return;
+      const std::span<const float> row = source.row(position);
+      if (!has_cells(site_)) return body(value, row[at.index]);
+      const int key = at.index - first_column();
+      body(value, key < source.rows ? row[piece_.head * source.rows + key] : beyond);
     });
   }
 
-  void patch_gradient(const PatchFrom& patch) const {
-    if (has_cells(site_))
-      return for_patched_queries(
-          patch, [](std::span<float> row, std::span<const float>) { std::ranges::fill(row, 0.0F); });
-    for_each_value(patch.at, [&](int position, int, int, int, float& value) {
-      if (!source_row(patch, position).empty()) value = 0;
-    });
-  }
-
-  void mean_gradient(const SetMean& mean) const {
-    const int width = unit_count(config_, site_);
-    const bool all_heads = holds_all_heads(site_);
-    std::vector<double> sums(static_cast<std::size_t>(all_heads ? config_.n_head : 1) * width);
-    for_each_value(mean.at, [&](int, int head, int unit, int, float& value) {
-      sums[(all_heads ? head * width : 0) + unit] += static_cast<double>(value);
+  void mean_gradient() const {
+    std::vector<double> sums(piece_.cols);
+    for_each_value([&, first = first_column()](int, Plan::Column at, float& value) {
+      sums[at.index - first] += static_cast<double>(value);
       value = 0;
     });
     for (int i = 0; i < piece_.rows; ++i)
       for (int col = 0; col < piece_.cols; ++col)
-        piece_.row(i)[col] += static_cast<float>(sums[piece_.first_col + col] / piece_.rows);
+        piece_.row(i)[col] += static_cast<float>(sums[col] / piece_.rows);
   }
 
-  /// Sets the cells of a head's rows, then rescales the rest of each row.
-  void set_cells(const SetCells& set) const {
-    std::map<int, std::vector<bool>> set_in_rows;  // by row, for each key whether it is set
+  /// Sets cells; returns the rows that have any.
+  std::map<int, SetKeys> put_cells(const SetCells& set) const {
+    std::map<int, SetKeys> rows;
     for_each_cell(set, [&](int row, const CellValue& cell) {
       piece_.row(row)[cell.key] = cell.value;
-      if (!set.renormalise) return;
-      std::vector<bool>& is_set = set_in_rows[row];
-      is_set.resize(static_cast<std::size_t>(piece_.cols));
-      is_set[cell.key] = true;
+      rows[row].are_set.resize(piece_.cols);
+      rows[row].are_set[cell.key] = true;
     });
-    for (const auto& [row, is_set] : set_in_rows) {
-      const std::span<float> weights = piece_.row(row);
-      double set_sum = 0, others = 0;
-      for (std::size_t key = 0; key < weights.size(); ++key)
-        (is_set[key] ? set_sum : others) += static_cast<double>(weights[key]);
-      if (others <= 0) continue;  // nothing to rescale
-      const auto factor = static_cast<float>((1 - set_sum) / others);
-      for (std::size_t key = 0; key < weights.size(); ++key)
-        if (!is_set[key]) weights[key] *= factor;
+    for (auto& [row, keys] : rows)
+      for (int key = 0; key < piece_.cols; ++key)
+        (keys.are_set[key] ? keys.sum : keys.others) += static_cast<double>(piece_.row(row)[key]);
+    return rows;
+  }
+
+  void set_cells(const SetCells& set) const {
+    for (const auto& [row, keys] : put_cells(set)) {
+      if (!set.renormalise || keys.others <= 0) continue;
+      const auto factor = static_cast<float>((1 - keys.sum) / keys.others);
+      for (int key = 0; key < piece_.cols; ++key)
+        if (!keys.are_set[key]) piece_.row(row)[key] *= factor;
     }
   }
 
@@ -306,23 +241,21 @@ class Action {
                       std::span<const Plan::Op* const> earlier) const {
     if (!set.renormalise)
       return for_each_cell(set, [&](int row, const CellValue& cell) { piece_.row(row)[cell.key] = 0; });
-    std::vector<float> weights(static_cast<std::size_t>(piece_.cols));  // of one row, as this edit finds it
-    std::vector<bool> is_set;
-    for (int i = 0; i < piece_.rows; ++i) {
-      const Activation2d found{piece_.point, piece_.head, piece_.first_pos + i, 0, 1,
-                               piece_.cols,  piece_.cols, weights.data()};
-      is_set.assign(weights.size(), false);
-      Action(config_, plan_, op_, found).for_each_cell(set, [&](int, const CellValue& cell) {
-        is_set[cell.key] = true;
-        weights[cell.key] = cell.value;  // the last value of a cell that is set twice
-      });
-      if (std::ranges::find(is_set, true) == is_set.end()) continue;
-      double set_sum = 0;
-      for (std::size_t key = 0; key < is_set.size(); ++key)
-        if (is_set[key]) set_sum += static_cast<double>(weights[key]);
-      std::ranges::copy(before.row(i), weights.begin());
-      for (const Plan::Op* op : earlier) Action(config_, plan_, *op, found).apply(means);
-      rescaled_gradient(weights, is_set, set_sum, piece_.row(i));
+    std::vector<float> memory;
+    for (int i = 0; i < before.rows; ++i) std::ranges::copy(before.row(i), std::back_inserter(memory));
+    const FloatRows weights{memory.data(), before.rows, before.cols, before.cols};
+    const Activation2d found = piece_of(piece_.point, weights, piece_.first_pos, piece_.head);
+    for (const Plan::Op* op : earlier) Action(config_, plan_, *op, found).apply(means);
+    for (const auto& [row, keys] : Action(config_, plan_, op_, found).put_cells(set)) {
+      const std::span<float> gradient = piece_.row(row);
+      double weighted = 0;
+      for (int key = 0; key < piece_.cols; ++key)
+        if (!keys.are_set[key]) weighted += static_cast<double>(weights.row(row)[key]) * gradient[key];
+      const bool rescaled = keys.others > 0;  // as in set_cells
+      const double factor = rescaled ? (1 - keys.sum) / keys.others : 1,
+                   shared = rescaled ? weighted / keys.others : 0;
+      for (int key = 0; key < piece_.cols; ++key)
+        gradient[key] = keys.are_set[key] ? 0.0F : static_cast<float>(factor * (gradient[key] - shared));
     }
   }
 
@@ -340,7 +273,7 @@ std::size_t Plan::source_bytes() const {
   std::size_t sum = 0;
   for (const Op& op : ops_)
     if (op.source != nullptr && sources.insert(op.source.get()).second)
-      for (const auto& part : op.source->parts) sum += part.size() * sizeof(float);
+      sum += op.source->values.size() * sizeof(float);
   return sum;
 }
 
@@ -361,7 +294,7 @@ Plan::Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const 
   first_position_ = config.n_ctx;
   for (std::size_t i = 0; i < edits_.size(); ++i) {
     check(config_, edits_[i]);
-    ops_[i] = {i, &edits_[i], {}, std::move(sources[i])};
+    ops_[i] = {i, &edits_[i], {}, {}, std::move(sources[i])};
     add(ops_[i]);
     if (ops_[i].source != nullptr && ops_[i].source->depends_on_later) needs_whole_run_ = true;
   }
@@ -384,7 +317,7 @@ bool Plan::edits_cells(int layer) const {
 }
 
 void Plan::mark_cells(HookPoint point, const std::optional<int>& head, bool future) {
-  for (int h = head.value_or(0); h < (head ? *head + 1 : config_.n_head); ++h) {
+  for (const int h : indices(head, config_.n_head)) {
     cells_[index(point.layer, h)] = true;
     if (future) future_[index(point.layer, h)] = true;
   }
@@ -394,27 +327,33 @@ void Plan::mark_cells(HookPoint point, const std::optional<int>& head, bool futu
 void Plan::add(Op& op) {
   const HookPoint point = point_of(*op.edit);
   if (comes_before(config_, point, first_point_)) first_point_ = point;
-  const int first =
+  const int first_edited =
       std::visit(EachKind{
-                     [&](const SetValues& set) { return add_values(op, set.at); },
+                     [&](const SetValues& set) { return add_values(op, set.at, set.values); },
                      [&](const SetMean& mean) {
                        needs_whole_run_ = true;
                        return add_values(op, mean.at);
                      },
                      [&](const ScaleValues& scale) { return add_values(op, scale.at); },
-                     [&](const AddVector& add) { return add_values(op, add.at); },
+                     [&](const AddVector& add) { return add_values(op, add.at, add.vector); },
                      [&](const SetCells& set) { return add_cells(op, set); },
-                     [&](const PatchFrom& patch) { return add_values(op, patch.at, reaches_future(patch)); },
+                     [&](const PatchFrom& patch) {
+                       const int first = add_values(op, patch.at, {}, reaches_future(patch));
+                       for (std::size_t i = 0; i < patch.positions.size(); ++i)
+                         op.positions[patch.at.positions[i]] = patch.positions[i];
+                       return first;
+                     },
                      [&](const SetMask& mask) { return add_mask(mask); },
                      [&](const SetPositionIds& set) { return add_position_ids(set); },
                  },
                  *op.edit);
-  first_position_ = std::min(first_position_, first);
+  first_position_ = std::min(first_position_, first_edited);
 }
 
-int Plan::add_values(Op& op, const EditSite& at, bool future) {
+int Plan::add_values(Op& op, const EditSite& at, std::span<const float> values, bool future) {
   by_point_[place_of(at.point)].push_back(&op);
-  op.slots = slots_of(at.positions);
+  for (const int position : at.positions) op.positions[position] = position;
+  op.columns = columns_of(config_, at, values);
   if (has_cells(at.point.site)) mark_cells(at.point, at.head, future);
   // If results are edited, all of them are summed, which rounds differently from the unedited run's product.
   return at.point.site == Site::result ? 0 : first_of(at.positions);
@@ -431,11 +370,9 @@ int Plan::add_cells(Op& op, const SetCells& set) {
 }
 
 int Plan::add_mask(const SetMask& mask) {
-  for (int layer = mask.layer.value_or(0); layer < (mask.layer ? *mask.layer + 1 : config_.n_layer);
-       ++layer) {
+  for (const int layer : indices(mask.layer, config_.n_layer)) {
     mark_cells({Site::attn_scores, layer}, mask.head, has_future(mask));
-    for (int head = mask.head.value_or(0); head < (mask.head ? *mask.head + 1 : config_.n_head); ++head)
-      masks_[index(layer, head)] = &mask;
+    for (const int head : indices(mask.head, config_.n_head)) masks_[index(layer, head)] = &mask;
   }
   return first_edited_position(mask);
 }
@@ -469,13 +406,9 @@ int Plan::row_of_wpe(int position) const {
 
 Means Plan::no_means() const {
   Means means(edits_.size());
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    const auto* mean = std::get_if<SetMean>(&edits_[i]);
-    if (mean == nullptr) continue;
-    const Site site = mean->at.point.site;
-    means[i].resize(static_cast<std::size_t>(has_heads(site) ? config_.n_head : 1) *
-                    unit_count(config_, site));
-  }
+  for (std::size_t i = 0; i < means.size(); ++i)
+    if (const auto* mean = std::get_if<SetMean>(&edits_[i]))
+      means[i].resize(column_count(config_, mean->at.point.site));
   return means;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,20 +19,31 @@ using Means = std::vector<std::vector<float>>;
 /// use it. Immutable; created by Transformer::plan.
 class Plan {
  public:
-  /// The activations copied by a PatchFrom: one part per head for a site with heads.
+  /// The activations copied by a PatchFrom, [positions, columns]: heads side by side, of scores and patterns
+  /// with the keys of all positions each.
   struct Source {
-    std::vector<std::vector<float>> parts;  ///< [head][rows * columns]
-    int rows = 0;                           ///< positions
+    std::vector<float> values;
+    int rows = 0;
     int columns = 0;
     bool depends_on_later = false;  ///< whether values of the run's own tokens depend on later ones
+
+    std::span<const float> row(int i) const {
+      return std::span(values).subspan(static_cast<std::size_t>(i) * columns, columns);
+    }
+  };
+
+  /// A column of an activation, whose heads are side by side, and what SetValues or AddVector has for it.
+  struct Column {
+    int index = 0;
+    float value = 0;
   };
 
   /// An edit with the data it needs.
   struct Op {
     std::size_t index = 0;  ///< in the list
     const Edit* edit = nullptr;
-    std::vector<int> slots =
-        {};  ///< for each position its index in the place's list, -1: not in it; empty: all
+    std::map<int, int> positions = {};  ///< of its place, and where a source has them; empty: all
+    std::vector<Column> columns = {};   ///< of its place, by index
     std::shared_ptr<const Source> source = nullptr;
   };
 
@@ -88,7 +100,7 @@ class Plan {
   std::size_t index(int layer, int head) const { return std::size_t(layer) * config_.n_head + head; }
   std::span<const Op* const> ops_at(HookPoint point) const;
   void add(Op& op);
-  int add_values(Op& op, const EditSite& at, bool future = false);
+  int add_values(Op& op, const EditSite& at, std::span<const float> values = {}, bool future = false);
   int add_cells(Op& op, const SetCells& set);
   int add_mask(const SetMask& mask);
   int add_position_ids(const SetPositionIds& set);

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -65,8 +65,20 @@ int first_layer(const Edits& senders) {
       .layer;
 }
 
-/// The activations of a run as its edits left them, [T, columns] row-major.
-using RecordedActivations = std::function<std::span<const float>(HookPoint)>;
+/// A run that is patched from, and its activations as its edits left them.
+struct SourceRun {
+  bool second = false;  ///< in the second model
+  std::vector<int> tokens;
+  Edits edits;
+  std::vector<std::pair<HookPoint, std::shared_ptr<Plan::Source>>> sources = {};
+  std::shared_ptr<const Plan> plan = nullptr;  ///< of its edits
+
+  int length() const { return static_cast<int>(tokens.size()); }
+  std::shared_ptr<Plan::Source> at(HookPoint point) const {
+    const auto found = std::ranges::find(sources, point, [](const auto& source) { return source.first; });
+    return found == sources.end() ? nullptr : found->second;
+  }
+};
 
 /// Path patching (Wang et al. 2022, "Interpretability in the Wild", section 3.1), for PatchFrom::direct: the
 /// steps of the pass, in its order, that are not the run's. Only the stream between senders and receiver is
@@ -74,17 +86,15 @@ using RecordedActivations = std::function<std::span<const float>(HookPoint)>;
 /// hold all other heads and MLPs.
 class DirectPath {
  public:
-  /// `senders`: edits of z and mlp_out, all before the receiver. `edits`: the run's; null: none.
-  DirectPath(const Weights& weights, std::shared_ptr<const Plan> senders, std::shared_ptr<const Plan> edits,
-             HookPoint receiver, const RecordedActivations& run, int length, Workspace::Impl& workspace)
-      : weights_(weights), receiver_(receiver), run_(run), length_(length), workspace_(workspace) {
-    for (const auto& [plan, tap] :
-         {std::pair(std::move(edits), &edits_), std::pair(std::move(senders), &senders_)})
-      if (plan != nullptr) {
-        tap->plan = plan;
-        tap->means = plan->no_means();
-      }
-  }
+  /// `senders`: edits of z and mlp_out, all before the receiver.
+  DirectPath(const Weights& weights, const SourceRun& run, const std::shared_ptr<const Plan>& senders,
+             HookPoint receiver, Workspace::Impl& workspace)
+      : weights_(weights),
+        run_(run),
+        receiver_(receiver),
+        workspace_(workspace),
+        edits_(edited_by(run.plan)),
+        senders_(edited_by(senders)) {}
 
   /// The receiver's values, [T, d_model], if the senders are edited while all other heads and MLPs write what
   /// they write in the run.
@@ -93,46 +103,41 @@ class DirectPath {
     stream_ = recorded({Site::resid_pre, first});
     for (int layer = first; layer < end; ++layer) {
       write(attention(layer));
-      edit({Site::resid_mid, layer}, stream_);
+      edit(edits_, {Site::resid_mid, layer}, stream_);
       Values mlp = recorded({Site::mlp_out, layer});
-      tap(senders_).edit({Site::mlp_out, layer}, rows_of(mlp));
+      edit(senders_, {Site::mlp_out, layer}, mlp);
       write(mlp);
-      edit({Site::resid_post, layer}, stream_);
-      if (layer + 1 < weights_.config.n_layer) edit({Site::resid_pre, layer + 1}, stream_);
+      edit(edits_, {Site::resid_post, layer}, stream_);
+      if (layer + 1 < weights_.config.n_layer) edit(edits_, {Site::resid_pre, layer + 1}, stream_);
     }
     return receiver_.site == Site::resid_post ? std::move(stream_) : read();
   }
 
  private:
-  Values recorded(HookPoint point) const {
-    const std::span<const float> values = run_(point);
-    return {values.begin(), values.end()};
+  /// A run for its edits and their means alone.
+  static Run edited_by(const std::shared_ptr<const Plan>& plan) {
+    Run run;
+    run.plan = plan;
+    if (plan != nullptr) run.means = plan->no_means();
+    return run;
   }
-
-  FloatRows rows_of(Values& values) const {
-    const auto cols = static_cast<int>(values.size() / static_cast<std::size_t>(length_));
-    return {values.data(), length_, cols, cols};
-  }
-
-  Values zeros(int cols) const { return Values(static_cast<std::size_t>(length_) * cols); }
-
-  /// The edits of all of a run.
   static Tap tap(Run& run) { return {&run, 0, 1, &run.means}; }
-  void edit(HookPoint point, Values& values) { tap(edits_).edit(point, rows_of(values)); }
+  void edit(Run& by, HookPoint point, Values& values) const { tap(by).edit(point, rows(values)); }
 
-  void write(const Values& branch) {
-    for (std::size_t i = 0; i < branch.size(); ++i) stream_[i] += branch[i];
-  }
+  FloatRows rows(Values& values) const { return rows_of(values, weights_.config.n_embd); }
+  Values recorded(HookPoint point) const { return run_.at(point)->values; }
+
+  void write(const Values& branch) { add(branch, stream_); }
 
   /// What the heads of a layer write.
   Values attention(int layer) {
     const HookPoint point{Site::z, layer};
     if (!senders_.plan->edits(point)) return recorded({Site::attn_out, layer});
-    Values z = recorded(point), out = zeros(weights_.config.n_embd);
-    tap(senders_).edit(point, rows_of(z));
-    linear(rows_of(z), weights_.h[layer].attn_c_proj, workspace_.workers, rows_of(out));
-    tap_results(weights_, layer, tap(edits_), rows_of(z), workspace_, rows_of(out));
-    edit({Site::attn_out, layer}, out);
+    Values z = recorded(point), out(stream_.size());
+    edit(senders_, point, z);
+    linear(rows(z), weights_.h[layer].attn_c_proj, workspace_.workers, rows(out));
+    tap_results(weights_, layer, tap(edits_), rows(z), workspace_, rows(out));
+    edit(edits_, {Site::attn_out, layer}, out);
     return out;
   }
 
@@ -140,25 +145,24 @@ class DirectPath {
   Values read() {
     const auto [site, layer] = receiver_;
     const BlockWeights& block = weights_.h[layer];
-    const int d = weights_.config.n_embd;
-    Values normalized = zeros(d), received = zeros(d);
+    Values normalized(stream_.size()), received(stream_.size());
     layer_norm(
         block.ln_1, weights_.config.layer_norm_epsilon, {Site::ln1_scale, layer},
-        {Site::ln1_normalized, layer}, [&](int i) { return rows_of(stream_).row(i); }, tap(edits_),
-        workspace_.workers, rows_of(normalized));
+        {Site::ln1_normalized, layer}, [&](int i) { return rows(stream_).row(i); }, tap(edits_),
+        workspace_.workers, rows(normalized));
     const int part = static_cast<int>(site) - static_cast<int>(Site::q);  // of c_attn's columns
-    linear_columns(rows_of(normalized), block.attn_c_attn, part * d, workspace_, rows_of(received));
-    edit(receiver_, received);
+    linear_columns(rows(normalized), block.attn_c_attn, part * weights_.config.n_embd, workspace_,
+                   rows(received));
+    edit(edits_, receiver_, received);
     return received;
   }
 
   const Weights& weights_;
+  const SourceRun& run_;
   HookPoint receiver_;
-  const RecordedActivations& run_;
-  int length_;
   Workspace::Impl& workspace_;
   Values stream_;
-  Run edits_, senders_;  // their plans and means alone
+  Run edits_, senders_;
 };
 
 /// The points of the run that a direct path reads.
@@ -167,7 +171,7 @@ std::vector<HookPoint> points_on_path(const Edits& senders, HookPoint receiver) 
   std::vector<HookPoint> points{{Site::resid_pre, first}};
   for (int layer = first; layer < layers_before(receiver); ++layer) {
     const HookPoint z{Site::z, layer};
-    const bool sends = std::ranges::any_of(senders, [&](const Edit& edit) { return point_of(edit) == z; });
+    const bool sends = std::ranges::count(senders, z, point_of) > 0;
     points.push_back(sends ? z : HookPoint{Site::attn_out, layer});
     points.push_back({Site::mlp_out, layer});
   }
@@ -178,9 +182,11 @@ std::vector<HookPoint> points_on_path(const Edits& senders, HookPoint receiver) 
 class RecordedSources {
  public:
   RecordedSources(const Transformer& transformer, const Weights& weights, const SecondModel& second)
-      : transformer_(transformer), weights_(weights), second_(second.model) {
-    own_.assign(second.tokens.begin(), second.tokens.end());
-    own_of_second_ = own_;
+      : transformer_(transformer),
+        weights_(weights),
+        second_(second.model),
+        own_(second.tokens.begin(), second.tokens.end()),
+        own_of_second_(own_) {
     if (second_ != nullptr)
       own_of_second_.resize(std::min(own_.size(), static_cast<std::size_t>(second_->config().n_ctx)));
   }
@@ -201,24 +207,21 @@ class RecordedSources {
     for (SourceRun& run : runs_)
       if (!run.tokens.empty()) record_run(run, workspace, stop);  // else its plan is created with the tokens
     if (own_.empty() || paths_.empty()) return;
-    std::vector<Edits> senders;
-    for (const Path& path : paths_) senders.push_back(path.senders);
-    const auto plans = transformer_.plans(std::move(senders), workspace, stop, {second_, own_});
+    std::vector<Edits> lists;
+    for (const Path& path : paths_) lists.push_back(path.senders);
+    const auto plans = transformer_.plans(std::move(lists), workspace, stop, {second_, own_});
     for (std::size_t i = 0; i < paths_.size(); ++i) {
       if (stop.stop_requested()) throw Stopped();
-      follow(paths_[i], plans[i], workspace);
+      const Path& path = paths_[i];
+      const SourceRun& run = runs_[path.run];
+      path.source->values = DirectPath(weights_, run, plans[i], path.receiver, workspace.impl()).received();
+      path.source->depends_on_later =
+          plans[i]->needs_whole_run() || (run.plan && run.plan->needs_whole_run());
     }
   }
 
  private:
   using Source = std::shared_ptr<Plan::Source>;
-  struct SourceRun {
-    bool second = false;  ///< in the second model
-    std::vector<int> tokens;
-    Edits edits;
-    std::vector<std::pair<HookPoint, Source>> sources = {};
-    std::shared_ptr<const Plan> plan = nullptr;  ///< of its edits
-  };
   /// What a receiver has with edited senders, in one of the runs.
   struct Path {
     std::size_t run = 0;
@@ -245,9 +248,8 @@ class RecordedSources {
 
   Source want_at(std::size_t index, HookPoint point) {
     SourceRun& run = runs_[index];
-    for (const auto& [known, source] : run.sources)
-      if (known == point) return source;
-    return run.sources.emplace_back(point, source_at(point, static_cast<int>(run.tokens.size()))).second;
+    if (const Source known = run.at(point)) return known;
+    return run.sources.emplace_back(point, source_at(point, run.length())).second;
   }
 
   Source want_path(const Edits& under, const Edits& senders, HookPoint receiver) {
@@ -255,24 +257,17 @@ class RecordedSources {
     for (const Path& path : paths_)
       if (path.run == run && path.receiver == receiver && path.senders == senders) return path.source;
     for (const HookPoint point : points_on_path(senders, receiver)) want_at(run, point);
-    return paths_.emplace_back(run, senders, receiver, source_at(receiver, static_cast<int>(own_.size())))
-        .source;
+    return paths_.emplace_back(run, senders, receiver, source_at(receiver, runs_[run].length())).source;
   }
 
   /// A source without values yet.
   Source source_at(HookPoint point, int length) const {
     const Config& config = transformer_.config();
-    const Site site = point.site;
-    const bool by_head = has_cells(site) || site == Site::result;
     auto source = std::make_shared<Plan::Source>();
     source->rows = length;
-    source->columns = has_cells(site)
-                          ? source->rows
-                          : unit_count(config, site) * (has_heads(site) && !by_head ? config.n_head : 1);
-    source->parts.resize(by_head ? config.n_head : 1);
-    for (std::vector<float>& part : source->parts)
-      part.resize(static_cast<std::size_t>(source->rows) * source->columns,
-                  site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
+    source->columns = has_cells(point.site) ? config.n_head * length : column_count(config, point.site);
+    source->values.resize(static_cast<std::size_t>(length) * source->columns,
+                          point.site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
     return source;
   }
 
@@ -284,33 +279,18 @@ class RecordedSources {
     Hooks hooks;
     for (const auto& [point, source] : run.sources) {
       source->depends_on_later = grows && run.plan != nullptr && run.plan->needs_whole_run();
-      hooks.watch(point, [&into = *source](const ConstActivation2d& piece) { put(piece, into); });
+      hooks.watch(point, [&into = *source](const ConstActivation2d& piece) {
+        const int width = has_cells(piece.point.site) ? into.rows : piece.cols;
+        copy(piece, rows_of(into.values, into.columns)
+                        .middle_rows(piece.first_pos, piece.rows)
+                        .middle_cols(piece.head * width, piece.cols));
+      });
     }
     ForwardOptions options;
     options.hooks = &hooks;
     options.stop = stop;
     options.plan = run.plan;
     from.forward(run.tokens, workspace, options);
-  }
-
-  void follow(const Path& path, const std::shared_ptr<const Plan>& senders, Workspace& workspace) {
-    const auto& edits = runs_[path.run].plan;
-    const auto recorded = [&](HookPoint point) -> std::span<const float> {
-      return want_at(path.run, point)->parts.front();
-    };
-    path.source->parts.front() = DirectPath(weights_, senders, edits, path.receiver, recorded,
-                                            static_cast<int>(own_.size()), workspace.impl())
-                                     .received();
-    path.source->depends_on_later =
-        senders->needs_whole_run() || (edits != nullptr && edits->needs_whole_run());
-  }
-
-  static void put(const ConstActivation2d& piece, Plan::Source& into) {
-    std::vector<float>& part = into.parts[into.parts.size() > 1 ? piece.head : 0];
-    for (int i = 0; i < piece.rows; ++i)
-      std::ranges::copy(
-          piece.row(i),
-          part.begin() + static_cast<std::ptrdiff_t>(piece.first_pos + i) * into.columns + piece.first_col);
   }
 
   const Transformer& transformer_;

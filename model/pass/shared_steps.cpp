@@ -6,8 +6,8 @@
 
 namespace headscope::model {
 
-void Tap::edit(HookPoint point, FloatRows rows, int head, int first_col) const {
-  const Activation2d all = piece_of(point, rows, first, head, first_col);
+void Tap::edit(HookPoint point, FloatRows rows, int head) const {
+  const Activation2d all = piece_of(point, rows, first, head);
   if (edits(point)) {
     if (means != nullptr) {
       run->plan->apply_to_all(all, *means);
@@ -15,35 +15,15 @@ void Tap::edit(HookPoint point, FloatRows rows, int head, int first_col) const {
       run->plan->apply(all, run->means);
     } else {
       for (int i = 0; i < rows.rows; ++i)
-        run->plan->apply(piece_of(point, rows.middle_rows(i, 1), first + i / depth, head, first_col),
-                         run->means);
+        run->plan->apply(piece_of(point, rows.middle_rows(i, 1), first + i / depth, head), run->means);
     }
   }
   if (hooks != nullptr) hooks->call(all);
 }
 
-template <class RowOf>
-static void final_layer_norm_of(const Weights& weights, const RowOf& row_of, const Tap& tap, Workers& workers,
-                                FloatRows out) {
-  layer_norm(weights.ln_f, weights.config.layer_norm_epsilon, {Site::ln_final_scale},
-             {Site::ln_final_normalized}, row_of, tap, workers, out);
-}
-
-void final_layer_norm(const Weights& weights, ConstFloatRows rows, const Tap& tap, Workers& workers,
-                      FloatRows out) {
-  final_layer_norm_of(
-      weights, [&](int i) { return rows.row(i); }, tap, workers, out);
-}
-
-void final_layer_norm(const Weights& weights, const Tap& tap, Workers& workers, FloatRows out) {
-  final_layer_norm_of(
-      weights, [&](int i) { return tap.run->resid(weights.config.n_layer, tap.first + i); }, tap, workers,
-      out);
-}
-
 void find_logits(const Weights& weights, const Tap& tap, Workers& workers, FloatRows normalized,
                  FloatRows logits) {
-  final_layer_norm(weights, tap, workers, normalized);
+  final_layer_norm(weights, tap.stream(), tap, workers, normalized);
   product_with_columns(normalized, weights.lm_head, 0, workers, logits);
   tap.edit({Site::logits}, logits);
 }

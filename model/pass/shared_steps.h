@@ -19,7 +19,11 @@ struct Tap {
 
   bool edits(HookPoint point) const { return run != nullptr && run->plan && run->plan->edits(point); }
   bool wants(HookPoint point) const { return edits(point) || (hooks != nullptr && hooks->wants(point)); }
-  void edit(HookPoint point, FloatRows rows, int head = 0, int first_col = 0) const;
+  void edit(HookPoint point, FloatRows rows, int head = 0) const;
+  /// Row i of the end of the run's stream.
+  auto stream() const {
+    return [this](int i) { return run->resid(run->config.n_layer, first + i); };
+  }
 };
 
 /// out [n, d_model] = the layer norm (Ba et al. 2016) of rows row_of(0) .. row_of(n - 1), with gain and bias.
@@ -41,14 +45,16 @@ void layer_norm(const LayerNormWeights& w, float epsilon, HookPoint scale, HookP
   workers.for_rows(out.rows, finish_row);
 }
 
-/// The final layer norm: rows, out [n, d_model].
-void final_layer_norm(const Weights& weights, ConstFloatRows rows, const Tap& tap, Workers& workers,
-                      FloatRows out);
+/// The final layer norm: out [n, d_model].
+template <class RowOf>
+void final_layer_norm(const Weights& weights, const RowOf& row_of, const Tap& tap, Workers& workers,
+                      FloatRows out) {
+  layer_norm(weights.ln_f, weights.config.layer_norm_epsilon, {Site::ln_final_scale},
+             {Site::ln_final_normalized}, row_of, tap, workers, out);
+}
 
-/// The same for positions of tap.run from tap.first on.
-void final_layer_norm(const Weights& weights, const Tap& tap, Workers& workers, FloatRows out);
-
-/// The logits of these positions, [n, vocab_size]; normalized [n, d_model]: memory for their layer norm.
+/// The logits of positions of tap.run from tap.first on, [n, vocab_size]; normalized [n, d_model]: memory for
+/// their layer norm.
 void find_logits(const Weights& weights, const Tap& tap, Workers& workers, FloatRows normalized,
                  FloatRows logits);
 

@@ -37,12 +37,11 @@ void find_stages(const PanelKernels& kernels, const Run& run, const HeadCache& k
   const int rows = out.scores.rows;
   scores(kernels, kept, kept.q(first, rows), out.scores);
   const float scale = run.config.attention_scale(kept.layer);
-  for (int i = 0; i < rows; ++i) {
+  for (int i = 0; i < rows; ++i)
     std::ranges::transform(out.scores.row(i), out.scaled.row_data(i), [&](float v) { return v * scale; });
-    std::ranges::copy(out.scores.row(i), out.masked.row_data(i));
-  }
+  copy(out.scores, out.masked);
   scale_and_mask(run, kept, first, out.masked);
-  for (int i = 0; i < rows; ++i) std::ranges::copy(out.masked.row(i), out.pattern.row_data(i));
+  copy(out.masked, out.pattern);
   softmax_masked(kernels, run, kept, first, out.pattern);
 }
 

@@ -44,24 +44,20 @@ void visit_logits(const Weights& weights, std::span<const Lane> lanes, ConstFloa
                   const ForwardOptions& options, const PositionRange& asked, Workspace::Impl& workspace,
                   const VariantVisitor& visit) {
   if (options.stop.stop_requested()) throw Stopped();
-  const int d = weights.config.n_embd, count = asked.count, rows = static_cast<int>(lanes.size()) * count;
-  const FloatRows out = workspace.logits.rows(rows, d + d + weights.config.vocab_size);
-  const FloatRows ends = out.middle_cols(0, d), normalized = out.middle_cols(d, d),
-                  logits = out.middle_cols(2 * d, weights.config.vocab_size);
+  const int d = weights.config.n_embd, vocabulary = weights.config.vocab_size, count = asked.count;
+  const FloatRows out = workspace.logits.rows(static_cast<int>(lanes.size()) * count, d + vocabulary);
+  const FloatRows normalized = out.middle_cols(0, d), logits = out.middle_cols(d, vocabulary);
   const auto rows_of_lane = [&](FloatRows all, std::size_t i) {
     return all.middle_rows(static_cast<int>(i) * count, count);
   };
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const Lane& lane = lanes[i];
-    const FloatRows end = rows_of_lane(ends, i);
-    for (int j = 0; j < count; ++j) {
+    const auto end_of_stream = [&](int j) {
       const int row = asked.first + j - lane.first;
-      std::ranges::copy(row >= 0 && row < lane.rows
-                            ? resid.row(lane.row + row)
-                            : options.clean->resid(weights.config.n_layer, asked.first + j),
-                        end.row_data(j));
-    }
-    final_layer_norm(weights, end, {lane.run.get(), asked.first}, workspace.workers,
+      return row >= 0 && row < lane.rows ? resid.row(lane.row + row)
+                                         : options.clean->resid(weights.config.n_layer, asked.first + j);
+    };
+    final_layer_norm(weights, end_of_stream, Tap{lane.run.get(), asked.first}, workspace.workers,
                      rows_of_lane(normalized, i));
   }
   product_with_columns(normalized, weights.lm_head, 0, workspace.workers, logits);

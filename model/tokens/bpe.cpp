@@ -55,15 +55,8 @@ std::string name_of_byte(unsigned char byte) {
   return {static_cast<char>(0xc0 | character >> 6), static_cast<char>(0x80 | (character & 0x3f))};
 }
 
-MergeTable::MergeTable(std::span<const Merge> merges) {
-  merges_.reserve(merges.size());
-  for (int rank = 0; const Merge& merge : merges)
-    merges_[pair_of(merge.left, merge.right)] = {rank++, merge.merged};
-}
-
-MergeTable::Ranked MergeTable::find(int left, int right) const {
-  const auto found = merges_.find(pair_of(left, right));
-  return found == merges_.end() ? Ranked{} : found->second;
+void MergeTable::add(int left, int right, int merged) {
+  merges_[pair_of(left, right)] = {next_rank_++, merged};
 }
 
 void MergeTable::apply(std::vector<int>& ids, std::vector<MergeStep>* steps) const {
@@ -78,7 +71,9 @@ void MergeTable::apply(std::vector<int>& ids, std::vector<MergeStep>* steps) con
   std::map<int, std::vector<std::size_t>> places;
   const auto look_up = [&](std::size_t at) {
     Piece& piece = pieces[at];
-    piece.merge = piece.next == end ? Ranked{} : find(piece.id, pieces[piece.next].id);
+    const auto found =
+        piece.next == end ? merges_.end() : merges_.find(pair_of(piece.id, pieces[piece.next].id));
+    piece.merge = found == merges_.end() ? Ranked{} : found->second;
     if (piece.merge.rank >= 0) places[piece.merge.rank].push_back(at);
   };
   pieces.reserve(end);

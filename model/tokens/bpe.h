@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,13 +18,6 @@ std::optional<std::string> bytes_of_name(std::string_view name);
 /// The name, in UTF-8, of the token for a single byte.
 std::string name_of_byte(unsigned char byte);
 
-/// Two adjacent tokens that are merged into one.
-struct Merge {
-  int left = 0;
-  int right = 0;
-  int merged = 0;
-};
-
 /// One merge in a word: two adjacent pieces become one.
 struct MergeStep {
   int rank = 0;  ///< rank of the merge; 0: the first line of merges.txt
@@ -39,9 +31,11 @@ struct MergeStep {
 /// The merges of byte-level BPE (Sennrich et al. 2016; `bpe` in GPT-2's published `encoder.py`), on ids.
 class MergeTable {
  public:
-  /// The merges in order of rank. If a pair is listed twice, the later rank counts, as in the published code.
-  /// A merged token must be longer than its parts.
-  explicit MergeTable(std::span<const Merge> merges);
+  explicit MergeTable(std::size_t count) { merges_.reserve(count); }
+
+  /// Adds the merge of the next rank. If a pair is added twice, the later rank counts, as in the published
+  /// code. The merged token must be longer than its parts.
+  void add(int left, int right, int merged);
 
   /// Applies the merges to one word: `ids` are the tokens of its bytes before, and its tokens afterwards. As
   /// in the published code, all occurrences of the pair with the lowest rank are merged, from left to right,
@@ -54,8 +48,8 @@ class MergeTable {
     int rank = -1;  ///< -1: no merge
     int merged = -1;
   };
-  Ranked find(int left, int right) const;
 
+  int next_rank_ = 0;
   std::unordered_map<std::uint64_t, Ranked> merges_;  // by pair
 };
 

@@ -17,23 +17,10 @@ bool is_white_space(char32_t c) {
 }
 
 struct Character {
+  utf8proc_int32_t code_point;  // -1: not UTF-8, a byte on its own
+  std::size_t length;           // in bytes
   CharacterClass kind;
-  std::size_t length;  // in bytes
 };
-
-struct CodePoint {
-  utf8proc_int32_t value;  // -1: not UTF-8, a byte on its own
-  std::size_t length;
-};
-
-CodePoint code_point_at(std::string_view text, std::size_t at) {
-  utf8proc_int32_t value = 0;
-  const auto length =
-      utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
-                       static_cast<utf8proc_ssize_t>(std::min<std::size_t>(text.size() - at, 4)), &value);
-  if (length <= 0) return {-1, 1};
-  return {value, static_cast<std::size_t>(length)};
-}
 
 Character character_at(std::string_view text, std::size_t at) {
   static const std::array<CharacterClass, 128> kAscii = [] {
@@ -42,16 +29,19 @@ Character character_at(std::string_view text, std::size_t at) {
     return classes;
   }();
   const auto byte = static_cast<unsigned char>(text[at]);
-  if (byte < 128) return {kAscii[byte], 1};
-  const CodePoint found = code_point_at(text, at);
-  return {found.value < 0 ? CharacterClass::other : character_class(static_cast<char32_t>(found.value)),
-          found.length};
+  if (byte < 128) return {byte, 1, kAscii[byte]};
+  utf8proc_int32_t value = 0;
+  const auto length =
+      utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
+                       static_cast<utf8proc_ssize_t>(std::min<std::size_t>(text.size() - at, 4)), &value);
+  if (length <= 0) return {-1, 1, CharacterClass::other};
+  return {value, static_cast<std::size_t>(length), character_class(static_cast<char32_t>(value))};
 }
 
 /// Where the character that ends at `end` > 0 begins.
 std::size_t previous_character(std::string_view text, std::size_t end) {
   for (std::size_t length = 2; length <= std::min<std::size_t>(end, 4); ++length)
-    if (code_point_at(text, end - length).length == length) return end - length;
+    if (character_at(text, end - length).length == length) return end - length;
   return end - 1;
 }
 
@@ -106,7 +96,7 @@ std::size_t white_space_end(std::string_view text, std::size_t begin) {
 bool word_begins_at(std::string_view text, std::size_t at) {
   constexpr utf8proc_int32_t kNonJoiner = 0x200c, kJoiner = 0x200d;
   if (at == text.size()) return false;
-  const utf8proc_int32_t c = code_point_at(text, at).value;
+  const utf8proc_int32_t c = character_at(text, at).code_point;
   const auto category = utf8proc_category(c);
   return c >= 0 && ((category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL) ||
                     category == UTF8PROC_CATEGORY_PC || c == kNonJoiner || c == kJoiner);

@@ -72,9 +72,8 @@ BytesOfId token_bytes(const TokenizerFiles& files, const IdOfName& ids,
   return all;
 }
 
-std::vector<Merge> merges_of_ids(const TokenizerFiles& files, const IdOfName& ids) {
-  std::vector<Merge> merges;
-  merges.reserve(files.merges.size());
+MergeTable merges_of_ids(const TokenizerFiles& files, const IdOfName& ids) {
+  MergeTable merges(files.merges.size());
   for (const auto& [left, right] : files.merges) {
     const auto id = [&](std::string_view name) {
       const int found = find(ids, name);
@@ -83,7 +82,8 @@ std::vector<Merge> merges_of_ids(const TokenizerFiles& files, const IdOfName& id
                quote(left) + " and " + quote(right) + ", but " + quote(name) + " is not in the vocabulary");
       return found;
     };
-    merges.push_back({id(left), id(right), id(left + right)});
+    const int first = id(left), second = id(right);
+    merges.add(first, second, id(left + right));
   }
   return merges;
 }
@@ -204,7 +204,7 @@ Tokenizer::Tokenizer(TokenizerFiles files) : warnings_(std::move(files.warnings)
   std::array<int, 256> byte_ids{};
   for (int byte = 0; byte < 256; ++byte)
     byte_ids[byte] = find(ids, name_of_byte(static_cast<unsigned char>(byte)));
-  tables_.reset(new Tables{std::move(bytes), byte_ids, MergeTable(merges_of_ids(files, ids)),
+  tables_.reset(new Tables{std::move(bytes), byte_ids, merges_of_ids(files, ids),
                            SpecialTokens(std::move(added)), files.add_prefix_space});
 }
 

@@ -49,11 +49,11 @@ std::vector<float> random_pattern(int length) {
 /// The thumbnail of a complete pattern, passed in blocks like the model's.
 Thumbnail make_thumbnail(const std::vector<float>& pattern, int length) {
   constexpr int kBlock = 64;
-  ThumbnailMaker maker(length, length, true, {});
+  ThumbnailMaker maker(length, length);
   const model::ConstFloatRows all{pattern.data(), length, length, length};
   for (int first = 0; first < length; first += kBlock)
     maker.add(first, all.middle_rows(first, std::min(kBlock, length - first)));
-  return std::move(maker).finish();
+  return std::move(maker).finish({});
 }
 
 TEST(Thumbnails, KeepEveryCellsLargestWeight) {

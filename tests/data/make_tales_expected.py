@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes tales_expected.json: what assets/models/train.py (PyTorch) measures on the bundled model, for tests/model/tales_test.cpp.
+"""Writes tales_expected.json: what assets/models/train.py (PyTorch) measures on the bundled model, for tests/model/models_test.cpp.
 
     make_tales_expected.py            (needs what train.py needs; takes some seconds)
 """

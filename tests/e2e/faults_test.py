@@ -15,7 +15,6 @@ import subprocess
 from hub import NAME, HubCase
 from program import HEADSCOPE, PROMPT, ProgramCase, main, random_model, until  # first: it finds the reference
 from faulty import Fault, Place, contents, side_by_side
-from screen import Screen, end_of
 import safetensors_io
 
 ALL = os.environ.get("HEADSCOPE_FAULTS") == "all"
@@ -39,8 +38,6 @@ FAULTS = {
     "list": ([], [BROKEN]),
     "map": ([], [errno.ENOMEM]),
 }
-
-WRITING = ("create", "write", "link", "rename", "folder")
 
 PLACED = ["--model", "IN/model", "--prompt-file", "IN/prompt.txt", "--threads", "1"]
 LISTED = ["--model", "IN/model", "--prompts", "IN/prompts.jsonl", "--threads", "1"]
@@ -273,45 +270,6 @@ class Fetching(HubCase, FaultCase):
 
     def may_stay(self, name):
         return name.endswith((".incomplete", ".lock"))
-
-
-class Window(FaultCase):
-    def test_what_is_kept_for_the_next_start(self):
-        model = random_model(self.folder / "model", layers=1, heads=2, d_model=8, ctx=64)
-        kept = {"config/headscope/settings.json", "state/headscope/window-1.headscope"}
-        for file in kept:
-            (self.outputs / file).parent.mkdir(parents=True)
-        env = {"XDG_CONFIG_HOME": "OUT/config", "XDG_STATE_HOME": "OUT/state"}
-
-        def closed(fault=None, log=False):
-            place = self.place()
-            with Screen() as screen:
-                process = screen.start("--model", model, "--prompt", PROMPT, env=place.environment(fault, log, env))
-                screen.keys("ctrl+q")
-                status, _, err = end_of(process)
-            files = {re.sub(r"window-\d+", "window-1", name): content for name, content in contents(place.folder / "out").items()}
-            self.assertLessEqual(set(files), kept, fault)
-            for content in files.values():
-                json.loads(content)
-            return status, err, set(files), place
-
-        self.assertEqual(closed()[:3], (0, "", kept))
-        calls = closed(log=True)[3].calls()
-
-        def attempt(what):
-            fault, silent = what
-            if not silent:  # it is written more than once
-                fault = fault._replace(again=1)
-            status, err, files, place = closed(fault)
-            if silent or status == 0:
-                self.assertEqual((status, err), (0, ""), fault)
-                self.assertEqual(kept, files, fault)
-            else:
-                self.assertEqual(status, 1, fault)
-                self.sentence(err, fault)
-                self.assertIn(str(place.folder / "out"), err, fault)
-
-        side_by_side(attempt, [what for what in self.chosen(calls) if ALL or what[0].call in WRITING and not what[1]])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/text/output_text.h"
-#include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "model/files/error.h"
 #include "system/path_text.h"

@@ -84,7 +84,7 @@ Outcome check_tensors(std::string_view bytes, const Open& open, bool may_overlap
     volatile unsigned sum = 0;
     for (const auto& [name, view] : opened.tensors) {
       promise(view.bytes <= bytes.size(), "a tensor lies in the file");
-      for (const std::byte byte : opened.read(view)) sum = sum * 31 + std::to_integer<unsigned>(byte);
+      for (const std::byte byte : view.read()) sum = sum * 31 + std::to_integer<unsigned>(byte);
       sum_of_bytes += view.bytes;
     }
     promise(may_overlap || sum_of_bytes <= bytes.size(), "no tensor lies over another");
@@ -121,8 +121,8 @@ Outcome check_shard_index(std::string_view index) {
   return read_or_refused<model::LoadError>([&] {
     const model::TensorSource source = model::TensorSource::open(folder);
     for (const char* name : {"a", "b"})
-      if (const auto entry = source.entries.find(name); entry != source.entries.end())
-        promise(fs::canonical(entry->second.file()).parent_path() == fs::canonical(folder),
+      if (const auto tensor = source.tensors.find(name); tensor != source.tensors.end())
+        promise(fs::canonical(tensor->second.file->path()).parent_path() == fs::canonical(folder),
                 "shards lie in the folder of their index");
   });
 }

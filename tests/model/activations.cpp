@@ -34,7 +34,7 @@ std::size_t offset_of(const Tensor& whole, const ConstActivation2d& piece, int r
     case Site::result:
       return (pos * extent(1) + head) * extent(2);
     default:
-      return pos * (whole.values.size() / extent(0)) + static_cast<std::size_t>(piece.first_col);
+      return pos * (whole.values.size() / extent(0));
   }
 }
 

@@ -1,6 +1,15 @@
-#include "model/kernels/kernels.h"
+// Steps of a pass, products of rounded weights, roundings, and the threads and memory that they use.
+#include <ctime>
+#include <thread>
 
+#include "model/kernels/float_memory.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/precision.h"
+#include "model/kernels/product.h"
+#include "model/kernels/thread_pool.h"
 #include "tests/support/matchers.h"
+#include "tests/support/number_matrix.h"
+#include "tests/support/packed_weights.h"
 #include "tests/support/parameter_names.h"
 #include "tests/support/reference_gpt2.h"
 
@@ -204,6 +213,156 @@ TEST(Activate, GeluStandsHugeNumbers) {
   std::vector<float> row = {1e30F, -1e30F, 300.0F, -300.0F};
   activate(fastest_kernels().rows, Activation::gelu_new, row);
   EXPECT_EQ(row, (std::vector<float>{1e30F, -0.0F, 300.0F, -0.0F}));
+}
+
+class Product : public ::testing::TestWithParam<Precision> {
+ protected:
+  std::mt19937 generator{7};
+};
+
+TEST_P(Product, LinearIsThatOfDoublesForAnyShape) {
+  Workers workers(2);
+  // Of rows as long as the last ones, fewer are processed at a time.
+  for (const auto& [depth, cols] :
+       {std::pair{1, 1}, {5, 3}, {30, 193}, {130, 64}, {300, 400}, {513, 17}, {5000, 3}}) {
+    const PackedWeights w(depth, cols, GetParam(), generator);
+    const NumberMatrix bias(1, cols, Precision::f32, generator);
+    for (const int rows : {1, 2, 3, 8, 41, 65, 128, 129, 300}) {
+      const NumberMatrix x(rows, depth, Precision::f32, generator, 7);
+      Surrounded y(rows, cols);
+      linear(x.view(), {w.matrix(), {bias.floats(), static_cast<std::size_t>(cols)}}, workers, y.view());
+      expect_product(y, x, w, rows, depth, cols, [&](int j) { return bias(0, j); });
+    }
+  }
+}
+
+TEST_P(Product, WithColumnsIsThatOfDoublesWhereverItBeginsAndEnds) {
+  Workers workers(2);
+  constexpr int kDepth = 33, kCols = 301;
+  const PackedWeights w(kDepth, kCols, GetParam(), generator);
+  for (const int rows : {1, 4, 130}) {
+    const NumberMatrix x(rows, kDepth, Precision::f32, generator, 1);
+    for (const auto& [first, cols] : {std::pair{0, 301}, {64, 237}, {64, 100}, {128, 64}, {256, 1}}) {
+      Surrounded y(rows, cols);
+      product_with_columns(x.view(), w.matrix(), first, workers, y.view());
+      expect_product(
+          y, x, [&, from = first](int k, int j) { return w(k, from + j); }, rows, kDepth, cols);
+    }
+  }
+}
+
+TEST_P(Product, IsTheSameToTheBitForAnyNumberOfThreads) {
+  constexpr int kDepth = 96, kCols = 1000, kFirst = 128, kFirstRow = 30;
+  const PackedWeights w(kDepth, kCols, GetParam(), generator);
+  const NumberMatrix bias(1, kCols, Precision::f32, generator);
+  for (const int rows : {1, 2, 33, 200}) {
+    const NumberMatrix x(rows, kDepth, Precision::f32, generator);
+    const ConstFloatRows part = x.view().middle_cols(0, kDepth - kFirstRow);
+    const auto results = [&](int threads) {
+      Workers workers(threads);
+      std::vector<Surrounded> out = {{rows, kCols}, {rows, kCols - kFirst}, {rows, kCols}};
+      linear(x.view(), {w.matrix(), {bias.floats(), kCols}}, workers, out[0].view());
+      product_with_columns(x.view(), w.matrix(), kFirst, workers, out[1].view());
+      product_with_slice(part, w.matrix(), kFirstRow, workers, out[2].view());
+      return out;
+    };
+    const std::vector<Surrounded> expected = results(1);
+    for (const int threads : {2, 3, 7}) {
+      const std::vector<Surrounded> found = results(threads);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(std::memcmp(found[i].values().data(), expected[i].values().data(),
+                              found[i].values().size() * sizeof(float)),
+                  0)
+            << threads << " threads, " << rows << " rows, product " << i;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Product,
+                         ::testing::Values(Precision::f32, Precision::f16, Precision::bf16),
+                         [](const auto& test) { return testing::name_of(test.param); });
+
+std::uint16_t as(Precision precision, float value) {
+  std::uint16_t bits = 0;
+  convert({&value, 1}, precision, &bits);
+  return bits;
+}
+
+TEST(Convert, RoundsToTheNearestAndTiesToEven) {
+  constexpr float kHalfStep = 0x1p-11F, kBrainStep = 0x1p-8F;  // half a step above 1
+  EXPECT_EQ(as(Precision::f16, 1), 0x3c00);
+  EXPECT_EQ(as(Precision::f16, 1 + kHalfStep), 0x3c00);
+  EXPECT_EQ(as(Precision::f16, 1 + kHalfStep * 1.01F), 0x3c01);
+  EXPECT_EQ(as(Precision::f16, 1 + kHalfStep * 3), 0x3c02);
+  EXPECT_EQ(as(Precision::f16, -65519), 0xfbff);
+  EXPECT_EQ(as(Precision::f16, 65520), 0x7c00);
+  EXPECT_EQ(as(Precision::f16, 0x1p-24F), 0x0001);
+  EXPECT_EQ(as(Precision::bf16, 1), 0x3f80);
+  EXPECT_EQ(as(Precision::bf16, 1 + kBrainStep), 0x3f80);
+  EXPECT_EQ(as(Precision::bf16, 1 + kBrainStep * 1.01F), 0x3f81);
+  EXPECT_EQ(as(Precision::bf16, 1 + kBrainStep * 3), 0x3f82);
+  EXPECT_EQ(as(Precision::bf16, -std::numeric_limits<float>::infinity()), 0xff80);
+}
+
+TEST(ExceedsHalf, MeansFiniteNumbersThatBecomeInfinite) {
+  const auto exceeds = [](float value) { return exceeds_half(std::vector<float>{1, value, 2}); };
+  EXPECT_FALSE(exceeds(65519));
+  EXPECT_TRUE(exceeds(65520));
+  EXPECT_TRUE(exceeds(-1e30F));
+  EXPECT_FALSE(exceeds(INFINITY));
+  EXPECT_FALSE(exceeds(NAN));
+}
+
+TEST(ThreadPool, AnExceptionComesOutAndThePoolGoesOn) {
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      EXPECT_THROW(pool.parallel_for(50,
+                                     [](int block, int) {
+                                       if (block == 7) throw std::runtime_error("block 7");
+                                     }),
+                   std::runtime_error);
+      std::atomic<int> sum = 0;
+      pool.parallel_for(10, [&](int block, int) { sum += block; });
+      EXPECT_EQ(sum, 45);
+    }
+  }
+}
+
+constexpr std::size_t kFloats = 1000, kBytes = kFloats * sizeof(float);
+
+TEST(PageMemory, CountsWhatIsInUseAgainstTheBound) {
+  PageMemory memory;
+  memory.keep_at_most(2 * kBytes);
+  std::vector<FloatMemory> pages;
+  for (int i = 0; i < 3; ++i) pages.push_back(memory.take(kFloats));  // more may be in use than are kept
+  std::vector<const float*> places;
+  for (FloatMemory& page : pages) {
+    places.push_back(page.get());
+    memory.give_back(std::move(page), kFloats);
+  }
+  const FloatMemory second = memory.take(kFloats);  // the first one was freed beside two in use
+  EXPECT_EQ(second.get(), places[1]);
+}
+
+TEST(PageMemory, TakesBackFromAnyThread) {
+  PageMemory memory;
+  memory.keep_at_most(4 * kBytes);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        FloatMemory mine = memory.take(kFloats);
+        FloatMemory handed_over = memory.take(kFloats);
+        std::fill_n(mine.get(), kFloats, static_cast<float>(i));
+        std::thread([&] { memory.give_back(std::move(handed_over), kFloats); }).join();
+        ASSERT_EQ(std::count(mine.get(), mine.get() + kFloats, static_cast<float>(i)), kFloats);
+        memory.give_back(std::move(mine), kFloats);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "model/kernels/panels.h"
 
-#include <deque>
-
 #include "tests/support/matchers.h"
 #include "tests/support/number_matrix.h"
 #include "tests/support/parameter_names.h"
@@ -53,46 +51,40 @@ float fused(float a, float b, float c) {
   return static_cast<float>(std::bit_cast<double>(bits));
 }
 
-/// x(i, k) * w(above + k, j) for k from `first` to `end`, summed in that order from zero, with the rounding
+/// x(i, k) * w(k, j) for k from `first` to `end`, summed in that order from zero, with the rounding
 /// of the kernels' loops: the tests are compiled without contraction by the compiler.
 float chain(const PanelKernels& kernels, const NumberMatrix& x, const NumberMatrix& w, int i, int j,
-            int first, int end, int above = 0) {
+            int first, int end) {
   float sum = 0;
   for (int k = first; k < end; ++k) {
-    sum = kernels.fused ? fused(x(i, k), w(above + k, j), sum) : sum + x(i, k) * w(above + k, j);
+    sum = kernels.fused ? fused(x(i, k), w(k, j), sum) : sum + x(i, k) * w(k, j);
   }
   return sum;
 }
 
 /// So a position's numbers do not depend on the other positions computed with it, nor on the loop that a
-/// number of rows or of panels takes.
+/// number of rows takes.
 TEST_P(WeightPanels, ACellIsAChainOfMultiplyAddsInTheOrderOfDepth) {
   for (const int rows : row_counts())
-    for (int panels = 1; panels <= panels_beside(rows); ++panels)
-      for (const int depth : {1, 7, 127, 128, 129, 300}) {
-        constexpr int kLeftOut = 3;  // rows omitted from each panel, as in a slice of a matrix
-        const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
-        const NumberMatrix w(panels * (depth + kLeftOut), kPanelCols, precision(), generator);
-        const NumberMatrix bias(1, panels * kPanelCols, Precision::f32, generator);
-        Surrounded y(rows, panels * kPanelCols);
-        PanelProduct p = product(x, w.data(), y, rows, depth);
-        p.panels = panels;
-        p.panel_stride = std::ptrdiff_t{depth + kLeftOut} * kPanelCols;
-        for (const float* start : {static_cast<const float*>(nullptr), bias.floats()}) {
-          p.bias = start;
-          kernels().multiply_panels(p);
-          ASSERT_TRUE(y.surroundings_untouched());
-          for (int i = 0; i < rows; ++i)
-            for (int j = 0; j < panels * kPanelCols; ++j) {
-              float expected = start != nullptr ? start[j] : 0;
-              const int above = j / kPanelCols * (depth + kLeftOut);
-              for (int first = 0; first < depth; first += kPanelDepth)
-                expected += chain(kernels(), x, w, i, j % kPanelCols, first,
-                                  std::min(first + kPanelDepth, depth), above);
-              ASSERT_EQ(y(i, j), expected) << rows << "x" << depth << ", cell " << i << ", " << j;
-            }
-        }
+    for (const int depth : {1, 7, 127, 128, 129, 300}) {
+      const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
+      const NumberMatrix w(depth, kPanelCols, precision(), generator);
+      const NumberMatrix bias(1, kPanelCols, Precision::f32, generator);
+      Surrounded y(rows, kPanelCols);
+      PanelProduct p = product(x, w.data(), y, rows, depth);
+      for (const float* start : {static_cast<const float*>(nullptr), bias.floats()}) {
+        p.bias = start;
+        kernels().multiply_panel(p);
+        ASSERT_TRUE(y.surroundings_untouched());
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < kPanelCols; ++j) {
+            float expected = start != nullptr ? start[j] : 0;
+            for (int first = 0; first < depth; first += kPanelDepth)
+              expected += chain(kernels(), x, w, i, j, first, std::min(first + kPanelDepth, depth));
+            ASSERT_EQ(y(i, j), expected) << rows << "x" << depth << ", cell " << i << ", " << j;
+          }
       }
+    }
 }
 
 TEST_P(PanelsOf, ACellOfMultiplyIsAChainOfMultiplyAddsInTheOrderOfDepth) {
@@ -116,36 +108,6 @@ TEST_P(PanelsOf, ACellOfMultiplyIsAChainOfMultiplyAddsInTheOrderOfDepth) {
           ASSERT_EQ(y(i, j), expected + expected) << i << ", " << j;
         }
     }
-}
-
-TEST_P(PanelsOf, ProductsSideBySideAreThoseOfEachAloneToTheBit) {
-  for (int count = 1; count <= kPanelsTogether; ++count) {
-    for (const auto& [depth, cols] : {std::pair{64, 64}, {1, 1}, {33, 80}, {7, 150}}) {
-      for (const bool accumulate : {false, true}) {
-        std::deque<NumberMatrix> x, w;  // elements keep their addresses
-        std::vector<Surrounded> together, alone;
-        for (int i = 0; i < count; ++i) {
-          x.emplace_back(1, depth, Precision::f32, generator);
-          w.emplace_back(depth, cols, Precision::f32, generator, 2);
-          together.emplace_back(1, cols);
-        }
-        alone = together;
-        std::vector<Multiplication> products;
-        for (int i = 0; i < count; ++i) {
-          const auto at = static_cast<std::size_t>(i);
-          Multiplication m{x[at].floats(), depth, w[at].floats(), cols + 2, alone[at].data(),
-                           cols + 3,       1,     depth,          cols,     accumulate};
-          GetParam().multiply(m);
-          m.y = together[at].data();
-          products.push_back(m);
-        }
-        GetParam().multiply_together(products.data(), count);
-        for (std::size_t i = 0; i < products.size(); ++i) {
-          EXPECT_EQ(together[i].values(), alone[i].values()) << depth << 'x' << cols << ", " << i;
-        }
-      }
-    }
-  }
 }
 
 TEST_P(PanelsOf, Transposes) {

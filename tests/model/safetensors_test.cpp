@@ -13,12 +13,12 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string text_of(const TensorFile& file, const std::string& tensor) {
-  const std::vector<std::byte> bytes = file.read(file.tensors.at(tensor));
+  const std::vector<std::byte> bytes = file.tensors.at(tensor).read();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::vector<float> floats_of(const TensorFile& file, const std::string& tensor) {
-  const std::vector<std::byte> bytes = file.read(file.tensors.at(tensor));
+  const std::vector<std::byte> bytes = file.tensors.at(tensor).read();
   std::vector<float> out(bytes.size() / sizeof(float));
   std::memcpy(out.data(), bytes.data(), bytes.size());
   return out;
@@ -72,9 +72,9 @@ TEST(Safetensors, SaysThatAFileWasCutShort) {
       folder.write("a", safetensors_bytes({{"x", "U8", {3}, "xyz"}, {"y", "U8", {1}, "!"}}));
   const TensorFile file = open_safetensors(path);
   fs::resize_file(path, fs::file_size(path) - 1);
-  EXPECT_THAT(message_of<LoadError>([&] { file.read(file.tensors.at("x")); }),
+  EXPECT_THAT(message_of<LoadError>([&] { file.tensors.at("x").read(); }),
               HasSubstr("has changed since it was opened"));
-  const std::string message = message_of<LoadError>([&] { file.read(file.tensors.at("y")); });
+  const std::string message = message_of<LoadError>([&] { file.tensors.at("y").read(); });
   EXPECT_TRUE(is_sentence(message)) << message;
   EXPECT_THAT(message, HasSubstr("truncated"));
   EXPECT_THAT(message, HasSubstr(path.string()));
@@ -85,9 +85,8 @@ TEST(SafetensorsWriter, WritesPiecesInAnyOrder) {
   const fs::path path = folder.path() / "out.safetensors";
   const std::vector<float> values = {1, 2, 3, 4, 5, 6};
   const std::vector<std::int64_t> ids = {50256, -1};
-  SafetensorsWriter writer(
-      path, {{"x", {2, 3}}, {"tokens", {2}, TensorSpec::Type::i64}, {"one", {}}, {"none", {0}}},
-      {{"prompt", "a \"quoted\" \xff byte"}});
+  SafetensorsWriter writer(path, {{"x", {2, 3}}, {"tokens", {2}, "I64"}, {"one", {}}, {"none", {0}}},
+                           {{"prompt", "a \"quoted\" \xff byte"}});
   writer.write("x", 4, std::span(values).subspan(4));
   writer.write("x", 0, std::span(values).first(4));
   writer.write("one", 0, std::span(values).first(1));
@@ -102,14 +101,14 @@ TEST(SafetensorsWriter, WritesPiecesInAnyOrder) {
   EXPECT_THAT(file.tensors.at("none").shape, ElementsAre(0));
   const TensorView& tokens = file.tensors.at("tokens");
   EXPECT_EQ(tokens.dtype, "I64");
-  EXPECT_EQ(std::memcmp(file.read(tokens).data(), ids.data(), sizeof(std::int64_t) * 2), 0);
+  EXPECT_EQ(std::memcmp(tokens.read().data(), ids.data(), sizeof(std::int64_t) * 2), 0);
   EXPECT_EQ(file.metadata.at("prompt"), "a \"quoted\" \xef\xbf\xbd byte");
 }
 
 TEST(SafetensorsWriter, WritesTheBytesOfTheFormat) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "out.safetensors";
-  SafetensorsWriter writer(path, {{"a", {1}}, {"i", {1}, TensorSpec::Type::i64}}, {});
+  SafetensorsWriter writer(path, {{"a", {1}}, {"i", {1}, "I64"}}, {});
   writer.write("a", 0, std::vector<float>{1.0F});
   writer.write("i", 0, std::vector<std::int64_t>{258});
   writer.finish();

@@ -1,8 +1,10 @@
+// Statistics of a pass; values that are not finite are propagated and located.
 #include "model/pass/statistics.h"
-
 #include "model/files/error.h"
+#include "model/pass/not_finite.h"
 #include "tests/model/activations.h"
 #include "tests/model/every_edit.h"
+#include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 #include "tests/support/reference_gpt2.h"
 
@@ -53,9 +55,9 @@ TEST(LargestLogits, NaNComesLastAndHasNoRank) {
   EXPECT_EQ(rank_of(std::vector<float>(40, nan), 3), -1);
 }
 
-/// A model whose vocabulary is swept in several parts, with equal logits for ids that are far apart: row i of
-/// the embedding is row i % kDifferent.
-class Sweeps : public ::testing::Test {
+/// A model with more positions than are computed together, and with equal logits for ids that are far apart:
+/// row i of the embedding is row i % kDifferent.
+class Equals : public ::testing::Test {
  protected:
   static constexpr int kVocabulary = 3 * 1024 + 475, kDifferent = 700, kLength = 140;
 
@@ -132,7 +134,7 @@ void expect_statistics(std::span<const float> logits, int next, int top, const P
   EXPECT_NEAR(found.next_probability, probability, 1e-6 * probability);
 }
 
-TEST_F(Sweeps, AreThoseOfTheWholeVocabularyForAnyPositions) {
+TEST_F(Equals, AreThoseOfTheWholeVocabularyForAnyPositions) {
   Workspace workspace(2);
   for (const auto& [first, count] : {std::pair{0, 1}, {5, 2}, {128, 12}, {10, 130}, {0, 140}, {139, 1}}) {
     for (const int top : {1, 12}) {
@@ -217,7 +219,8 @@ TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
   EXPECT_GT(largest, 0.01) << "the rows say all the same";
 }
 
-/// The rows may be anything, so layers do not matter: ten rows per position, in several sweeps.
+/// The rows may be anything, so layers do not matter: ten rows per position, computed a few positions at a
+/// time.
 std::vector<float> ten_rows_of(const model::Run& run, int positions) {
   std::vector<float> rows;
   for (int i = 0; i < 10 * positions; ++i) {
@@ -227,7 +230,7 @@ std::vector<float> ten_rows_of(const model::Run& run, int positions) {
   return rows;
 }
 
-TEST_F(Sweeps, LensOfNaNHasNoRankAndNoDivergence) {
+TEST_F(Equals, LensOfNaNHasNoRankAndNoDivergence) {
   Workspace workspace(2);
   std::vector<float> rows = ten_rows_of(*run_, 3);
   const std::size_t row = rows.size() / 30;
@@ -238,6 +241,101 @@ TEST_F(Sweeps, LensOfNaNHasNoRankAndNoDivergence) {
     EXPECT_EQ(std::isnan(found[i].divergence), i == 4 || (i >= 10 && i < 20)) << i;
     EXPECT_EQ(found[i].guesses.next_rank < 0, i == 4 || i == 19) << i;
     EXPECT_EQ(found[i].guesses.top.size(), 5U);
+  }
+}
+
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
+constexpr int kWidth = 12, kHeads = 3, kDHead = 4, kVocabulary = 90;
+constexpr int kTokens[] = {3, 1, 4, 1, 5, 9, 2, 6, 8};
+constexpr int kLength = std::size(kTokens);
+
+/// A model in which element `at` of a tensor is `value`.
+std::shared_ptr<const Transformer> model_with(const std::string& tensor, std::size_t at, float value) {
+  const testing::TemporaryFolder folder;
+  const testing::Gpt2Shape shape{
+      .heads = kHeads, .width = kWidth, .positions = 100, .vocabulary = kVocabulary};
+  std::vector<testing::RawTensor> tensors = gpt2_tensors(shape);
+  for (testing::RawTensor& t : tensors) {
+    if (t.name == tensor) std::memcpy(t.bytes.data() + at * sizeof(float), &value, sizeof(float));
+  }
+  write_gpt2(folder, gpt2_config(shape), tensors);
+  return Transformer::load(folder.path());
+}
+
+class NotFiniteModel : public ::testing::Test {
+ protected:
+  std::string first_of(const std::string& tensor, std::size_t at, float value) {
+    const auto transformer = model_with(tensor, at, value);
+    const auto place = first_not_finite(*transformer->forward(kTokens, workspace_));
+    return place ? name_of(*place) : "";
+  }
+  Workspace workspace_{2};
+};
+
+TEST_F(NotFiniteModel, AHeadWhoseQueriesAreNaNHasNoPatternButNaN) {
+  const auto transformer = model_with("h.1.attn.c_attn.bias", 2 * kDHead + 1, kNotANumber);
+  const auto found = transformer->forward(kTokens, workspace_);
+  for (int head = 0; head < kHeads; ++head) {
+    std::vector<float> pattern(kLength * kLength);
+    transformer->pattern(*found, 1, head, pattern);
+    const AttentionStages stages = transformer->attention(*found, 1, head);
+    for (int query = 0; query < kLength; ++query) {
+      for (int key = 0; key < kLength; ++key) {
+        const auto cell = static_cast<std::size_t>(query * kLength + key);
+        for (const float weight : {pattern[cell], stages.pattern[cell]}) {
+          if (key > query) {
+            ASSERT_EQ(weight, 0.0F) << head << " " << query << " " << key;
+          } else {
+            ASSERT_EQ(std::isnan(weight), head == 2) << head << " " << query << " " << key;
+          }
+        }
+      }
+    }
+  }
+  for (int position = 0; position < kLength; ++position) {
+    EXPECT_TRUE(std::isnan(found->resid(2, position)[0])) << position;
+  }
+  for (const float logit : testing::all_logits(*transformer, *found, workspace_))
+    EXPECT_TRUE(std::isnan(logit));
+  for (const PositionStatistics& s : transformer->statistics(*found, 0, kLength, 3, workspace_)) {
+    EXPECT_TRUE(std::isnan(s.log_sum_exp));
+    EXPECT_TRUE(std::isnan(s.next_probability));
+    EXPECT_EQ(s.next_rank, -1);
+    ASSERT_EQ(s.top.size(), 3U);
+    EXPECT_TRUE(std::isnan(s.top[0].probability));
+  }
+}
+
+TEST_F(NotFiniteModel, TheFirstPlaceIsNamed) {
+  EXPECT_EQ(first_of("", 0, 0), "");
+  EXPECT_EQ(first_of("h.1.attn.c_attn.bias", 2 * kDHead + 1, kNotANumber),
+            "blocks.1.attn.hook_q, head 2, position 0");
+  EXPECT_EQ(first_of("h.0.attn.c_attn.bias", kWidth + kDHead, kNotANumber),
+            "blocks.0.attn.hook_k, head 1, position 0");
+  EXPECT_EQ(first_of("h.0.attn.c_attn.bias", 2 * kWidth, INFINITY),
+            "blocks.0.attn.hook_v, head 0, position 0");
+  EXPECT_EQ(first_of("wpe.weight", 5 * kWidth, -INFINITY), "blocks.0.hook_resid_pre, position 5");
+  EXPECT_EQ(first_of("wte.weight", 9 * kWidth, kNotANumber), "blocks.0.hook_resid_pre, position 5");
+  EXPECT_EQ(first_of("h.0.mlp.c_fc.bias", 0, kNotANumber), "blocks.1.hook_resid_pre, position 0");
+  EXPECT_EQ(first_of("h.1.mlp.c_proj.bias", 3, INFINITY), "blocks.1.hook_resid_post, position 0");
+}
+
+/// A vocabulary row that occurs in no prompt affects only the logits.
+TEST_F(NotFiniteModel, ALogitThatIsNaNLeavesNothingToBeSaidOfTheOthers) {
+  const auto transformer = model_with("wte.weight", 50 * kWidth, kNotANumber);
+  const auto found = transformer->forward(kTokens, workspace_);
+  EXPECT_FALSE(first_not_finite(*found));
+  for (const int threads : {1, 2}) {
+    Workspace workspace(threads);
+    for (const PositionStatistics& s : transformer->statistics(*found, 0, kLength, kVocabulary, workspace)) {
+      EXPECT_TRUE(std::isnan(s.log_sum_exp));
+      EXPECT_EQ(s.next_rank, -1);
+      ASSERT_EQ(s.top.size(), static_cast<std::size_t>(kVocabulary));
+      EXPECT_EQ(s.top.back().id, 50);
+      for (std::size_t i = 2; i < s.top.size(); ++i) {
+        EXPECT_TRUE(i + 1 == s.top.size() || s.top[i - 1].logit >= s.top[i].logit) << i;
+      }
+    }
   }
 }
 

@@ -11,8 +11,6 @@ class NullScreen final : public app::Screen, private viz::TextureBackend {
     viz::compat::claim_null_renderer(ImGui::GetIO());
     viz::compat::make_font_texture(ImGui::GetIO(), *this);
   }
-  void tear_down() override {}
-  void begin_frame() override {}
   void end_frame(const ImDrawData& data) override { viz::compat::serve_textures(data, *this); }
   viz::TextureBackend& textures() override { return *this; }
 

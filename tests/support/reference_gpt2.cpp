@@ -41,7 +41,7 @@ ReferenceGpt2::ReferenceGpt2(const std::filesystem::path& folder, model::Precisi
   for (const auto& [name, tensor] : weights.tensors) {
     if (!types.contains(tensor.dtype)) continue;
     const Precision stored = types.at(tensor.dtype);
-    const std::vector<std::byte> bytes = weights.read(tensor);
+    const std::vector<std::byte> bytes = tensor.read();
     std::vector<float> values(bytes.size() / element_bytes(stored));
     model::fastest_kernels().widen(bytes.data(), stored, static_cast<int>(values.size()), values.data());
     if (tensor.shape.size() == 2 && !name.ends_with("wpe.weight"))  // a matrix of products

@@ -1,6 +1,8 @@
+// Files and folders, names in text, and files that are replaced as a whole.
 #include "system/file.h"
-
+#include "system/atomic_file.h"
 #include "system/machine.h"
+#include "system/path_text.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
@@ -140,6 +142,71 @@ TEST(KindAt, IsThatOfWhatAPathLeadsTo) {
 
 TEST(KindAt, KnowsDevices) {
   EXPECT_EQ(kind_at(is_windows() ? "NUL" : "/dev/null"), FileKind::other);
+}
+
+TEST(PathText, IsThePathsNameInEveryScript) {
+  for (const std::string& name :
+       std::vector<std::string>{"", "a.txt", "Zo\u00eb", "\u4e2d\u6587", "\U0001f600.png"})
+    EXPECT_EQ(text_of(path_of(name)), name);
+  EXPECT_EQ(path_of("a") / path_of("\u00e9"), fs::path("a") / fs::path(u8"\u00e9"));
+}
+
+TEST(FileName, HasNoFolder) {
+  for (const std::string& name : std::vector<std::string>{"a", "a.safetensors", ".a", "Zo\u00eb"})
+    EXPECT_TRUE(is_file_name(name)) << name;
+  for (const std::string& name : std::vector<std::string>{"", ".", "..", "a/b", "/a", "../a", {"a\0b", 3}})
+    EXPECT_FALSE(is_file_name(name)) << name;
+}
+
+TEST(AtomicFile, IsThereWhenItIsWholeAndNotBefore) {
+  const TemporaryFolder folder;
+  const fs::path goal = folder.path() / "goal";
+  {
+    AtomicFile file(goal);
+    file.append("whole");
+    EXPECT_FALSE(fs::exists(goal));
+    file.commit();
+  }
+  EXPECT_EQ(bytes_of_file(goal), "whole");
+  EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST(AtomicFile, ThatIsGivenUpLeavesNothing) {
+  const TemporaryFolder folder;
+  { AtomicFile(folder.path() / "goal").append("half"); }
+  EXPECT_EQ(folder.file_count(), 0U);
+}
+
+TEST(AtomicFile, HasANameWhereTheFolderIsTheCurrentOne) {
+  const TemporaryFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  write_file_atomically("goal", "whole");
+  fs::current_path(before);
+  EXPECT_EQ(bytes_of_file(folder.path() / "goal"), "whole");
+}
+
+TEST(AtomicFile, LeavesNothingWhenItCannotTakeItsPlace) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "picture.svg";
+  const auto write = [&] {
+    AtomicFile file(path);
+    file.append("<svg/>");
+    fs::create_directory(path);  // after the file was opened
+    folder.write("picture.svg/inside", "");
+    file.commit();
+  };
+  EXPECT_EQ(message_of<std::runtime_error>(write), "cannot write " + path.string() + ": Is a directory");
+  EXPECT_EQ(folder.file_count(), 1) << "the folder alone";
+}
+
+TEST(AtomicFile, HasTheSizeItIsGivenWithZeros) {
+  const TemporaryFolder folder;
+  AtomicFile file(folder.path() / "goal");
+  file.resize(6);
+  file.write_at(2, std::as_bytes(std::span(std::string_view("ab"))));
+  file.commit();
+  EXPECT_EQ(bytes_of_file(folder.path() / "goal"), std::string("\0\0ab\0\0", 6));
 }
 
 }  // namespace

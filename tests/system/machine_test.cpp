@@ -1,6 +1,8 @@
+// What the machine has, and files that are mapped into memory.
 #include "system/machine.h"
-
+#include "system/memory.h"
 #include "tests/support/matchers.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::system::machine_test {
 namespace {
@@ -35,6 +37,19 @@ TEST(Memory, IsTheMachinesOrWhatIsLeftOfTheLimit) {
   EXPECT_EQ(facts("900000\n", "30000\n"), Bytes(900000, 512000));
   EXPECT_EQ(facts("1000\n", "2000\n"), Bytes(1000, 0));
   EXPECT_EQ(memory_facts("nonsense", "x", "y").all, 0U);
+}
+
+TEST(MappedFile, HasTheBytesOfAFileOrNone) {
+  const TemporaryFolder folder;
+  const std::string bytes = "a\0b\r\n" + std::string(10'000, 'x');
+  MappedFile file(folder.write("file", bytes));
+  const MappedFile moved(std::move(file));
+  EXPECT_TRUE(file.bytes().empty());
+  EXPECT_TRUE(std::ranges::equal(moved.bytes(), bytes,
+                                 [](unsigned char a, char b) { return a == static_cast<unsigned char>(b); }));
+  EXPECT_TRUE(MappedFile(folder.write("empty", "")).bytes().empty());
+  EXPECT_TRUE(MappedFile(folder.path()).bytes().empty());
+  EXPECT_TRUE(MappedFile(folder.path() / "none").bytes().empty());
 }
 
 }  // namespace

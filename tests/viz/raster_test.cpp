@@ -47,18 +47,6 @@ TEST(FillRectPixels, KeepTheirColourOverNothing) {
   EXPECT_NEAR(drawn(scene).at(1, 1).r, 200, 1);
 }
 
-TEST(StrokeRectPixels, LieOnBothSidesOfTheEdge) {
-  const Bitmap b = drawn_alone(StrokeRect{{10, 10, 20, 20}, kBlack, 2});
-  EXPECT_EQ(b.at(9, 20), kBlack);
-  EXPECT_EQ(b.at(10, 20), kBlack);
-  EXPECT_EQ(b.at(8, 20), kWhite);
-  EXPECT_EQ(b.at(11, 20), kWhite);
-  EXPECT_EQ(b.at(9, 9), kBlack);
-  EXPECT_EQ(b.at(30, 30), kBlack);
-  EXPECT_EQ(b.at(20, 20), kWhite);
-  EXPECT_NEAR(ink(b), 22 * 22 - 18 * 18, 0.01);
-}
-
 TEST(PolygonPixels, CoverItsArea) {
   for (const float angle : {0.0F, 0.2F, 0.7F, 1.1F}) {
     FillPolygon square{{}, kBlack};
@@ -143,37 +131,6 @@ TEST(ClipPixels, HoldForEveryKindOfItem) {
         ASSERT_EQ(b.at(x, y), kWhite) << x << " " << y;
       }
     }
-  }
-}
-
-TEST(GlyphPixels, CoverTheAreaOfTheOutline) {
-  for (const char* letter : {"H", "l", "T", "E"}) {  // no curves, so that the polygon's area is the glyph's
-    const GlyphRun run = make_text(*fonts(), letter, {10.2F, 60}, 64, kBlack);
-    double doubled_area = 0;
-    Point at;
-    Point start;
-    for (const OutlinePoint& p : fonts()->outline(run.glyphs[0])) {
-      if (p.kind == OutlinePoint::Kind::move) {
-        doubled_area += double{at.x} * start.y - double{start.x} * at.y;
-        start = p.to;
-      } else {
-        ASSERT_EQ(p.kind, OutlinePoint::Kind::line);
-        doubled_area += double{at.x} * p.to.y - double{p.to.x} * at.y;
-      }
-      at = p.to;
-    }
-    doubled_area += double{at.x} * start.y - double{start.x} * at.y;
-    EXPECT_NEAR(ink(drawn_alone(run, 80, 80)), std::abs(doubled_area) / 2 * 64 * 64, 2) << letter;
-  }
-}
-
-TEST(GlyphPixels, OfTurnedTextAreThoseOfLevelTextTurned) {
-  const Bitmap level = drawn_alone(make_text(*fonts(), "query", {4, 20}, 14, kBlack), 60, 60);
-  const Bitmap turned = drawn_alone(make_text(*fonts(), "query", {20, 56}, 14, kBlack, FontStyle::regular,
-                                              Align::left, -std::numbers::pi_v<float> / 2),
-                                    60, 60);
-  for (int y = 0; y < 60; ++y) {
-    for (int x = 0; x < 60; ++x) EXPECT_NEAR(turned.at(y, 59 - x).g, level.at(x, y).g, 16) << x << " " << y;
   }
 }
 

@@ -1,17 +1,108 @@
+// Tables, and those in figures, which cannot scroll: which rows they have.
 #include "viz/charts/table.h"
-
 #include "tests/support/matchers.h"
 #include "tests/viz/color_science.h"
 #include "tests/viz/pictures.h"
-#include "tests/viz/tables.h"
 #include "tests/viz/text_boxes.h"
-#include "viz/charts/heatmap.h"
-#include "viz/charts/number_axis.h"
 
 namespace headscope::viz::table_test {
 namespace {
 
 using namespace testing;
+
+using Kind = TableColumn::Kind;
+
+constexpr int kRows = 23, kComponents = 16;
+constexpr int kRowRole = 4, kVectorRole = 9;
+enum Column { kIndex, kWord, kScore, kVector, kProduct };
+
+/// The data that a table refers to.
+struct Data {
+  std::vector<std::string> words;
+  std::vector<std::vector<float>> vectors;
+  std::vector<float> scores;
+  std::vector<float> sum;
+
+  explicit Data(int rows = kRows) : sum(kComponents, 0.25F) {
+    for (int row = 0; row < rows; ++row) {
+      words.push_back(row % 7 == 6 ? "·extraordinarily·long·" + std::to_string(row)
+                                   : "·w" + std::to_string(row));
+      scores.push_back(0.7F * static_cast<float>(row * 5 % 23) - 4);
+      std::vector<float>& vector = vectors.emplace_back();
+      for (int i = 0; i < kComponents; ++i) vector.push_back(std::sin(static_cast<float>(3 * row + i)));
+    }
+  }
+};
+
+TableColumn column_of(Kind kind, std::string heading, int importance) {
+  TableColumn column;
+  column.kind = kind;
+  column.heading = std::move(heading);
+  column.importance = importance;
+  column.color = column.heading_color = kLight.text;
+  return column;
+}
+
+FixedCell cell_of(int column, std::string text = "") {
+  FixedCell cell;
+  cell.column = column;
+  cell.text = std::move(text);
+  return cell;
+}
+
+/// A table with one column of every kind.
+Table table_of(const Data& data) {
+  Table table;
+  table.rows = static_cast<int>(data.words.size());
+  table.columns.resize(kProduct + 1);
+  TableColumn& index = table.columns[kIndex] = column_of(Kind::number, "no", 3);
+  index.numbers.resize(data.words.size());
+  std::iota(index.numbers.begin(), index.numbers.end(), 0.F);
+  index.decimals = 0;
+  table.columns[kWord] = column_of(Kind::text, "word", 5);
+  table.columns[kWord].texts = data.words;
+  TableColumn& score = table.columns[kScore] = column_of(Kind::bar, "score", 4);
+  score.numbers = data.scores;
+  score.low = -20, score.high = 20;
+  score.axis = true;
+  TableColumn& vector = table.columns[kVector] = column_of(Kind::strip, "vector v", 2);
+  vector.vectors.assign(data.vectors.begin(), data.vectors.end());
+  vector.scale = diverging_scale(1);
+  vector.vector_row = kVector;
+  TableColumn& product = table.columns[kProduct] = vector;
+  product.heading = "score × v";
+  product.importance = 1;
+  product.factors = data.scores;
+  product.scale = diverging_scale(12);
+  product.vector_row = kProduct;
+  FixedCell own_word = cell_of(kWord, "·own"), own_vector = cell_of(kVector), sum = cell_of(kProduct);
+  own_vector.vector = sum.vector = data.sum;
+  own_vector.vector_id = 100;
+  own_vector.vector_row = 7;
+  own_vector.beside = "its own";
+  sum.vector_id = 101;
+  sum.beside = "z";
+  table.header = {{own_word, own_vector}};
+  table.footer = {{cell_of(kWord, "sum"), cell_of(kScore, "12.345"), sum}};
+  table.row_names = "rows";
+  table.row_role = kRowRole;
+  table.vector_role = kVectorRole;
+  return table;
+}
+
+struct PaintedTable {
+  TableLayout layout;
+  Picture picture;
+};
+PaintedTable paint(const Table& table, float width, float height, const Style& s = style_of()) {
+  constexpr float kMargin = 16;
+  PaintedTable result;
+  result.picture.scene = testing::blank(width + 2 * kMargin, height + 2 * kMargin, s.theme.surface);
+  result.layout = lay_out_table(table, {kMargin, kMargin, width, height}, s);
+  paint_table(result.picture, table, result.layout, s);
+  return result;
+}
+
 std::vector<int> columns_shown(const TableLayout& layout) {
   std::vector<int> columns;
   for (const TableLayout::Place& place : layout.places) columns.push_back(place.column);
@@ -28,31 +119,6 @@ TEST(Table, AnAxisEndsAtTheNumberThatIsWritten) {
   EXPECT_THAT(ends(-20, 20), Contains("20"));
   EXPECT_THAT(ends(-1.191, 1.077), ::testing::AllOf(Contains("1.1"), Contains("−1.2")));
   EXPECT_THAT(ends(-0.2, 0.2), Contains("0.2"));
-}
-
-TEST(Table, TheNumbersOfAnAxisStandAtTheirLinesAndItsHeadingAfterThem) {
-  const Data data;
-  Table table = table_of(data);
-  table.columns[kScore].heading = "percentage points";
-  table.columns[kScore].low = -50, table.columns[kScore].high = 50;
-  for (const float width : {300.F, 400.F, 600.F, 900.F}) {
-    SCOPED_TRACE(width);
-    const auto [layout, picture] = paint(table, width, 400);
-    std::map<std::string, Rect> at;
-    for (const TextBox& box : text_boxes(picture.scene, *fonts()))
-      if (box.bounds.y < layout.rows_top) at.emplace(box.text, box.bounds);
-    std::vector<float> lines;  // upright: at zero and at the limit
-    for (const Segments& line : items_of<Segments>(picture.scene))
-      if (line.points[0].x == line.points[1].x && line.points[0].y > layout.rows_top)
-        lines.push_back(line.points[0].x);
-    ASSERT_FALSE(lines.empty());
-    const auto [zero, limit] = std::ranges::minmax(lines);
-    ASSERT_TRUE(at.contains("50"));
-    EXPECT_NEAR(at["50"].center().x, limit, 2);
-    EXPECT_LT(at["50"].right(), at["percentage points"].x);
-    ASSERT_TRUE(at.contains("0"));
-    EXPECT_NEAR(at["0"].center().x, zero, 2);
-  }
 }
 
 TEST(Table, BarsHaveTheAxisOfTheRowsThatAreShownWhereNothingScrolls) {
@@ -146,44 +212,6 @@ TEST(Table, NumbersAreWrittenAsTheirColumnSays) {
       << "never cut short";
 }
 
-TEST(Table, BarsAreAsLongAsTheAxisSays) {
-  const Data data;
-  const PaintedTable p = paint(table_of(data), 1200, 900);
-  const TableLayout::Place place = *p.layout.place_of(kScore);
-  float end = -1;
-  for (const Segments& line : items_of<Segments>(p.picture.scene)) {
-    const bool upright = line.points.size() == 2 && line.points[0].x == line.points[1].x;
-    if (upright && line.color == kLight.line && line.points[0].x > place.x) end = line.points[0].x;
-  }
-  const float zero = (place.x + end) / 2, per_one = (end - place.x) / 40;
-  std::vector<FillRect> bars = items_of<FillRect>(p.picture.scene);
-  std::erase_if(bars, [](const FillRect& bar) { return bar.color != kLight.bar; });
-  ASSERT_EQ(bars.size(), data.scores.size());
-  for (std::size_t row = 0; row < bars.size(); ++row) {
-    const float tip = data.scores[row] < 0 ? bars[row].rect.x : bars[row].rect.right();
-    EXPECT_NEAR(tip, zero + data.scores[row] * per_one, 1) << row;
-  }
-  EXPECT_THAT(texts(p.picture.scene), ::testing::IsSupersetOf({"20", "−20"}));
-}
-
-TEST(Table, ARowsStripIsItsVectorTimesItsFactor) {
-  const Data data;
-  const PaintedTable p = paint(table_of(data), 1200, 900);
-  for (const Region& region : p.picture.regions) {
-    if (region.role != kVectorRole || region.id >= kRows) continue;
-    const int row = region.id;
-    std::vector<float> expected = data.vectors[row];
-    const auto column = static_cast<int>(region.first_row);
-    if (column == kProduct)
-      for (float& v : expected) v *= data.scores[row];
-    Picture alone;
-    const ColorScale scale = diverging_scale(column == kVector ? 1 : 12);
-    paint_vector_strip(alone, {expected, scale, 0, 0, 0}, region.rect, style_of());
-    EXPECT_THAT(items_of<Image>(p.picture.scene), Contains(items_of<Image>(alone.scene).at(0)))
-        << "row " << row << " column " << column;
-  }
-}
-
 TEST(Table, IsWholeWhereNothingIsLeftOutOrCut) {
   Data data;
   for (std::string& word : data.words) word = "·whole";
@@ -215,6 +243,69 @@ TEST(Tables, WordsAreReadableOnEveryShade) {
       EXPECT_GE(contrast(run.color, blended(theme->surface, ground)), 4.5) << run.text;
     }
   }
+}
+
+/// A table that cannot scroll, in which only some of the rows fit.
+Table cut_table(const Data& data) {
+  Table table = table_of(data);
+  table.note_below = table.selects = true;
+  return table;
+}
+
+TEST(CutTable, HasTheStrongestRowsInTheirOrderAndALineThatCountsThem) {
+  const Data data;
+  Table table = cut_table(data);
+  table.strengths = data.scores;
+  const auto [layout, picture] = paint(table, 900, 320);
+  const std::vector<int>& rows = layout.rows;
+  ASSERT_GT(rows.size(), 3U);
+  ASSERT_LT(rows.size(), 15U);
+  EXPECT_TRUE(std::ranges::is_sorted(rows));
+  float weakest_shown = 1e9F, strongest_left_out = 0;
+  for (int row = 0; row < kRows; ++row) {
+    const float magnitude = std::abs(data.scores[row]);
+    if (std::ranges::count(rows, row) > 0)
+      weakest_shown = std::min(weakest_shown, magnitude);
+    else
+      strongest_left_out = std::max(strongest_left_out, magnitude);
+  }
+  EXPECT_GE(weakest_shown, strongest_left_out);
+  const std::string note = "the top " + std::to_string(rows.size()) + " of 23 rows";
+  EXPECT_EQ(layout.note, note);
+  EXPECT_THAT(texts(picture.scene), Contains(note));
+  EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
+  EXPECT_FALSE(picture.whole);
+}
+
+TEST(CutTable, AlwaysHasTheMarkedRow) {
+  const Data data;
+  for (const bool ranked : {false, true}) {
+    for (int marked = 0; marked < kRows; ++marked) {
+      Table table = cut_table(data);
+      if (ranked) table.strengths = data.scores;
+      table.marked = marked;
+      const std::vector<int> rows = paint(table, 900, 320).layout.rows;
+      EXPECT_EQ(std::ranges::count(rows, marked), 1) << marked;
+    }
+  }
+}
+
+TEST(CutTable, WithAMaximumNumberOfRowsIsWholeAndAsHighAsItSays) {
+  const Data data;
+  Table table = cut_table(data);
+  table.columns[kWord].texts = {};
+  table.columns[kWord].kind = Kind::number;
+  table.columns[kWord].numbers = data.scores;
+  table.strengths = data.scores;
+  table.max_rows = 5;
+  const float height = table_height(table, style_of());
+  EXPECT_EQ(paint(table, 1600, height + 1).layout.rows.size(), 5U);
+  EXPECT_EQ(paint(table, 1600, height - 2).layout.rows.size(), 4U);
+  EXPECT_EQ(paint(table, 1600, 2000).layout.rows.size(), 5U);
+  EXPECT_TRUE(paint(table, 1600, height + 1).layout.whole);
+  table.max_rows = 99;
+  EXPECT_EQ(paint(table, 1600, 2000).layout.rows.size(), 23U);
+  EXPECT_EQ(paint(table, 1600, 2000).layout.note, "");
 }
 
 }  // namespace

@@ -91,28 +91,6 @@ class EglContext {
   bool current_ = false;
 };
 
-struct Difference {
-  double mean = 0;       ///< over all channels, 0 to 255
-  double far_apart = 0;  ///< fraction of pixels with a channel that differs by more than 64
-};
-
-Difference difference(const viz::Bitmap& a, const viz::Bitmap& b) {
-  Difference d;
-  double sum = 0;
-  std::size_t far_apart = 0;
-  for (std::size_t i = 0; i < a.pixels.size(); ++i) {
-    const int r = std::abs(a.pixels[i].r - b.pixels[i].r);
-    const int g = std::abs(a.pixels[i].g - b.pixels[i].g);
-    const int bl = std::abs(a.pixels[i].b - b.pixels[i].b);
-    sum += r + g + bl;
-    if (std::max({r, g, bl}) > 64) ++far_apart;
-  }
-  const auto pixels = static_cast<double>(a.pixels.size());
-  d.mean = sum / (3 * pixels);
-  d.far_apart = static_cast<double>(far_apart) / pixels;
-  return d;
-}
-
 /// The largest difference of two pictures in the cells of a region: in their middles, and just inside the
 /// lines between them, where a smoothed picture differs most. Cells above the diagonal are left out, since
 /// hatching covers them.
@@ -167,10 +145,8 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
   const viz::Bitmap screen = gl_read_pixels(width, height);
   const viz::Bitmap file = core.picture(frame);
   ASSERT_EQ(screen.pixels.size(), file.pixels.size());
-  const Difference d = difference(screen, file);
-  EXPECT_LT(d.mean, 0.13);
   // Edges of images that end between two pixels; vectors are images, too.
-  EXPECT_LT(d.far_apart, view == "query" ? 1.2e-3 : 3e-4);
+  EXPECT_LT(viz::testing::differing(screen, file, 64), view == "query" ? 1.2e-3 : 3e-4);
   int grids = 0;
   for (const PlacedPicture& placed : window.pictures) {
     if (placed.view->id != view || (view != "heatmap" && view != "scores")) continue;

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <string>
 
 #include "viz/players/texture_backend.h"
 
@@ -215,20 +217,19 @@ inline void begin_child(const char* name, ImVec2 size, bool border, ImGuiWindowF
 #endif
 }
 
-/// A scroll bar that shows `shown` of `total`, starting at `first`. Returns whether it was moved.
-inline bool scroll_bar(const char* name, ImVec2 low, ImVec2 high, bool sideways, double shown, double total,
-                       double& first) {
+/// A scroll bar that shows `shown` of `total`, starting at `first`. Returns the new start if it was moved.
+inline std::optional<double> scroll_bar(const std::string& name, const Rect& bar, bool sideways, double first,
+                                        double shown, double total) {
   constexpr double kSteps = 4096;  // parts of a step, because the widget uses integers
-  const ImGuiID id = ImGui::GetID(name);
+  const ImGuiID id = ImGui::GetID(name.c_str());
   ImGui::KeepAliveID(id);
   auto at = static_cast<ImS64>(first * kSteps);
   const ImS64 before = at;
-  ImGui::ScrollbarEx(ImRect(low, high), id, sideways ? ImGuiAxis_X : ImGuiAxis_Y, &at,
-                     static_cast<ImS64>(shown * kSteps), static_cast<ImS64>(total * kSteps),
-                     ImDrawFlags_RoundCornersAll);
-  if (at == before) return false;
-  first = std::clamp(static_cast<double>(at) / kSteps, 0.0, std::max(0.0, total - shown));
-  return true;
+  ImGui::ScrollbarEx(ImRect(bar.x, bar.y, bar.right(), bar.bottom()), id,
+                     sideways ? ImGuiAxis_X : ImGuiAxis_Y, &at, static_cast<ImS64>(shown * kSteps),
+                     static_cast<ImS64>(total * kSteps), ImDrawFlags_RoundCornersAll);
+  if (at == before) return std::nullopt;
+  return std::clamp(static_cast<double>(at) / kSteps, 0.0, std::max(0.0, total - shown));
 }
 
 }  // namespace headscope::viz::compat

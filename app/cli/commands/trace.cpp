@@ -44,10 +44,8 @@ class TensorStream {
         return write_attention(piece, -std::numeric_limits<float>::infinity());
       case model::Site::pattern:
         return write_attention(piece, 0.0F);
-      case model::Site::result:
-        return write_rows(piece, piece.head * shape_[2]);
       default:
-        return write_rows(piece, piece.first_col);
+        return write_rows(piece);
     }
   }
 
@@ -66,8 +64,8 @@ class TensorStream {
     writer_->write(name_, (piece.head * length + piece.first_pos) * length, block_);
   }
 
-  /// Writes [pos, ...]: rows of floats. The piece contains the columns from `first_col` on.
-  void write_rows(const model::ConstActivation2d& piece, std::int64_t first_col) {
+  /// Writes [pos, ...]: rows of floats, or the part of them that belongs to the piece's head.
+  void write_rows(const model::ConstActivation2d& piece) {
     const std::int64_t row_size =
         std::accumulate(shape_.begin() + 1, shape_.end(), std::int64_t{1}, std::multiplies());
     if (piece.cols == row_size && piece.stride == row_size) {
@@ -76,7 +74,7 @@ class TensorStream {
       return;
     }
     for (int row = 0; row < piece.rows; ++row)
-      writer_->write(name_, (piece.first_pos + row) * row_size + first_col, piece.row(row));
+      writer_->write(name_, (piece.first_pos + row) * row_size + piece.head * piece.cols, piece.row(row));
   }
 };
 
@@ -112,7 +110,7 @@ class TraceFile {
   static std::vector<model::TensorSpec> specs_of(const model::Config& config,
                                                  const std::vector<model::HookPoint>& points, int length,
                                                  bool gradients) {
-    std::vector<model::TensorSpec> specs = {{"tokens", {length}, model::TensorSpec::Type::i64}};
+    std::vector<model::TensorSpec> specs = {{"tokens", {length}, "I64"}};
     for (const char* suffix : {"", "_grad"})
       for (const model::HookPoint& point : points)
         if (*suffix == '\0' || gradients)

@@ -6,7 +6,6 @@
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
-#include "app/run/analyses/stream_parts.h"
 #include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
@@ -23,11 +22,6 @@ bool edits_outside_parts(const PromptRun& run) {
   return edits_stream(run, run.run->config.n_layer);
 }
 
-/// Requests ln_f's scale if edits act there.
-void want_edited_scale(Recording& seen, const PromptRun& run) {
-  if (edits_at(run, {Site::ln_final_scale})) seen.add({Site::ln_final_scale});
-}
-
 /// What edits added outside the parts, except those of logits, which come after the unembedding.
 double edits_before_logits(const PromptRun& run, int position, const StreamParts& parts,
                            const LogitDirection& direction, const Recording& seen) {
@@ -35,7 +29,7 @@ double edits_before_logits(const PromptRun& run, int position, const StreamParts
   for (std::size_t i = 0; i < parts.edits.size(); ++i) sum += direction.along[i] * parts.edits[i];
   if (edits_at(run, {Site::ln_final_normalized}))
     sum += product(direction.read, seen.rows({Site::ln_final_normalized})) -
-           product(direction.along, run.run->resid(parts.layers, position));
+           product(direction.along, run.run->resid(run.run->config.n_layer, position));
   return sum;
 }
 
@@ -49,40 +43,33 @@ bool edits_output(const model::Plan* plan, model::HeadIndex head) {
 
 }  // namespace
 
-double Attribution::layer(int layer) const {
-  double all = attention_bias[layer] + mlps[layer];
-  for (int h = 0; h < n_head(); ++h) all += head(layer, h);
-  return all;
-}
-
-double Attribution::sum() const {
-  double all = token_embedding + position_embedding;
-  for (int l = 0; l < layers; ++l) all += layer(l);
-  return all + final_bias + edits;
+double Attribution::of(const StreamSource& source) const {
+  const auto found = std::ranges::find(sources, source);
+  return found == sources.end() ? 0 : parts[static_cast<std::size_t>(found - sources.begin())];
 }
 
 Attribution Attribution::minus(const Attribution& before, const PromptRun&) const {
   Attribution result = *this;
-  for (const auto part : {&Attribution::logit, &Attribution::token_embedding,
-                          &Attribution::position_embedding, &Attribution::final_bias, &Attribution::edits})
-    result.*part -= before.*part;
-  for (const auto parts : {&Attribution::heads, &Attribution::attention_bias, &Attribution::mlps})
-    std::ranges::transform(result.*parts, before.*parts, (result.*parts).begin(), std::minus());
-  result.edited |= before.edited;
+  result.logit -= before.logit;
+  if (before.edited() && !edited()) {
+    result.sources.push_back(before.sources.back());
+    result.parts.push_back(0);
+  }
+  for (std::size_t i = 0; i < before.parts.size(); ++i) result.parts[i] -= before.parts[i];
   return result;
 }
 
-SourceParts SourceParts::minus(const SourceParts& before, const PromptRun& run) const {
-  SourceParts result = *this;
-  result.unmatched = -std::accumulate(before.parts.begin(), before.parts.end(), 0.0);
+SplitPart SplitPart::minus(const SplitPart& before, const PromptRun& run) const {
+  SplitPart result = *this;
+  result.bias -= before.bias;
   result.edits -= before.edits;
   result.edited |= before.edited;
-  for (std::size_t key = 0; key < result.parts.size(); ++key) {
-    const int there = counterpart_of(run, static_cast<int>(key));
-    if (there < 0 || there >= std::ssize(before.parts)) continue;
-    result.unmatched += before.parts[there];
-    result.parts[key] -= before.parts[there];
-    result.weights[key] -= before.weights[there];
+  if (by_position) {
+    result.unmatched = subtract_counterparts(result.parts, before.parts, run);
+    subtract_counterparts(result.sizes, before.sizes, run);
+  } else {
+    std::ranges::transform(result.parts, before.parts, result.parts.begin(), std::minus());
+    std::ranges::transform(result.sizes, before.sizes, result.sizes.begin(), std::minus());
   }
   return result;
 }
@@ -92,56 +79,48 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   const int position = measured.position;
   const std::vector<float> logits = logits_after(run, position, computation.workspace);
   const auto logit_of = [&](const TokenRef& token) { return static_cast<double>(logits[token.id()]); };
+  const int layers = transformer.config().n_layer;
   Attribution result;
   result.measured = resolved(measured, logits);
-  result.layers = transformer.config().n_layer;
   result.logit = logit_of(result.measured.token);
   if (!result.measured.other.empty()) result.logit -= logit_of(result.measured.other);
-  result.edited = edits_outside_parts(run);
-  Recording seen(run.run->config, position, 1);
-  want_stream(seen, run, result.layers);
-  want_edited_scale(seen, run);
-  if (result.edited) seen.add({Site::ln_final_normalized, 0});
-  seen.read(run, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, result.measured, seen.rows({Site::ln_final_scale}));
-  const StreamParts parts =
-      stream_parts(run, position, result.layers, seen, computation.workspace, computation.stop);
-  const auto part = [&](std::span<const float> vector) { return product(direction.along, vector); };
+  const LogitDirection direction =
+      logit_direction(run, result.measured, computation.workspace, computation.stop);
+  const StreamParts parts = stream_parts(run, position, layers, computation.workspace, computation.stop);
   result.scale = direction.scale;
-  result.final_bias = direction.bias;
-  result.token_embedding = part(parts.token_embedding);
-  result.position_embedding = part(parts.position_embedding);
-  for (int layer = 0; layer < result.layers; ++layer) {
-    for (int head = 0; head < transformer.config().n_head; ++head)
-      result.heads.push_back(part(parts.head(layer, head)));
-    result.attention_bias.push_back(part(parts.attention_bias[layer]));
-    result.mlps.push_back(part(parts.mlps[layer]));
-  }
-  if (!result.edited) return result;
-  result.edits = edits_before_logits(run, position, parts, direction, seen);
+  result.sources = parts.sources;
+  for (const std::vector<float>& vector : parts.vectors)
+    result.parts.push_back(product(direction.along, vector));
+  const auto add = [&](StreamSource source, double part) {
+    result.sources.push_back(source);
+    result.parts.push_back(part);
+  };
+  add({StreamSource::Kind::norm_bias}, direction.bias);
+  if (!edits_outside_parts(run)) return result;
+  Recording seen(run.run->config, position, 1);
+  seen.add({Site::ln_final_normalized});
+  seen.read(run, computation.workspace, computation.stop);
+  double edits = edits_before_logits(run, position, parts, direction, seen);
   if (edits_at(run, {Site::logits}))
-    result.edits +=
-        result.logit - direction.bias - product(direction.read, seen.rows({Site::ln_final_normalized}));
+    edits += result.logit - direction.bias - product(direction.read, seen.rows({Site::ln_final_normalized}));
+  add({StreamSource::Kind::edits}, edits);
   return result;
 }
 
-SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourceParts>& computation) const {
+SplitPart SourcesOf::compute(const PromptRun& run, const Computation<SplitPart>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const int position = measured.position;
-  Recording seen(run.run->config, position, 1);
-  want_edited_scale(seen, run);
-  if (!seen.empty()) seen.read(run, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, measured, seen.rows({Site::ln_final_scale}));
+  const LogitDirection direction = logit_direction(run, measured, computation.workspace, computation.stop);
   const ParameterRows rows =
       layer_rows(transformer, layer, "attn.c_proj.weight", head * config.d_head(), config.d_head());
   std::vector<double> along(config.d_head());  // direction of the head's values
   for (std::size_t i = 0; i < along.size(); ++i)
     along[i] = product(direction.along, rows.row(static_cast<int>(i)));
-  SourceParts result;
-  result.weights = transformer.attention_row(*run.run, layer, head, position).weights;
-  for (int key = 0; key < std::ssize(result.weights); ++key)
-    result.parts.push_back(static_cast<double>(result.weights[key]) *
+  SplitPart result;
+  result.sizes = transformer.attention_row(*run.run, layer, head, position).weights;
+  for (int key = 0; key < std::ssize(result.sizes); ++key)
+    result.parts.push_back(static_cast<double>(result.sizes[key]) *
                            product(along, run.run->v(layer, head, key)));
   result.edited = edits_output(run.run->plan.get(), {layer, head});
   if (!result.edited) return result;
@@ -153,35 +132,25 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourcePar
   return result;
 }
 
-NeuronParts NeuronParts::minus(const NeuronParts& before, const PromptRun&) const {
-  NeuronParts result = *this;
-  std::ranges::transform(result.activations, before.activations, result.activations.begin(), std::minus());
-  std::ranges::transform(result.parts, before.parts, result.parts.begin(), std::minus());
-  result.bias -= before.bias;
-  result.edits -= before.edits;
-  result.edited |= before.edited;
-  return result;
-}
-
-NeuronParts NeuronsOf::compute(const PromptRun& run, const Computation<NeuronParts>& computation) const {
+SplitPart NeuronsOf::compute(const PromptRun& run, const Computation<SplitPart>& computation) const {
   constexpr int kRows = 256;  // in memory at a time
   const model::Transformer& transformer = *run.model->transformer;
-  NeuronParts result;
+  SplitPart result;
+  result.by_position = false;
   result.edited = edits_at(run, {Site::mlp_out, layer});
   Recording seen(run.run->config, measured.position, 1);
-  want_edited_scale(seen, run);
   seen.add({Site::mlp_post, layer});
   if (result.edited) seen.add({Site::mlp_out, layer});
   seen.read(run, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, measured, seen.rows({Site::ln_final_scale}));
-  result.activations = vector_of(seen.rows({Site::mlp_post, layer}));
-  const int neurons = static_cast<int>(result.activations.size());
+  const LogitDirection direction = logit_direction(run, measured, computation.workspace, computation.stop);
+  result.sizes = vector_of(seen.rows({Site::mlp_post, layer}));
+  const int neurons = static_cast<int>(result.sizes.size());
   for (int first = 0; first < neurons; first += kRows) {
     if (computation.stop.stop_requested()) throw model::Stopped();
     const ParameterRows rows =
         layer_rows(transformer, layer, "mlp.c_proj.weight", first, std::min(kRows, neurons - first));
     for (int i = 0; i < rows.rows; ++i)
-      result.parts.push_back(static_cast<double>(result.activations[first + i]) *
+      result.parts.push_back(static_cast<double>(result.sizes[first + i]) *
                              product(direction.along, rows.row(i)));
   }
   result.bias = product(direction.along, layer_rows(transformer, layer, "mlp.c_proj.bias").row(0));

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/analyses/measured.h"
+#include "app/run/analyses/stream_parts.h"
 
 namespace headscope::app {
 
@@ -12,30 +12,24 @@ namespace headscope::app {
 /// linear once its scale is held fixed, so the parts add up to the logit, also with edits.
 struct Attribution {
   Measured measured = {};  ///< a logit, or the difference of two
-  int layers = 0;
-  double logit = 0;  ///< as the model computed it
-  double scale = 1;  ///< divisor in ln_f at the position: sqrt(variance + epsilon)
+  double logit = 0;        ///< as the model computed it
+  double scale = 1;        ///< divisor in ln_f at the position: sqrt(variance + epsilon)
 
-  double token_embedding = 0;
-  double position_embedding = 0;
-  std::vector<double> heads;           ///< [n_layer, n_head]
-  std::vector<double> attention_bias;  ///< [n_layer]: c_proj's
-  std::vector<double> mlps;            ///< [n_layer], with their biases
-  double final_bias = 0;               ///< ln_f's
-  /// What edits added outside the parts: to the residual stream itself, to attention's sum of heads, or after
-  /// the blocks. 0 without such edits. The parts are as the edits left them.
-  double edits = 0;
-  bool edited = false;  ///< whether there are such edits
+  /// In the order of the pass; then ln_f's bias, and what edits added outside the parts: to the residual
+  /// stream itself, to attention's sum of heads, or after the blocks; only if there are such edits.
+  std::vector<StreamSource> sources;
+  std::vector<double> parts;  ///< what each of them adds, as edits left it
 
-  double sum() const;  ///< sum of all parts
+  double sum() const { return std::accumulate(parts.begin(), parts.end(), 0.0); }
   /// The logit minus the sum of the parts, which is the error of float32 rounding.
   double rounding_error() const { return logit - sum(); }
-  int n_head() const { return static_cast<int>(heads.size()) / layers; }
-  double head(int layer, int head) const { return heads[layer * n_head() + head]; }
-  double layer(int layer) const;  ///< sum of its heads, its bias and its MLP
+  bool edited() const { return !sources.empty() && sources.back().kind == StreamSource::Kind::edits; }
+  /// What a source adds; 0 without it.
+  double of(const StreamSource& source) const;
+  double of_head(int layer, int head) const { return of({StreamSource::Kind::head, layer, head}); }
   /// Part by part, for the same tokens. Each side has its own scale of ln_f.
   Attribution minus(const Attribution& before, const PromptRun& run) const;
-  std::size_t bytes() const { return bytes_of(heads, attention_bias, mlps); }
+  std::size_t bytes() const { return bytes_of(sources, parts); }
 };
 
 struct AttributionOf {
@@ -46,51 +40,42 @@ struct AttributionOf {
   Attribution compute(const PromptRun& run, const Computation<Attribution>& computation) const;
 };
 
-/// What a head adds to a logit, split by source position: weight times value, through the head's rows of
-/// c_proj.weight and ln_f, in the direction of the token.
-struct SourceParts {
-  std::vector<float> weights;  ///< [position + 1], or [T] if the head sees later keys
-  std::vector<double> parts;   ///< same length; with `edits` they add up to the head's part, but for rounding
-  double edits = 0;     ///< what edits of the head's output, which come after the sum of its values, add
-  bool edited = false;  ///< whether there are such edits
-  /// On the difference side: minus the contribution of baseline positions without a counterpart here.
+/// What a part of the model adds to a logit, split into numbers that add up to it, but for rounding.
+struct SplitPart {
+  std::vector<float> sizes;   ///< a source's weight, a neuron's activation
+  std::vector<double> parts;  ///< same length
+  bool by_position = true;    ///< the parts are of positions
+  double bias = 0;            ///< of an MLP's output, which has no neuron
+  /// What edits of the output, which come after the sum of its parts, add, and whether there are such edits.
+  double edits = 0;
+  bool edited = false;
+  /// On the difference side: minus what positions of the baseline without a counterpart here add.
   double unmatched = 0;
-  double sum() const { return std::accumulate(parts.begin(), parts.end(), unmatched) + edits; }
-  /// A source without a counterpart in the baseline contributed nothing there.
-  SourceParts minus(const SourceParts& before, const PromptRun& run) const;
-  std::size_t bytes() const { return bytes_of(weights, parts); }
+  double sum() const { return std::accumulate(parts.begin(), parts.end(), bias + unmatched) + edits; }
+  SplitPart minus(const SplitPart& before, const PromptRun& run) const;
+  std::size_t bytes() const { return bytes_of(sizes, parts); }
 };
 
+/// What a head adds to a logit, split by source position, [position + 1], or [T] if the head sees later keys:
+/// weight times value, through the head's rows of c_proj.weight and ln_f, in the direction of the token.
 struct SourcesOf {
   static constexpr std::string_view kName = "source tokens of a head";
   int layer = 0;
   int head = 0;
   Measured measured = {};  ///< of the attribution: after the query, by ids
   bool operator==(const SourcesOf&) const = default;
-  SourceParts compute(const PromptRun& run, const Computation<SourceParts>& computation) const;
+  SplitPart compute(const PromptRun& run, const Computation<SplitPart>& computation) const;
 };
 
-/// What an MLP adds to a logit, split by neuron: its activation after the nonlinearity times its row of
-/// mlp.c_proj.weight, through ln_f, in the direction of the token. The bias of the output has no neuron.
-struct NeuronParts {
-  std::vector<float> activations;  ///< [n_inner], mlp.hook_post as edits left it
-  std::vector<double> parts;       ///< [n_inner]; with `bias` and `edits` they add up to the MLP's part, but
-                                   ///< for rounding
-  double bias = 0;                 ///< mlp.c_proj.bias
-  double edits = 0;     ///< what edits of the MLP's output, which come after the sum of its neurons, add
-  bool edited = false;  ///< whether there are such edits
-  double sum() const { return std::accumulate(parts.begin(), parts.end(), bias) + edits; }
-  NeuronParts minus(const NeuronParts& before, const PromptRun& run) const;
-  std::size_t bytes() const { return bytes_of(activations, parts); }
-};
-
+/// What an MLP adds to a logit, split by neuron, [n_inner]: its activation after the nonlinearity, as edits
+/// left it, times its row of mlp.c_proj.weight, through ln_f, in the direction of the token.
 struct NeuronsOf {
   static constexpr std::string_view kName = "neurons of an MLP";
   static constexpr Capability kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;
   Measured measured = {};  ///< of the attribution, by ids
   bool operator==(const NeuronsOf&) const = default;
-  NeuronParts compute(const PromptRun& run, const Computation<NeuronParts>& computation) const;
+  SplitPart compute(const PromptRun& run, const Computation<SplitPart>& computation) const;
 };
 
 }  // namespace headscope::app

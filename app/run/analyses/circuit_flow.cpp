@@ -60,7 +60,7 @@ class Flow {
   std::vector<float> from(model::Positions measured) {
     for (int position = 0; position < length_; ++position) {
       find_shares(position);
-      report(0.5 * position / length_);
+      progress_(0.5 * position / length_);
     }
     for (int i = 0; i < measured.count; ++i) divide({}, measured.first + i, 1.0 / measured.count);
     for (int layer = config_.n_layer - 1; layer >= 0; --layer) {
@@ -69,14 +69,13 @@ class Flow {
         divide({StreamReader::Kind::mlp, layer, 0}, position, arrived(mlp, position));
       for (int head = 0; head < config_.n_head; ++head) {
         divide_head(layer, head);
-        report(1 - 0.5 * (layer - static_cast<double>(head) / config_.n_head) / config_.n_layer);
+        progress_(1 - 0.5 * (layer + 1 - (head + 1.0) / config_.n_head) / config_.n_layer);
       }
     }
     return {scores_.begin(), scores_.end()};
   }
 
  private:
-  void report(double done) const { progress_(std::clamp(done, 0.0, 1.0)); }
   double& arrived(int writer, int position) {
     return arrived_[static_cast<std::size_t>(writer) * length_ + position];
   }

@@ -2,16 +2,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <limits>
 #include <numbers>
 
 #include "app/run/analyses/over_prompts.h"
+#include "app/run/analyses/parameters.h"
 #include "model/files/error.h"
 #include "model/maths/decompositions.h"
 
 namespace headscope::app {
 namespace {
+
+/// Radians from one position to the next in a dimension: 1 / 10000^(2i/d) for both dimensions of the i-th
+/// pair.
+double sinusoidal_frequency(int dimension, int dimensions) {
+  const int even = dimension - dimension % 2;
+  return std::pow(10000.0, -static_cast<double>(even) / dimensions);
+}
+
+/// The sine for an even dimension, the cosine for an odd one.
+float wave(double angle, int dimension) {
+  return static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle));
+}
 
 /// How similar each value of a column is to the one before: 1 a smooth curve, 0 noise.
 double smoothness(std::span<const float> values, int rows, int cols, int col) {
@@ -90,43 +104,44 @@ class MappedRows {
 /// The error over all positions with one k further along, each pair of dimensions rotated by k times its
 /// angle. A last dimension without its pair is left out.
 float turned_error(model::ConstFloatRows x, int k) {
-  const int pairs = x.cols / 2;
+  std::vector<std::complex<double>> turns;
+  for (int i = 0; i < x.cols / 2; ++i)
+    turns.push_back(std::polar(1.0, k * sinusoidal_frequency(2 * i, x.cols)));
+  // The sine and the cosine of an angle are a complex number of length 1.
+  const auto number = [&](int row, std::size_t i) {
+    return std::complex<double>(std::complex(x.row_data(row)[2 * i + 1], x.row_data(row)[2 * i]));
+  };
   double missed = 0, met = 0;
-  std::vector<double> sines, cosines;
-  for (int i = 0; i < pairs; ++i) {
-    const double angle = k * sinusoidal_frequency(2 * i, x.cols);
-    sines.push_back(std::sin(angle));
-    cosines.push_back(std::cos(angle));
-  }
-  for (int t = 0; t + k < x.rows; ++t) {
-    for (int i = 0; i < pairs; ++i) {
-      const double sine = static_cast<double>(x.row_data(t)[2 * i]),
-                   cosine = static_cast<double>(x.row_data(t)[2 * i + 1]);
-      const auto at = static_cast<std::size_t>(i);
-      const double d = sine * cosines[at] + cosine * sines[at] -
-                       static_cast<double>(x.row_data(t + k)[2 * i]),
-                   e = cosine * cosines[at] - sine * sines[at] -
-                       static_cast<double>(x.row_data(t + k)[2 * i + 1]);
-      missed += d * d + e * e;
+  for (int t = 0; t + k < x.rows; ++t)
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      missed += std::norm(number(t, i) * turns[i] - number(t + k, i));
       met += 1;
     }
-  }
   return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : 0;
 }
 
-/// Projects queries and keys, [length, width] each.
-QueryKeySpace query_key_space(std::span<const float> queries, std::span<const float> keys, int length,
-                              int width, const std::stop_token& stop) {
-  std::vector<float> rows(queries.begin(), queries.end());
-  rows.insert(rows.end(), keys.begin(), keys.end());
-  QueryKeySpace space;
-  space.length = length;
-  if (length == 0) return space;
-  space.coordinates.assign(4 * static_cast<std::size_t>(space.length), 0.F);
+/// Adds a head's queries and keys in a run, the prompt with this index.
+void add_run(QueryKeySpace& space, const model::Run& run, int layer, int head, std::size_t prompt) {
+  for (int position = 0; position < run.length(); ++position) {
+    const auto q = run.q(layer, head, position);
+    const auto k = run.k(layer, head, position);
+    space.queries.insert(space.queries.end(), q.begin(), q.end());
+    space.keys.insert(space.keys.end(), k.begin(), k.end());
+    space.places.push_back({prompt, position, run.tokens[position]});
+  }
+}
+
+/// Finds the coordinates of the queries and keys. Throws Stopped.
+void project(QueryKeySpace& space, int width, const std::stop_token& stop) {
+  std::vector<float> rows = space.queries;
+  rows.insert(rows.end(), space.keys.begin(), space.keys.end());
+  if (rows.empty()) return;
+  space.coordinates.assign(4 * space.places.size(), 0.F);
+  space.shares = {};
   space.finite = std::ranges::all_of(rows, [](float v) { return std::isfinite(v); });
-  if (!space.finite) return space;
+  if (!space.finite) return;
   const model::PrincipalDirections found =
-      model::principal_directions({rows.data(), 2 * space.length, width, width}, 2, stop);
+      model::principal_directions({rows.data(), 2 * space.length(), width, width}, 2, stop);
   const auto count = static_cast<std::size_t>(found.count);
   for (std::size_t i = 0; i < found.coordinates.size(); ++i)
     space.coordinates[2 * (i / count) + i % count] = found.coordinates[i];
@@ -139,29 +154,12 @@ QueryKeySpace query_key_space(std::span<const float> queries, std::span<const fl
     space.shares[axis] = 0;
     for (std::size_t i = axis; i < space.coordinates.size(); i += 2) space.coordinates[i] = 0;
   }
-  return space;
-}
-
-void add_queries_and_keys(const model::Run& run, int layer, int head, std::vector<float>& queries,
-                          std::vector<float>& keys) {
-  for (int position = 0; position < run.length(); ++position) {
-    const auto q = run.q(layer, head, position);
-    const auto k = run.k(layer, head, position);
-    queries.insert(queries.end(), q.begin(), q.end());
-    keys.insert(keys.end(), k.begin(), k.end());
-  }
 }
 
 }  // namespace
 
-double sinusoidal_frequency(int dimension, int dimensions) {
-  const int even = dimension - dimension % 2;
-  return std::pow(10000.0, -static_cast<double>(even) / dimensions);
-}
-
 float sinusoidal_value(int position, int dimension, int dimensions) {
-  const double angle = position * sinusoidal_frequency(dimension, dimensions);
-  return static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle));
+  return wave(position * sinusoidal_frequency(dimension, dimensions), dimension);
 }
 
 std::vector<int> readable_dimensions(std::span<const float> learned, int positions, int dimensions) {
@@ -186,16 +184,13 @@ std::vector<int> readable_dimensions(std::span<const float> learned, int positio
 }
 
 std::vector<float> sinusoidal_encoding(int positions, int dimensions) {
-  std::vector<double> frequencies;
-  for (int dimension = 0; dimension < dimensions; ++dimension)
-    frequencies.push_back(sinusoidal_frequency(dimension, dimensions));
-  std::vector<float> encoding;
-  for (int position = 0; position < positions; ++position)
-    for (int dimension = 0; dimension < dimensions; ++dimension) {
-      const double angle = position * frequencies[dimension];
-      encoding.push_back(static_cast<float>(dimension % 2 == 0 ? std::sin(angle) : std::cos(angle)));
-    }
-  return encoding;
+  ParameterRows encoding = zeros(positions, dimensions);
+  for (int dimension = 0; dimension < dimensions; ++dimension) {
+    const double frequency = sinusoidal_frequency(dimension, dimensions);
+    for (int position = 0; position < positions; ++position)
+      encoding.row(position)[dimension] = wave(position * frequency, dimension);
+  }
+  return std::move(encoding.values);
 }
 
 PositionCosines CosinesOfPositions::compute(const PromptRun& run,
@@ -252,13 +247,14 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run,
 
 QueryKeySpace QueryKeySpaceOf::compute(const PromptRun& run,
                                        const Computation<QueryKeySpace>& computation) const {
-  std::vector<float> queries, keys;
-  add_queries_and_keys(*run.run, layer, head, queries, keys);
-  return query_key_space(queries, keys, run.run->length(), run.run->config.d_head(), computation.stop);
+  QueryKeySpace space;
+  add_run(space, *run.run, layer, head, 0);
+  project(space, run.run->config.d_head(), computation.stop);
+  return space;
 }
 
-ListQueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
-                                                 const Computation<ListQueryKeySpace>& computation) const {
+QueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
+                                             const Computation<QueryKeySpace>& computation) const {
   std::size_t prompts = 0;
   const int n_ctx = run.model->config().n_ctx;
   for (int tokens = 0; prompts < over.list->prompts.size(); ++prompts) {
@@ -269,20 +265,16 @@ ListQueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
       if (length <= n_ctx) tokens += length;  // one that is skipped costs no room
     } catch (const model::RunError&) {
     }
-    if (tokens > ListQueryKeySpace::kMaxTokens && prompts > 0) break;
+    if (tokens > QueryKeySpace::kMaxTokens && prompts > 0) break;
   }
   return over_prompts(over, run, computation,
-                      [&](const PromptRun& one, std::size_t index, ListQueryKeySpace& answer) {
-                        add_queries_and_keys(*one.run, layer, head, answer.queries, answer.keys);
-                        for (int position = 0; position < one.run->length(); ++position)
-                          answer.places.push_back({index, position, one.run->tokens[position]});
+                      [&](const PromptRun& one, std::size_t index, QueryKeySpace& space) {
+                        add_run(space, *one.run, layer, head, index);
                       },
                       {.finish =
-                           [&](ListQueryKeySpace& answer) {
-                             answer.prompts = prompts;
-                             answer.space = query_key_space(answer.queries, answer.keys,
-                                                            static_cast<int>(answer.places.size()),
-                                                            run.model->config().d_head(), computation.stop);
+                           [&](QueryKeySpace& space) {
+                             space.prompts = prompts;
+                             project(space, run.model->config().d_head(), computation.stop);
                            },
                        .most = prompts});
 }

@@ -17,9 +17,6 @@ std::vector<float> sinusoidal_encoding(int positions, int dimensions);
 /// of the sinusoids and an eighth of one. Of the candidates, those where `learned` ([positions, dimensions]
 /// row-major) is smoothest.
 std::vector<int> readable_dimensions(std::span<const float> learned, int positions, int dimensions);
-/// Radians from one position to the next in a dimension: 1 / 10000^(2i/d) for both dimensions of the i-th
-/// pair.
-double sinusoidal_frequency(int dimension, int dimensions);
 /// One value of the encoding.
 float sinusoidal_value(int position, int dimension, int dimensions);
 
@@ -81,28 +78,10 @@ struct ShiftOfPositions : PositionsQuestion {
   PositionShift compute(const PromptRun& run, const Computation<PositionShift>& computation) const;
 };
 
-/// A head's queries and keys together in their first two principal components.
+/// A head's queries and keys together in their first two principal components: those of a prompt, or of all
+/// tokens of a list's prompts, up to a limit.
 struct QueryKeySpace {
-  int length = 0;                  ///< T
-  std::vector<float> coordinates;  ///< [2 T, 2]: the queries by position, then the keys
-  std::array<double, 2> shares{};  ///< share of the total variance along each direction
-  bool finite = true;              ///< false: a query or key is not finite, and there are no coordinates
-
-  std::array<float, 2> at(bool key, int position) const {
-    const int i = 2 * (position + (key ? length : 0));
-    return {coordinates[i], coordinates[i + 1]};
-  }
-  std::size_t bytes() const { return bytes_of(coordinates); }
-};
-
-struct QueryKeySpaceOf : HeadQuestion {
-  static constexpr std::string_view kName = "query-key space";
-  QueryKeySpace compute(const PromptRun& run, const Computation<QueryKeySpace>& computation) const;
-};
-
-/// The same for all tokens of a list's prompts, up to a limit.
-struct ListQueryKeySpace {
-  static constexpr int kMaxTokens = 4000;  ///< more marks than this would cover each other
+  static constexpr int kMaxTokens = 4000;  ///< of a list: more marks than this would cover each other
 
   struct Place {
     std::size_t prompt = 0;  ///< index in the list
@@ -110,14 +89,25 @@ struct ListQueryKeySpace {
     int id = 0;  ///< id of the token
     bool operator==(const Place&) const = default;
   };
-  QueryKeySpace space;        ///< its length is that of `places`
-  std::vector<Place> places;  ///< the source of each query and key
-  std::size_t prompts = 0;    ///< number of the list's first prompts that fit
-  ListProgress progress;
+  std::vector<Place> places;         ///< the source of each query and key
   std::vector<float> queries, keys;  ///< [places, d_head]
-  std::size_t bytes() const {
-    return space.bytes() + bytes_of(places, queries, keys) + progress.problem.size();
+  std::vector<float> coordinates;    ///< [2 places, 2]: the queries, then the keys
+  std::array<double, 2> shares{};    ///< share of the total variance along each direction
+  bool finite = true;                ///< false: a query or key is not finite, and there are no coordinates
+  std::size_t prompts = 0;           ///< number of the list's first prompts that fit
+  ListProgress progress;             ///< of a list
+
+  int length() const { return static_cast<int>(places.size()); }
+  std::array<float, 2> at(bool key, int place) const {
+    const int i = 2 * (place + (key ? length() : 0));
+    return {coordinates[i], coordinates[i + 1]};
   }
+  std::size_t bytes() const { return bytes_of(places, queries, keys, coordinates) + progress.problem.size(); }
+};
+
+struct QueryKeySpaceOf : HeadQuestion {
+  static constexpr std::string_view kName = "query-key space";
+  QueryKeySpace compute(const PromptRun& run, const Computation<QueryKeySpace>& computation) const;
 };
 
 struct QueryKeySpaceOverList {
@@ -128,7 +118,7 @@ struct QueryKeySpaceOverList {
   int head = 0;
   bool operator==(const QueryKeySpaceOverList&) const = default;
   /// Parts cover the first prompts.
-  ListQueryKeySpace compute(const PromptRun& run, const Computation<ListQueryKeySpace>& computation) const;
+  QueryKeySpace compute(const PromptRun& run, const Computation<QueryKeySpace>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -139,6 +139,62 @@ std::vector<float> carried(std::span<const float> x, const ParameterRows& weight
   return {sum.begin(), sum.end()};
 }
 
+/// Subtracts the mean and divides by the standard deviation.
+void normalize(std::span<float> row, float epsilon) {
+  const std::vector<float> x(row.begin(), row.end());
+  model::divide(row, model::center(x, epsilon, row));
+}
+
+ParameterRows affine(const ParameterRows& x, const ParameterRows& weights, const ParameterRows& bias,
+                     model::Workspace& workspace) {
+  ParameterRows y = zeros(x.rows, weights.cols);
+  model::multiply(x.view(), weights.view(), workspace, y.view());
+  for (int i = 0; i < y.rows; ++i) model::add(bias.values, y.row(i));
+  return y;
+}
+
+/// Rows of tokens as the heads of a layer read them, before ln_1's gain.
+class TokenRows {
+ public:
+  TokenRows(const model::Transformer& transformer, int layer, TokenReading reading)
+      : transformer_(transformer), reading_(reading) {
+    if (!reading.after_first_mlp || layer == 0) return;
+    const auto of_layer = [&](std::string_view name) { return layer_rows(transformer, 0, name); };
+    mlp_ = {of_layer("ln_2.weight"),   of_layer("ln_2.bias"),         of_layer("mlp.c_fc.weight"),
+            of_layer("mlp.c_fc.bias"), of_layer("mlp.c_proj.weight"), of_layer("mlp.c_proj.bias")};
+  }
+
+  /// The rows of tokens [first, first + count), [count, d_model].
+  ParameterRows rows(int first, int count, model::Workspace& workspace) const {
+    const model::Config& config = transformer_.config();
+    ParameterRows stream = parameter_rows(transformer_, "wte.weight", first, count);
+    if (mlp_) {
+      ParameterRows x = stream;
+      for (int i = 0; i < count; ++i) {
+        normalize(x.row(i), config.layer_norm_epsilon);
+        model::apply_gain_and_bias(mlp_->gain.values, mlp_->bias.values, x.row(i));
+      }
+      ParameterRows hidden = affine(x, mlp_->in, mlp_->in_bias, workspace);
+      for (int i = 0; i < count; ++i)
+        model::activate(model::fastest_kernels().rows, config.activation, hidden.row(i));
+      const ParameterRows out = affine(hidden, mlp_->out, mlp_->out_bias, workspace);
+      for (int i = 0; i < count; ++i) model::add(out.row(i), stream.row(i));
+    }
+    if (reading_.normalized)
+      for (int i = 0; i < count; ++i) normalize(stream.row(i), config.layer_norm_epsilon);
+    return stream;
+  }
+
+ private:
+  /// Layer 0's MLP with its layer norm.
+  struct Mlp {
+    ParameterRows gain, bias, in, in_bias, out, out_bias;
+  };
+  const model::Transformer& transformer_;
+  TokenReading reading_;
+  std::optional<Mlp> mlp_;
+};
+
 /// Calls visit(first, rows) with all tokens as the heads of a layer read them, in blocks. Throws Stopped.
 template <class Visit>
 void for_all_tokens(const model::Transformer& transformer, int layer, TokenReading reading,
@@ -160,49 +216,37 @@ HeadTokens ranked(std::vector<float> logits, int id) {
   return result;
 }
 
-/// Subtracts the mean and divides by the standard deviation.
-void normalize(std::span<float> row, float epsilon) {
-  const std::vector<float> x(row.begin(), row.end());
-  model::divide(row, model::center(x, epsilon, row));
-}
-
-ParameterRows affine(const ParameterRows& x, const ParameterRows& weights, const ParameterRows& bias,
-                     model::Workspace& workspace) {
-  ParameterRows y = zeros(x.rows, weights.cols);
-  model::multiply(x.view(), weights.view(), workspace, y.view());
-  for (int i = 0; i < y.rows; ++i) model::add(bias.values, y.row(i));
-  return y;
+/// The copying of some heads of a layer, whose tokens are read once for all of them. Throws Stopped.
+std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int layer,
+                                    std::span<const int> heads, TokenReading reading,
+                                    model::Workspace& workspace, const std::stop_token& stop) {
+  std::vector<ParameterRows> in, out;
+  for (const int head : heads) {
+    in.push_back(reading_of(transformer, layer, head, AttentionColumns::value));
+    out.push_back(transposed(writing_of(transformer, layer, head)));
+  }
+  std::vector<model::LowRankProduct> products;
+  for (std::size_t i = 0; i < heads.size(); ++i) products.emplace_back(in[i].view(), out[i].view());
+  for_all_tokens(transformer, layer, reading, workspace, stop, [&](int first, const ParameterRows& tokens) {
+    const ParameterRows unembedding = parameter_rows(transformer, kUnembedding, first, tokens.rows);
+    for (model::LowRankProduct& product : products) {
+      if (stop.stop_requested()) throw model::Stopped();
+      product.add(tokens.view(), unembedding.view());
+    }
+  });
+  std::vector<HeadCopying> results;
+  for (const model::LowRankProduct& product : products) {
+    HeadCopying& result = results.emplace_back();
+    result.eigenvalues = product.eigenvalues();
+    double sum = 0, magnitudes = 0;
+    for (const std::complex<double>& value : result.eigenvalues)
+      sum += value.real(), magnitudes += std::abs(value);
+    result.score = magnitudes > 0 ? sum / magnitudes : std::numeric_limits<double>::quiet_NaN();
+  }
+  return results;
 }
 
 }  // namespace
-
-TokenRows::TokenRows(const model::Transformer& transformer, int layer, TokenReading reading)
-    : transformer_(transformer), reading_(reading) {
-  if (!reading.after_first_mlp || layer == 0) return;
-  const auto of_layer = [&](std::string_view name) { return layer_rows(transformer, 0, name); };
-  mlp_ = {of_layer("ln_2.weight"),   of_layer("ln_2.bias"),         of_layer("mlp.c_fc.weight"),
-          of_layer("mlp.c_fc.bias"), of_layer("mlp.c_proj.weight"), of_layer("mlp.c_proj.bias")};
-}
-
-ParameterRows TokenRows::rows(int first, int count, model::Workspace& workspace) const {
-  const model::Config& config = transformer_.config();
-  ParameterRows stream = parameter_rows(transformer_, "wte.weight", first, count);
-  if (mlp_) {
-    ParameterRows x = stream;
-    for (int i = 0; i < count; ++i) {
-      normalize(x.row(i), config.layer_norm_epsilon);
-      model::apply_gain_and_bias(mlp_->gain.values, mlp_->bias.values, x.row(i));
-    }
-    ParameterRows hidden = affine(x, mlp_->in, mlp_->in_bias, workspace);
-    for (int i = 0; i < count; ++i)
-      model::activate(model::fastest_kernels().rows, config.activation, hidden.row(i));
-    const ParameterRows out = affine(hidden, mlp_->out, mlp_->out_bias, workspace);
-    for (int i = 0; i < count; ++i) model::add(out.row(i), stream.row(i));
-  }
-  if (reading_.normalized)
-    for (int i = 0; i < count; ++i) normalize(stream.row(i), config.layer_norm_epsilon);
-  return stream;
-}
 
 HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTokens>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
@@ -214,41 +258,6 @@ HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTok
   transformer.unembed(carried(value, writing_of(transformer, layer, head)), computation.workspace, logits);
   return ranked(std::move(logits), id);
 }
-
-namespace {
-
-/// The copying of some heads of a layer, whose tokens are read once for all of them. Throws Stopped.
-std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int layer,
-                                    std::span<const int> heads, TokenReading reading,
-                                    model::Workspace& workspace, const std::stop_token& stop) {
-  std::vector<ParameterRows> in, out;
-  for (const int head : heads) {
-    in.push_back(reading_of(transformer, layer, head, AttentionColumns::value));
-    out.push_back(transposed(writing_of(transformer, layer, head)));
-  }
-  std::vector<std::unique_ptr<model::LowRankProduct>> products;
-  for (std::size_t i = 0; i < heads.size(); ++i)
-    products.push_back(std::make_unique<model::LowRankProduct>(in[i].view(), out[i].view()));
-  for_all_tokens(transformer, layer, reading, workspace, stop, [&](int first, const ParameterRows& tokens) {
-    const ParameterRows unembedding = unembedding_rows(transformer, first, tokens.rows);
-    for (const auto& product : products) {
-      if (stop.stop_requested()) throw model::Stopped();
-      product->add(tokens.view(), unembedding.view());
-    }
-  });
-  std::vector<HeadCopying> results;
-  for (const auto& product : products) {
-    HeadCopying& result = results.emplace_back();
-    result.eigenvalues = product->eigenvalues();
-    double sum = 0, magnitudes = 0;
-    for (const std::complex<double>& value : result.eigenvalues)
-      sum += value.real(), magnitudes += std::abs(value);
-    result.score = magnitudes > 0 ? sum / magnitudes : std::numeric_limits<double>::quiet_NaN();
-  }
-  return results;
-}
-
-}  // namespace
 
 HeadCopying CopyingOfHead::compute(const PromptRun& run, const Computation<HeadCopying>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;

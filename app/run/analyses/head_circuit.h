@@ -38,23 +38,6 @@ struct TokenReading {
   bool operator==(const TokenReading&) const = default;
 };
 
-/// Rows of tokens as the heads of a layer read them, before ln_1's gain.
-class TokenRows {
- public:
-  TokenRows(const model::Transformer& transformer, int layer, TokenReading reading);
-  /// The rows of tokens [first, first + count), [count, d_model].
-  ParameterRows rows(int first, int count, model::Workspace& workspace) const;
-
- private:
-  /// Layer 0's MLP with its layer norm.
-  struct Mlp {
-    ParameterRows gain, bias, in, in_bias, out, out_bias;
-  };
-  const model::Transformer& transformer_;
-  TokenReading reading_;
-  std::optional<Mlp> mlp_;
-};
-
 struct HeadTokens : TokenPushes {
   model::Guess own;  ///< for the token itself
   int own_rank = 0;  ///< 0: no token's logit is larger
@@ -69,14 +52,10 @@ struct CircuitQuestion {
   bool operator==(const CircuitQuestion&) const = default;
   std::size_t hash() const { return hash_of(layer, head, reading.after_first_mlp, reading.normalized); }
 };
-struct CircuitTokenQuestion {
-  static constexpr bool kModelOnly = true;
-  int layer = 0;
-  int head = 0;
+struct CircuitTokenQuestion : CircuitQuestion {
   int id = 0;
-  TokenReading reading = {};
   bool operator==(const CircuitTokenQuestion&) const = default;
-  std::size_t hash() const { return hash_of(layer, head, id, reading.after_first_mlp, reading.normalized); }
+  std::size_t hash() const { return hash_of(CircuitQuestion::hash(), id); }
 };
 
 /// The tokens whose logits a head raises and lowers when it attends to the token.

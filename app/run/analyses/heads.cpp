@@ -7,7 +7,6 @@
 #include <limits>
 #include <unordered_map>
 
-#include "app/ascii.h"
 #include "app/run/analyses/over_prompts.h"
 #include "app/run/analyses/patterns.h"
 #include "model/files/error.h"
@@ -22,15 +21,12 @@ using Number = std::optional<double>;
 double weight(const QueryWeights& q, int key) {
   return static_cast<double>(q.weights[key]);
 }
-int before(const QueryWeights& q, int position) {
-  return q.earlier.empty() ? -1 : q.earlier[position];
-}
 
 /// Weight on the tokens so far after earlier occurrences of the query's token, but not on the query itself.
 template <int kAfter>
 Number weight_on_repeats(const QueryWeights& q) {
   Number sum;
-  for (int at = before(q, q.query); at >= 0; at = before(q, at))
+  for (int at = q.earlier[q.query]; at >= 0; at = q.earlier[at])
     if (at + kAfter != q.query) sum = sum.value_or(0) + weight(q, at + kAfter);
   return sum;
 }
@@ -130,29 +126,19 @@ inline float fast_log2(float x) {
 
 constexpr double kNoMetric = std::numeric_limits<double>::quiet_NaN();
 
-/// Fills in the shown values from the sums.
-void show_sums(HeadMetricsOf& answer) {
-  answer.heads.clear();
-  for (const HeadMetrics& head : answer.sums) answer.heads.push_back(head.values());
-}
-
-constexpr int kHeadsPerThread = 2;  // made between two checks for newer work
-
 /// The weight of larger magnitude; NaN wins, so that it is visible.
 float stronger(float a, float b) {
   return std::abs(b) <= std::abs(a) || std::isnan(a) ? a : b;
 }
 
-/// The metrics of a head in a run. `earlier`: earlier_occurrences of its tokens.
-HeadMetrics metrics_of(const PromptRun& run, model::HeadIndex head, const Pattern& pattern,
-                       std::span<const int> earlier) {
-  HeadMetrics metrics;
-  for (int query = 1; query < pattern.length; ++query) {
-    const float* row = pattern.values.data() + std::ptrdiff_t{query} * pattern.keys();
-    const auto keys = static_cast<std::size_t>(end_of_keys(run, head, query));
-    metrics.add(query, {row, keys}, earlier, has_own_keys(run));
+/// Adds some rows of a head's pattern to its metrics. `earlier`: earlier_occurrences of the run's tokens.
+void add_rows(HeadMetrics& metrics, const PromptRun& run, model::HeadIndex head, int first_query,
+              model::ConstFloatRows rows, std::span<const int> earlier) {
+  const bool own_keys = has_own_keys(run);
+  for (int i = first_query == 0 ? 1 : 0; i < rows.rows; ++i) {
+    const int query = first_query + i;
+    metrics.add(query, rows.row(i).first(end_of_keys(run, head, query)), earlier, own_keys);
   }
-  return metrics;
 }
 
 /// A query's weights with their entropy and mean distance.
@@ -180,10 +166,6 @@ QueryWeights query_weights(int query, std::span<const float> weights, std::span<
 }
 
 }  // namespace
-
-std::string HeadMetricKind::heading() const {
-  return lowered(label);
-}
 
 std::span<const HeadMetricKind> head_metrics() {
   return kTable;
@@ -232,29 +214,16 @@ double HeadMetrics::operator[](HeadMetric metric) const {
   return queries_[i] > 0 ? sums_[i] / static_cast<double>(queries_[i]) : kNoMetric;
 }
 
-HeadMetricValues HeadMetrics::values() const {
-  HeadMetricValues values;
-  for (std::size_t i = 0; i < kHeadMetrics; ++i) values.all[i] = (*this)[static_cast<HeadMetric>(i)];
-  values.queries = queries_;
-  values.left_out = left_out_;
-  return values;
-}
-
-std::string left_out_words(std::span<const std::int64_t> of_heads) {
-  if (of_heads.empty()) return "";
-  const auto [least, most] = std::ranges::minmax(of_heads);
-  if (most == 0) return "";
-  const std::string range = least < most ? std::to_string(least) + " to " : "";
-  return "left out: " + range + std::to_string(most) + (most == 1 ? " query" : " queries") +
-         " of a head, whose weights are all 0";
-}
-
-HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before) {
-  HeadMetricValues result;
-  for (std::size_t i = 0; i < kHeadMetrics; ++i)
-    result.all[i] = static_cast<double>(static_cast<float>(after.all[i]) - static_cast<float>(before.all[i]));
-  result.left_out = std::max(after.left_out, before.left_out);
-  return result;
+HeadMetrics HeadMetrics::minus(const HeadMetrics& before) const {
+  HeadMetrics difference;
+  for (const HeadMetricKind& metric : head_metrics()) {
+    const auto i = static_cast<std::size_t>(metric.id);
+    difference.sums_[i] =
+        static_cast<double>(static_cast<float>((*this)[metric.id]) - static_cast<float>(before[metric.id]));
+    difference.queries_[i] = 1;
+  }
+  difference.left_out_ = std::max(left_out_, before.left_out_);
+  return difference;
 }
 
 void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
@@ -262,15 +231,10 @@ void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::ve
   const std::vector<model::HeadIndex> all = all_heads(run.run->config);
   std::vector<HeadMetrics> of_run(all.size());
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
-  const bool own_keys = has_own_keys(run);
   patterns_of(
       run, all, workspace,
       [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-        for (int i = first_query == 0 ? 1 : 0; i < rows.rows; ++i) {
-          const int query = first_query + i;
-          const int keys = end_of_keys(run, all[index], query);
-          of_run[index].add(query, rows.row(i).first(keys), earlier, own_keys);
-        }
+        add_rows(of_run[index], run, all[index], first_query, rows, earlier);
       },
       stop);
   heads.resize(all.size());
@@ -295,20 +259,16 @@ std::vector<int> RepeatedTokens::sequence(int number, int vocabulary, std::optio
 std::optional<HeadMetricsOf> HeadMetricsOf::minus(const HeadMetricsOf& before, const PromptRun&) const {
   if (sequences != before.sequences || progress.done != before.progress.done) return std::nullopt;
   HeadMetricsOf result = *this;
-  result.sums.clear();
-  const HeadMetricValues none = HeadMetrics{}.values();
-  for (std::size_t i = 0; i < result.heads.size(); ++i)
-    result.heads[i] = difference_of(result.heads[i], i < before.heads.size() ? before.heads[i] : none);
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    result.heads[i] = heads[i].minus(i < before.heads.size() ? before.heads[i] : HeadMetrics());
   return result;
 }
 
 HeadMetricsOf MetricsOnList::compute(const PromptRun& run,
                                      const Computation<HeadMetricsOf>& computation) const {
-  return over_prompts(over, run, computation,
-                      [&](const PromptRun& one, std::size_t, HeadMetricsOf& answer) {
-                        add_head_metrics(one, computation.workspace, answer.sums, computation.stop);
-                      },
-                      {.finish = show_sums});
+  return over_prompts(over, run, computation, [&](const PromptRun& one, std::size_t, HeadMetricsOf& answer) {
+    add_head_metrics(one, computation.workspace, answer.heads, computation.stop);
+  });
 }
 
 HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,
@@ -329,54 +289,39 @@ HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,
     model::ForwardOptions options;
     options.stop = computation.stop;
     const auto pass = transformer.forward(tokens, computation.workspace, options);
-    add_head_metrics({run.model, {}, {}, pass}, computation.workspace, result.sums, computation.stop);
+    add_head_metrics({run.model, {}, {}, pass}, computation.workspace, result.heads, computation.stop);
     ++result.sequences;
-    show_sums(result);
     if (result.sequences < texts.sequences)
       computation.show(result, static_cast<double>(result.sequences) / texts.sequences);
   }
   return result;
 }
 
-ThumbnailMaker::ThumbnailMaker(int length, int keys, bool own_keys, std::span<const int> earlier)
-    : length_(length), keys_(keys), own_keys_(own_keys), earlier_(earlier) {
+ThumbnailMaker::ThumbnailMaker(int length, int keys) : length_(length), keys_(keys) {
   thumbnail_.rows = std::min(length, Thumbnail::kMax);
   thumbnail_.cols = std::min(keys, Thumbnail::kMax);
-  const auto rows = static_cast<std::size_t>(thumbnail_.rows),
-             cols = static_cast<std::size_t>(thumbnail_.cols);
-  thumbnail_.values.assign(rows * cols, 0.F);
-  if (keys > Thumbnail::kMax) thumbnail_.first_column_without_key0.assign(rows, 0.F);
+  thumbnail_.values.assign(std::ptrdiff_t{thumbnail_.rows} * thumbnail_.cols, 0.F);
+  thumbnail_.first_column_without_key0.assign(thumbnail_.rows, 0.F);
 }
 
 void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked,
                          bool later) {
-  const bool pooled_keys = keys_ > Thumbnail::kMax, pooled_queries = length_ > Thumbnail::kMax;
-  if (!masked.empty() && thumbnail_.masked.empty()) thumbnail_.masked.assign(thumbnail_.values.size(), 1);
+  Thumbnail& t = thumbnail_;
+  if (!masked.empty() && t.masked.empty()) t.masked.assign(t.values.size(), 1);
+  const auto cell_of = [](int position, int all, int cells) {
+    return static_cast<int>(std::int64_t{position} * cells / all);
+  };
   for (int i = 0; i < rows.rows; ++i) {
-    const int query = first_query + i;
+    const int query = first_query + i, keys = later ? keys_ : query + 1;
     const float* row = rows.row_data(i);
-    const int keys = later ? keys_ : query + 1;
-    if (query > 0) metrics_.add(query, {row, static_cast<std::size_t>(keys)}, earlier_, own_keys_);
-    const auto bin = [](int position, int of) {
-      return of > Thumbnail::kMax ? static_cast<int>(std::int64_t{position} * Thumbnail::kMax / of)
-                                  : position;
-    };
-    const int out_row = bin(query, length_);
-    float* out = thumbnail_.values.data() + std::ptrdiff_t{out_row} * thumbnail_.cols;
-    for (int key = 0; !masked.empty() && key < keys_; ++key) {
-      const bool hidden = masked[i * keys_ + key] != 0;
-      if (!hidden) thumbnail_.masked[out_row * thumbnail_.cols + bin(key, keys_)] = 0;
-    }
-    if (!pooled_keys) {
-      for (int key = 0; key < keys_; ++key)
-        out[key] = pooled_queries ? stronger(out[key], row[key]) : row[key];
-      continue;
-    }
-    float& other = thumbnail_.first_column_without_key0[out_row];
+    const int out_row = cell_of(query, length_, t.rows);
+    float* out = t.values.data() + std::ptrdiff_t{out_row} * t.cols;
+    for (int key = 0; !masked.empty() && key < keys_; ++key)
+      if (masked[i * keys_ + key] == 0) t.masked[out_row * t.cols + cell_of(key, keys_, t.cols)] = 0;
+    float& other = t.first_column_without_key0[out_row];
     for (int col = 0, key = 1; key < keys; ++col) {
       // This column's keys end where the next column's begin.
-      const auto next =
-          static_cast<int>((std::int64_t{col + 1} * keys_ + Thumbnail::kMax - 1) / Thumbnail::kMax);
+      const auto next = static_cast<int>((std::int64_t{col + 1} * keys_ + t.cols - 1) / t.cols);
       float& cell = col == 0 ? other : out[col];
       float most = cell;
       for (const int end = std::min(next, keys); key < end; ++key) most = stronger(most, row[key]);
@@ -386,15 +331,16 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
   }
 }
 
-Thumbnail ThumbnailMaker::finish() && {
-  thumbnail_.metrics = metrics_.values();
+Thumbnail ThumbnailMaker::finish(const HeadMetrics& metrics) && {
+  thumbnail_.metrics = metrics;
   const int rows = thumbnail_.rows, cols = thumbnail_.cols;
   const auto range = [&](int without_column) {
     return viz::value_range(viz::Matrix::row_major(thumbnail_.values, rows, cols),
                             {thumbnail_.masked.empty(), without_column});
   };
   thumbnail_.range = range(-1);
-  if (thumbnail_.first_column_without_key0.empty()) {
+  if (keys_ <= Thumbnail::kMax) {
+    thumbnail_.first_column_without_key0.clear();
     thumbnail_.range_without_key0 = range(cols > 1 ? 0 : -1);
   } else {
     const viz::ValueRange column =
@@ -414,68 +360,77 @@ std::size_t Thumbnails::bytes() const {
   return sum;
 }
 
-Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run,
-                                      const Computation<Thumbnails>& computation) const {
-  const model::Config& config = run.run->config;
-  const int count = config.n_layer * config.n_head;
-  Thumbnails result;
-  if (computation.partial != nullptr) {
-    result = *computation.partial;
-  } else if (computation.previous != nullptr) {
-    result.of_head = computation.previous->of_head;
-  }
-  result.of_head.resize(count);
-  const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
+namespace {
+
+/// Goes on with an answer: `make` makes the thumbnails of the next heads, a few at a time.
+template <class Make>
+Thumbnails go_on(Thumbnails result, const PromptRun& run, const Computation<Thumbnails>& computation,
+                 int heads_at_once, const Make& make) {
+  const std::vector<model::HeadIndex> all = all_heads(run.run->config);
+  const auto count = static_cast<int>(all.size());
+  result.of_head.resize(all.size());
   while (result.done < count) {
-    std::vector<model::HeadIndex> heads;
-    std::vector<ThumbnailMaker> makers;
-    const int end = std::min(result.done + kHeadsPerThread * computation.workspace.threads(), count);
-    for (int i = result.done; i < end; ++i) {
-      heads.push_back({i / config.n_head, i % config.n_head});
-      makers.emplace_back(run.run->length(), key_count(run), has_own_keys(run), earlier);
-    }
-    patterns_of(
-        run, heads, computation.workspace,
-        [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-          makers[index].add(first_query, rows, masked_cells(run, heads[index], first_query, rows),
-                            sees_later(run, heads[index]));
-        },
-        computation.stop);
-    for (ThumbnailMaker& maker : makers) {
-      result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(maker).finish());
-    }
+    if (computation.stop.stop_requested()) throw model::Stopped();
+    const auto heads = std::span(all).subspan(result.done, std::min(heads_at_once, count - result.done));
+    for (Thumbnail& made : make(heads))
+      result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(made));
     if (result.done < count) computation.show(result, static_cast<double>(result.done) / count);
   }
   return result;
 }
 
+}  // namespace
+
+Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run,
+                                      const Computation<Thumbnails>& computation) const {
+  constexpr int kHeadsPerThread = 2;  // made between two checks for newer work
+  Thumbnails begun;
+  if (computation.partial != nullptr)
+    begun = *computation.partial;
+  else if (computation.previous != nullptr)
+    begun.of_head = computation.previous->of_head;
+  const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
+  const auto make = [&](std::span<const model::HeadIndex> heads) {
+    std::vector<ThumbnailMaker> makers(heads.size(), ThumbnailMaker(run.run->length(), key_count(run)));
+    std::vector<HeadMetrics> metrics(heads.size());
+    patterns_of(
+        run, heads, computation.workspace,
+        [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+          makers[index].add(first_query, rows, masked_cells(run, heads[index], first_query, rows),
+                            sees_later(run, heads[index]));
+          add_rows(metrics[index], run, heads[index], first_query, rows, earlier);
+        },
+        computation.stop);
+    std::vector<Thumbnail> made;
+    for (std::size_t i = 0; i < heads.size(); ++i) made.push_back(std::move(makers[i]).finish(metrics[i]));
+    return made;
+  };
+  return go_on(std::move(begun), run, computation, kHeadsPerThread * computation.workspace.threads(), make);
+}
+
 Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run,
                                                  const Computation<Thumbnails>& computation) const {
-  const model::Config& config = run.run->config;
-  const int count = config.n_layer * config.n_head, length = run.run->length(), keys = key_count(run);
-  Thumbnails result;
-  if (computation.partial != nullptr) result = *computation.partial;
-  result.of_head.resize(count);
   const PromptRun& baseline = run.baseline ? *run.baseline : run;
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens),
                          earlier_there = earlier_occurrences(baseline.run->tokens);
-  const Computation<Pattern> of_patterns{computation.workspace, computation.stop};
-  while (result.done < count) {
-    if (computation.stop.stop_requested()) throw model::Stopped();
-    const PatternOf pattern{result.done / config.n_head, result.done % config.n_head};
-    const Pattern after = pattern.compute(run, of_patterns), before = pattern.compute(baseline, of_patterns),
-                  difference = after.minus(before, run);
-    ThumbnailMaker maker(length, keys, has_own_keys(run), {});
-    maker.add(0, {difference.values.data(), length, keys, keys}, difference.masked.cells,
-              !difference.masked.causal());
-    Thumbnail thumbnail = std::move(maker).finish();
-    const model::HeadIndex head{pattern.layer, pattern.head};
-    thumbnail.metrics = difference_of(metrics_of(run, head, after, earlier).values(),
-                                      metrics_of(baseline, head, before, earlier_there).values());
-    result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(thumbnail));
-    if (result.done < count) computation.show(result, static_cast<double>(result.done) / count);
-  }
-  return result;
+  const auto rows_of = [](const Pattern& of) {
+    return model::ConstFloatRows{of.values.data(), of.length, of.keys(), of.keys()};
+  };
+  const auto make = [&](std::span<const model::HeadIndex> heads) {
+    const model::HeadIndex head = heads.front();
+    const PatternOf question{head.layer, head.head};
+    const Computation<Pattern> of_patterns{computation.workspace, computation.stop};
+    const Pattern after = question.compute(run, of_patterns),
+                  before = question.compute(baseline, of_patterns), difference = after.minus(before, run);
+    ThumbnailMaker maker(difference.length, difference.keys());
+    maker.add(0, rows_of(difference), difference.masked.cells, !difference.masked.causal());
+    HeadMetrics metrics, metrics_there;
+    add_rows(metrics, run, head, 0, rows_of(after), earlier);
+    add_rows(metrics_there, baseline, head, 0, rows_of(before), earlier_there);
+    return std::vector{std::move(maker).finish(metrics.minus(metrics_there))};
+  };
+  return go_on(computation.partial != nullptr ? *computation.partial : Thumbnails(), run, computation, 1,
+               make);
 }
 
 }  // namespace headscope::app

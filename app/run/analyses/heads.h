@@ -28,7 +28,7 @@ inline constexpr std::size_t kHeadMetrics = static_cast<std::size_t>(HeadMetric:
 struct QueryWeights {
   int query = 1;
   std::span<const float> weights;  ///< [query + 1], or [T] if it may see later keys
-  std::span<const int> earlier;    ///< for each position the last one before it with the same token, or -1
+  std::span<const int> earlier;    ///< of the text: earlier_occurrences
   double entropy = 0;              ///< bits
   double distance = 0;             ///< mean of |query - key| by weight
 };
@@ -51,7 +51,6 @@ struct HeadMetricKind {
   /// The metric of one query; nothing if the query does not count.
   std::optional<double> (*of)(const QueryWeights&) = nullptr;
 
-  std::string heading() const;  ///< of its column
   /// Its unit for headings of files; empty: weights and shares have none.
   std::string_view unit_in_files() const { return unit == "weight" || unit == "share" ? "" : unit; }
 };
@@ -62,34 +61,24 @@ const HeadMetricKind& kind_of(HeadMetric metric);
 /// For each position, the last earlier position with the same token; -1: none.
 std::vector<int> earlier_occurrences(std::span<const int> tokens);
 
-/// All metrics of a head: of one run, or the difference of two. NaN if no query counts.
-struct HeadMetricValues {
-  std::array<double, kHeadMetrics> all{};
-  std::array<std::int64_t, kHeadMetrics> queries{};  ///< over how many each is a mean; 0 of a difference
-  std::int64_t left_out = 0;                         ///< see HeadMetrics; of a difference, of either run
-  double operator[](HeadMetric metric) const { return all[static_cast<std::size_t>(metric)]; }
-};
-
-/// "left out: 1 to 3 queries of a head, whose weights are all 0"; empty: none is.
-std::string left_out_words(std::span<const std::int64_t> of_heads);
-
-/// After minus before, each rounded to float32 as in pictures.
-HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
-
-/// The metrics of one head over the queries of any number of texts. The first query of a text sees only
-/// itself and does not count. A query whose weights are all 0 is left out of all metrics, and counted.
+/// The metrics of one head over the queries of any number of texts, or the difference of two. The first query
+/// of a text sees only itself and does not count. A query whose weights are all 0 is left out of all metrics,
+/// and counted.
 class HeadMetrics {
  public:
   /// Adds the weights of a query of a text, query >= 1: [query + 1], or [T] if it may see later keys.
-  /// `earlier`: earlier_occurrences of the text; empty: no token occurs twice. If the keys are not the text's
-  /// own tokens, there are [K] weights, and metrics that relate the query to its text are not counted.
+  /// `earlier`: earlier_occurrences of the text. If the keys are not the text's own tokens, there are [K]
+  /// weights, and metrics that relate the query to its text are not counted.
   void add(int query, std::span<const float> weights, std::span<const int> earlier, bool own_keys = true);
   HeadMetrics& operator+=(const HeadMetrics& other);
+  /// The metrics minus those of another run, each rounded to float32 as in pictures; as if of one query.
+  HeadMetrics minus(const HeadMetrics& before) const;
 
   /// NaN if no query counts, or if a weight of one is not finite.
   double operator[](HeadMetric metric) const;
-  HeadMetricValues values() const;
-  std::int64_t left_out() const { return left_out_; }
+  /// Over how many queries a metric is a mean.
+  std::int64_t queries(HeadMetric metric) const { return queries_[static_cast<std::size_t>(metric)]; }
+  std::int64_t left_out() const { return left_out_; }  ///< of a difference, by either run
   bool operator==(const HeadMetrics&) const = default;
 
  private:
@@ -124,12 +113,11 @@ struct RepeatedTokens {
 
 /// Metrics of all heads over some texts. Two parts can be subtracted if they cover the same ones.
 struct HeadMetricsOf {
-  std::vector<HeadMetricValues> heads;  ///< layer * n_head + head
-  std::vector<HeadMetrics> sums;        ///< the sums, to which more texts can be added; empty: a difference
-  int sequences = 0;                    ///< number of sequences of random tokens
-  ListProgress progress;                ///< progress of a list
+  std::vector<HeadMetrics> heads;  ///< layer * n_head + head
+  int sequences = 0;               ///< number of sequences of random tokens
+  ListProgress progress;           ///< progress of a list
   std::optional<HeadMetricsOf> minus(const HeadMetricsOf& before, const PromptRun& run) const;
-  std::size_t bytes() const { return bytes_of(heads, sums) + progress.problem.size(); }
+  std::size_t bytes() const { return bytes_of(heads) + progress.problem.size(); }
 };
 
 /// The metrics of all heads over a list of prompts, independent of the prompt.
@@ -165,31 +153,26 @@ struct Thumbnail {
   std::vector<std::uint8_t> masked;
   viz::ValueRange range;  ///< range of the unmasked cells
   viz::ValueRange range_without_key0;
-  HeadMetricValues metrics;
+  HeadMetrics metrics;
 
   bool is_masked(int row, int col) const {
     return masked.empty() ? col > row : masked[row * cols + col] != 0;
   }
 };
 
-/// Makes a thumbnail from a pattern, some rows at a time.
+/// Makes a thumbnail from a pattern [length, keys], some rows at a time.
 class ThumbnailMaker {
  public:
-  /// For a pattern [length, keys]. `own_keys`: whether keys are the queries' tokens. `earlier`:
-  /// earlier_occurrences of the run's tokens, must outlive the maker; empty: no token occurs twice.
-  ThumbnailMaker(int length, int keys, bool own_keys, std::span<const int> earlier);
+  ThumbnailMaker(int length, int keys);
   /// Adds rows [n, keys], in order. `masked`: their masked_cells. `later`: whether queries may see keys after
   /// them.
   void add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked = {},
            bool later = false);
-  Thumbnail finish() &&;
+  Thumbnail finish(const HeadMetrics& metrics) &&;
 
  private:
   int length_, keys_;
-  bool own_keys_;
   Thumbnail thumbnail_;
-  HeadMetrics metrics_;
-  std::span<const int> earlier_;
 };
 
 /// Thumbnails of all heads. While they are computed, missing ones are the previous run's.

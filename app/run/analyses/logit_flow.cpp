@@ -103,16 +103,14 @@ class BackwardPass {
       recorded_.add({Site::mlp_out, layer});
       if (edits_at(run_, {Site::ln1_scale, layer})) recorded_.add({Site::ln1_scale, layer});
     }
-    for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized})
-      if (edits_at(run_, {site})) recorded_.add({site});
+    if (edits_at(run_, {Site::ln_final_normalized})) recorded_.add({Site::ln_final_normalized});
     recorded_.read(run_, computation_.workspace, computation_.stop);
   }
 
   void start_at_logit() {
     const int position = question_.measured.position;
-    std::span<const float> scale;
-    if (edits_at(run_, {Site::ln_final_scale})) scale = recorded_.row({Site::ln_final_scale}, position);
-    const LogitDirection direction = logit_direction(run_, flow_.measured, scale);
+    const LogitDirection direction =
+        logit_direction(run_, flow_.measured, computation_.workspace, computation_.stop);
     flow_.scale = direction.scale;
     flow_.final_bias = direction.bias;
     std::ranges::copy(direction.along, along_.row(position).begin());
@@ -143,7 +141,7 @@ class BackwardPass {
     constexpr float kProbe = 1 << 20;  // so large that the constant does not round the factor
     std::vector<float> constant(along.values.size()), probed(along.values.size(), kProbe);
     for (std::vector<float>* values : {&constant, &probed})
-      kept_.plan->apply({point, head, 0, 0, along.rows, along.cols, along.cols, values->data()}, kept_.means);
+      kept_.plan->apply(model::piece_of(point, model::rows_of(*values, along.cols), 0, head), kept_.means);
     for (std::size_t i = 0; i < along.values.size(); ++i) {
       added[i / static_cast<std::size_t>(along.cols)] += along.values[i] * static_cast<double>(constant[i]);
       along.values[i] *= static_cast<double>((probed[i] - constant[i]) / kProbe);

@@ -48,6 +48,7 @@ std::uintmax_t size_of_weights(const fs::path& folder, const std::stop_token& st
 ParameterRows parameter_rows(const model::Transformer& transformer, std::string_view name, int first,
                              int count) {
   const auto& all = transformer.parameters();
+  if (name == kUnembedding && transformer.config().tie_word_embeddings) name = "wte.weight";
   const auto found = std::ranges::find(all, name, &model::Parameter::name);
   if (found == all.end()) throw model::RunError("the model has no parameter " + std::string(name));
   ParameterRows result;
@@ -69,14 +70,6 @@ ParameterRows transposed(const ParameterRows& x) {
   for (int i = 0; i < x.rows; ++i)
     for (int j = 0; j < x.cols; ++j) result.row(j)[i] = x.row(i)[j];
   return result;
-}
-
-std::string_view unembedding_name(const model::Transformer& transformer) {
-  return transformer.config().tie_word_embeddings ? "wte.weight" : "lm_head.weight";
-}
-
-ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count) {
-  return parameter_rows(transformer, unembedding_name(transformer), first, count);
 }
 
 std::vector<double> mean_of_tokens(const model::Transformer& transformer, std::string_view name) {

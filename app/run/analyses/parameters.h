@@ -31,6 +31,9 @@ OwnRows<Number> zeros(int rows, int cols) {
 /// Rows of a parameter as float32; a vector is one row.
 using ParameterRows = OwnRows<float>;
 
+/// The unembedding, also where it is tied, and the model has it as "wte.weight".
+inline constexpr std::string_view kUnembedding = "lm_head.weight";
+
 /// Rows [first, first + count) of the parameter with this name; all rows if `count` is negative. Throws
 /// RunError if the model has no such parameter.
 ParameterRows parameter_rows(const model::Transformer& transformer, std::string_view name, int first = 0,
@@ -45,9 +48,6 @@ enum class AttentionColumns { query, key, value };
 
 ParameterRows transposed(const ParameterRows& x);
 
-/// The parameter with the unembedding: "lm_head.weight", or if the two are tied, "wte.weight".
-std::string_view unembedding_name(const model::Transformer& transformer);
-ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count);
 /// The mean of all rows of a parameter that has one for each token of the vocabulary.
 std::vector<double> mean_of_tokens(const model::Transformer& transformer, std::string_view name);
 

@@ -37,12 +37,13 @@ std::vector<float> norms_of_values(const PromptRun& run, int layer, int head) {
   return norms;
 }
 
-/// Whether edits may unmask later keys or mask earlier ones, in a layer up to this one.
-bool edits_cells_up_to(const model::Run& run, int layer) {
-  if (run.plan == nullptr) return false;
-  for (int l = 0; l <= layer; ++l)
-    if (run.plan->edits_cells(l)) return true;
-  return false;
+/// The mask of what several heads show together: of cells that none of them has a weight on, unless all their
+/// masks are causal.
+MaskedCells masked_together(const PromptRun& run, bool causal, std::span<const float> weights) {
+  MaskedCells masked{{}, key_count(run)};
+  for (std::size_t i = 0; !causal && i < weights.size(); ++i)
+    masked.cells.push_back(weights[i] == 0 && !run.model->patterns ? 1 : 0);
+  return masked;
 }
 
 /// In the order of Stage.
@@ -169,34 +170,31 @@ int end_of_keys(const PromptRun& run, model::HeadIndex head, int query) {
 bool may_see(const PromptRun& run, model::HeadIndex head, int query, int key) {
   if (run.model->patterns) return key < key_count(run) && (key <= query || sees_later(run, head));
   if (key <= query || !sees_later(run, head)) return key <= query;
+  const auto sets_cell = [&](const auto& edit) {
+    return KindOf<decltype(edit)>::fills(edit, head, query, key);
+  };
   const model::Plan& plan = *run.run->plan;
   return plan.sees(head.layer, head.head, query, key) ||
          std::ranges::any_of(plan.edits(),
-                             [&](const model::Edit& edit) { return sets_cell(edit, head, query, key); });
+                             [&](const model::Edit& edit) { return std::visit(sets_cell, edit); });
 }
 
 bool acts_on_head(const model::Edit& edit, model::HeadIndex head) {
+  const auto is_its = [&](int layer, const std::optional<int>& chosen) {
+    return layer == head.layer && chosen.value_or(head.head) == head.head;
+  };
   return std::visit(
       [&](const auto& one) {
-        using Kind = std::remove_cvref_t<decltype(one)>;
-        if constexpr (std::is_same_v<Kind, model::SetPositionIds>) {
+        if constexpr (requires { one.at; })
+          return model::has_heads(one.at.point.site) && is_its(one.at.point.layer, one.at.head);
+        else if constexpr (requires { one.point; })
+          return is_its(one.point.layer, one.head);
+        else if constexpr (requires { one.sees; })
+          return is_its(one.layer.value_or(head.layer), one.head);
+        else
           return false;
-        } else if constexpr (std::is_same_v<Kind, model::SetMask>) {
-          return one.layer.value_or(head.layer) == head.layer && one.head.value_or(head.head) == head.head;
-        } else if constexpr (std::is_same_v<Kind, model::SetCells>) {
-          return one.point.layer == head.layer && one.head.value_or(head.head) == head.head;
-        } else {
-          const model::HookPoint point = one.at.point;
-          return model::has_heads(point.site) && point.layer == head.layer &&
-                 one.at.head.value_or(head.head) == head.head;
-        }
       },
       edit);
-}
-
-bool sets_cell(const model::Edit& edit, model::HeadIndex head, int query, int key) {
-  return std::visit([&](const auto& one) { return KindOf<decltype(one)>::fills(one, head, query, key); },
-                    edit);
 }
 
 Pattern Pattern::minus(const Pattern& before, const PromptRun& run) const {
@@ -277,9 +275,7 @@ AnswerOf<Q> OverHeads<Q>::compute(const PromptRun& run, const Computation<Answer
   for (std::size_t m = 0; m < cells.size(); ++m)
     std::ranges::transform(cells[m], matrices_of(answer)[m]->begin(),
                            [](double cell) { return static_cast<float>(cell); });
-  answer.masked = {{}, key_count(run)};
-  for (const float weight : causal ? std::vector<float>() : *matrices_of(answer).back())
-    answer.masked.cells.push_back(weight == 0 && !run.model->patterns ? 1 : 0);
+  answer.masked = masked_together(run, causal, *matrices_of(answer).back());
   return answer;
 }
 template struct OverHeads<PatternOf>;
@@ -327,14 +323,11 @@ Pattern RolloutOf::compute(const PromptRun& run, const Computation<Pattern>& com
     model::multiply(rows(step), rows(rollout), computation.workspace, rows(pattern));
     std::swap(rollout, pattern);
   }
-  Pattern result{length, std::move(rollout), {}};
-  if (run.model->patterns) {
-    result.masked = masked_cells(run, {layer, 0}, result.values);
-  } else if (edits_cells_up_to(*run.run, layer)) {
-    result.masked.length = length;
-    for (const float value : result.values) result.masked.cells.push_back(value == 0 ? 1 : 0);
-  }
-  return result;
+  const model::Plan* plan = run.run->plan.get();
+  bool causal = !run.model->patterns || run.model->patterns->causal();
+  for (int l = 0; l <= layer; ++l) causal &= plan == nullptr || !plan->edits_cells(l);
+  const MaskedCells masked = masked_together(run, causal, rollout);
+  return {length, std::move(rollout), masked};
 }
 
 }  // namespace headscope::app

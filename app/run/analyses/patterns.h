@@ -58,8 +58,6 @@ int end_of_keys(const PromptRun& run, model::HeadIndex head, int query);
 bool may_see(const PromptRun& run, model::HeadIndex head, int query, int key);
 /// Whether an edit is about a head: its queries, keys, values, scores, mask, pattern or output.
 bool acts_on_head(const model::Edit& edit, model::HeadIndex head);
-/// Whether an edit sets a head's score or weight of a query on a key.
-bool sets_cell(const model::Edit& edit, model::HeadIndex head, int query, int key);
 
 /// A head's pattern, [T, K] row-major (row: query, column: key).
 struct Pattern {

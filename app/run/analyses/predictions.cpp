@@ -18,10 +18,8 @@ constexpr int kPositionsAtOnce = 128;  // positions between two checks for newer
 /// The number of leading positions whose tokens, including the one after, are the same as in `previous`: the
 /// statistics of a position depend on the next token, too.
 std::ptrdiff_t common_positions(const Statistics& previous, const std::vector<int>& tokens) {
-  const auto ends =
-      std::mismatch(tokens.begin(), tokens.end(), previous.tokens.begin(), previous.tokens.end());
-  const auto same = ends.first - tokens.begin();
-  const bool all = tokens.size() == previous.tokens.size() && ends.first == tokens.end();
+  const auto same = std::ranges::mismatch(tokens, previous.tokens).in1 - tokens.begin();
+  const bool all = tokens == previous.tokens;
   return std::min(all ? same : std::max<std::ptrdiff_t>(same - 1, 0), std::ssize(previous.positions));
 }
 

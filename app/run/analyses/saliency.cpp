@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -46,25 +46,13 @@ struct Passes {
   }
 };
 
-/// The nodes of Gauss and Legendre's rule on [0, 1], and their weights, which add up to 1. It is exact for
-/// polynomials of a degree below 2n.
-std::vector<std::pair<double, double>> quadrature(int n) {
-  std::vector<std::pair<double, double>> nodes(n);
-  for (int i = 0; i < n; ++i) {
-    double x = std::cos(std::numbers::pi * (i + 0.75) / (n + 0.5)), slope = 1;
-    for (int step = 0; step < 100; ++step) {  // Newton's method for a root of the Legendre polynomial
-      double value = x, before = 1;
-      for (int k = 2; k <= n; ++k)
-        before = std::exchange(value, ((2 * k - 1) * x * value - (k - 1) * before) / k);
-      slope = n * (x * value - before) / (x * x - 1);
-      const double by = value / slope;
-      x -= by;
-      if (std::abs(by) < 1e-15) break;
-    }
-    nodes[i] = {(1 - x) / 2, 1 / ((1 - x * x) * slope * slope)};
-  }
-  return nodes;
-}
+/// The eight nodes of Gauss and Legendre's rule on [0, 1], and their weights, which add up to 1 (Abramowitz &
+/// Stegun 1964, table 25.4). It is exact for polynomials of a degree below 16.
+constexpr std::pair<double, double> kNodes[]{
+    {0.01985507175123188416, 0.05061426814518812958}, {0.10166676129318663021, 0.11119051722668723527},
+    {0.23723379504183550709, 0.15685332293894364367}, {0.40828267875217509753, 0.18134189168918099148},
+    {0.59171732124782490247, 0.18134189168918099148}, {0.76276620495816449291, 0.15685332293894364367},
+    {0.89833323870681336979, 0.11119051722668723527}, {0.98014492824876811584, 0.05061426814518812958}};
 
 /// The vector that replaces every embedding at the start of the path; empty: zeros.
 std::vector<float> start_of(SaliencyBaseline baseline, const LoadedModel& model) {
@@ -98,10 +86,10 @@ model::Edits at_part(const Passes& passes, const std::vector<float>& start, doub
 class Way {
  public:
   Way(const SaliencyOf& question, const Passes& passes)
-      : passes_(passes),
-        start_(start_of(question.baseline, *passes.run.model)),
-        embeddings_(passes.embeddings()),
-        rule_(quadrature(kNodes)) {}
+      : passes_(passes), start_(start_of(question.baseline, *passes.run.model)), way_(passes.embeddings()) {
+    for (int i = 0; i < way_.rows && !start_.empty(); ++i)
+      std::ranges::transform(way_.row(i), start_, way_.row(i).begin(), std::minus());
+  }
 
   /// Fills in the shares, the metric at the start, and the number of gradients.
   void integrate(Saliency& result) {
@@ -109,15 +97,14 @@ class Way {
     const double tolerance = std::max(kTolerance * std::abs(result.value - result.start), kLeastTolerance);
     std::vector<Stretch> stretches{stretch(result, 0, 1, result.start, result.value)};
     const auto miss = [](const Stretch& one) { return one.miss(); };
-    while (result.gradients + 2 * static_cast<int>(rule_.size()) <= kMostGradients) {
+    while (result.gradients + 2 * static_cast<int>(std::size(kNodes)) <= kMostGradients) {
       double all = 0;
       for (const Stretch& one : stretches) all += one.miss();
       if (all <= tolerance) break;
       const auto worst = std::ranges::max_element(stretches, {}, miss);
       const Stretch halved = std::move(*worst);
-      stretches.erase(worst);
       const double middle = (halved.from + halved.to) / 2, value = metric_at(middle);
-      stretches.push_back(stretch(result, halved.from, middle, halved.before, value));
+      *worst = stretch(result, halved.from, middle, halved.before, value);
       stretches.push_back(stretch(result, middle, halved.to, value, halved.after));
     }
     for (const Stretch& one : stretches)
@@ -125,8 +112,6 @@ class Way {
   }
 
  private:
-  /// Gradients in a stretch.
-  static constexpr int kNodes = 8;
   static constexpr int kMostGradients = 256;
   /// How far the parts of all stretches may be off: a part of the metric's difference from the baseline, or
   /// what the metric's float32 can tell.
@@ -145,27 +130,16 @@ class Way {
 
   Stretch stretch(Saliency& result, double from, double to, double before, double after) {
     Stretch made{from, to, before, after, std::vector<double>(static_cast<std::size_t>(passes_.length))};
-    for (const auto& [at, weight] : rule_) {
+    for (const auto& [at, weight] : kNodes) {
       Saliency pending = result;
       pending.whole = false;
       passes_.computation.show(std::move(pending), static_cast<double>(result.gradients) / kMostGradients);
       ++result.gradients;
       passes_.differentiate(*run_at(from + at * (to - from)), &gradient_);
       for (int position = 0; position < passes_.length; ++position)
-        made.parts[position] += weight * (to - from) * slope_along(position);
+        made.parts[position] += weight * (to - from) * dot(gradient_.row(position), way_.row(position));
     }
     return made;
-  }
-
-  /// The last gradient of a token's embedding along the way.
-  double slope_along(int position) const {
-    const std::span<const float> slope = gradient_.row(position), end = embeddings_.row(position);
-    double sum = 0;
-    for (std::size_t i = 0; i < slope.size(); ++i) {
-      const double begin = start_.empty() ? 0 : static_cast<double>(start_[i]);
-      sum += static_cast<double>(slope[i]) * (static_cast<double>(end[i]) - begin);
-    }
-    return sum;
   }
 
   std::shared_ptr<const model::Run> run_at(double part) const {
@@ -181,8 +155,8 @@ class Way {
 
   const Passes& passes_;
   std::vector<float> start_;
-  ParameterRows embeddings_, gradient_;
-  std::vector<std::pair<double, double>> rule_;
+  ParameterRows way_;  // from the start to each token's embedding
+  ParameterRows gradient_;
 };
 
 }  // namespace
@@ -202,23 +176,21 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
   result.gradients = method == SaliencyMethod::integrated ? 0 : 1;
   const Passes passes{run, metric, computation, run.run->length(), run.run->config.n_embd};
   result.parts.resize(static_cast<std::size_t>(passes.length));
-  const auto in_unit = [unit = unit_of(measured.metric)](Saliency all) {
-    for (double* number : {&all.value, &all.start}) *number *= unit;
-    for (double& part : all.parts) part *= unit;
-    return all;
-  };
   if (method == SaliencyMethod::integrated) {
     result.value = passes.differentiate(*run.run, nullptr);
     Way(*this, passes).integrate(result);
-    return in_unit(std::move(result));
+  } else {
+    ParameterRows gradient;
+    result.value = passes.differentiate(*run.run, &gradient);
+    const bool by_input = method == SaliencyMethod::gradient_input;
+    const ParameterRows embeddings = by_input ? passes.embeddings() : ParameterRows();
+    for (int i = 0; i < passes.length; ++i)
+      result.parts[i] = by_input ? dot(gradient.row(i), embeddings.row(i)) : norm_of(gradient.row(i));
   }
-  ParameterRows gradient;
-  result.value = passes.differentiate(*run.run, &gradient);
-  const bool by_input = method == SaliencyMethod::gradient_input;
-  const ParameterRows embeddings = by_input ? passes.embeddings() : ParameterRows();
-  for (int i = 0; i < passes.length; ++i)
-    result.parts[i] = by_input ? dot(gradient.row(i), embeddings.row(i)) : norm_of(gradient.row(i));
-  return in_unit(std::move(result));
+  const double unit = unit_of(measured.metric);
+  for (double* number : {&result.value, &result.start}) *number *= unit;
+  for (double& part : result.parts) part *= unit;
+  return result;
 }
 
 std::optional<Saliency> Saliency::minus(const Saliency& before, const PromptRun& run) const {
@@ -226,14 +198,7 @@ std::optional<Saliency> Saliency::minus(const Saliency& before, const PromptRun&
   Saliency result = *this;
   result.value -= before.value;
   result.start -= before.start;
-  std::vector<double> missed = before.parts;
-  for (std::size_t i = 0; i < result.parts.size(); ++i) {
-    const int there = counterpart_of(run, static_cast<int>(i));
-    if (there < 0) continue;
-    result.parts[i] -= before.parts[there];
-    missed[there] = 0;
-  }
-  result.unmatched = -std::accumulate(missed.begin(), missed.end(), 0.0);
+  result.unmatched = subtract_counterparts(result.parts, before.parts, run);
   return result;
 }
 

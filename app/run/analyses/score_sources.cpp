@@ -6,7 +6,6 @@
 
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
-#include "app/run/analyses/stream_parts.h"
 #include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
@@ -15,51 +14,49 @@ namespace headscope::app {
 namespace {
 
 using model::Site;
-using Kind = ScoreSource::Kind;
+using Kind = StreamSource::Kind;
 using Vector = std::vector<double>;
 
 /// How a head reads the residual stream, for its queries or its keys: Site::q or Site::k.
 struct Reading {
-  int width = 0;
+  double scale = 1;  ///< of ln_1
   Vector weights;    ///< [d_model, d_head]: W_Q or W_K, multiplied by ln_1's gain
-  Vector centered;   ///< the same, minus each column's mean: for vectors on the stream
   Vector norm_bias;  ///< [d_head]: ln_1's bias times W_Q
   Vector own_bias;   ///< [d_head]
 
-  Vector read(const Vector& matrix, const auto& vector, double factor) const {
-    Vector sum(static_cast<std::size_t>(width));
-    for (std::size_t i = 0; i < vector.size(); ++i) {
-      const double x = static_cast<double>(vector[i]) * factor;
-      for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += x * matrix[i * sum.size() + j];
-    }
+  Vector of_normalized(const auto& vector) const {
+    Vector sum(own_bias.size());
+    for (std::size_t i = 0; i < vector.size(); ++i)
+      for (std::size_t j = 0; j < sum.size(); ++j)
+        sum[j] += static_cast<double>(vector[i]) * weights[i * sum.size() + j];
     return sum;
+  }
+  /// Of a vector on the stream: minus its mean, divided by the scale.
+  Vector of_stream(const auto& vector) const {
+    Vector normalized(vector.begin(), vector.end());
+    const double mean =
+        std::accumulate(normalized.begin(), normalized.end(), 0.0) / static_cast<double>(normalized.size());
+    for (double& x : normalized) x = (x - mean) / scale;
+    return of_normalized(normalized);
   }
 };
 
-Reading reading_of(const model::Transformer& transformer, const ScoreSourcesOf& of, Site side) {
+Reading reading_of(const model::Transformer& transformer, const ScoreSourcesOf& of, Site side, double scale) {
   const model::Config& config = transformer.config();
   const ParameterRows attention = layer_rows(transformer, of.layer, "attn.c_attn.weight"),
                       gain = layer_rows(transformer, of.layer, "ln_1.weight"),
                       bias = layer_rows(transformer, of.layer, "ln_1.bias");
-  const int d = config.n_embd, first = (side == Site::k ? d : 0) + of.head * config.d_head();
-  Reading reading;
-  reading.width = config.d_head();
-  const auto width = static_cast<std::size_t>(reading.width);
-  const auto own = transformer.attention_bias(of.layer).subspan(static_cast<std::size_t>(first), width);
-  reading.own_bias = in_double(own);
-  reading.norm_bias.resize(width);
-  Vector mean(width);
-  for (int i = 0; i < d; ++i) {
-    const auto row = attention.row(i).subspan(static_cast<std::size_t>(first), width);
-    for (std::size_t j = 0; j < width; ++j) {
-      const double weight = static_cast<double>(row[j]);
+  const int width = config.d_head(), first = (side == Site::k ? config.n_embd : 0) + of.head * width;
+  Reading reading{scale,
+                  {},
+                  Vector(static_cast<std::size_t>(width)),
+                  in_double(transformer.attention_bias(of.layer).subspan(first, width))};
+  for (int i = 0; i < attention.rows; ++i)
+    for (int j = 0; j < width; ++j) {
+      const auto weight = static_cast<double>(attention.row(i)[first + j]);
       reading.norm_bias[j] += static_cast<double>(bias.values[i]) * weight;
       reading.weights.push_back(static_cast<double>(gain.values[i]) * weight);
-      mean[j] += reading.weights.back() / d;
     }
-  }
-  reading.centered = reading.weights;
-  for (std::size_t i = 0; i < reading.centered.size(); ++i) reading.centered[i] -= mean[i % width];
   return reading;
 }
 
@@ -74,22 +71,11 @@ bool has_edits(const PromptRun& run, const ScoreSourcesOf& of) {
   });
 }
 
-std::vector<ScoreSource> sources_of(const model::Config& config, int layers, bool edited) {
-  std::vector<ScoreSource> sources{{Kind::token_embedding}, {Kind::position_embedding}};
-  for (int layer = 0; layer < layers; ++layer) {
-    for (int head = 0; head < config.n_head; ++head) sources.push_back({Kind::head, layer, head});
-    sources.push_back({Kind::attention_bias, layer});
-    sources.push_back({Kind::mlp, layer});
-  }
-  sources.insert(sources.end(), {{Kind::norm_bias}, {Kind::own_bias}});
-  if (edited) sources.push_back({Kind::edits});
-  return sources;
-}
-
-/// The parts of q or k at a position: [sources, d_head].
+/// The parts of q or k at a position.
 struct Parts {
   double scale = 1;
-  Vector rows;
+  std::vector<StreamSource> sources;
+  Vector rows;  ///< [sources, d_head]
 };
 
 /// `edited`: with the part of the edits.
@@ -100,40 +86,34 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool e
   const int position = side == Site::q ? of.query : of.key;
   const auto edits = [&](Site site) { return edits_at(run, {site, of.layer}); };
   Recording seen(run.run->config, position, 1);
-  want_stream(seen, run, of.layer);
-  for (const Site site : {Site::ln1_scale, Site::ln1_normalized})
-    if (edits(site)) seen.add({site, of.layer});
-  seen.read(run, computation.workspace, computation.stop);
-  const StreamParts stream =
-      stream_parts(run, position, of.layer, seen, computation.workspace, computation.stop);
-  const Reading reading = reading_of(transformer, of, side);
+  if (edits(Site::ln1_scale) || edits(Site::ln1_normalized)) {
+    for (const Site site : {Site::ln1_scale, Site::ln1_normalized}) seen.add({site, of.layer});
+    seen.read(run, computation.workspace, computation.stop);
+  }
+  const StreamParts stream = stream_parts(run, position, of.layer, computation.workspace, computation.stop);
   const std::span<const float> resid = run.run->resid(of.layer, position);
   Parts parts;
   parts.scale = edits(Site::ln1_scale) ? static_cast<double>(seen.rows({Site::ln1_scale, of.layer}).front())
                                        : layer_norm_scale(resid, config.layer_norm_epsilon);
-  const auto add = [&](const Vector& part) { parts.rows.insert(parts.rows.end(), part.begin(), part.end()); };
-  const auto on_stream = [&](const auto& vector) {
-    return reading.read(reading.centered, vector, 1 / parts.scale);
+  const Reading reading = reading_of(transformer, of, side, parts.scale);
+  const auto add = [&](StreamSource source, const Vector& part) {
+    parts.sources.push_back(source);
+    parts.rows.insert(parts.rows.end(), part.begin(), part.end());
   };
-  add(on_stream(stream.token_embedding));
-  add(on_stream(stream.position_embedding));
-  for (int layer = 0; layer < of.layer; ++layer) {
-    for (int head = 0; head < config.n_head; ++head) add(on_stream(stream.head(layer, head)));
-    add(on_stream(stream.attention_bias[layer]));
-    add(on_stream(stream.mlps[layer]));
-  }
-  add(reading.norm_bias);
-  add(reading.own_bias);
+  for (std::size_t i = 0; i < stream.sources.size(); ++i)
+    add(stream.sources[i], reading.of_stream(stream.vectors[i]));
+  add({Kind::norm_bias}, reading.norm_bias);
+  add({Kind::own_bias}, reading.own_bias);
   if (!edited) return parts;
   // Where edits replaced something, what is there minus what came.
-  Vector part(static_cast<std::size_t>(reading.width));
+  Vector part(reading.own_bias.size());
   const auto add_difference = [&](const Vector& there, const Vector& came) {
     for (std::size_t j = 0; j < part.size(); ++j) part[j] += there[j] - came[j];
   };
-  if (!stream.edits.empty()) part = on_stream(stream.edits);
-  Vector normalized = on_stream(resid);
+  if (!stream.edits.empty()) part = reading.of_stream(stream.edits);
+  Vector normalized = reading.of_stream(resid);
   if (edits(Site::ln1_normalized)) {
-    const Vector there = reading.read(reading.weights, seen.rows({Site::ln1_normalized, of.layer}), 1);
+    const Vector there = reading.of_normalized(seen.rows({Site::ln1_normalized, of.layer}));
     add_difference(there, normalized);
     normalized = there;
   }
@@ -143,7 +123,7 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool e
                                          : in_double(run.run->k(of.layer, of.head, position));
     add_difference(there, normalized);
   }
-  add(part);
+  add({Kind::edits}, part);
   return parts;
 }
 
@@ -158,10 +138,10 @@ ScoreSources sources_with(const PromptRun& run, const ScoreSourcesOf& of, bool e
   result.layer = of.layer, result.head = of.head, result.query = of.query, result.key = of.key;
   const auto row = transformer.attention_row(*run.run, of.layer, of.head, of.query, of.key + 1);
   result.score = static_cast<double>(row.scaled[of.key]);
-  result.sources = sources_of(config, of.layer, edited);
   const Parts q = parts_of(run, of, Site::q, edited, computation),
               k = parts_of(run, of, Site::k, edited, computation);
   result.query_scale = q.scale, result.key_scale = k.scale;
+  result.sources = q.sources;
   const double factor = static_cast<double>(config.attention_scale(of.layer));
   const auto width = static_cast<std::size_t>(config.d_head());
   for (std::size_t i = 0; i < q.rows.size(); i += width)

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/question.h"
+#include "app/run/analyses/stream_parts.h"
 
 // Where a score comes from: the score of a query and a key in one head, taken apart by what wrote the
 // residual streams that q and k are read from.
@@ -20,24 +20,6 @@
 // for float32 rounding.
 namespace headscope::app {
 
-/// What wrote a part of q and of k.
-struct ScoreSource {
-  enum class Kind {
-    token_embedding,
-    position_embedding,
-    head,
-    attention_bias,
-    mlp,
-    norm_bias,
-    own_bias,
-    edits
-  };
-  Kind kind = Kind::token_embedding;
-  int layer = -1;  ///< -1: outside the earlier layers
-  int head = -1;   ///< of `layer`; -1: no head
-  bool operator==(const ScoreSource&) const = default;
-};
-
 struct ScoreSources {
   int layer = 0, head = 0, query = 0, key = 0;
   double score = 0;        ///< scaled, as the model computed it, before the mask and edits of scores
@@ -45,7 +27,7 @@ struct ScoreSources {
   double key_scale = 1;    ///< at the key
   /// In the order of the pass. The last one is what edits added outside the parts, to the stream, to the
   /// normalized stream, or to q and k; only if there are such edits.
-  std::vector<ScoreSource> sources;
+  std::vector<StreamSource> sources;
   std::vector<double> products;  ///< [sources, sources], row: part of q, column: part of k; scaled
 
   static constexpr int kAll = -1;  ///< in place of a part's number
@@ -61,7 +43,7 @@ struct ScoreSources {
   double sum() const { return product(kAll, kAll); }
   /// The score minus the sum, which is the error of float32 rounding.
   double rounding_error() const { return score - sum(); }
-  bool edited() const { return !sources.empty() && sources.back().kind == ScoreSource::Kind::edits; }
+  bool edited() const { return !sources.empty() && sources.back().kind == StreamSource::Kind::edits; }
   std::size_t bytes() const { return bytes_of(sources, products); }
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <stop_token>
 #include <tuple>
@@ -44,33 +43,16 @@ Excerpt excerpt_of(const PromptRun& run, int position, int before, int after,
   return excerpt;
 }
 
-/// Adds what was found in one more prompt to at most `most`, and to the count of all. `excerpt(found)` makes
+/// Adds what was found in one more prompt to what is kept, and to the count of all. `excerpt(found)` makes
 /// that of a place in the prompt.
 template <class One, class Best, class MakeExcerpt>
-void join_found(Found<One>& all, const Best& found, int prompt, std::size_t most,
-                const MakeExcerpt& excerpt) {
-  const std::vector<One> candidates = found.sorted();
-  const bool is_full = all.best.size() == most;
-  if (candidates.empty() || (is_full && !Best::is_better(candidates.front(), all.best.back()))) {
-    all.count += found.count();
-    return;
-  }
-  std::vector<One> kept;
-  std::ranges::merge(all.best, candidates, std::back_inserter(kept), Best::is_better);
-  kept.resize(std::min(kept.size(), most));
-  std::vector<Excerpt> excerpts(kept.size());
-  for (std::size_t i = 0; i < kept.size(); ++i)
-    if (kept[i].prompt == prompt) excerpts[i] = excerpt(kept[i]);
-  // Nothing throws from here on, so that an answer is whole whatever happens.
-  std::size_t before = 0;  // what is kept of the former ones is in the same order
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    if (kept[i].prompt == prompt) continue;
-    while (!(all.best[before] == kept[i])) ++before;
-    excerpts[i] = std::move(all.excerpts[before]);
-  }
-  all.best = std::move(kept);
-  all.excerpts = std::move(excerpts);
+void join_found(Found<One>& all, const Best& found, int prompt, const MakeExcerpt& excerpt) {
   all.count += found.count();
+  for (const One& one : found.sorted()) all.best.push_back({one, {}});
+  std::ranges::sort(all.best, Best::is_better);
+  all.best.resize(std::min(all.best.size(), Found<One>::kMax));
+  for (auto& match : all.best)
+    if (match.prompt == prompt) match.excerpt = excerpt(match);
 }
 
 std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptRun& run) {
@@ -181,7 +163,7 @@ void search_tokens(const PromptRun& run, const WeightSearch& search, int prompt,
   for (std::size_t i = 0; i < heads.size(); ++i)
     for (int key = 1; key < key_length && !sees_others[i]; ++key)
       sees_others[i] = may_see(run, heads[i], 0, key);
-  std::vector<BestWeights> of_heads(heads.size(), BestWeights(WeightsOfRun::kMax));
+  std::vector<BestWeights> of_heads(heads.size(), BestWeights(FoundWeights::kMax));
   patterns_of(
       run, heads, workspace,
       [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
@@ -204,59 +186,40 @@ void search_tokens(const PromptRun& run, const WeightSearch& search, int prompt,
 /// Adds the matches in a run to those that are kept.
 void add_weights(const PromptRun& run, const WeightSearch& search, int prompt,
                  const Computation<FoundWeights>& computation, FoundWeights& all) {
-  BestWeights found(WeightsOfRun::kMax);
+  BestWeights found(FoundWeights::kMax);
   const auto look = search.shape.empty() ? search_tokens : search_shape;
   look(run, search, prompt, computation.workspace, found, computation.stop);
-  join_found(all, found, prompt, WeightsOfRun::kMax, [&](const FoundWeight& one) {
+  join_found(all, found, prompt, [&](const FoundWeight& one) {
     Excerpt excerpt = excerpt_of(run, one.query, 13, 0);
     excerpt.key = key_tokens(run).labels[one.key];
     return excerpt;
   });
 }
 
-/// Keeps the activations of neurons at all positions of the last pass that had its hooks.
-class WatchedNeurons {
- public:
-  /// Throws model::RunError for a neuron that the model does not have.
-  WatchedNeurons(std::vector<NeuronIndex> neurons, const LoadedModel& model)
-      : neurons_(std::move(neurons)), values_(neurons_.size()) {
-    for (std::size_t i = 0; i < neurons_.size(); ++i) {
-      const auto [layer, neuron] = neurons_[i];
-      check_neuron(model, layer, neuron);
-      hooks_.watch({model::Site::mlp_post, layer},
-                   [&values = values_[i], neuron = neuron](const model::ConstActivation2d& piece) {
-                     values.resize(static_cast<std::size_t>(piece.first_pos) + piece.rows);
-                     for (int row = 0; row < piece.rows; ++row)
-                       values[piece.first_pos + row] = piece.row(row)[neuron];
-                   });
-    }
+/// Records the layers of neurons. Throws model::RunError for a neuron that the model does not have.
+void record(Recording& recording, const std::vector<NeuronIndex>& neurons, const LoadedModel& model) {
+  for (const auto& [layer, neuron] : neurons) {
+    check_neuron(model, layer, neuron);
+    recording.add({model::Site::mlp_post, layer});
   }
-  WatchedNeurons(const WatchedNeurons&) = delete;
-  WatchedNeurons& operator=(const WatchedNeurons&) = delete;
-  const model::Hooks& hooks() const { return hooks_; }
+}
 
-  /// Adds the largest activations in a run to those that are kept.
-  void add(const PromptRun& run, int prompt, FoundActivations& found) const {
-    const std::vector<int>& ids = run.run->tokens;
-    BestActivations best(ActivationsOfRun::kMax);
-    for (int position = 0; position < run.run->length(); ++position) {
-      for (std::size_t i = 0; i < neurons_.size(); ++i) {
-        const float activation = values_[i][position];
-        if (!std::isnan(activation))
-          best.add({prompt, neurons_[i].layer, neurons_[i].neuron, position, ids[position], activation});
-      }
-    }
-    join_found(found, best, prompt, ActivationsOfRun::kMax, [&](const FoundActivation& one) {
-      const auto index = std::ranges::find(neurons_, NeuronIndex{one.layer, one.neuron}) - neurons_.begin();
-      return excerpt_of(run, one.position, 16, 8, [&](int position) { return values_[index][position]; });
-    });
-  }
-
- private:
-  std::vector<NeuronIndex> neurons_;
-  std::vector<std::vector<float>> values_;  // [neurons][T]
-  model::Hooks hooks_;
-};
+/// Adds the largest activations in a recorded run to those that are kept.
+void add_activations(const PromptRun& run, const std::vector<NeuronIndex>& neurons,
+                     const Recording& recording, int prompt, FoundActivations& all) {
+  const auto activation = [&](int layer, int neuron, int position) {
+    return recording.row({model::Site::mlp_post, layer}, position)[neuron];
+  };
+  BestActivations found(FoundActivations::kMax);
+  for (int position = 0; position < run.run->length(); ++position)
+    for (const auto& [layer, neuron] : neurons)
+      if (const float value = activation(layer, neuron, position); !std::isnan(value))
+        found.add({prompt, layer, neuron, position, run.run->tokens[position], value});
+  join_found(all, found, prompt, [&](const FoundActivation& one) {
+    return excerpt_of(run, one.position, 16, 8,
+                      [&](int position) { return activation(one.layer, one.neuron, position); });
+  });
+}
 
 }  // namespace
 
@@ -298,21 +261,23 @@ FoundWeights WeightsOverList::compute(const PromptRun& run,
 
 FoundActivations ActivationsOfRun::compute(const PromptRun& run,
                                            const Computation<FoundActivations>& computation) const {
-  const WatchedNeurons watched(neurons, *run.model);
-  recompute(run, 0, run.run->length(), watched.hooks(), computation.workspace, computation.stop);
+  Recording recording(run.run->config, 0, run.run->length());
+  record(recording, neurons, *run.model);
+  recording.read(run, computation.workspace, computation.stop);
   FoundActivations found;
-  watched.add(run, 1, found);
+  add_activations(run, neurons, recording, 1, found);
   return found;
 }
 
 FoundActivations ActivationsOverList::compute(const PromptRun& run,
                                               const Computation<FoundActivations>& computation) const {
-  const WatchedNeurons watched(neurons, *run.model);
+  Recording recording(run.model->transformer->config());
+  record(recording, neurons, *run.model);
   return over_prompts(over, run, computation,
                       [&](const PromptRun& one, std::size_t index, FoundActivations& found) {
-                        watched.add(one, static_cast<int>(index) + 1, found);
+                        add_activations(one, neurons, recording, static_cast<int>(index) + 1, found);
                       },
-                      {.hooks = &watched.hooks()});
+                      {.hooks = &recording.hooks()});
 }
 
 }  // namespace headscope::app

@@ -41,13 +41,18 @@ struct Excerpt {
 /// What was found in one prompt or in many.
 template <class One>
 struct Found {
-  std::vector<One> best;          ///< best first
-  std::vector<Excerpt> excerpts;  ///< for each: the tokens around it, see One
-  std::int64_t count = 0;         ///< total number of matches
-  ListProgress progress;          ///< progress of a list
+  static constexpr std::size_t kMax = 200;  ///< how many are kept
+  /// With the tokens around it, see One.
+  struct Match : One {
+    Excerpt excerpt;
+    bool operator==(const Match&) const = default;
+  };
+  std::vector<Match> best;  ///< best first
+  std::int64_t count = 0;   ///< total number of matches
+  ListProgress progress;    ///< progress of a list
   std::size_t bytes() const {
     std::size_t sum = bytes_of(best) + progress.problem.size();
-    for (const Excerpt& excerpt : excerpts) sum += excerpt.bytes();
+    for (const Match& match : best) sum += match.excerpt.bytes();
     return sum;
   }
 };
@@ -83,7 +88,6 @@ struct WeightSearch {
 /// at itself; so are shapes that do not fit into the pattern. Throws model::RunError for a head that the
 /// model does not have, or model::Stopped.
 struct WeightsOfRun {
-  static constexpr std::size_t kMax = 200;  ///< how many are kept
   static constexpr std::string_view kName = "weight search";
   static constexpr Capability kNeeds = Capability::patterns;
   WeightSearch search;
@@ -115,7 +119,6 @@ using FoundActivations = Found<FoundActivation>;
 struct ActivationsOfRun {
   static constexpr std::string_view kName = "activations of neurons";
   static constexpr Capability kNeeds = Capability::weights | Capability::mlp;
-  static constexpr std::size_t kMax = 200;  ///< how many are kept
   std::vector<NeuronIndex> neurons;
   bool operator==(const ActivationsOfRun&) const = default;
   FoundActivations compute(const PromptRun& run, const Computation<FoundActivations>& computation) const;

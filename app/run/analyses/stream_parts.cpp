@@ -7,12 +7,14 @@
 
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vectors.h"
+#include "app/run/named.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
 namespace {
 
 using model::Site;
+using Kind = StreamSource::Kind;
 
 /// Calls visit(point) for the points of the stream before a layer, and of attention's sum, in order.
 template <class Visit>
@@ -24,26 +26,28 @@ void for_each_point(const PromptRun& run, int layers, const Visit& visit) {
 }
 
 /// What edits added outside the parts: at each point, the activation minus what arrived there.
-std::vector<double> edits_of(const PromptRun& run, const StreamParts& parts, const Recording& rows) {
-  const std::size_t d_model = parts.token_embedding.size();
+std::vector<double> edits_of(const PromptRun& run, int layers, const StreamParts& parts,
+                             const Recording& rows) {
+  const std::size_t d_model = static_cast<std::size_t>(run.run->config.n_embd);
   std::vector<double> edits(d_model), stream(d_model), arrived(d_model);
   const auto add = [](std::vector<double>& sum, std::span<const float> part) {
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(part[i]);
   };
-  add(arrived, parts.token_embedding);
-  add(arrived, parts.position_embedding);
-  for_each_point(run, parts.layers, [&](model::HookPoint point) {
+  add(arrived, rows.rows({Site::embed, 0}));
+  add(arrived, rows.rows({Site::pos_embed, 0}));
+  for_each_point(run, layers, [&](model::HookPoint point) {
     const std::span<const float> values = rows.rows(point);
     if (point.site == Site::attn_out) {
       arrived.assign(d_model, 0);
-      for (int head = 0; head < run.run->config.n_head; ++head) add(arrived, parts.head(point.layer, head));
-      add(arrived, parts.attention_bias[point.layer]);
+      for (std::size_t i = 0; i < parts.sources.size(); ++i)
+        if (parts.sources[i].layer == point.layer && parts.sources[i].kind != Kind::mlp)
+          add(arrived, parts.vectors[i]);
     } else if (point.site == Site::resid_mid) {
       arrived = stream;
       add(arrived, rows.rows({Site::attn_out, point.layer}));
     } else if (point.site == Site::resid_post) {
       arrived = stream;
-      add(arrived, parts.mlps[point.layer]);
+      add(arrived, rows.rows({Site::mlp_out, point.layer}));
     } else if (point.layer > 0) {
       arrived = stream;
     }
@@ -62,29 +66,42 @@ bool edits_stream(const PromptRun& run, int layers) {
   return edited;
 }
 
-void want_stream(Recording& rows, const PromptRun& run, int layers) {
-  rows.add({Site::embed, 0});
-  rows.add({Site::pos_embed, 0});
-  for (int layer = 0; layer < layers; ++layer) rows.add({Site::mlp_out, layer});
-  if (edits_stream(run, layers))
-    for_each_point(run, layers, [&](model::HookPoint point) { rows.add(point); });
+std::string name_of(const StreamSource& source, std::string_view norm_bias, std::string_view own_bias) {
+  if (source.kind == Kind::head) return head_name(source.layer, source.head);
+  const std::string_view names[]{
+      "token embedding", "position embedding", "", "bias", "MLP", norm_bias, own_bias, "edits"};
+  return (source.layer < 0 ? "" : "L" + std::to_string(source.layer) + " ") +
+         std::string(names[static_cast<std::size_t>(source.kind)]);
 }
 
-StreamParts stream_parts(const PromptRun& run, int position, int layers, const Recording& rows,
-                         model::Workspace& workspace, const std::stop_token& stop) {
+StreamParts stream_parts(const PromptRun& run, int position, int layers, model::Workspace& workspace,
+                         const std::stop_token& stop) {
   const model::Transformer& transformer = *run.model->transformer;
+  const int d_model = run.run->config.n_embd;
+  const bool edited = edits_stream(run, layers);
+  Recording rows(run.run->config, position, 1);
+  rows.add({Site::embed});
+  rows.add({Site::pos_embed});
+  for (int layer = 0; layer < layers; ++layer) rows.add({Site::mlp_out, layer});
+  if (edited) for_each_point(run, layers, [&](model::HookPoint point) { rows.add(point); });
+  rows.read(run, workspace, stop);
   StreamParts parts;
-  parts.layers = layers;
-  const auto copy = [&](Site site, int layer) { return vector_of(rows.rows({site, layer})); };
-  parts.token_embedding = copy(Site::embed, 0);
-  parts.position_embedding = copy(Site::pos_embed, 0);
+  const auto add = [&](StreamSource source, std::span<const float> vector) {
+    parts.sources.push_back(source);
+    parts.vectors.push_back(vector_of(vector));
+  };
+  add({Kind::token_embedding}, rows.rows({Site::embed, 0}));
+  add({Kind::position_embedding}, rows.rows({Site::pos_embed, 0}));
   for (int layer = 0; layer < layers; ++layer) {
     if (stop.stop_requested()) throw model::Stopped();
-    parts.heads.push_back(transformer.attention_output(*run.run, layer, position, workspace).results);
-    parts.attention_bias.push_back(transformer.projection_bias(layer));
-    parts.mlps.push_back(copy(Site::mlp_out, layer));
+    const std::vector<float> of_heads =
+        transformer.attention_output(*run.run, layer, position, workspace).results;
+    for (int head = 0; head < run.run->config.n_head; ++head)
+      add({Kind::head, layer, head}, std::span(of_heads).subspan(std::ptrdiff_t{head} * d_model, d_model));
+    add({Kind::attention_bias, layer}, transformer.projection_bias(layer));
+    add({Kind::mlp, layer}, rows.rows({Site::mlp_out, layer}));
   }
-  if (edits_stream(run, layers)) parts.edits = edits_of(run, parts, rows);
+  if (edited) parts.edits = edits_of(run, layers, parts, rows);
   return parts;
 }
 
@@ -102,26 +119,31 @@ double layer_norm_scale(std::span<const float> row, double epsilon) {
   return std::sqrt(variance + epsilon);
 }
 
-LogitDirection logit_direction(const PromptRun& run, const Measured& measured,
-                               std::span<const float> edited_scale) {
+LogitDirection logit_direction(const PromptRun& run, const Measured& measured, model::Workspace& workspace,
+                               const std::stop_token& stop) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const auto of_token = [&](const TokenRef& token) {
-    return in_double(unembedding_rows(transformer, token.id(), 1).values);
+    return in_double(parameter_rows(transformer, kUnembedding, token.id(), 1).values);
   };
   std::vector<double> unembedding = of_token(measured.token);
   if (!measured.other.empty()) {
     const std::vector<double> other = measured.other == TokenRef::mean()
-                                          ? mean_of_tokens(transformer, unembedding_name(transformer))
+                                          ? mean_of_tokens(transformer, kUnembedding)
                                           : of_token(measured.other);
     std::ranges::transform(unembedding, other, unembedding.begin(), std::minus<>());
   }
   const std::vector<float> gain = parameter_rows(transformer, "ln_f.weight").values;
   const std::vector<float> bias = parameter_rows(transformer, "ln_f.bias").values;
   LogitDirection direction;
-  direction.scale = edited_scale.empty() ? layer_norm_scale(run.run->resid(config.n_layer, measured.position),
-                                                            config.layer_norm_epsilon)
-                                         : static_cast<double>(edited_scale.front());
+  direction.scale =
+      layer_norm_scale(run.run->resid(config.n_layer, measured.position), config.layer_norm_epsilon);
+  if (constexpr model::HookPoint kScale{Site::ln_final_scale}; edits_at(run, kScale)) {
+    Recording seen(run.run->config, measured.position, 1);
+    seen.add(kScale);
+    seen.read(run, workspace, stop);
+    direction.scale = static_cast<double>(seen.rows(kScale).front());
+  }
   direction.bias = product(unembedding, bias);
   direction.read = std::move(unembedding);
   for (std::size_t i = 0; i < gain.size(); ++i) direction.read[i] *= static_cast<double>(gain[i]);

@@ -1,6 +1,8 @@
 #pragma once
 #include <span>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/run/analyses/measured.h"
@@ -8,31 +10,44 @@
 
 namespace headscope::app {
 
+/// What adds a part to what is read from the residual stream: what writes into it, or a bias of the layer
+/// norm or of the matrix that read it, or edits.
+struct StreamSource {
+  enum class Kind {
+    token_embedding,
+    position_embedding,
+    head,
+    attention_bias,
+    mlp,
+    norm_bias,
+    own_bias,
+    edits
+  };
+  Kind kind = Kind::token_embedding;
+  int layer = -1;  ///< -1: outside the layers
+  int head = -1;   ///< of `layer`; -1: no head
+  bool operator==(const StreamSource&) const = default;
+};
+
+/// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "edits"; the other biases as they are
+/// named.
+std::string name_of(const StreamSource& source, std::string_view norm_bias, std::string_view own_bias = {});
+
 /// What a run wrote into the residual stream of one position before some layer: vectors [d_model] that add up
 /// to the stream there, but for float32 rounding. The parts are as edits left them.
 struct StreamParts {
-  int layers = 0;  ///< those before it
-  std::vector<float> token_embedding, position_embedding;
-  std::vector<std::vector<float>> heads;               ///< [layers]: [n_head, d_model]
-  std::vector<std::span<const float>> attention_bias;  ///< [layers]: c_proj's
-  std::vector<std::vector<float>> mlps;                ///< [layers], with their biases
+  std::vector<StreamSource> sources;        ///< in the order of the pass
+  std::vector<std::vector<float>> vectors;  ///< for each what it wrote; MLPs with their biases
   /// What edits added outside the parts: to the stream itself, or to attention's sum of heads. Empty without
   /// such edits.
   std::vector<double> edits;
-
-  std::span<const float> head(int layer, int head) const {
-    const std::size_t d_model = token_embedding.size();
-    return std::span(heads[layer]).subspan(static_cast<std::size_t>(head) * d_model, d_model);
-  }
 };
 
 /// Whether edits act on the stream before a layer (n_layer: before ln_f), not on what one part writes.
 bool edits_stream(const PromptRun& run, int layers);
-/// Requests what `stream_parts` needs.
-void want_stream(Recording& rows, const PromptRun& run, int layers);
-/// `rows`: of the position alone. Throws model::Stopped.
-StreamParts stream_parts(const PromptRun& run, int position, int layers, const Recording& rows,
-                         model::Workspace& workspace, const std::stop_token& stop);
+/// Throws model::Stopped.
+StreamParts stream_parts(const PromptRun& run, int position, int layers, model::Workspace& workspace,
+                         const std::stop_token& stop);
 
 /// A vector on the residual stream at a position adds its product with `along` to a logit, or to the
 /// difference of two, with ln_f's scale held fixed; ln_f's bias adds `bias` in any case.
@@ -43,10 +58,10 @@ struct LogitDirection {
   double bias = 0;
 };
 
-/// The direction of a logit, or of the difference of two, given by ids.
-/// `edited_scale`: ln_f's scale as edits left it; empty: computed from the stream.
-LogitDirection logit_direction(const PromptRun& run, const Measured& measured,
-                               std::span<const float> edited_scale = {});
+/// The direction of a logit, or of the difference of two, given by ids, with ln_f's scale as edits left it.
+/// Throws Stopped.
+LogitDirection logit_direction(const PromptRun& run, const Measured& measured, model::Workspace& workspace,
+                               const std::stop_token& stop);
 
 /// The scale of a layer norm for a row: sqrt(variance + epsilon), in double.
 double layer_norm_scale(std::span<const float> row, double epsilon);

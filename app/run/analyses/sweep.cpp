@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <ranges>
 #include <utility>
 
@@ -156,15 +155,11 @@ std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Work
 
 /// The rank of each value, from 0; equal values share the mean of their ranks.
 std::vector<double> ranks_of(std::span<const double> values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
-  std::vector<double> ranks(values.size());
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-    const double shared = static_cast<double>(begin + end - 1) / 2;
-    for (; begin < end; ++begin) ranks[order[begin]] = shared;
+  std::vector<double> sorted(values.begin(), values.end()), ranks;
+  std::ranges::sort(sorted);
+  for (const double value : values) {
+    const auto [first, end] = std::ranges::equal_range(sorted, value);
+    ranks.push_back(static_cast<double>(first - sorted.begin() + (end - sorted.begin()) - 1) / 2);
   }
   return ranks;
 }

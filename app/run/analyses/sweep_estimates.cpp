@@ -38,10 +38,8 @@ int layers_together(const SweepOf& question, const PromptRun& run) {
 
 /// The masks among a run's edits, which say which keys a query sees.
 model::Edits masks_of(const PromptRun& run) {
-  model::Edits masks;
-  if (run.run->plan)
-    for (const model::Edit& edit : run.run->plan->edits())
-      if (std::holds_alternative<model::SetMask>(edit)) masks.push_back(edit);
+  model::Edits masks = run.run->plan ? run.run->plan->edits() : model::Edits();
+  std::erase_if(masks, [](const auto& edit) { return !std::holds_alternative<model::SetMask>(edit); });
   return masks;
 }
 
@@ -98,7 +96,7 @@ class Changes {
   void change(int layer, int head, std::vector<float>& values) const {
     const std::vector<float> before = values;
     model::Means means = plan_->no_means();
-    plan_->apply_to_all({{site_, layer}, head, 0, 0, length_, columns_, columns_, values.data()}, means);
+    plan_->apply_to_all(model::piece_of({site_, layer}, model::rows_of(values, columns_), 0, head), means);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] -= before[i];
   }
 

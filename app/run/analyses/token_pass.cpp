@@ -20,28 +20,20 @@ constexpr std::pair<Site, std::vector<float> BlockPass::*> kVectors[] = {
     {Site::mlp_post, &BlockPass::mlp_post},    {Site::mlp_out, &BlockPass::mlp_out},
     {Site::resid_post, &BlockPass::resid_post}};
 
-void measure(BlockPass& block) {
-  block.pre_norm = norm_of(block.resid_pre);
-  block.attn_norm = norm_of(block.attn_out);
-  block.mid_norm = norm_of(block.resid_mid);
-  block.mlp_norm = norm_of(block.mlp_out);
-  block.post_norm = norm_of(block.resid_post);
-  block.attn_cosine = cosine_of(block.resid_pre, block.resid_mid);
-  block.mlp_cosine = cosine_of(block.resid_mid, block.resid_post);
-}
-
 }  // namespace
+
+double BlockPass::cosine(bool mlp) const {
+  return mlp ? cosine_of(resid_mid, resid_post) : cosine_of(resid_pre, resid_mid);
+}
 
 TokenPass TokenPass::minus(const TokenPass& before, const PromptRun&) const {
   TokenPass result;
   result.position = position;
   result.embedded = difference_of(embedded, before.embedded);
-  result.embedded_norm = norm_of(result.embedded);
   for (std::size_t i = 0; i < std::min(blocks.size(), before.blocks.size()); ++i) {
     const BlockPass &a = *blocks[i], &b = *before.blocks[i];
     BlockPass block;
     for (const auto& [site, vector] : kVectors) block.*vector = difference_of(a.*vector, b.*vector);
-    measure(block);
     result.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
   }
   result.ln_f = difference_of(ln_f, before.ln_f);
@@ -77,8 +69,6 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass
   for (int layer = 0; layer < layers; ++layer) {
     for (const auto& [site, vector] : kVectors) keep(site, layer, block.*vector);
     hooks.watch({Site::resid_post, layer}, [&, layer](const model::ConstActivation2d&) {
-      if (layer == 0) pass.embedded_norm = norm_of(pass.embedded);
-      measure(block);
       pass.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
       block = {};
       if (layer + 1 < layers) computation.show(pass, static_cast<double>(layer + 1) / layers);

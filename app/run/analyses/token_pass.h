@@ -15,10 +15,8 @@ struct BlockPass {
   std::vector<float> ln_2;                 ///< [d_model], normalized, before gain and bias
   std::vector<float> mlp_pre, mlp_post;    ///< [n_inner], before and after the non-linearity
   std::vector<float> mlp_out, resid_post;  ///< [d_model]
-  // Norms and cosines of the vectors above, summed in double.
-  double pre_norm = 0, attn_norm = 0, mid_norm = 0, mlp_norm = 0, post_norm = 0;
-  double attn_cosine = 0;  ///< cosine of the residual stream before and after adding the attention's output
-  double mlp_cosine = 0;   ///< the same for the MLP's output
+  /// Of the residual stream before and after adding attention's or the MLP's output; NaN where a vector is 0.
+  double cosine(bool mlp) const;
   std::size_t bytes() const;
 };
 
@@ -26,11 +24,10 @@ struct BlockPass {
 struct TokenPass {
   int position = 0;
   std::vector<float> embedded;  ///< [d_model], the residual stream that enters block 0: its resid_pre
-  double embedded_norm = 0;
   std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< a partial answer has those computed so far
   std::vector<float> ln_f;  ///< [d_model], normalized, before gain and bias; empty until all blocks are done
   std::size_t bytes() const;
-  /// The differences of the vectors, with their norms and cosines; a cosine is NaN where a vector is 0.
+  /// The differences of the vectors.
   TokenPass minus(const TokenPass& before, const PromptRun& run) const;
 
   /// The residual stream that enters a block; for a block after the last, or as long as that block is not
@@ -38,10 +35,6 @@ struct TokenPass {
   const std::vector<float>& resid(int layer) const {
     if (layer < static_cast<int>(blocks.size())) return blocks[layer]->resid_pre;
     return layer == 0 ? embedded : blocks[layer - 1]->resid_post;
-  }
-  double resid_norm(int layer) const {
-    if (layer < static_cast<int>(blocks.size())) return blocks[layer]->pre_norm;
-    return layer == 0 ? embedded_norm : blocks[layer - 1]->post_norm;
   }
 };
 

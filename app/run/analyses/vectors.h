@@ -1,8 +1,11 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <vector>
+
+#include "app/run/prompt_run.h"
 
 namespace headscope::app {
 
@@ -37,6 +40,18 @@ inline std::vector<float> difference_of(std::span<const float> a, std::span<cons
   std::vector<float> result(std::min(a.size(), b.size()));
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = a[i] - b[i];
   return result;
+}
+/// Subtracts from positions' numbers those of their counterparts in the baseline, where one without has 0.
+/// Returns minus the sum of those in the baseline without a counterpart.
+template <class Number>
+Number subtract_counterparts(std::vector<Number>& numbers, std::vector<Number> before, const PromptRun& run) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const int there = counterpart_of(run, static_cast<int>(i));
+    if (there < 0 || there >= std::ssize(before)) continue;
+    numbers[i] -= before[there];
+    before[there] = 0;
+  }
+  return -std::accumulate(before.begin(), before.end(), Number{0});
 }
 
 }  // namespace headscope::app

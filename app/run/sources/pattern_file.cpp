@@ -115,7 +115,7 @@ struct PatternFile::Header {
       model::reject(where, "[n]", "the shape " + model::shape_text(view.shape));
     check_count(where, "id", view.shape.back(), count, of);
     std::vector<int> result;
-    const std::vector<std::byte> data = file.read(view);
+    const std::vector<std::byte> data = view.read();
     for (std::size_t i = 0; i < data.size(); i += size) {
       std::int64_t id = 0;
       std::memcpy(&id, data.data() + i, size);
@@ -200,13 +200,13 @@ bool PatternFile::is_one(const std::filesystem::path& file, const std::stop_toke
 
 void PatternFile::read_header(const std::stop_token& stop) {
   Header header{system::text_of(path_), model::open_safetensors(path_, stop), stop};
-  file_ = header.file.file;
   std::map<int, const std::pair<const std::string, model::TensorView>*> found;
   for (const auto& entry : header.file.tensors)
     if (const auto layer = layer_of(entry.first)) found.emplace(*layer, &entry);
   if (found.empty())
     header.fail("no attention patterns found: expected tensors " + quote(hook_of(0)) +
                 " and so on; to open a model, open its folder");
+  file_ = found.begin()->second->second.file;
   std::vector<std::int64_t> first;
   for (const auto& [layer, entry] : found) {
     const auto& [name, view] = *entry;

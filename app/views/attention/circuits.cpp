@@ -75,8 +75,8 @@ std::optional<Numbers> numbers_of(Content& it) {
   if (ov) n.copying = c.ask(CopyingOfHead{layer, head, reading_of(c)});
   if (!c.run) return std::nullopt;
   const int id = c.run->run->tokens[position_of(c)];
-  n.tokens = ov ? it.need(TokensOfHead{layer, head, id, reading_of(c)})
-                : it.need(KeysOfToken{layer, head, id, reading_of(c)});
+  n.tokens = ov ? it.need(TokensOfHead{layer, head, reading_of(c), id})
+                : it.need(KeysOfToken{layer, head, reading_of(c), id});
   if (!n.tokens) return std::nullopt;
   for (const bool down : {false, true})
     for (const model::Guess& push : down ? n.tokens->down : n.tokens->up)

@@ -1,5 +1,6 @@
 #include <ranges>
 
+#include "app/ascii.h"
 #include "app/run/analyses/heads.h"
 #include "app/views/parts/parts.h"
 
@@ -40,13 +41,13 @@ RepeatedTokens repeated_tokens(const ViewContext& c) {
 
 /// The heads' metrics, and what they are measured on.
 struct Numbers {
-  std::shared_ptr<const void> answer;            ///< owns the metrics
-  std::vector<const HeadMetricValues*> of_head;  ///< of the heads measured so far, in order; null: none
-  std::string pending;                           ///< progress, while incomplete
-  int sequences = 0;                             ///< number of finished sequences of random tokens
-  const ListProgress* list = nullptr;            ///< of a list
+  std::shared_ptr<const void> answer;       ///< owns the metrics
+  std::vector<const HeadMetrics*> of_head;  ///< of the heads measured so far, in order; null: none
+  std::string pending;                      ///< progress, while incomplete
+  int sequences = 0;                        ///< number of finished sequences of random tokens
+  const ListProgress* list = nullptr;       ///< of a list
 
-  const HeadMetricValues* of(int head) const { return head < std::ssize(of_head) ? of_head[head] : nullptr; }
+  const HeadMetrics* of(int head) const { return head < std::ssize(of_head) ? of_head[head] : nullptr; }
   /// NaN if not measured yet, or undefined.
   float at(HeadMetric metric, int head) const {
     return of(head) ? static_cast<float>((*of(head))[metric]) : std::numeric_limits<float>::quiet_NaN();
@@ -62,7 +63,7 @@ std::optional<Numbers> numbers_of(Content& it) {
   };
   const auto add_texts = [&n](const auto& answer) {
     n.answer = answer, n.sequences = answer->sequences;
-    for (const HeadMetricValues& head : answer->heads) n.of_head.push_back(&head);
+    for (const HeadMetrics& head : answer->heads) n.of_head.push_back(&head);
   };
   if (c.options[kText] == Text::list) {
     const auto answer = it.need(MetricsOnList{over_list(c)});
@@ -88,7 +89,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto value = [&n](HeadMetric id) { return [&n, id](int head) { return n.at(id, head); }; };
   const auto add = [&](const HeadMetricKind& metric, int importance, ListLook look) -> ListColumn& {
     look.blank = [of = value(metric.id)](int head) { return std::isnan(of(head)); };
-    return list->number(metric.heading(), importance, value(metric.id), look);
+    return list->number(lowered(metric.label), importance, value(metric.id), look);
   };
   list->refers_to = [heads](int head) { return Ref{head / heads, head % heads}; };
   list->text("head", 9, [&c, heads](int head) {
@@ -112,7 +113,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     list->file({difference_column_prefix(c) + std::string(metric.name), std::string(metric.unit_in_files())},
                value(metric.id));
   list->file("queries left out",
-             [&n](int head) { return n.of(head) ? std::optional(n.of(head)->left_out) : std::nullopt; });
+             [&n](int head) { return n.of(head) ? std::optional(n.of(head)->left_out()) : std::nullopt; });
   return list;
 }
 
@@ -124,15 +125,26 @@ std::string note_of(const ViewContext& c, const Numbers& n, const std::vector<fl
   return ignores_prompt(c) || c.differs() || lacking.empty() ? "no finite numbers" : lacking;
 }
 
+/// "left out: 1 to 3 queries of a head, whose weights are all 0"; empty: none is.
+std::string left_out_words(const Numbers& n) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
+  for (const HeadMetrics* of : n.of_head)
+    if (of != nullptr) least = std::min(least, of->left_out()), most = std::max(most, of->left_out());
+  if (most == 0) return "";
+  const std::string range = least < most ? std::to_string(least) + " to " : "";
+  return "left out: " + range + std::to_string(most) + (most == 1 ? " query" : " queries") +
+         " of a head, whose weights are all 0";
+}
+
 /// The averaged quantity, and what it is averaged over: ": 1 query" are those of the chosen head that a
 /// metric is about, where not all are; a mean over few of them says little.
 std::string detail_of(const ViewContext& c, const Numbers& n) {
   const HeadMetricKind& metric = kind_of(c.options[kMetric]);
   const std::string detail(metric.detail);
   if (!ignores_prompt(c)) {
-    const HeadMetricValues* of = n.of(c.selection.layer * c.config().n_head + c.selection.head);
+    const HeadMetrics* of = n.of(c.selection.layer * c.config().n_head + c.selection.head);
     if (c.differs() || metric.lacking.empty() || of == nullptr) return detail;
-    const auto queries = of->queries[static_cast<std::size_t>(metric.id)];
+    const auto queries = of->queries(metric.id);
     return detail + ": " + std::to_string(queries) + (queries == 1 ? " query" : " queries");
   }
   const std::string model = c.run->prompt.edits.empty() ? "" : "unedited model; ";
@@ -172,12 +184,9 @@ void declare(Content& it) {
   for (int head = 0; head < c.config().n_layer * c.config().n_head; ++head)
     shown.push_back(n.at(metric.id, head));
   const std::string note = note_of(c, n, shown);
-  auto grid = grid_of_heads(c, kCell, std::move(shown), metric.heading(), std::string(metric.unit));
+  auto grid = grid_of_heads(c, kCell, std::move(shown), lowered(metric.label), std::string(metric.unit));
   grid->unit = metric.unit_in_files();  // on the scale weights are named, too
-  std::vector<std::int64_t> left_out;
-  for (const HeadMetricValues* of : n.of_head)
-    if (of != nullptr) left_out.push_back(of->left_out);
-  it.body = beside(boxes(rows(boxes(std::move(grid), notes({note, left_out_words(left_out)}))),
+  it.body = beside(boxes(rows(boxes(std::move(grid), notes({note, left_out_words(n)}))),
                          may_be_left_out(std::move(list), "the list")));
 }
 

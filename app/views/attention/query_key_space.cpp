@@ -17,35 +17,29 @@ const Option<Coloring> kColoring = choice_option<Coloring>(
 /// The queries and keys of one prompt, or of many.
 struct Marks {
   std::shared_ptr<const QueryKeySpace> space;
-  std::shared_ptr<const ListQueryKeySpace> list;  ///< null: of one prompt
-  std::vector<ListQueryKeySpace::Place> places;   ///< of the queries, and of the keys
+  bool of_list = false;
 
-  bool is_key(int mark) const { return mark >= space->length; }
-  const ListQueryKeySpace::Place& place(int mark) const { return places[mark % space->length]; }
+  bool is_key(int mark) const { return mark >= space->length(); }
+  const QueryKeySpace::Place& place(int mark) const { return space->places[mark % space->length()]; }
   int prompt(int mark) const { return static_cast<int>(place(mark).prompt) + 1; }
   /// A mark as an item: the queries come first, then the keys.
   Ref ref(int mark) const {
-    if (list) return {.other = mark};
-    return is_key(mark) ? Ref{.key = mark - space->length} : Ref{.query = mark};
+    if (of_list) return {.other = mark};
+    return is_key(mark) ? Ref{.key = mark - space->length()} : Ref{.query = mark};
   }
   int mark(const Ref& ref) const {
-    return list ? ref.other : ref.query >= 0 ? ref.query : space->length + ref.key;
+    return of_list ? ref.other : ref.query >= 0 ? ref.query : space->length() + ref.key;
   }
 };
 
 /// Nothing while there is no answer.
 std::optional<Marks> marks_of(Content& it) {
   const auto& [layer, head, query, key] = it.c.selection;
-  Marks shown;
-  if (!uses_list(it.c)) {
-    shown.space = it.need(QueryKeySpaceOf{layer, head});
-    for (int i = 0; shown.space && i < shown.space->length; ++i)
-      shown.places.push_back({0, i, it.c.run->run->tokens[i]});
-  } else if ((shown.list = it.need(QueryKeySpaceOverList{over_list(it.c), layer, head}))) {
-    shown.space = {shown.list, &shown.list->space};
-    shown.places = shown.list->places;
-  }
-  return shown.space ? std::optional(shown) : std::nullopt;
+  const bool of_list = uses_list(it.c);
+  Marks shown{of_list ? it.need(QueryKeySpaceOverList{over_list(it.c), layer, head})
+                      : it.need(QueryKeySpaceOf{layer, head}),
+              of_list};
+  return shown.space ? std::optional(std::move(shown)) : std::nullopt;
 }
 
 /// The colouring in effect: a query's weights are not those of many prompts.
@@ -62,7 +56,7 @@ std::pair<viz::ScatterChart, viz::ColorScale> chart_of(const ViewContext& c, con
   const Coloring by = coloring_of(c);
   const auto pattern = by == Coloring::weight ? current_pattern(c) : nullptr;
   float largest = pattern ? std::ranges::max(weights_of_query(c, pattern.get())) : 1.F;
-  for (const ListQueryKeySpace::Place& place : shown.places)
+  for (const QueryKeySpace::Place& place : space.places)
     if (!pattern) largest = std::max(largest, static_cast<float>(place.position));
   const viz::ColorScale scale = viz::linear_scale(double{largest});
   viz::ScatterChart chart;
@@ -70,10 +64,10 @@ std::pair<viz::ScatterChart, viz::ColorScale> chart_of(const ViewContext& c, con
   chart.x_title = "direction 1, " + percent(space.shares[0]) + " of the variance";
   chart.y_title = "direction 2, " + percent(space.shares[1]) + " of the variance";
   chart.role = kPlot;
-  for (int i = 0; i < 2 * space.length; ++i) {
+  for (int i = 0; i < 2 * space.length(); ++i) {
     const bool key = shown.is_key(i);
-    const ListQueryKeySpace::Place& place = shown.place(i);
-    const auto [x, y] = space.at(key, i % space.length);
+    const QueryKeySpace::Place& place = shown.place(i);
+    const auto [x, y] = space.at(key, i % space.length());
     viz::ScatterChart::Mark& mark = chart.marks.emplace_back();
     mark.x = x, mark.y = y, mark.kind = key ? 1 : 0;
     mark.fill = by == Coloring::kind       ? (key ? theme.key : theme.query).with_alpha(190)
@@ -81,7 +75,7 @@ std::pair<viz::ScatterChart, viz::ColorScale> chart_of(const ViewContext& c, con
                 : key && pattern ? scale.color(theme, pattern->matrix().at(c.selection.query, place.position))
                                  : theme.surface;
     // Of one prompt tokens are told apart by their positions, as they are elsewhere.
-    mark.label = (shown.list ? "" : std::to_string(place.position) + " ") + label_of(c, place.id);
+    mark.label = (shown.of_list ? "" : std::to_string(place.position) + " ") + label_of(c, place.id);
     mark.chosen =
         place.position == (key ? c.selection.key : c.selection.query) && is_shown_prompt(c, shown.prompt(i));
   }
@@ -90,14 +84,14 @@ std::pair<viz::ScatterChart, viz::ColorScale> chart_of(const ViewContext& c, con
 
 Table table(const ViewContext& c, const Marks& shown) {
   const QueryKeySpace& space = *shown.space;
-  List list(c, kPlot, 2 * space.length);
-  if (shown.list) list.file(key_column("prompt"), [&](int i) { return shown.prompt(i); });
+  List list(c, kPlot, 2 * space.length());
+  if (shown.of_list) list.file(key_column("prompt"), [&](int i) { return shown.prompt(i); });
   list.file("kind", [&](int i) { return std::string(shown.is_key(i) ? "key" : "query"); });
   list.file(key_column("position"), [&](int i) { return shown.place(i).position; });
   list.file(note_column("token"), [&](int i) { return label_of(c, shown.place(i).id); });
   for (const std::size_t axis : {0, 1})
     list.file("direction " + std::to_string(axis + 1),
-              [&, axis](int i) { return space.at(shown.is_key(i), i % space.length)[axis]; });
+              [&, axis](int i) { return space.at(shown.is_key(i), i % space.length())[axis]; });
   Table result = list.exported();
   add_head_facts(result, c);
   for (const std::size_t axis : {0, 1})
@@ -108,9 +102,9 @@ Table table(const ViewContext& c, const Marks& shown) {
 /// Selects a query, or a key together with a query that sees it: the last one sees all.
 ViewActions chosen(const ViewContext& c, const Marks& shown, int mark) {
   const bool key = shown.is_key(mark);
-  const ListQueryKeySpace::Place& at = shown.place(mark);
+  const QueryKeySpace::Place& at = shown.place(mark);
   const auto& [layer, head, query, selected] = c.selection;
-  if (shown.list)
+  if (shown.of_list)
     return show_place(c, shown.prompt(mark), {layer, head, key ? -1 : at.position, key ? at.position : -1});
   if (!key || may_see(c, query, at.position)) return choice_of(shown.ref(mark), c);
   return {SelectQuery{c.run->run->length() - 1}, SelectKey{at.position}};
@@ -119,9 +113,9 @@ ViewActions chosen(const ViewContext& c, const Marks& shown, int mark) {
 /// `stages`: of the head; null: not there yet.
 void add_mark(Facts& facts, const ViewContext& c, const Marks& shown, int mark, const Stages* stages) {
   const bool key = shown.is_key(mark);
-  const ListQueryKeySpace::Place& at = shown.place(mark);
+  const QueryKeySpace::Place& at = shown.place(mark);
   const auto& [layer, head, query, selected] = c.selection;
-  if (shown.list) {
+  if (shown.of_list) {
     facts.say((key ? "key " : "query ") + std::to_string(at.position) + " “" + label_of(c, at.id) + "”");
     add_place_of_list(facts, c, shown.prompt(mark), "", chosen(c, shown, mark));
   } else if (const int q = key ? query : at.position, k = key ? at.position : selected; stages && k >= 0) {
@@ -142,13 +136,13 @@ void declare(Content& it) {
   const Marks& shown = it.keep(*marks);
   const QueryKeySpace& space = *shown.space;
   if (!space.finite) it.message = "this head has non-finite queries or keys";
-  if (space.length == 0) it.message = list_words(c, shown.list->progress);
+  if (space.length() == 0) it.message = list_words(c, space.progress);
   it.table = [&] { return table(c, shown); };
   if (!it.message.empty()) return;
   const auto& [chart, scale] = it.keep(chart_of(c, shown));
   const auto stages = uses_list(c) ? nullptr : c.ask(StagesOf{c.selection.layer, c.selection.head});
   it.title = "Queries and keys of " + head_title(c, c.selection.layer, c.selection.head);
-  it.subtitle = (shown.list ? list_words(c, shown.list->progress, shown.list->prompts) + "; " : "") +
+  it.subtitle = (shown.of_list ? list_words(c, space.progress, space.prompts) + "; " : "") +
                 percent(space.shares[0] + space.shares[1]) + " of the variance";
   it.place_facts = [&c, &shown, stages](Facts& facts, const Ref& ref) {
     add_mark(facts, c, shown, shown.mark(ref), stages.get());

@@ -10,7 +10,7 @@ namespace headscope::app::score_sources {
 /// Roles of regions. cell: row: a shown part of q, col: of k; row: id: a row of the list.
 enum Role { kCell, kRow };
 enum class Listed { pairs, query, key };
-using Kind = ScoreSource::Kind;
+using Kind = StreamSource::Kind;
 
 const Option<Listed> kList =
     choice_option<Listed>("score-list", "List", "cC", "what is listed next to the grid",
@@ -109,19 +109,8 @@ std::optional<Numbers> numbers_of(Content& it) {
   return n;
 }
 
-/// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "ln_1 bias", "W_Q bias", "edits".
-std::string name_of(const ScoreSource& source, bool of_key) {
-  if (source.kind == Kind::head) return head_name(source.layer, source.head);
-  const char* names[]{"token embedding",
-                      "position embedding",
-                      "",
-                      "bias",
-                      "MLP",
-                      "ln_1 bias",
-                      of_key ? "W_K bias" : "W_Q bias",
-                      "edits"};
-  return (source.layer < 0 ? "" : "L" + std::to_string(source.layer) + " ") +
-         names[static_cast<std::size_t>(source.kind)];
+std::string name_of(const StreamSource& source, bool of_key) {
+  return name_of(source, "ln_1 bias", of_key ? "W_K bias" : "W_Q bias");
 }
 
 /// Short, for the grid and the list.
@@ -244,7 +233,7 @@ Table table(const ViewContext& c, const Numbers& n) {
     TableRow row;
     for (const bool key : {false, true}) {
       const int part = key ? product.of_key : product.of_query;
-      const ScoreSource source = part == kAll ? ScoreSource() : of.sources[part];
+      const StreamSource source = part == kAll ? StreamSource() : of.sources[part];
       add_cells(row, part == kAll ? "all" : name_of(source, key), index_cell(source.layer),
                 index_cell(source.head));
     }

@@ -112,16 +112,16 @@ std::unique_ptr<List> list_of(const ViewContext& c, const FoundWeights& found) {
   list->file(key_column("layer"), of(&FoundWeight::layer));
   list->file(key_column("head"), of(&FoundWeight::head));
   list->number("", 3, of(&FoundWeight::query), place("query"));
-  list->text("query", 7, [&](int row) { return found.excerpts[row].labels.back(); },
+  list->text("query", 7, [&](int row) { return found.best[row].excerpt.labels.back(); },
              {.file = note_column("query token"), .heading = c.theme->query});
   list->number("", 2, of(&FoundWeight::key), place("key"));
-  list->text("key", 5, [&](int row) { return found.excerpts[row].key; },
+  list->text("key", 5, [&](int row) { return found.best[row].excerpt.key; },
              {.file = note_column("key token"), .heading = c.theme->key});
   if (!c.run->model->patterns) {
     list->file(note_column("query id"), of(&FoundWeight::query_id));
     list->file(note_column("key id"), of(&FoundWeight::key_id));
   }
-  list->text("context", 4, [&found](int row) { return found.excerpts[row].text(); },
+  list->text("context", 4, [&found](int row) { return found.best[row].excerpt.text(); },
              {.file = note_column("context"),
               .color = c.theme->text_muted,
               .least = 9 * c.font_size,
@@ -163,8 +163,8 @@ void declare(Content& it) {
   auto list = list_of(c, found);
   list->on_click = [&found](const ViewContext& now, int row) { return go_to(now, found, row); };
   list->row_facts = [&](Facts& facts, int row) {
-    const FoundWeight& one = found.best[row];
-    const Excerpt& excerpt = found.excerpts[row];
+    const FoundWeights::Match& one = found.best[row];
+    const Excerpt& excerpt = one.excerpt;
     facts.say(head_name(one.layer, one.head) + ", query " + std::to_string(one.query) + " “" +
               excerpt.labels.back() + "” → key " + std::to_string(one.key) + " “" + excerpt.key + "”");
     facts.say(excerpt.text());

@@ -7,7 +7,7 @@ namespace headscope::app::pass {
 
 /// Roles of regions. step, strip: id: index of the line, col: dimension. chart: col: layer.
 enum Role { kStep, kStrip, kChart };
-constexpr int kAdded = 1;  ///< the chart of what is added; others have id 0
+enum Chart { kNorms, kAdded, kCosines };  // ids of the charts
 
 constexpr int color_of(bool mlp) {  // see viz::categorical
   return mlp ? 3 : 2;
@@ -243,29 +243,27 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 
 // ---- charts of all layers ----
 
-using BlockNumber = double BlockPass::*;
-
 /// A number of each block's attention and of its MLP, as far as they are known.
-BoxPtr chart_of(Content& it, const TokenPass& pass, std::string title, BlockNumber attention, BlockNumber mlp,
+template <class NumberOf>
+BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title, const NumberOf& number_of,
                 std::string x_title = {}) {
-  const bool cosine = attention == &BlockPass::attn_cosine;
   viz::CurveChart chart;
   double low = 1, high = 0;
   for (const bool of_mlp : {false, true}) {
     std::vector<float> values;
     for (const auto& block : pass.blocks) {
-      const double value = (*block).*(of_mlp ? mlp : attention);
+      const double value = number_of(*block, of_mlp);
       values.push_back(static_cast<float>(value));
       if (value < low) low = value;
       if (value > high) high = value;
     }
     add_curve(chart, it, of_mlp ? "MLP" : "attention", color_of(of_mlp), std::move(values));
   }
-  if (attention == &BlockPass::attn_norm) chart.id = kAdded;
+  chart.id = id;
   chart.count = it.c.config().n_layer;
   chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
-  chart.low = cosine ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
-  chart.high = cosine ? 1 : viz::round_limit(high);
+  chart.low = id == kCosines ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
+  chart.high = id == kCosines ? 1 : viz::round_limit(high);
   const auto height = [](float) { return Wish{6, 8, 16}; };
   return curve_box(std::move(chart), std::move(title), std::move(x_title), height,
                    {kChart, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
@@ -273,14 +271,19 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, std::string title, BlockNumb
 
 BoxPtr charts_of(Content& it, const TokenPass& pass) {
   const std::string of = it.c.differs() ? "the difference in " : "";
-  return rows(boxes(may_be_left_out(chart_of(it, pass, "norm of " + of + "the stream after",
-                                             &BlockPass::mid_norm, &BlockPass::post_norm),
-                                    "the chart of norms", 2),
-                    may_be_left_out(chart_of(it, pass, "cosine of " + of + "the stream before and after",
-                                             &BlockPass::attn_cosine, &BlockPass::mlp_cosine),
-                                    "the chart of cosines"),
-                    chart_of(it, pass, "norm of " + of + "what is added", &BlockPass::attn_norm,
-                             &BlockPass::mlp_norm, "layer")));
+  const auto norm_after = [](const BlockPass& block, bool mlp) {
+    return norm_of(mlp ? block.resid_post : block.resid_mid);
+  };
+  const auto norm_added = [](const BlockPass& block, bool mlp) {
+    return norm_of(mlp ? block.mlp_out : block.attn_out);
+  };
+  const auto cosine = [](const BlockPass& block, bool mlp) { return block.cosine(mlp); };
+  return rows(boxes(
+      may_be_left_out(chart_of(it, pass, kNorms, "norm of " + of + "the stream after", norm_after),
+                      "the chart of norms", 2),
+      may_be_left_out(chart_of(it, pass, kCosines, "cosine of " + of + "the stream before and after", cosine),
+                      "the chart of cosines"),
+      chart_of(it, pass, kAdded, "norm of " + of + "what is added", norm_added, "layer")));
 }
 
 /// Says what a layer adds.
@@ -293,8 +296,9 @@ void add_layer(Facts& facts, const ViewContext& c, const TokenPass& pass, int la
     facts.say(of + "stream's norm " + viz::number(before, 5) + " → " + viz::number(after, 5));
     if (!std::isnan(cosine)) facts.number("cosine of " + of + "the stream before and after", cosine);
   };
-  say("attention", pass.resid_norm(layer), block.attn_norm, block.mid_norm, block.attn_cosine);
-  say("MLP", block.mid_norm, block.mlp_norm, block.post_norm, block.mlp_cosine);
+  const double middle = norm_of(block.resid_mid);
+  say("attention", norm_of(pass.resid(layer)), norm_of(block.attn_out), middle, block.cosine(false));
+  say("MLP", middle, norm_of(block.mlp_out), norm_of(block.resid_post), block.cosine(true));
   for (const bool mlp : {false, true}) add_part_edits(facts.commands, c, layer, mlp);
 }
 
@@ -332,15 +336,18 @@ Table table(const ViewContext& c, const TokenPass& pass) {
       c.differs() ? "cosine of the differences before and after" : "cosine of the stream before and after"};
   result.add_components(c.config().n_embd);
   add_query_facts(result, c);
-  add_row(result, std::nullopt, "wte + wpe", pass.embedded_norm, std::nullopt, pass.embedded);
+  const auto add = [&](std::optional<std::size_t> layer, const char* name, const std::vector<float>& vector,
+                       std::optional<double> cosine = {}) {
+    add_row(result, layer, name, norm_of(vector), cosine, vector);
+  };
+  add({}, "wte + wpe", pass.embedded);
   for (std::size_t i = 0; i < pass.blocks.size(); ++i) {
     const BlockPass& block = *pass.blocks[i];
-    if (i > 0 && block.resid_pre != pass.blocks[i - 1]->resid_post)
-      add_row(result, i, "resid_pre", block.pre_norm, std::nullopt, block.resid_pre);
-    add_row(result, i, "attn_out", block.attn_norm, std::nullopt, block.attn_out);
-    add_row(result, i, "resid_mid", block.mid_norm, block.attn_cosine, block.resid_mid);
-    add_row(result, i, "mlp_out", block.mlp_norm, std::nullopt, block.mlp_out);
-    add_row(result, i, "resid_post", block.post_norm, block.mlp_cosine, block.resid_post);
+    if (i > 0 && block.resid_pre != pass.blocks[i - 1]->resid_post) add(i, "resid_pre", block.resid_pre);
+    add(i, "attn_out", block.attn_out);
+    add(i, "resid_mid", block.resid_mid, block.cosine(false));
+    add(i, "mlp_out", block.mlp_out);
+    add(i, "resid_post", block.resid_post, block.cosine(true));
   }
   return result;
 }

@@ -29,10 +29,10 @@ std::string refuse(const ViewContext& c) {
 }
 
 struct Examples {
-  std::shared_ptr<const Found<FoundActivation>> found;
+  std::shared_ptr<const FoundActivations> found;
   std::vector<NeuronIndex> neurons;
 
-  const FoundActivation& of(int row) const { return found->best[row]; }
+  const FoundActivations::Match& of(int row) const { return found->best[row]; }
   viz::ColorScale scale() const {
     return viz::linear_scale(found->best.empty() ? 1 : double{found->best.front().activation});
   }
@@ -64,7 +64,7 @@ void paint_context(viz::Scene& scene, const ViewContext& c, const Examples& exam
                    const viz::Rect& area) {
   constexpr float kPlace = 0.6F;  // where the token begins, as a part of the width
   const viz::Style style = style_of(c);
-  const Excerpt& excerpt = examples.found->excerpts[row];
+  const Excerpt& excerpt = examples.of(row).excerpt;
   const viz::ColorScale scale = examples.scale();
   const int count = static_cast<int>(excerpt.labels.size()), at = examples.of(row).position - excerpt.first;
   const float padding = std::round(0.1F * style.font_size), more = style.width("…", style.font_size);
@@ -120,7 +120,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Examples& examples) {
              {.file = note_column("token")});  // the context has it, too
   list->file(note_column("token id"), of(&FoundActivation::id));
   list->file(note_column("context"), [&examples](int row) {
-    const Excerpt& excerpt = examples.found->excerpts[row];
+    const Excerpt& excerpt = examples.of(row).excerpt;
     return excerpt.text() + (excerpt.continues ? "…" : "");
   });
   list->text("context", 9, [](int) { return std::string(); },
@@ -147,7 +147,7 @@ void add_example(Facts& facts, const ViewContext& c, const Examples& examples, i
   const std::string position = std::to_string(one.position);
   facts.say(neuron_name(c.selection.layer, one.neuron));
   facts.say(position + " “" + label_of(c, one.id) + "”");
-  facts.copy("context", examples.found->excerpts[row].text());
+  facts.copy("context", examples.of(row).excerpt.text());
   add_place_of_list(facts, c, one.prompt, "Choose token " + position, go_to(c, examples, one));
   add_neuron_edit(facts.commands, c, c.selection.layer, one.neuron);
 }

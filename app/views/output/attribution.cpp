@@ -32,61 +32,51 @@ struct Numbers {
   std::vector<Row> parts = {};   ///< in the order of the pass
   std::vector<Row> listed = {};  ///< of what is split, its bias and edits, too; empty while pending
   double sum = 0;                ///< of the list; NaN while it is pending
-  double unmatched = 0;          ///< see SourceParts
+  double unmatched = 0;          ///< see SplitPart
+  int heads = 0;                 ///< of a layer
 
   /// Of a layer: a head, the bias or the MLP.
-  const Row& part(int layer, int col) const { return parts[2 + layer * (of->n_head() + 2) + col]; }
+  const Row& part(int layer, int col) const { return parts[2 + layer * (heads + 2) + col]; }
 };
 
 Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> answer) {
   const auto [at_layer, at_head, query, key] = c.selection;
   const Listed list = c.options[kList];
   const Attribution& a = *answer;
-  Numbers n{.of = std::move(answer), .sum = a.sum()};
-  const auto add = [&n](std::string name, double value, int layer = -1) {
-    n.parts.push_back(
-        {"part", std::move(name), value, {.layer = layer, .other = static_cast<int>(std::ssize(n.parts))}});
-  };
-  add("token embedding", a.token_embedding);
-  add("position embedding", a.position_embedding);
-  for (int layer = 0; layer < a.layers; ++layer) {
-    const std::string name = "L" + std::to_string(layer);
-    for (int head = 0; head < a.n_head(); ++head)
-      n.parts.push_back(
-          {"part", head_name(layer, head), a.head(layer, head), {.layer = layer, .head = head}});
-    add(name + " bias", a.attention_bias[layer], layer);
-    add(name + " MLP", a.mlps[layer], layer);
-  }
-  add("ln_f bias", a.final_bias);
-  if (a.edited) add("edits", a.edits);
-  for (const Row& part : n.parts) {
-    const int layer = part.ref.layer;
-    if (list == Listed::parts || (list == Listed::layers && layer < 0)) n.listed.push_back(part);
-    if (list == Listed::layers && part.ref.head == 0)
-      n.listed.push_back({"layer", "L" + std::to_string(layer), a.layer(layer), {.layer = layer}});
+  Numbers n{.of = std::move(answer), .sum = a.sum(), .heads = c.config().n_head};
+  for (int i = 0; i < std::ssize(a.parts); ++i) {
+    const StreamSource& source = a.sources[i];
+    const Row part{"part",
+                   name_of(source, "ln_f bias"),
+                   a.parts[i],
+                   {.layer = source.layer, .head = source.head, .other = source.head < 0 ? i : -1}};
+    n.parts.push_back(part);
+    if (list == Listed::parts || (list == Listed::layers && source.layer < 0)) n.listed.push_back(part);
+    if (list != Listed::layers || source.layer < 0) continue;
+    if (source.head == 0)
+      n.listed.push_back({"layer", "L" + std::to_string(source.layer), 0, {.layer = source.layer}});
+    n.listed.back().value += part.value;
   }
   const auto split = [&](std::string_view kind, const std::string& name, Ref ref, int Ref::*which,
-                         const auto& question, auto sizes) {
-    const auto of = c.ask(question);
+                         const auto& question) {
+    const std::shared_ptr<const SplitPart> of = c.ask(question);
     n.sum = of ? of->sum() : no_number();
-    for (int i = 0; of && i < std::ssize(of->parts); ++i) {
+    if (!of) return;
+    for (int i = 0; i < std::ssize(of->parts); ++i) {
       ref.*which = i;
-      n.listed.push_back({kind, name, of->parts[i], ref, ((*of).*sizes)[i]});
+      n.listed.push_back({kind, name, of->parts[i], ref, of->sizes[i]});
     }
     ref.*which = -1;
-    if constexpr (requires { of->bias; }) {
-      if (of) n.listed.push_back({kind, "output bias of " + name, of->bias, ref});
-    } else if (of) {
-      n.unmatched = of->unmatched;
-    }
-    if (of && of->edited) n.listed.push_back({kind, "edits of the output of " + name, of->edits, ref});
+    n.unmatched = of->unmatched;
+    if (!of->by_position) n.listed.push_back({kind, "output bias of " + name, of->bias, ref});
+    if (of->edited) n.listed.push_back({kind, "edits of the output of " + name, of->edits, ref});
   };
   if (list == Listed::sources)
     split("source", head_name(at_layer, at_head), {.layer = at_layer, .head = at_head}, &Ref::key,
-          SourcesOf{at_layer, at_head, a.measured}, &SourceParts::weights);
+          SourcesOf{at_layer, at_head, a.measured});
   if (list == Listed::neurons)
     split("neuron", "L" + std::to_string(at_layer) + " MLP", {.layer = at_layer}, &Ref::neuron,
-          NeuronsOf{at_layer, a.measured}, &NeuronParts::activations);
+          NeuronsOf{at_layer, a.measured});
   return n;
 }
 
@@ -167,7 +157,7 @@ BoxPtr grid_of(const ViewContext& c, const Numbers& n) {
   auto grid = grid_of_heads(c, kCell, std::move(cells), quantity_of(n), "", {"bias", "MLP"});
   grid->map.cells.scale =
       viz::marked_for(scale_of_differences(largest), viz::value_range(grid->map.cells.matrix));
-  if (c.options[kList] == Listed::neurons) grid->chosen_col = a.n_head() + 1;
+  if (c.options[kList] == Listed::neurons) grid->chosen_col = n.heads + 1;
   grid->quantity.clear();  // it would be said as a float
   grid->cell_facts = [&](Facts& facts, int layer, int col) {
     facts.number(difference_prefix(c) + quantity_of(n), n.part(layer, col).value);

@@ -76,7 +76,7 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
   const std::vector<const TriedText*> tries =
       c.tries ? tries_of(*c.tries, prompt) : std::vector<const TriedText*>();
   tree.root_tokens = static_cast<int>(prompt.size());
-  for (const TriedText* tried : tries) tree.root_tokens = std::min(tree.root_tokens, tried->start);
+  for (const TriedText* tried : tries) tree.root_tokens = std::min(tree.root_tokens, tried->start());
   tree.nodes.push_back(
       {prompt[static_cast<std::size_t>(tree.root_tokens) - 1], -1, kUnknown, Source::prompt});
   // A node's child with a token, added if missing; merges probability and source.
@@ -100,7 +100,7 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
     const TriedText* tried = *it;
     int at = 0;
     for (std::size_t i = first; i < tried->ids.size(); ++i) {
-      const auto known = static_cast<std::ptrdiff_t>(i) - tried->start;
+      const auto known = static_cast<std::ptrdiff_t>(i) - tried->start();
       const double p = known >= 0 ? tried->probabilities[known] : kUnknown;
       at = step(at, tried->ids[i], p, Source::tried);
     }

@@ -1,7 +1,7 @@
+// The dialogs to save a session, to find an entry of the palette, and to open.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 
 #include "app/counted.h"
 #include "app/window/commands.h"
@@ -13,15 +13,16 @@ namespace headscope::app {
 
 using viz::Rect;
 
-bool draw_path_message(Ui& ui, const Rect& rect, const FileForm& form) {
+void draw_path_message(Ui& ui, const Rect& rect, const FileForm& form, std::string_view about) {
   if (!form.problem.empty()) {
     ui.paragraph(form.problem, rect, ui.theme().error, Ui::kSmall);
-  } else if (form.state == Writing::exists) {
-    ui.paragraph("A file with this name exists. Replace it?", rect, ui.theme().text);
-  } else if (form.state == Writing::writes) {
-    ui.paragraph("The file is being written.", rect, ui.theme().text_muted, Ui::kSmall);
+    return;
   }
-  return form.state == Writing::exists || form.state == Writing::writes || !form.problem.empty();
+  const bool exists = form.state == Writing::exists;
+  if (exists) about = "A file with this name exists. Replace it?";
+  if (form.state == Writing::waits) about = "The file is written when everything is computed. Esc cancels.";
+  if (form.state == Writing::writes) about = "The file is being written.";
+  ui.paragraph(about, rect, exists ? ui.theme().text : ui.theme().text_muted, exists ? 1 : Ui::kSmall);
 }
 
 Ui::Part write_button(Ui& ui, const std::string& label, const std::string& name, const FileForm& form,
@@ -38,22 +39,39 @@ Ui::Part write_button(Ui& ui, const std::string& label, const std::string& name,
 }
 
 void draw_save(Ui& ui) {
-  const auto body = ui.begin_dialog(Dialog::save, "Save session", 640, 250);
+  auto body = ui.begin_dialog(Dialog::save, "Save session", 640, 250);
   if (!body) return;
   const FileForm& form = ui.state.save_form;
-  float y = body->y;
-  y += ui.paragraph(
-           "Saves everything on the screen, to continue later: the prompt, the model's name, the views with "
-           "their options, the edits and the comparison.",
-           {body->x, y, body->w, 0}, ui.theme().text_muted, Ui::kSmall) +
-       ui.u(10);
-  ui.field(Field::session_path, {body->x, y, body->w, ui.u(30)}, "path of the file");
-  draw_path_message(ui, {body->x, y + ui.u(38), body->w, 0}, form);
-  const float high = ui.u(32);
-  ui.place({body->x, body->bottom() - high, body->w, high},
+  const float height = ui.paragraph(
+      "Saves everything on the screen, to continue later: the prompt, the model's name, the views with their "
+      "options, the edits and the comparison.",
+      *body, ui.theme().text_muted, Ui::kSmall);
+  cut_top(*body, height, ui.u(10));
+  ui.field(Field::session_path, cut_top(*body, ui.u(30), ui.u(8)), "path of the file");
+  draw_path_message(ui, *body, form);
+  ui.place(cut_bottom(*body, ui.u(32)),
            {{.grows = true},
             write_button(ui, "Save", "Save session", form,
                          SaveSession{system::path_of(form.path.edit.text), form.state == Writing::exists})});
+  ui.end_dialog();
+}
+
+void draw_palette(Ui& ui) {
+  auto body = ui.begin_dialog(Dialog::palette, "Find a command, a view, a head…", 620, 560);
+  if (!body) return;
+  const PaletteForm& form = ui.state.palette;
+  ui.field(Field::palette, cut_top(*body, ui.u(34), ui.u(10)), "a few letters, e.g. lens, 5.5 or dark");
+  const auto& matches = found_entries(ui.widgets, ui.state, ui.snapshot, ui.out.pictures);
+  ui.begin_list("entries", *body);
+  const float row = ui.u(30);
+  ui.scroll_once("entry " + std::to_string(form.chosen) + " " + form.search.edit.text,
+                 std::max(0.F, row * static_cast<float>(form.chosen) - (body->h - row) / 2));
+  for (int i = 0; const PaletteEntry& entry : matches)
+    if (ui.row({.label = entry.label,
+                .right = entry.keys.empty() ? entry.kind : entry.kind + "   " + entry.keys,
+                .marked = i++ == form.chosen}))
+      perform(entry, ui.actions, ui.widgets.open);
+  ui.end_list();
   ui.end_dialog();
 }
 
@@ -75,8 +93,7 @@ std::string time_since(std::filesystem::file_time_type then) {
 void draw_recent(Ui& ui, const Rect& rect) {
   const auto row = [&](const std::filesystem::path& path, Action action) {
     ui.row({.label = system::text_of(path.filename().empty() ? path : path.filename()),
-            .tip = system::text_of(path),
-            .closes = false},
+            .tip = system::text_of(path)},
            std::move(action));
   };
   ui.begin_list("recent", rect);
@@ -88,8 +105,7 @@ void draw_recent(Ui& ui, const Rect& rect) {
   if (!ui.state.kept_sessions.empty()) ui.heading("Earlier windows");
   for (const KeptSession& kept : ui.state.kept_sessions)
     ui.row({.label = &kept == ui.state.kept_sessions.data() ? "Last session" : "Earlier session",
-            .more = time_since(kept.written),
-            .closes = false},
+            .more = time_since(kept.written)},
            OpenFile{kept.file});
   ui.end_list();
 }
@@ -115,8 +131,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
     constexpr const char* kNames[] = {"", "GPT-2 model", "session", "figure", "attention", "prompts"};
     ui.row({.label = entry.name + (opens ? "" : "/"),
             .right = kNames[static_cast<std::size_t>(entry.kind)],
-            .tip = entry.about,
-            .closes = false},
+            .tip = entry.about},
            is_for_open_file(path) && opens ? Action(OpenFile{path})
            : opens                         ? Action(OpenModel{path})
                                            : Action(BrowseFolder{path}));
@@ -128,13 +143,13 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
 
 void draw_open(Ui& ui) {
   const OpenForm& form = ui.state.open_form;
-  const auto body = ui.begin_dialog(
+  auto body = ui.begin_dialog(
       Dialog::open,
       form.second ? "Choose a second model to compare with" : "Open a model, a session, a figure or prompts",
       720, 560);
   if (!body) return;
   const FolderListing& listing = form.listing;
-  ui.place({body->x, body->y, body->w, ui.u(34)},
+  ui.place(cut_top(*body, ui.u(34), ui.u(12)),
            {ui.button("Up",
                       {.unavailable = listing.folder.has_relative_path() ? "" : "This folder has no parent.",
                        .tip = "Parent folder"},
@@ -143,32 +158,30 @@ void draw_open(Ui& ui) {
 
   const bool recent = !ui.state.recent_folders.empty() || !ui.state.recent_sessions.empty() ||
                       !ui.state.kept_sessions.empty();
-  const float places = recent ? std::min(ui.u(190), body->w / 3) : 0;
-  const float top = body->y + ui.u(46), foot = body->bottom() - ui.u(32), high = foot - ui.u(10) - top;
-  if (recent) draw_recent(ui, {body->x, top, places - ui.u(8), high});
+  if (recent) draw_recent(ui, cut_left(*body, std::min(ui.u(190), body->w / 3) - ui.u(8), ui.u(8)));
+  const Rect foot = cut_bottom(*body, ui.u(32), ui.u(10));
   std::vector<FolderEntry> entries = listing.entries;
   if (form.second)
     std::erase_if(entries, [](const FolderEntry& e) {
       return e.kind != EntryKind::folder && e.kind != EntryKind::model;
     });
-  draw_entries(ui, {body->x + places, top, body->w - places, high}, entries);
+  draw_entries(ui, *body, entries);
 
   const auto distant = named_model(ui.state);
   const auto action = opening(ui.state);
-  Ui::Part state = ui.words(form.loading               ? "reading…"
+  constexpr const char* kNoModel = "This folder holds no GPT-2 model.";
+  const char* const about = form.loading               ? "reading…"
                             : !listing.problem.empty() ? ""
                             : listing.is_model         ? "This folder is a GPT-2 model."
-                                                       : "This folder holds no GPT-2 model.",
-                            ui.theme().text_muted);
-  state.grows = true;
+                                                       : kNoModel;
   ui.place(
-      {body->x + places, foot, body->w - places, ui.u(32)},
-      {std::move(state),
+      foot,
+      {ui.words(about, ui.theme().text_muted, Ui::kSmall, true),
        ui.button(distant ? "Fetch this model" : "Open",
                  {.look = Ui::Look::primary,
                   .unavailable = action                     ? ""
                                  : !listing.problem.empty() ? listing.problem
-                                                            : "This folder holds no GPT-2 model.",
+                                                            : kNoModel,
                   .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache and open it"
                                  : "Open it  Enter"},
                  action.value_or(ShowMessage{}))});

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <stdexcept>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include "app/window/panels/panels.h"
 #include "system/picture_clipboard.h"
 #include "viz/players/players.h"
+#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 
@@ -28,35 +27,35 @@ std::vector<const View*> subjects(const UiState& state) {
 
 /// A line of the form: a label and a control.
 Rect line(Ui& ui, std::string_view name) {
-  const float label = ui.u(84);
   ui.begin_group();
   Rect line = ui.next(ui.u(42));
   line.h = ui.u(30);
   ui.text(name, line, ui.theme().text_muted);
-  return {line.x + label, line.y, line.w - label, line.h};
+  cut_left(line, ui.u(84));
+  return line;
 }
 
-/// A value of the form and its name.
+/// A value of the form, with its name in a choice.
 template <class T>
 struct NamedValue {
   T value;
-  Ui::Segment name;
+  std::string label;
+  std::string tip = {};
+  std::string unavailable = {};
 };
 
 /// A line of choices, each of which changes the form.
 template <class T>
 void choices(Ui& ui, std::string name, T ExportForm::*member, const std::vector<NamedValue<T>>& values) {
-  const ExportForm& form = ui.state.export_form;
+  SetExport set{ui.state.export_form};
+  const auto chosen = std::ranges::find(values, set.form.*member, &NamedValue<T>::value) - values.begin();
+  std::vector<Ui::Segment> segments;
+  for (const auto& [value, label, tip, unavailable] : values) {
+    set.form.*member = value;
+    segments.push_back({label, set, tip, unavailable});
+  }
   const Rect rect = line(ui, name);
-  std::vector<Ui::Segment> names;
-  for (const NamedValue<T>& one : values) names.push_back(one.name);
-  const auto chosen = std::ranges::find(values, form.*member, &NamedValue<T>::value) - values.begin();
-  ui.place(rect, {ui.choice(std::move(name), std::move(names), static_cast<int>(chosen), rect.w,
-                            [&form, member, values](int i) -> Action {
-                              SetExport set{form};
-                              set.form.*member = values[i].value;
-                              return set;
-                            })});
+  ui.place(rect, {ui.choice(std::move(name), std::move(segments), static_cast<int>(chosen), rect.w)});
 }
 
 /// The picture, the file format and the scale.
@@ -64,36 +63,35 @@ void draw_format_lines(Ui& ui) {
   const ExportForm& now = ui.state.export_form;
   std::vector<NamedValue<std::string>> pictures;
   for (const View* view : subjects(ui.state))
-    pictures.push_back({std::string(view->id), {std::string(view->title), std::string(view->help)}});
-  pictures.push_back({"", {"Window", "everything on the screen, as pixels"}});
+    pictures.push_back({std::string(view->id), std::string(view->title), std::string(view->help)});
+  pictures.push_back({"", "Window", "everything on the screen, as pixels"});
   choices(ui, "Picture", &ExportForm::subject, pictures);
   const bool window = now.subject.empty();
   const std::string only_views = window ? "The whole window is exported as pixels: choose a view." : "";
   choices(ui, "Format", &ExportForm::kind,
-          {{FileFormat::png, {"PNG", "pixels"}},
-           {FileFormat::svg, {"SVG", "vector graphics, sharp at any size", only_views}},
-           {FileFormat::pdf,
-            {"PDF", window ? "pixels on a page" : "for papers: vector graphics with embedded fonts"}},
-           {FileFormat::csv, {"CSV", "the data of the picture", only_views}}});
+          {{FileFormat::png, "PNG", "pixels"},
+           {FileFormat::svg, "SVG", "vector graphics, sharp at any size", only_views},
+           {FileFormat::pdf, "PDF",
+            window ? "pixels on a page" : "for papers: vector graphics with embedded fonts"},
+           {FileFormat::csv, "CSV", "the data of the picture", only_views}});
   if (now.kind == FileFormat::csv) return;
   if (!window) {
     std::vector<NamedValue<Target>> targets;
     for (const auto& target : kTargetNames) {
       const TargetSpec spec = spec_of(target.value);
-      targets.push_back({target.value, {std::string(spec.label), std::string(spec.words)}});
+      targets.push_back({target.value, std::string(spec.label), std::string(spec.words)});
     }
     choices(ui, "For", &ExportForm::target, targets);
   }
   if (window || (now.kind == FileFormat::png && now.target == Target::screen)) {
     std::vector<NamedValue<int>> scales;
     for (int scale = 1; scale <= kMaxExportScale; ++scale)
-      scales.push_back(
-          {scale, {std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"}});
+      scales.push_back({scale, std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"});
     choices(ui, "Scale", &ExportForm::scale, scales);
   } else if (now.kind == FileFormat::svg) {
     choices(ui, "Text", &ExportForm::svg_text,
-            {{false, {"Outlines", "looks the same everywhere"}},
-             {true, {"Text", "editable and searchable, but depends on the reader's fonts"}}});
+            {{false, "Outlines", "looks the same everywhere"},
+             {true, "Text", "editable and searchable, but depends on the reader's fonts"}});
   }
 }
 
@@ -106,7 +104,7 @@ Ui::Part toggle(Ui& ui, const char* label, bool ExportForm::*member, const char*
 
 /// The theme, the extras and the size.
 void draw_look_lines(Ui& ui) {
-  choices(ui, "Theme", &ExportForm::dark, {{false, {"Light"}}, {true, {"Dark"}}});
+  choices(ui, "Theme", &ExportForm::dark, {{false, "Light"}, {true, "Dark"}});
   std::vector<Ui::Part> extras{toggle(ui, "Recipe", &ExportForm::recipe,
                                       "Store in the file how it was made: program, model, prompt, edits, "
                                       "options. Drop the file on the window "
@@ -122,22 +120,22 @@ void draw_look_lines(Ui& ui) {
     ui.field(Field::export_size, line(ui, "Size"), "e.g. 1200x800, 84mm or 6.5x4in; empty: automatic");
 }
 
-/// "990 × 723 pixels, 3.3 × 2.41 in (84 × 61 mm)".
+/// "990 × 723 pixels, 3.30 × 2.41 in (84 × 61 mm)".
 std::string dimensions(const viz::Scene& page, const ExportForm& form, float scale) {
   const double w = page.width / 96.0, h = page.height / 96.0;
-  std::array<char, 160> text{};
-  std::snprintf(text.data(), text.size(), "%.3g × %.3g in (%.0f × %.0f mm)", w, h, 25.4 * w, 25.4 * h);
-  if (form.kind != FileFormat::png) return text.data();
+  const std::string printed = viz::number(w, 3) + " × " + viz::number(h, 3) + " in (" +
+                              viz::fixed_number(25.4 * w, 0) + " × " + viz::fixed_number(25.4 * h, 0) +
+                              " mm)";
+  if (form.kind != FileFormat::png) return printed;
   const auto pixels = [scale](float side) { return grouped(viz::bitmap_side(side, scale)); };
-  return pixels(page.width) + " × " + pixels(page.height) + " pixels, " + text.data();
+  return pixels(page.width) + " × " + pixels(page.height) + " pixels, " + printed;
 }
 
 /// The file's page as it will look, and its dimensions.
-void draw_preview(Ui& ui, const Rect& rect) {
+void draw_preview(Ui& ui, Rect room) {
   const ExportForm& form = ui.state.export_form;
   const View* view = find_view(form.subject);
-  const Rect words{rect.x, rect.bottom() - ui.u(20), rect.w, ui.u(20)};
-  const Rect room{rect.x, rect.y, rect.w, words.y - ui.u(6) - rect.y};
+  const Rect words = cut_bottom(room, ui.u(20), ui.u(6));
   const auto say = [&](const std::string& text) {
     ui.fill(room, ui.theme().window, ui.u(6));
     const float width = room.w - ui.u(32), height = ui.paragraph_height(text, width, Ui::kSmall);
@@ -166,16 +164,11 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   draw_format_lines(ui);
   if (form.kind != FileFormat::csv) draw_look_lines(ui);
   ui.field(Field::export_path, line(ui, "File"), "path of the file");
-  const Rect message = ui.next(ui.u(48));
-  if (form.state == Writing::waits) {
-    ui.paragraph("The file is written when everything is computed. Esc cancels.", message,
-                 ui.theme().text_muted, Ui::kSmall);
-  } else if (!draw_path_message(ui, message, form) && form.kind != FileFormat::csv) {
-    ui.paragraph(form.recipe ? "With its recipe, the file holds the prompt, the model's name, the edits and "
-                               "all options, so that the picture can be recreated."
-                             : "Without its recipe, the file holds only the picture.",
-                 message, ui.theme().text_muted, Ui::kSmall);
-  }
+  draw_path_message(ui, ui.next(ui.u(48)), form,
+                    form.kind == FileFormat::csv ? ""
+                    : form.recipe ? "With its recipe, the file holds the prompt, the model's name, the edits "
+                                    "and all options, so that the picture can be recreated."
+                                  : "Without its recipe, the file holds only the picture.");
   ui.end_list();
 }
 
@@ -187,28 +180,23 @@ void draw_export(Ui& ui) {
   const float preview = beside < kMinPreview ? 0 : kGap + std::min(beside, kMaxPreview);
   auto body = ui.begin_dialog(Dialog::export_, "Export", 40 + kForm + preview, 512);
   if (!body) return;
-  if (preview > 0) {
-    const float w = ui.u(preview - kGap);
-    draw_preview(ui, {body->right() - w, body->y, w, body->h});
-    body->w -= ui.u(preview);
-  }
+  if (preview > 0) draw_preview(ui, cut_right(*body, ui.u(preview - kGap), ui.u(kGap)));
+  const Rect foot = cut_bottom(*body, ui.u(32), ui.u(8));
+  draw_export_lines(ui, *body);
   const ExportForm& form = ui.state.export_form;
-  const float row = ui.u(32), foot = body->bottom() - row;
-  draw_export_lines(ui, {body->x, body->y, body->w, foot - ui.u(8) - body->y});
-  ui.place(
-      {body->x, foot, body->w, row},
-      {ui.button("Copy data",
-                 {.unavailable = form.subject.empty() ? "The whole window has no data." : "",
-                  .tip = "Copy the picture's data, tab-separated, for a spreadsheet"},
-                 CopyNumbers{form.subject}),
-       ui.button("Copy picture",
-                 {.unavailable = !ui.state.can_copy_pictures    ? std::string(system::no_picture_clipboard())
-                                 : form.kind != FileFormat::png ? "Only a PNG can be copied."
-                                                                : "",
-                  .tip = "Copy the picture as PNG"},
-                 DoExport{false, true}),
-       {.grows = true},
-       write_button(ui, "Export", "Export file", form, DoExport{form.state == Writing::exists})});
+  ui.place(foot, {ui.button("Copy data",
+                            {.unavailable = form.subject.empty() ? "The whole window has no data." : "",
+                             .tip = "Copy the picture's data, tab-separated, for a spreadsheet"},
+                            CopyNumbers{form.subject}),
+                  ui.button("Copy picture",
+                            {.unavailable = !ui.state.can_copy_pictures
+                                                ? std::string(system::no_picture_clipboard())
+                                            : form.kind != FileFormat::png ? "Only a PNG can be copied."
+                                                                           : "",
+                             .tip = "Copy the picture as PNG"},
+                            DoExport{false, true}),
+                  {.grows = true},
+                  write_button(ui, "Export", "Export file", form, DoExport{form.state == Writing::exists})});
   ui.end_dialog();
 }
 

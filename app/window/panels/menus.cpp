@@ -1,5 +1,6 @@
 // The menus that open at a button or at the mouse.
 #include <algorithm>
+#include <utility>
 
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
@@ -29,19 +30,9 @@ bool model_row(Ui& ui, const DiscoveredModel& model, bool marked) {
 std::vector<DiscoveredModel> models_here(const UiState& state) {
   std::vector<DiscoveredModel> models = state.models;
   for (const std::filesystem::path& folder : state.recent_models)
-    if (std::ranges::find(state.models, folder, &DiscoveredModel::folder) == state.models.end())
+    if (std::ranges::count(state.models, folder, &DiscoveredModel::folder) == 0)
       models.push_back({model_name(folder), folder});
   return models;
-}
-
-/// The well-known models that are not on this machine and can be fetched.
-std::vector<KnownModel> models_to_fetch(const UiState& state) {
-  std::vector<KnownModel> lines;
-  if (!state.can_fetch) return lines;
-  for (const KnownModel& known : kKnownModels)
-    if (std::ranges::find(state.models, known.repository, &DiscoveredModel::name) == state.models.end())
-      lines.push_back(known);
-  return lines;
 }
 
 void draw_models(Ui& ui) {
@@ -53,14 +44,17 @@ void draw_models(Ui& ui) {
     const bool open = ui.snapshot.model && ui.snapshot.model->folder == model.folder;
     if (model_row(ui, model, open) && !open) ui.actions.emplace_back(OpenModel{model.folder});
   }
-  const auto distant = models_to_fetch(ui.state);
-  if (!distant.empty()) ui.heading("On the Hugging Face hub");
-  for (const KnownModel& known : distant)
+  bool begins = true;
+  for (const KnownModel& known : kKnownModels) {
+    const bool is_here = std::ranges::count(ui.state.models, known.repository, &DiscoveredModel::name) > 0;
+    if (is_here || !ui.state.can_fetch) continue;
+    if (std::exchange(begins, false)) ui.heading("On the Hugging Face hub");
     ui.row({.label = std::string(known.repository),
             .right = bytes_text(known.bytes),
             .tip = "Fetch it into the Hugging Face cache and open it",
             .unavailable = ui.state.fetching.model ? "Another model is being fetched." : ""},
            FetchModel{{std::string(known.repository)}});
+  }
   ui.separator();
   ui.row({.label = "Open folder…", .right = keys_of(command("Open…"))}, ShowDialog{Dialog::open});
   ui.end_menu();
@@ -100,7 +94,7 @@ void draw_more(Ui& ui) {
 /// Opens the menu of the focused picture, or of the text with the caret, by keyboard.
 void open_at_keyboard(Ui& ui) {
   WidgetState& widgets = ui.widgets;
-  if (widgets.open != Menu::picture || widgets.menu_view) return;
+  if (widgets.open != Menu::picture || ui.input.event_as<MouseDown>()) return;
   widgets.open = Menu::none;
   for (const PlacedPicture& placed : ui.out.pictures)
     if (placed.id == widgets.keyboard_item) return ui.open_menu(placed, std::nullopt);
@@ -116,10 +110,7 @@ void draw_picture_menu(Ui& ui) {
   float width = ui.u(220);
   for (const MenuLine& line : widgets.menu_lines)
     width = std::max(width, ui.width(line.label, viz::FontStyle::medium) + ui.u(56));
-  if (!ui.begin_menu(Menu::picture, width)) {
-    if (!ui.out.settling && widgets.open != Menu::picture) widgets.menu_view = nullptr;
-    return;
-  }
+  if (!ui.begin_menu(Menu::picture, width)) return;
   const View& view = *widgets.menu_view;
   const std::string id(view.id);
   for (const MenuLine& line : widgets.menu_lines)

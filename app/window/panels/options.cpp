@@ -23,12 +23,11 @@ Ui::Part label(Ui& ui, const OptionSpec& option) {
 /// − or + at the end of a stepper.
 Ui::Part step(Ui& ui, const OptionSpec& option, int by) {
   const char* const sign = by > 0 ? "+" : "−";
-  Ui::Part part = ui.button(sign,
-                            {.tip = with_key(option.help, option.keys, by > 0 ? 0 : 1),
-                             .name = std::string(option.label) + " " + sign},
-                            SetOption{&option, stepped(option, ui.state.options.value(option), by)});
-  part.width = ui.u(28);
-  return part;
+  return ui.button(sign,
+                   {.square = true,
+                    .tip = with_key(option.help, option.keys, by > 0 ? 0 : 1),
+                    .name = std::string(option.label) + " " + sign},
+                   SetOption{&option, stepped(option, ui.state.options.value(option), by)});
 }
 
 Ui::Part stepper(Ui& ui, const OptionSpec& option) {
@@ -85,12 +84,10 @@ Ui::Part slider(Ui& ui, const OptionSpec& option) {
                             plays ? "Stop" : "Play the stages once", PlayOption{&option}));
   }
   const auto track = [=, &ui, &option](const Rect& rect) {
-    const auto moved = ui.slider({rect.x + ui.u(7), rect.y, rect.w - ui.u(14), rect.h}, name, value,
-                                 {option.low, option.high, option.step, default_value},
+    const auto moved = ui.slider(rect, name, value, {option.low, option.high, option.step, default_value},
                                  with_key(option.help, option.keys) + "; double click: " +
                                      (named ? by_default : viz::number(default_value, 3)));
-    // Rounded to whole steps, whatever the slider's length.
-    if (moved) ui.actions.emplace_back(SetOption{&option, std::round(*moved / option.step) * option.step});
+    if (moved) ui.actions.emplace_back(SetOption{&option, *moved});
   };
   parts.push_back({ui.u(140), track, true});
   return ui.joined(std::move(parts), 6);
@@ -99,17 +96,14 @@ Ui::Part slider(Ui& ui, const OptionSpec& option) {
 /// `room`: width of a row.
 Ui::Part choices(Ui& ui, const OptionSpec& option, float room) {
   std::vector<Ui::Segment> segments;
-  for (const Choice& choice : option.choices)
-    segments.push_back({std::string(choice.label), with_key(choice.help, option.keys)});
+  for (int i = 0; const Choice& choice : option.choices)
+    segments.push_back(
+        {std::string(choice.label), SetOption{&option, i++}, with_key(choice.help, option.keys)});
   const bool list = option.control == Control::list || segments.size() > kMaxSegments;
   Ui::Part name = label(ui, option);
   const float gap = ui.u(8);
-  Ui::Part buttons = ui.choice(
-      std::string(option.label), std::move(segments), std::get<int>(ui.state.options.value(option)), room,
-      [&option](int i) -> Action {
-        return SetOption{&option, i};
-      },
-      list);
+  Ui::Part buttons = ui.choice(std::string(option.label), std::move(segments),
+                               std::get<int>(ui.state.options.value(option)), room, list);
   if (name.width + gap + buttons.width > room) return buttons;
   return ui.joined({std::move(name), std::move(buttons)}, 8);
 }

@@ -13,15 +13,15 @@ void draw_window(Ui& ui);
 void draw_top_bar(Ui& ui, const viz::Rect& rect);
 /// The notice about the whole prompt, with a link that mends it.
 Ui::Part prompt_notice(Ui& ui);
-/// The prompt's text and tokens, at the top of `room`; returns their bottom. In a window that is not low it
-/// is always the same, so that the panes stay where they are while the text grows.
-float draw_prompt(Ui& ui, const viz::Rect& room);
+/// The prompt's text and tokens, cut off the top of `rest`. In a window that is not low their height is
+/// always the same, so that the panes stay where they are while the text grows.
+void draw_prompt(Ui& ui, viz::Rect& rest);
 /// The height of a prompt's tokens in a number of lines.
 float tokens_height(const Ui& ui, int lines);
 /// Whether the tokens of a second prompt are shown under it.
 bool shows_second_tokens(const UiState& state, const Snapshot& snapshot);
-/// The Edits bar and the comparison bars, if any are shown, at the top of `room`; returns their bottom.
-float draw_edit_bars(Ui& ui, const viz::Rect& room);
+/// The Edits bar and the comparison bars, if any are shown, cut off the top of `rest`.
+void draw_edit_bars(Ui& ui, viz::Rect& rest);
 /// The shown side of the comparison: "second prompt".
 std::string side_words(const UiState& state);
 void draw_edit_menu(Ui& ui);
@@ -54,9 +54,8 @@ void draw_save(Ui& ui);
 /// out the controls of the side panes.
 std::vector<Ui::Part> controls(Ui& ui, const View& view, float room);
 
-/// The message under a path in a dialog: why it cannot be written, or that the file exists. Returns whether
-/// there was one.
-bool draw_path_message(Ui& ui, const viz::Rect& rect, const FileForm& form);
+/// The message under a path in a dialog: why it cannot be written, or that the file exists; else `about`.
+void draw_path_message(Ui& ui, const viz::Rect& rect, const FileForm& form, std::string_view about = {});
 /// The button of a dialog that writes a file.
 Ui::Part write_button(Ui& ui, const std::string& label, const std::string& name, const FileForm& form,
                       Action action);

@@ -12,6 +12,7 @@ using viz::Rect;
 namespace {
 
 constexpr float kTextFactor = 1.1F;  // the prompt's font size, relative to other text
+constexpr float kStripInset = 6;     // of the tokens in their card
 
 /// The notice about the whole prompt, and what can be done about it.
 struct Notice {
@@ -66,23 +67,9 @@ std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
   return tokens.tokens[tokens.run_length].start;
 }
 
-EditorLook editor_look(const Ui& ui, const Rect& rect) {
-  EditorLook look;
-  look.font_size = ui.state.font_size * kTextFactor;
-  look.rect = rect;
-  look.framed = false;
-  look.fonts = ui.input.fonts;
-  look.grey_from = grey_from(ui.snapshot, ui.state.prompt.edit.text);
-  return look;
-}
-
-float strip_inset(const Ui& ui) {
-  return ui.u(6);
-}
-
 /// The number of lines that show all tokens.
 int token_lines(const Ui& ui, float width) {
-  const ViewContext context = ui.context(nullptr, width - 2 * strip_inset(ui), 0);
+  const ViewContext context = ui.context(nullptr, width - 2 * ui.u(kStripInset), 0);
   if (!context.run) return 1;
   const float line = tokens_height(ui, 1) - tokens_height(ui, 0);
   const float whole = token_strip().whole_height(context) - tokens_height(ui, 0);
@@ -92,8 +79,7 @@ int token_lines(const Ui& ui, float width) {
 }  // namespace
 
 float tokens_height(const Ui& ui, int lines) {
-  const viz::Style style{ui.theme(), ui.fonts(), ui.state.font_size, 1};
-  return static_cast<float>(lines) * viz::chip_line_height(style) + 3 * style.unit();
+  return static_cast<float>(lines) * viz::chip_line_height(ui.style()) + 3 * ui.style().unit();
 }
 
 bool shows_second_tokens(const UiState& state, const Snapshot& snapshot) {
@@ -111,11 +97,11 @@ Ui::Part prompt_notice(Ui& ui) {
             const float link = wide(shown.button), w = std::min(wide(shown.words), rect.w - link);
             // In two lines; text that does not fit is in the tooltip.
             std::vector<std::string> lines = ui.wrapped(shown.words, w, kFactor);
-            for (std::size_t i = 2; i < lines.size(); ++i) lines[1] += " " + lines[i];
-            const float count = lines.size() > 1 ? 2 : 1, height = ui.u(17);
-            Rect line{rect.x, rect.center().y - count * height / 2, w, height};
-            for (int i = 0; i < static_cast<int>(count); ++i, line.y += height)
-              ui.text(lines[i], line, ui.theme().text_muted, viz::FontStyle::regular, kFactor);
+            for (; lines.size() > 2; lines.erase(lines.begin() + 2)) lines[1] += " " + lines[2];
+            const float height = ui.u(17) * static_cast<float>(lines.size());
+            Rect room{rect.x, rect.center().y - height / 2, w, height};
+            for (const std::string& line : lines)
+              ui.text(line, cut_top(room, ui.u(17)), ui.theme().text_muted, viz::FontStyle::regular, kFactor);
             ui.explain({rect.x, rect.y, w, rect.h}, "", shown.words);
             if (link > 0 && ui.link({rect.x + w, rect.y, link, rect.h}, shown.button, kFactor))
               ui.actions.push_back(shown.action);
@@ -123,15 +109,19 @@ Ui::Part prompt_notice(Ui& ui) {
           true};
 }
 
-float draw_prompt(Ui& ui, const Rect& room) {
+void draw_prompt(Ui& ui, Rect& rest) {
   const bool low = ui.input.frame.height < ui.u(800);
-  EditorLook look = editor_look(ui, {room.x, room.y, room.w, 0});
+  EditorLook look{.rect = {rest.x, rest.y, rest.w, 0},
+                  .fonts = ui.input.fonts,
+                  .font_size = ui.state.font_size * kTextFactor,
+                  .framed = false,
+                  .grey_from = grey_from(ui.snapshot, ui.state.prompt.edit.text)};
   const auto editor = [&](int rows) {
     return editor_height(ui.fonts(), look.font_size, static_cast<float>(rows));
   };
   const auto rows =
       static_cast<int>(editor_extent(ui.state.prompt.edit, ui.metrics[Field::prompt], look).rows);
-  const int wanted = token_lines(ui, room.w);
+  const int wanted = token_lines(ui, rest.w);
   // A low window has no room to keep free for text that may come.
   const float height = low ? editor(std::min(rows, 2)) + tokens_height(ui, std::min(wanted, 2))
                            : editor(2) + tokens_height(ui, 2);
@@ -141,10 +131,10 @@ float draw_prompt(Ui& ui, const Rect& room) {
   while (lines < wanted && editor(shown) + tokens_height(ui, lines + 1) <= height) ++lines;
   look.rect.h = height - tokens_height(ui, lines);
 
-  const Rect card{room.x, room.y, room.w, height + ui.u(low ? 2 : 4)};
+  const Rect card = cut_top(rest, height + ui.u(low ? 2 : 4));
   ui.begin_pane("prompt", card);
   ui.area(WindowArea::kPrompt, look.rect);
-  const float top = look.rect.bottom(), inset = strip_inset(ui);
+  const float top = look.rect.bottom(), inset = ui.u(kStripInset);
   ui.editor(Field::prompt, std::move(look));
   const bool has_own = ui.state.side == Side::baseline && shows_second_tokens(ui.state, ui.snapshot);
   ui.picture(token_strip(), {card.x + inset, top, card.w - 2 * inset, tokens_height(ui, lines)},
@@ -152,7 +142,6 @@ float draw_prompt(Ui& ui, const Rect& room) {
   const bool typing = ui.out.fields.back().look.focused;
   ui.stroke(card, typing ? ui.theme().accent : ui.theme().field_line, typing ? ui.u(2) : 1, ui.u(8));
   ui.end_pane();
-  return card.bottom();
 }
 
 }  // namespace headscope::app

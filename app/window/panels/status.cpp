@@ -1,19 +1,17 @@
+// The status line, and the bars above it: an error, warnings, and a fetch or the offer of a model.
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "app/counted.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/selected.h"
-#include "app/views/view.h"
 #include "app/window/panels/panels.h"
 #include "system/path_text.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 
@@ -21,10 +19,9 @@ using viz::Rect;
 
 namespace {
 
-std::string milliseconds(double ms) {
-  char text[32];
-  std::snprintf(text, sizeof text, ms < 10 ? "%.1f ms" : "%.0f ms", ms);
-  return text;
+/// "45 %"
+std::string done(const Snapshot& snapshot) {
+  return viz::fixed_number(100 * snapshot.fraction, 0) + " %";
 }
 
 /// The model, the prompt's length and how long the run took.
@@ -33,9 +30,9 @@ std::string about_run(const Ui& ui) {
   std::string words;
   if (snapshot.run) {
     const bool other = ui.state.side == Side::baseline && snapshot.run->baseline;
-    const int tokens = (other ? *snapshot.run->baseline : *snapshot.run).tokens.run_length;
-    words += std::to_string(tokens) + (tokens == 1 ? " token · " : " tokens · ");
-    if (!ui.input.frame.still) words += milliseconds(snapshot.run->milliseconds) + " · ";
+    const double time = snapshot.run->milliseconds;
+    words = counted((other ? *snapshot.run->baseline : *snapshot.run).tokens.run_length, "token") + " · ";
+    if (!ui.input.frame.still) words += viz::fixed_number(time, time < 10 ? 1 : 0) + " ms · ";
   }
   if (snapshot.model && snapshot.model->patterns) {
     const std::string& name = snapshot.model->name;
@@ -71,38 +68,11 @@ void say_selection(Ui& ui, std::vector<Ui::Part>& line) {
   if (selection.key >= 0) position("key ", key_tokens(run), selection.key, ui.theme().key);
 }
 
-int percent(const Snapshot& snapshot) {
-  return static_cast<int>(std::lround(snapshot.fraction * 100));
-}
-
 void say_loading(Ui& ui, std::vector<Ui::Part>& line) {
   if (ui.snapshot.busy != Busy::loading) return;
-  say(ui, line, "loading " + ui.snapshot.loading + " " + std::to_string(percent(ui.snapshot)) + " %",
-      ui.theme().accent);
+  say(ui, line, "loading " + ui.snapshot.loading + " " + done(ui.snapshot), ui.theme().accent);
   line.push_back(ui.button("Cancel", {.tip = "Keep the current model  Esc"},
                            change(&UiState::load_cancel, ui.state.load_request)));
-}
-
-/// What an open model warns of.
-struct Warning {
-  std::string text;
-  std::string brief;  ///< with the model's name in place of the path of its folder
-};
-
-/// Those that are not closed, each once.
-std::vector<Warning> open_warnings(const Ui& ui) {
-  std::vector<Warning> open;
-  for (const auto& model : {ui.snapshot.model, ui.snapshot.second_model}) {
-    if (!model) continue;
-    const std::string folder = system::text_of(model->folder);
-    for (const std::string& text : model->warnings) {
-      if (std::ranges::count(ui.state.closed_warnings, text) > 0) continue;
-      if (std::ranges::count(open, text, &Warning::text) > 0) continue;
-      const std::size_t rest = text.starts_with(folder) ? text.find_first_not_of("/\\: ", folder.size()) : 0;
-      open.push_back({text, model->name + ": " + text.substr(std::min(rest, text.size()))});
-    }
-  }
-  return open;
 }
 
 /// Paragraphs in a card that can be closed.
@@ -126,11 +96,34 @@ Bar card(Ui& ui, float width, std::vector<std::string> words, viz::Color color, 
           }};
 }
 
-void say_running(Ui& ui, std::vector<Ui::Part>& line) {
-  const Snapshot& snapshot = ui.snapshot;
-  if (snapshot.busy != Busy::running || !snapshot.run || snapshot.run->prompt == prompt_of(ui.state)) return;
-  const int done = percent(snapshot);
-  say(ui, line, done > 0 ? "computing… " + std::to_string(done) + " %" : "computing…", ui.theme().accent);
+std::vector<Ui::Part> progress(Ui& ui) {
+  const FetchState& fetching = ui.state.fetching;
+  const bool cancelled = fetching.stop.stop_requested();
+  FetchProgress progress = fetching.progress;
+  progress.file.clear();  // only the progress, without the file's name
+  return {ui.words("Fetching " + to_text(*fetching.model), ui.theme().text),
+          ui.words(cancelled ? "cancelling…" : progress_text(progress), ui.theme().text_muted),
+          {.grows = true},
+          ui.button("Cancel",
+                    {.unavailable = cancelled ? "It is being cancelled." : "",
+                     .tip = "The partial download is kept for the next time",
+                     .name = "Cancel fetching"},
+                    [](UiState& s, ReduceContext&) { s.fetching.stop.request_stop(); })};
+}
+
+std::vector<Ui::Part> offer(Ui& ui) {
+  const KnownModel& model =
+      *std::ranges::find(kKnownModels, std::string_view("gpt2"), &KnownModel::short_name);
+  const auto here = std::ranges::find(ui.state.models, model.repository, &DiscoveredModel::name);
+  const std::string words =
+      "“tales” is a miniature GPT-2 trained on children's books. GPT-2 itself is a download of " +
+      bytes_text(model.bytes) + " from the Hugging Face hub; larger ones are in the model menu.";
+  return {ui.words(words, ui.theme().text_muted, Ui::kSmall, true),
+          here != ui.state.models.end()
+              ? ui.button("Open GPT-2", {.tip = system::text_of(here->folder)}, OpenModel{here->folder})
+              : ui.button("Fetch GPT-2", {.tip = "Fetch it into the Hugging Face cache and open it"},
+                          FetchModel{{std::string(model.repository)}}),
+          ui.sign("×", "Close the offer", "Do not offer this again", change(&UiState::offer_models, false))};
 }
 
 }  // namespace
@@ -143,11 +136,13 @@ void draw_status(Ui& ui, const Rect& rect) {
   if (informs) say(ui, line, message.text, ui.theme().text);  // it goes after a while, so nothing hides it
   if (hovers) say(ui, line, ui.status(), informs ? ui.theme().text_muted : ui.theme().text);
   if (!hovers && !informs) {
-    if (ui.snapshot.run) say_selection(ui, line);
+    const Snapshot& now = ui.snapshot;
+    if (now.run) say_selection(ui, line);
     if (const auto next = ask(*ui.input.answers, NextAfter{ui.state.selection.query});
         next && !next->not_finite.empty())
       say(ui, line, next->not_finite, ui.theme().error);
-    say_running(ui, line);
+    if (now.busy == Busy::running && now.run && now.run->prompt != prompt_of(ui.state))
+      say(ui, line, now.fraction < 0.01 ? "computing…" : "computing… " + done(now), ui.theme().accent);
   }
   line.push_back({.grows = true});
   if (!hovers) say(ui, line, about_run(ui), ui.theme().text_muted);
@@ -162,18 +157,36 @@ Bar error_bar(Ui& ui, float width) {
 
 Bar warnings_bar(Ui& ui, float width) {
   constexpr std::size_t kMaxWarnings = 3;
-  std::vector<std::string> closed = ui.state.closed_warnings;
-  std::vector<std::string> words;
-  const std::vector<Warning> warnings = open_warnings(ui);
-  for (std::size_t i = 0; i < std::min(warnings.size(), kMaxWarnings); ++i) {
-    closed.push_back(warnings[i].text);  // only what was shown: the next ones follow
-    words.push_back(warnings[i].brief);
+  std::vector<std::string> closed = ui.state.closed_warnings, words;
+  int more = 0;
+  for (const auto& model : {ui.snapshot.model, ui.snapshot.second_model}) {
+    if (!model) continue;
+    const std::string folder = system::text_of(model->folder);
+    for (const std::string& text : model->warnings) {
+      if (std::ranges::count(closed, text) > 0) continue;  // or another model has the same one
+      if (words.size() == kMaxWarnings) {
+        ++more;
+        continue;
+      }
+      closed.push_back(text);  // only what is shown: the next ones follow
+      const std::size_t rest = text.starts_with(folder) ? text.find_first_not_of("/\\: ", folder.size()) : 0;
+      words.push_back(model->name + ": " + text.substr(std::min(rest, text.size())));
+    }
   }
-  if (warnings.size() > kMaxWarnings)
-    words.push_back("and " + std::to_string(warnings.size() - kMaxWarnings) + " more");
+  if (more > 0) words.push_back("and " + std::to_string(more) + " more");
   if (words.empty()) return {};
   return card(ui, width, std::move(words), ui.theme().text_muted, "Close the warnings", "Close",
               change(&UiState::closed_warnings, std::move(closed)));
+}
+
+Bar fetching_bar(Ui& ui) {
+  const bool fetches = ui.state.fetching.model.has_value();
+  if (!fetches && !offers_models(ui.state, ui.snapshot)) return {};
+  return {ui.u(36), [&ui, fetches](const Rect& rect) {
+            ui.begin_group();
+            ui.place({rect.x, rect.y + ui.u(6), rect.w, ui.u(28)}, fetches ? progress(ui) : offer(ui));
+            ui.begin_group();
+          }};
 }
 
 }  // namespace headscope::app

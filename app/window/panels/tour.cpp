@@ -13,20 +13,17 @@ namespace {
 constexpr float kTitle = 1.12F;
 
 /// The line at the top: words, and buttons at the right end.
-void draw_head(Ui& ui, const Rect& inner, Ui::Part words) {
-  words.grows = true;
+void draw_head(Ui& ui, const Rect& head, Ui::Part words) {
   std::vector<Ui::Part> line{std::move(words)};
   if (ui.state.tour.tour >= 0 && has_left_stop(ui.state))
     line.push_back(
         ui.sign("↻", "Return to the stop", "Restore the view of this stop", GoToStop{ui.state.tour.stop}));
   line.push_back(ui.sign("×", "Close the tour", "Close the tour; the ⋯ menu reopens it", CloseTour{}));
-  ui.place({inner.x, inner.y, inner.w, ui.u(28)}, line);
+  ui.place(head, line);
 }
 
-void draw_list(Ui& ui, const Rect& inner) {
-  draw_head(ui, inner, ui.words("Guided tours", ui.theme().text, 1));
-  const float top = ui.u(34);
-  ui.begin_list("tours", {inner.x, inner.y + top, inner.w, inner.h - top});
+void draw_list(Ui& ui, const Rect& body) {
+  ui.begin_list("tours", body);
   for (int i = 0; const Tour& tour : ui.state.tours) {
     const bool finished = std::ranges::count(ui.state.finished_tours, tour.id) > 0;
     ui.place(ui.next(ui.u(30)),
@@ -67,26 +64,18 @@ void draw_buttons(Ui& ui, const Tour& tour, const Rect& foot) {
   draw_stops_menu(ui, tour);
 }
 
-void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
-  const int index = ui.state.tour.stop;
-  const TourStop& stop = tour.stops[index];
-  draw_head(
-      ui, inner,
-      ui.words(std::to_string(index + 1) + " of " + std::to_string(tour.stops.size()) + "  " + tour.title,
-               ui.theme().text_muted));
-  const Rect foot{inner.x, inner.bottom() - ui.u(30), inner.w, ui.u(30)};
-  draw_buttons(ui, tour, foot);
+void draw_stop(Ui& ui, Rect body, const Tour& tour) {
+  const TourStop& stop = tour.stops[ui.state.tour.stop];
+  draw_buttons(ui, tour, cut_bottom(body, ui.u(30), ui.u(6)));
 
   ViewContext context = ui.context(nullptr);
   if (context.run && context.run->baseline) context.side = ui.state.side;  // of no view, but conditions ask
-  const float top = inner.y + ui.u(34), gap = ui.u(9);
-  Rect body{inner.x, top, inner.w, foot.y - ui.u(6) - top};
+  const float gap = ui.u(9);
   const bool asks = stop.wait != nullptr && (!context.run || stop.wait->is_possible(context));
   if (asks) {  // what is to be done is in sight, however long the text is
     const std::string task = (is_stop_done(ui.state) ? "✓ " : "") + std::string(stop.wait->request);
-    const float height = ui.paragraph_height(task, inner.w);
-    body.h -= height + gap;
-    ui.paragraph(task, {body.x, body.bottom() + gap / 2, inner.w, height}, ui.theme().accent);
+    const float height = ui.paragraph_height(task, body.w) + gap / 2;
+    ui.paragraph(task, cut_bottom(body, height, gap / 2), ui.theme().accent);
   }
   ui.begin_list("caption", body);
   ui.paragraph(stop.title, ui.theme().text, kTitle);
@@ -101,12 +90,17 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
 
 void draw_tour(Ui& ui, const Rect& rect) {
   ui.begin_pane("tour", rect);
-  const Rect inner = rect.inset(ui.u(12));
-  const int tour = ui.state.tour.tour;
-  if (tour < 0) {
-    draw_list(ui, inner);
+  Rect body = rect.inset(ui.u(12));
+  const Rect head = cut_top(body, ui.u(28), ui.u(6));
+  const TourPlace& at = ui.state.tour;
+  if (at.tour < 0) {
+    draw_head(ui, head, ui.words("Guided tours", ui.theme().text, 1, true));
+    draw_list(ui, body);
   } else {
-    draw_stop(ui, inner, ui.state.tours[tour]);
+    const Tour& tour = ui.state.tours[at.tour];
+    const std::string place = std::to_string(at.stop + 1) + " of " + std::to_string(tour.stops.size());
+    draw_head(ui, head, ui.words(place + "  " + tour.title, ui.theme().text_muted, Ui::kSmall, true));
+    draw_stop(ui, body, tour);
   }
   ui.end_pane();
 }

@@ -1,5 +1,6 @@
 // The panes: heads on the left, tabs in the middle, the next token on the right.
 #include <algorithm>
+#include <utility>
 
 #include "app/views/parts/names.h"
 #include "app/window/commands.h"
@@ -37,44 +38,44 @@ std::string generating_problem(const Ui& ui) {
 
 void draw_generate(Ui& ui, const Rect& rect) {
   const bool running = ui.state.generation.running;
-  if (ui.button(
-          rect, running ? "■ Stop" : "▶ Generate",
-          {.on = running,
-           .unavailable = running ? "" : generating_problem(ui),
-           .tip = running ? "Stop generating  Esc"
-                          : with_keys("Generate token by token at this temperature", command("Generate")),
-           .name = running ? "Stop" : "Generate"}))
-    ui.actions.emplace_back(Generate{!running});
+  ui.button(running ? "■ Stop" : "▶ Generate",
+            {.on = running,
+             .unavailable = running ? "" : generating_problem(ui),
+             .tip = running ? "Stop generating  Esc"
+                            : with_keys("Generate token by token at this temperature", command("Generate")),
+             .name = running ? "Stop" : "Generate"},
+            Generate{!running})
+      .draw(rect);
 }
 
 /// The groups of views.
 Ui::Part groups(Ui& ui, const View& shown, bool second_view, float room) {
   std::vector<Ui::Segment> titles;
-  for (const GroupSpec& spec : kGroups)
-    titles.push_back({.label = std::string(spec.title), .tip = std::string(spec.help)});
+  for (const GroupSpec& spec : kGroups) {
+    const View& first = **std::ranges::find(tabs(), spec.group, &View::group);
+    const View& view = spec.group == shown.group ? shown : first;
+    titles.push_back(
+        {std::string(spec.title), ShowView{std::string(view.id), second_view}, std::string(spec.help)});
+  }
   const auto chosen = std::ranges::find(kGroups, shown.group, &GroupSpec::group) - std::begin(kGroups);
-  return ui.choice("Group", std::move(titles), static_cast<int>(chosen), room, [=, &shown](int i) -> Action {
-    const View* first = *std::ranges::find(tabs(), kGroups[i].group, &View::group);
-    return ShowView{std::string((first->group == shown.group ? shown : *first).id), second_view};
-  });
+  return ui.choice("Group", std::move(titles), static_cast<int>(chosen), room);
 }
 
 /// The views of the shown one's group.
 Ui::Part views_of_group(Ui& ui, const View& shown, bool second_view, float room) {
-  std::vector<const View*> group;
   std::vector<Ui::Segment> titles;
+  int chosen = 0;
+  std::optional<Audience> audience;
   for (const View* view : tabs()) {
     if (view->group != shown.group) continue;
-    const bool begins_half = group.empty() || group.back()->audience != view->audience;
-    group.push_back(view);
+    if (view == &shown) chosen = static_cast<int>(titles.size());
+    const bool begins_half = std::exchange(audience, view->audience) != view->audience;
     titles.push_back({.label = std::string(view->title),
+                      .action = ShowView{std::string(view->id), second_view},
                       .tip = with_key(view->help),
                       .heading = begins_half ? audience_title(view->audience) : ""});
   }
-  const auto chosen = static_cast<int>(std::ranges::find(group, &shown) - group.begin());
-  return ui.choice("Views", std::move(titles), chosen, room, [=](int i) -> Action {
-    return ShowView{std::string(group[i]->id), second_view};
-  });
+  return ui.choice("Views", std::move(titles), chosen, room);
 }
 
 /// Why a view shows no difference; empty: it shows one, or none is wanted.
@@ -94,23 +95,18 @@ std::string no_difference(const Ui& ui, const View& shown) {
 void draw_side_view(Ui& ui, const Rect& rect, Place place) {
   const View& view = view_at(place);
   ui.begin_pane(place == Place::left ? "left" : "right", rect);
-  const float header = ui.u(40), pad = ui.u(12), gap = ui.u(8);
-  const Rect title{rect.x + pad, rect.y, rect.w - 2 * pad, header};
+  const float pad = ui.u(12), gap = ui.u(8);
+  Rect body{rect.x + pad, rect.y, rect.w - 2 * pad, rect.h - gap};
+  const Rect title = cut_top(body, ui.u(40), gap);
   ui.text(view.title, title, ui.theme().text, viz::FontStyle::medium);
-  ui.explain({title.x, title.y, ui.width(view.title, viz::FontStyle::medium), header}, view.title,
+  ui.explain({title.x, title.y, ui.width(view.title, viz::FontStyle::medium), title.h}, view.title,
              with_key(view.help));
   ui.small(pane_subtitle(ui, place), title, ui.theme().text_muted, viz::Align::right);
   draw_header_line(ui, rect, title.bottom());
-  const float top = ui.flow({title.x, title.bottom() + gap, title.w, ui.u(28)}, controls(ui, view, title.w),
-                            (rect.h - header) / 2) +
-                    gap;
-  float bottom = rect.bottom() - gap;
-  if (place == Place::right) {
-    bottom -= ui.u(32);
-    draw_generate(ui, {title.x, bottom, title.w, ui.u(32)});
-    bottom -= gap;
-  }
-  ui.picture(view, {title.x, top, title.w, bottom - top});
+  ui.flow(body, ui.u(28), controls(ui, view, body.w), (rect.h - title.h) / 2);
+  cut_top(body, gap);
+  if (place == Place::right) draw_generate(ui, cut_bottom(body, ui.u(32), gap));
+  ui.picture(view, body);
   ui.end_pane();
 }
 
@@ -118,7 +114,8 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   ui.begin_pane(second_view ? "beside" : "middle", rect);
   const View& shown = *find_view(second_view ? ui.state.second_view : ui.state.view);
   const float pad = ui.u(8), control = ui.u(28), gap = ui.u(6);
-  const Rect head{rect.x + pad, rect.y + gap, rect.w - 2 * pad, control};
+  Rect body{rect.x + pad, rect.y + gap, rect.w - 2 * pad, rect.h - 2 * gap};
+  const Rect head = cut_top(body, control, gap);
   // The groups, then the views of the shown one: beside them, or before the view's controls.
   const float room = head.w - control - 2 * pad;
   Ui::Part stages = groups(ui, shown, second_view, room);
@@ -140,20 +137,17 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
     line.push_back(
         ui.sign("◫", "Two views", with_keys("Add a second view", two), toggle_second_view(ui.state)));
   ui.place(head, line);
-  float top = head.bottom() + gap;
-  draw_header_line(ui, rect, top);
-  top += gap;
+  draw_header_line(ui, rect, body.y);
+  cut_top(body, gap);
   std::vector<Ui::Part> parts = controls(ui, shown, head.w);
   if (!beside) parts.insert(parts.begin(), std::move(views));
   if (!parts.empty()) {  // the picture keeps at least half of the room
-    const float max_height = std::max(control, (rect.bottom() - top) / 2);
-    top = ui.flow({head.x, top, head.w, control}, parts, max_height) + gap;
+    ui.flow(body, control, parts, std::max(control, (rect.bottom() - body.y) / 2));
+    cut_top(body, gap);
   }
-  if (const std::string why = no_difference(ui, shown); !why.empty()) {
-    ui.text(why, {head.x, top, head.w, ui.u(22)}, ui.theme().text_muted);
-    top += ui.u(24);
-  }
-  ui.picture(shown, {head.x, top, head.w, rect.bottom() - top - gap});
+  if (const std::string why = no_difference(ui, shown); !why.empty())
+    ui.text(why, cut_top(body, ui.u(22), ui.u(2)), ui.theme().text_muted);
+  ui.picture(shown, body);
   ui.end_pane();
 }
 

@@ -23,20 +23,19 @@ PaneSizes columns(const Ui& ui, float width, float height, bool right) {
   c.next = right ? std::clamp(c.next, min_width, std::max(min_width, width - min_view - c.heads)) : 0;
   const float middle = width - c.heads - c.next;
   c.second_view = set.second_view > 0
-                      ? std::clamp(set.second_view, ui.u(200), std::max(ui.u(200), middle - ui.u(200)))
+                      ? std::clamp(set.second_view, min_width, std::max(min_width, middle - min_width))
                       : middle / 2;
   return c;
 }
 
-/// A draggable gap between panes. Dragging it by x grows the pane `width` by `sign` times x.
+/// A draggable gap between panes. Dragging it to the right grows the pane `width`, or shrinks it if `sign` is
+/// negative.
 void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& now, float PaneSizes::*width,
                    float sign) {
-  const auto drag = ui.splitter(name, gap);
-  if (!drag) return;
-  if (!ui.widgets.pane_before) ui.widgets.pane_before = now.*width;
+  const auto moved = ui.splitter(name, gap, now.*width, sign);
+  if (!moved) return;
   PaneSizes panes = ui.state.panes;
-  panes.*width = drag->reset ? 0 : *ui.widgets.pane_before + sign * drag->by;
-  if (drag->done) ui.widgets.pane_before.reset();
+  panes.*width = *moved;
   ui.actions.emplace_back(change(&UiState::panes, within_limits(panes)));
 }
 
@@ -58,38 +57,29 @@ bool needs_next(const UiState& state) {
 /// the next token if the stop needs them. The next token is left out if room is short, beside two views or
 /// because the stop points only at the view, so that views keep their size.
 void draw_body(Ui& ui, Rect body) {
-  const float gap = ui.u(10), own = ui.u(300);
+  const float gap = ui.u(10);
   const bool tour = ui.state.tour.open, wide = body.w >= ui.u(1250);
-  if (tour && wide) {
-    draw_tour(ui, {body.x, body.y, own, body.h});
-    body = {body.x + own + gap, body.y, body.w - own - gap, body.h};
-  }
+  if (tour && wide) draw_tour(ui, cut_left(body, ui.u(300), gap));
   const bool instead = tour && !wide, heads_right = instead && needs_heads(ui.state);
   const bool two = !ui.state.second_view.empty();
   const bool has_right =
       heads_right || (instead ? body.w >= ui.u(900) && needs_next(ui.state) : wide || !two);
   PaneSizes c = columns(ui, body.w - (has_right ? 2 : 1) * gap, body.h, has_right);
   if (instead) c.heads = std::max(c.heads, ui.u(232));
-  const Rect left{body.x, body.y, c.heads, body.h};
-  const Rect right{body.right() - c.next, body.y, c.next, body.h};
-  Rect view{left.right() + gap, body.y, right.x - left.right() - (has_right ? 2 : 1) * gap, body.h};
-  Rect second_view = view;
-  if (two) {
-    second_view.w = std::round(c.second_view - gap / 2);
-    second_view.x = view.right() - second_view.w;
-    view.w -= second_view.w + gap;
-  }
+  const Rect left = cut_left(body, c.heads, gap);
+  const Rect right = cut_right(body, c.next, has_right ? gap : 0);
+  const Rect second_view = two ? cut_right(body, std::round(c.second_view - gap / 2), gap) : Rect{};
   if (instead) {
     draw_tour(ui, left);
   } else {
     draw_side_view(ui, left, Place::left);
   }
-  draw_tabs(ui, view, false);
+  draw_tabs(ui, body, false);
   if (two) draw_tabs(ui, second_view, true);
   if (has_right) draw_side_view(ui, right, heads_right ? Place::left : Place::right);
   draw_splitter(ui, "heads splitter", {left.right(), body.y, gap, body.h}, c, &PaneSizes::heads, 1);
   if (two)
-    draw_splitter(ui, "middle splitter", {view.right(), body.y, gap, body.h}, c, &PaneSizes::second_view, -1);
+    draw_splitter(ui, "middle splitter", {body.right(), body.y, gap, body.h}, c, &PaneSizes::second_view, -1);
   if (has_right)
     draw_splitter(ui, "next splitter", {right.x - gap, body.y, gap, body.h}, c, &PaneSizes::next, -1);
 }
@@ -122,7 +112,7 @@ void draw_window(Ui& ui) {
   follow_strips(ui);
   if (const auto* press = ui.input.event_as<MouseDown>()) {
     ui.widgets.press_clicks = press->clicks;
-    ui.widgets.pressed_before = std::exchange(ui.widgets.pressed, nullptr);
+    if (press->clicks == 1) ui.widgets.pressed = nullptr;
   }
   const bool menu_open =
       ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel) &&
@@ -134,26 +124,30 @@ void draw_window(Ui& ui) {
   ui.widgets.menu_now = Menu::none;
   const Rect window{0, 0, ui.input.frame.width, ui.input.frame.height};
   ui.begin_window(window);
-  const float margin = ui.u(10), inner = window.w - 2 * margin;
+  const float margin = ui.u(10);
   const float tight = window.h < ui.u(800) ? ui.u(2) : 0;  // less between the parts of a low window
-  const Rect bar{margin, ui.u(6) - tight, inner, ui.u(32)};
-  draw_top_bar(ui, bar);
-  float y = draw_prompt(ui, {margin, bar.bottom() + ui.u(6) - tight, inner, 0}) + ui.u(8) - tight;
+  Rect rest{margin, 0, window.w - 2 * margin, window.h};
+  cut_top(rest, ui.u(6) - tight);
+  draw_top_bar(ui, cut_top(rest, ui.u(32), ui.u(6) - tight));
+  draw_prompt(ui, rest);
+  cut_top(rest, ui.u(8) - tight);
   // Fixed while a brush is used on the picture, so that bars that come or grow are not drawn over it.
-  const bool holds_picture = ui.widgets.press && ui.widgets.press->view;
-  ImGui::PushClipRect({0, y}, {window.w, holds_picture ? y + ui.widgets.strips : window.h}, true);
-  const float strips = draw_edit_bars(ui, {margin, y, inner, 0}) - y;
+  const bool holds_picture = ui.widgets.press && ui.widgets.press->picture;
+  ImGui::PushClipRect({0, rest.y}, {window.w, holds_picture ? rest.y + ui.widgets.strips : window.h}, true);
+  Rect below = rest;
+  draw_edit_bars(ui, below);
   ImGui::PopClipRect();
-  if (!holds_picture) ui.widgets.strips = strips;
-  y += ui.widgets.strips;
-  const Rect status{margin, window.h - ui.u(24), inner, ui.u(24)};
-  const Bar bars[] = {error_bar(ui, inner), warnings_bar(ui, inner), fetching_bar(ui)};
-  float bottom = status.y;
-  for (const Bar& one : bars) bottom -= one.height;
-  draw_body(ui, {margin, y, inner, std::max(ui.u(120), bottom - y)});
-  bottom = status.y;
-  for (const Bar& one : bars)
-    if (one.height > 0) one.draw({margin, bottom -= one.height, inner, one.height});
+  if (!holds_picture) ui.widgets.strips = below.y - rest.y;
+  cut_top(rest, ui.widgets.strips);
+  const Rect status = cut_bottom(rest, ui.u(24));
+  const Bar bars[] = {error_bar(ui, rest.w), warnings_bar(ui, rest.w), fetching_bar(ui)};
+  float height = 0;
+  for (const Bar& bar : bars) height += bar.height;
+  below = cut_bottom(rest, height);
+  rest.h = std::max(ui.u(120), rest.h);
+  draw_body(ui, rest);
+  for (const Bar& bar : bars)
+    if (bar.height > 0) bar.draw(cut_bottom(below, bar.height));
   draw_status(ui, status);
   draw_points(ui);
   draw_menus(ui);
@@ -174,12 +168,10 @@ void draw_window(Ui& ui) {
   // A field shows its focus with the caret.
   const unsigned at = viz::compat::keyboard_item();
   const auto& fields = ui.out.fields;
-  const bool in_field =
-      std::any_of(fields.begin(), fields.end(), [&](const PlacedField& field) { return field.id == at; });
-  ui.widgets.keyboard_item = in_field ? 0 : at;
+  ui.widgets.keyboard_item = std::ranges::count(fields, at, &PlacedField::id) > 0 ? 0 : at;
   // If its field is gone, the caret returns to the prompt.
-  const auto has_caret = [&](const PlacedField& field) { return field.field == ui.widgets.field; };
-  if (ui.state.dialog == Dialog::none && std::none_of(fields.begin(), fields.end(), has_caret))
+  if (ui.state.dialog == Dialog::none &&
+      std::ranges::count(fields, ui.widgets.field, &PlacedField::field) == 0)
     ui.widgets.field = Field::prompt;
 }
 

@@ -5,8 +5,8 @@
 #include "app/cli/arguments.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/cli/command_runs.h"
+#include "tests/support/environment.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/variables.h"
 
 namespace headscope::app::arguments_test {
 namespace {

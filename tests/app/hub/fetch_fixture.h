@@ -7,9 +7,9 @@
 #include "system/file.h"
 #include "system/machine.h"
 #include "tests/app/hub/fake_hub.h"
+#include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
-#include "tests/support/variables.h"
 
 namespace headscope::app {
 

@@ -101,16 +101,16 @@ TEST_F(PatternFiles, AreCausalByTheirWeightsOrAsTheFileSays) {
 TEST_F(PatternFiles, NameTokensByTextsElseByIdsElseByPositions) {
   auto tensors = pattern_tensors({1, 1, 3, 3}, causal_weight);
   EXPECT_THAT(open(tensors)->queries().labels, ElementsAre("0", "1", "2"));
-  EXPECT_THAT(open(tensors)->ids(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(open(tensors)->queries().ids(), ElementsAre(0, 1, 2));
   const std::string texts = R"({"tokens":")" + text_list({"the", " cat", "the"}) + "\"}";
   const auto named = open(tensors, texts);
   EXPECT_THAT(named->queries().labels, ElementsAre("the", "·cat", "the"));
-  EXPECT_THAT(named->ids(), ElementsAre(0, 1, 0)) << "equal where the texts are";
+  EXPECT_THAT(named->queries().ids(), ElementsAre(0, 1, 0)) << "equal where the texts are";
   tensors.push_back(id_tensor("tokens", {464, 3290, 464}));
   EXPECT_THAT(open(tensors)->queries().labels, ElementsAre("#464", "#3290", "#464"));
   const auto both = open(tensors, texts);
   EXPECT_THAT(both->queries().labels, ElementsAre("the", "·cat", "the"));
-  EXPECT_THAT(both->ids(), ElementsAre(464, 3290, 464));
+  EXPECT_THAT(both->queries().ids(), ElementsAre(464, 3290, 464));
   EXPECT_TRUE(both->has_own_keys());
 }
 

@@ -7,8 +7,8 @@
 #include "tests/app/cli/command_runs.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/views/view_suite.h"
+#include "tests/support/environment.h"
 #include "tests/support/pattern_files.h"
-#include "tests/support/variables.h"
 #include "viz/scene/notes.h"
 
 namespace headscope::app::figures_test {

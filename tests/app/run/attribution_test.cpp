@@ -18,6 +18,7 @@ namespace headscope::app::attribution_test {
 namespace {
 
 using Vector = std::vector<double>;
+using Kind = StreamSource::Kind;
 
 std::size_t at(int i) {
   return static_cast<std::size_t>(i);
@@ -134,19 +135,18 @@ void expect_textbook(const Scenario& s, const Textbook& textbook, const Attribut
   EXPECT_NEAR(a.logit, logit, slack);
   EXPECT_NEAR(a.sum(), logit, slack);
   EXPECT_LT(std::abs(a.rounding_error()), 3e-6 * std::max(10.0, std::abs(a.logit))) << "float32 rounds";
-  EXPECT_NEAR(a.token_embedding, part(pass.row("wte.weight", s.run->tokens.ids()[position])), slack);
-  EXPECT_NEAR(a.position_embedding, part(pass.row("wpe.weight", position)), slack);
-  EXPECT_NEAR(a.final_bias, pass.final_bias(token, other), slack);
-  ASSERT_EQ(a.layers, s.config().n_layer);
-  ASSERT_EQ(a.n_head(), s.config().n_head);
-  for (int layer = 0; layer < a.layers; ++layer) {
+  EXPECT_NEAR(a.of({Kind::token_embedding}), part(pass.row("wte.weight", s.run->tokens.ids()[position])),
+              slack);
+  EXPECT_NEAR(a.of({Kind::position_embedding}), part(pass.row("wpe.weight", position)), slack);
+  EXPECT_NEAR(a.of({Kind::norm_bias}), pass.final_bias(token, other), slack);
+  for (int layer = 0; layer < s.config().n_layer; ++layer) {
     const auto l = static_cast<std::size_t>(layer);
     const Vector bias = pass.row("h." + std::to_string(layer) + ".attn.c_proj.bias");
-    EXPECT_NEAR(a.mlps[l], part(textbook.block(layer).mlp_out[position]), slack) << layer;
-    EXPECT_NEAR(a.attention_bias[l], part(bias), slack) << layer;
-    for (int head = 0; head < a.n_head(); ++head) {
+    EXPECT_NEAR(a.of({Kind::mlp, layer}), part(textbook.block(layer).mlp_out[position]), slack) << layer;
+    EXPECT_NEAR(a.of({Kind::attention_bias, layer}), part(bias), slack) << layer;
+    for (int head = 0; head < s.config().n_head; ++head) {
       const Vector& z = pass.result().heads[l][head].z[position];
-      EXPECT_NEAR(a.head(layer, head), part(head_output(reference_model(), layer, head, z)), slack)
+      EXPECT_NEAR(a.of_head(layer, head), part(head_output(reference_model(), layer, head, z)), slack)
           << layer << "." << head;
     }
   }
@@ -196,13 +196,13 @@ TEST(AttributionOf, EditsBesideThePartsHaveARowOfTheirOwn) {
     for (const int position : {0, 6}) {
       const auto a = s.ask(AttributionOf{logit_at(position, TokenRef::of(11))});
       EXPECT_NEAR(a->rounding_error(), 0, 2e-5 * std::max(1.0, std::abs(a->logit)));
-      EXPECT_EQ(a->edited, beside);
-      EXPECT_TRUE(beside || a->edits == 0);
+      EXPECT_EQ(a->edited(), beside);
+      EXPECT_TRUE(beside || a->of({Kind::edits}) == 0);
       const auto sources = s.ask(SourcesOf{3, 2, logit_at(position, TokenRef::of(11))});
-      EXPECT_NEAR(sources->sum(), a->head(3, 2), 2e-5);
+      EXPECT_NEAR(sources->sum(), a->of_head(3, 2), 2e-5);
     }
   }
-  EXPECT_FALSE(scenario(12).ask(AttributionOf{logit_at(11)})->edited);
+  EXPECT_FALSE(scenario(12).ask(AttributionOf{logit_at(11)})->edited());
 }
 
 TEST(SourcesOf, AddUpToTheHeadsPart) {
@@ -210,12 +210,12 @@ TEST(SourcesOf, AddUpToTheHeadsPart) {
   const Textbook textbook(s);
   for (const int position : {0, 39}) {
     const auto a = s.ask(AttributionOf{difference_at(position, TokenRef::best(), TokenRef::best(2))});
-    for (int layer = 0; layer < a->layers; ++layer) {
-      for (int head = 0; head < a->n_head(); ++head) {
+    for (int layer = 0; layer < s.config().n_layer; ++layer) {
+      for (int head = 0; head < s.config().n_head; ++head) {
         SCOPED_TRACE(head_name(layer, head));
         const auto sources = s.ask(SourcesOf{layer, head, a->measured});
         ASSERT_EQ(std::ssize(sources->parts), position + 1);
-        EXPECT_NEAR(sources->sum(), a->head(layer, head), 2e-5);
+        EXPECT_NEAR(sources->sum(), a->of_head(layer, head), 2e-5);
         for (int key = 0; key <= position; ++key)
           EXPECT_NEAR(sources->parts[key],
                       textbook.part(textbook.pass.written(layer, head, position, key), a->measured), 1e-4)
@@ -252,10 +252,17 @@ TEST(SourcesOf, AddUpToThePartOfAnEditedHead) {
       const auto a = s.ask(AttributionOf{difference_at(position, TokenRef::of(11), TokenRef::of(12))});
       const auto sources =
           s.ask(SourcesOf{3, 2, difference_at(position, TokenRef::of(11), TokenRef::of(12))});
-      EXPECT_NEAR(sources->sum(), a->head(3, 2), 2e-5) << edits << " at " << position;
+      EXPECT_NEAR(sources->sum(), a->of_head(3, 2), 2e-5) << edits << " at " << position;
       EXPECT_NEAR(a->rounding_error(), 0, 5e-5) << edits << " at " << position;
     }
   }
+}
+
+TEST(SourcesOf, TheDifferenceFromTheUneditedRunHasNoUnmatchedPositions) {
+  Scenario s = with_edits("L1H0.z=0", {3, 2, -1});
+  s.compare();
+  for (int head = 0; head < s.config().n_head; ++head)
+    EXPECT_EQ(s.ask_difference(SourcesOf{3, head, logit_at(6, TokenRef::of(11))})->unmatched, 0) << head;
 }
 
 TEST(NeuronsOf, AreTheTextbooksAndAddUpToTheMlpsPart) {
@@ -263,22 +270,22 @@ TEST(NeuronsOf, AreTheTextbooksAndAddUpToTheMlpsPart) {
   const Textbook textbook(s);
   for (const int position : {0, 39}) {
     const auto a = s.ask(AttributionOf{difference_at(position, TokenRef::best(), TokenRef::best(2))});
-    for (int layer = 0; layer < a->layers; ++layer) {
+    for (int layer = 0; layer < s.config().n_layer; ++layer) {
       SCOPED_TRACE(layer);
       const auto neurons = s.ask(NeuronsOf{layer, a->measured});
       ASSERT_EQ(std::ssize(neurons->parts), s.config().n_inner);
-      ASSERT_EQ(neurons->activations.size(), neurons->parts.size());
+      ASSERT_EQ(neurons->sizes.size(), neurons->parts.size());
       const Vector& post = textbook.block(layer).mlp_post[position];
       const std::string output = "h." + std::to_string(layer) + ".mlp.c_proj.";
       for (int neuron = 0; neuron < s.config().n_inner; ++neuron) {
-        EXPECT_NEAR(neurons->activations[neuron], post[neuron], 1e-4) << neuron;
+        EXPECT_NEAR(neurons->sizes[neuron], post[neuron], 1e-4) << neuron;
         Vector written = textbook.pass.row(output + "weight", neuron);
         for (double& x : written) x *= post[neuron];
         EXPECT_NEAR(neurons->parts[neuron], textbook.part(written, a->measured), 1e-4) << neuron;
       }
       EXPECT_NEAR(neurons->bias, textbook.part(textbook.pass.row(output + "bias"), a->measured), 1e-5);
       EXPECT_FALSE(neurons->edited);
-      EXPECT_NEAR(neurons->sum(), a->mlps[layer], 2e-5);
+      EXPECT_NEAR(neurons->sum(), a->of({Kind::mlp, layer}), 2e-5);
     }
   }
 }
@@ -298,16 +305,16 @@ TEST(NeuronsOf, AreAsEditsLeftThemAndThoseOfTheOutputHaveAPartOfTheirOwn) {
     const auto a = s.ask(AttributionOf{logit_at(position, TokenRef::of(11))});
     const auto neurons = s.ask(NeuronsOf{layer, logit_at(position, TokenRef::of(11))});
     EXPECT_EQ(neurons->edited, of_output);
-    EXPECT_NEAR(neurons->sum(), a->mlps[layer], 2e-5);
+    EXPECT_NEAR(neurons->sum(), a->of({Kind::mlp, layer}), 2e-5);
     double sum = neurons->bias;
     for (const double part : neurons->parts) sum += part;
-    EXPECT_NEAR(neurons->edits, of_output ? a->mlps[layer] - sum : 0, 2e-5);
+    EXPECT_NEAR(neurons->edits, of_output ? a->of({Kind::mlp, layer}) - sum : 0, 2e-5);
     if (of_output) {
       EXPECT_GT(std::abs(neurons->edits), 1e-3);
     }
   }
   const Scenario set = with_edits("L3.mlp_post[*][17]=2");
-  EXPECT_EQ(set.ask(NeuronsOf{layer, logit_at(position, TokenRef::of(11))})->activations[17], 2);
+  EXPECT_EQ(set.ask(NeuronsOf{layer, logit_at(position, TokenRef::of(11))})->sizes[17], 2);
 }
 
 /// At each place what comes in equals what goes out, and the sources add up to the logit: to within 1e-5 of

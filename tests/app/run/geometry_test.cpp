@@ -24,7 +24,7 @@ TEST(QueryKeySpaceOf, HasTheCoordinatesOfQueriesAndKeysAlongTheirMainDirections)
       for (const Vector& row : *vectors) rows.insert(rows.end(), row.begin(), row.end());
     const auto expected = model::principal_directions({rows.data(), 80, width, width}, 2, {});
     const auto space = s.ask(QueryKeySpaceOf{layer, head});
-    ASSERT_EQ(space->length, 40);
+    ASSERT_EQ(space->length(), 40);
     for (std::size_t axis = 0; axis < 2; ++axis)
       EXPECT_NEAR(space->shares[axis], expected.shares[axis], 1e-5);
     for (std::size_t i = 0; i < expected.coordinates.size(); ++i)

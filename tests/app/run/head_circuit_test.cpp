@@ -99,7 +99,7 @@ TEST(TokensOfHead, AreTheReferences) {
     const std::vector<double> value = textbook.value(id);
     std::vector<double> logits;
     for (int t = 0; t < s.config().vocab_size; ++t) logits.push_back(dot(value, textbook.reading(t)));
-    const auto tokens = s.ask(TokensOfHead{layer, head, id, reading});
+    const auto tokens = s.ask(TokensOfHead{layer, head, reading, id});
     std::vector<double> sorted = logits;
     std::ranges::sort(sorted);
     ASSERT_EQ(tokens->up.size(), 10U);
@@ -150,7 +150,7 @@ TEST(KeysOfToken, AreTheReferences) {
     for (int t = 0; t < s.config().vocab_size; ++t)
       scores.push_back(dot(query, textbook.key(t)) / std::sqrt(s.config().d_head()));
     const double slack = 1e-5 * std::abs(*std::ranges::max_element(scores)) + 1e-5;
-    const auto keys = s.ask(KeysOfToken{2, 3, 700, reading});
+    const auto keys = s.ask(KeysOfToken{2, 3, reading, 700});
     std::vector<double> sorted = scores;
     std::ranges::sort(sorted);
     for (std::size_t i = 0; i < 10; ++i) {
@@ -170,7 +170,7 @@ TEST(PairsOfHead, AreScoredAsTheReferenceDoes) {
   const auto pairs = s.ask(PairsOfHead{1, 3, kReadings[1]});
   ASSERT_EQ(pairs->strongest.size(), std::size_t{TokenPairs::kMax});
   const model::ProductEntry& first = pairs->strongest.front();
-  EXPECT_NEAR(first.value, s.ask(KeysOfToken{1, 3, first.row, kReadings[1]})->up.front().logit,
+  EXPECT_NEAR(first.value, s.ask(KeysOfToken{1, 3, kReadings[1], first.row})->up.front().logit,
               1e-5F * first.value);
   for (const model::ProductEntry& pair : pairs->strongest)
     EXPECT_NEAR(static_cast<double>(pair.value), textbook.score(pair.row, pair.col),

@@ -31,12 +31,9 @@ TEST(HeadMetrics, AreThoseWorkedOutByHand) {
   EXPECT_DOUBLE_EQ(f[HeadMetric::duplicate], (0.25 + 0.75) / 2);
   // Position 1 follows the first a; the position after the a at 2 is query 3 itself.
   EXPECT_DOUBLE_EQ(f[HeadMetric::induction], (0.5 + 0.125) / 2);
-  const auto queries = [&](HeadMetric metric) {
-    return f.values().queries[static_cast<std::size_t>(metric)];
-  };
-  EXPECT_EQ(queries(HeadMetric::first), 3);
-  EXPECT_EQ(queries(HeadMetric::duplicate), 2);
-  EXPECT_EQ(queries(HeadMetric::induction), 2) << "after the 7 at 0, for both";
+  EXPECT_EQ(f.queries(HeadMetric::first), 3);
+  EXPECT_EQ(f.queries(HeadMetric::duplicate), 2);
+  EXPECT_EQ(f.queries(HeadMetric::induction), 2) << "after the 7 at 0, for both";
   EXPECT_DOUBLE_EQ(f[HeadMetric::sink], 1 / 3.0) << "query 3 alone gives more than half";
   EXPECT_TRUE(std::isnan(HeadMetrics()[HeadMetric::first])) << "of no query";
 }
@@ -119,10 +116,10 @@ TEST(MetricsOnRepeated, AreTheReferencesForEveryHead) {
   const auto answer = s.ask(MetricsOnRepeated{texts});
   const model::Config& config = s.config();
   ASSERT_EQ(answer->heads.size(), static_cast<std::size_t>(config.n_layer * config.n_head));
-  EXPECT_EQ(answer->heads[0].queries[static_cast<std::size_t>(HeadMetric::first)], 2 * 24);
+  EXPECT_EQ(answer->heads[0].queries(HeadMetric::first), 2 * 24);
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
     SCOPED_TRACE("L" + std::to_string(i / config.n_head) + " H" + std::to_string(i % config.n_head));
-    const HeadMetricValues& f = answer->heads[i];
+    const HeadMetrics& f = answer->heads[i];
     const std::vector<double> expected = by_the_reference(texts, i / config.n_head, i % config.n_head,
                                                           config.vocab_size, config.vocab_size - 1);
     EXPECT_NEAR(f[HeadMetric::induction], expected[0], 1e-5);

@@ -95,19 +95,19 @@ const std::vector<std::pair<int, Scenario>>& each() {
 TEST(MetricsOnList, AreThoseOfItsPrompts) {
   const Scenario s("x");
   const auto answer = s.ask(MetricsOnList{over(kPrompts)});
-  std::vector<HeadMetrics> sum(answer->sums.size());
+  std::vector<HeadMetrics> sum(answer->heads.size());
   model::Workspace workspace(1);
   for (const auto& [number, one] : each()) add_head_metrics(*one.run, workspace, sum);
-  EXPECT_EQ(answer->sums, sum);
+  EXPECT_EQ(answer->heads, sum);
   EXPECT_EQ(answer->progress.done, kPrompts.size());
   EXPECT_EQ(answer->progress.skipped, 1U);
   EXPECT_THAT(answer->progress.problem, HasSubstr("999999"));
   // The result does not depend on the prompt that is run.
-  EXPECT_EQ(Scenario("Another prompt").ask(MetricsOnList{over(kPrompts)})->sums, sum);
+  EXPECT_EQ(Scenario("Another prompt").ask(MetricsOnList{over(kPrompts)})->heads, sum);
   const auto with_start = s.ask(MetricsOnList{over({{.text = "The king", .ids = {}}}, true)});
   std::vector<HeadMetrics> started(sum.size());
   add_head_metrics(*Scenario(Prompt{"The king", {}, true}).run, workspace, started);
-  EXPECT_EQ(with_start->sums, started);
+  EXPECT_EQ(with_start->heads, started);
 }
 
 TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
@@ -133,21 +133,19 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   std::ranges::sort(expected);
   ASSERT_GT(expected.size(), 20U);
   EXPECT_EQ(found->count, std::ssize(expected));
-  ASSERT_EQ(found->best.size(), std::min(expected.size(), WeightsOfRun::kMax));
-  ASSERT_EQ(found->excerpts.size(), found->best.size());
+  ASSERT_EQ(found->best.size(), std::min(expected.size(), FoundWeights::kMax));
   for (std::size_t i = 0; i < found->best.size(); ++i) {
-    const FoundWeight& f = found->best[i];
+    const auto& f = found->best[i];
     EXPECT_EQ(std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key), expected[i]) << i;
-    const Excerpt& excerpt = found->excerpts[i];
-    EXPECT_TRUE(excerpt.text().ends_with("·king")) << excerpt.text();
+    EXPECT_TRUE(f.excerpt.text().ends_with("·king")) << f.excerpt.text();
     const auto of = std::ranges::find(each(), f.prompt, &std::pair<int, Scenario>::first);
-    EXPECT_EQ(excerpt.key, of->second.run->tokens.labels[f.key]);
+    EXPECT_EQ(f.excerpt.key, of->second.run->tokens.labels[f.key]);
   }
   // For a single prompt the result is that of its run.
   const Scenario first(kPrompts[0]);
   const auto alone = first.ask(WeightsOfRun{search});
   std::erase_if(expected, [](const auto& e) { return std::get<1>(e) != 1; });
-  ASSERT_EQ(alone->best.size(), std::min(expected.size(), WeightsOfRun::kMax));
+  ASSERT_EQ(alone->best.size(), std::min(expected.size(), FoundWeights::kMax));
   EXPECT_EQ(alone->best.front().weight, -std::get<0>(expected.front()));
 }
 
@@ -232,7 +230,6 @@ TEST(WeightsOverList, GoOnFromTheirParts) {
   part.progress.done = 1;
   const FoundWeights rest = question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
   EXPECT_EQ(rest.best, whole->best);
-  EXPECT_EQ(rest.excerpts, whole->excerpts);
   EXPECT_EQ(rest.count, whole->count);
 }
 
@@ -240,7 +237,7 @@ TEST(ListsOfPrompts, OfWhichNoneCanBeRunHaveNoNumbers) {
   const Scenario s("x");
   const OverPrompts bad = over({{.text = "", .ids = {-1}}, {.text = "", .ids = {999999}}});
   const auto space = s.ask(QueryKeySpaceOverList{bad, 1, 1});
-  EXPECT_EQ(space->space.length, 0);
+  EXPECT_EQ(space->length(), 0);
   EXPECT_EQ(space->progress.skipped, 2U);
   EXPECT_TRUE(s.ask(WeightsOverList{bad, {}})->best.empty());
   EXPECT_TRUE(s.ask(MetricsOnList{bad})->heads.empty());
@@ -255,18 +252,17 @@ TEST(ListsOfPrompts, LeaveOutPromptsBeyondTheContextAndCountThem) {
   EXPECT_EQ(found->progress.done, 3U);
   EXPECT_EQ(found->progress.skipped, 1U);
   EXPECT_THAT(found->progress.problem, AllOf(StartsWith("prompt 2: the prompt has "), EndsWith("(n_ctx)")));
-  EXPECT_EQ(found->space.length, s.config().n_ctx + Scenario(kPrompts[2]).length())
-      << "which has no room for it";
+  EXPECT_EQ(found->length(), s.config().n_ctx + Scenario(kPrompts[2]).length()) << "which has no room for it";
 }
 
 TEST(QueryKeySpaceOverList, OfOnePromptIsThatPromptsSpace) {
   const Scenario s("x"), one(kPrompts[2]);
   const auto list = s.ask(QueryKeySpaceOverList{over({kPrompts[2]}), 2, 1});
   const auto space = one.ask(QueryKeySpaceOf{2, 1});
-  EXPECT_EQ(list->space.coordinates, space->coordinates);
-  EXPECT_EQ(list->space.shares, space->shares);
+  EXPECT_EQ(list->coordinates, space->coordinates);
+  EXPECT_EQ(list->shares, space->shares);
   ASSERT_EQ(std::ssize(list->places), one.length());
-  EXPECT_EQ(list->places[3], (ListQueryKeySpace::Place{0, 3, one.run->run->tokens[3]}));
+  EXPECT_EQ(list->places[3], (QueryKeySpace::Place{0, 3, one.run->run->tokens[3]}));
 }
 
 TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
@@ -274,14 +270,14 @@ TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
   const auto list = s.ask(QueryKeySpaceOverList{over(kPrompts), 1, 3});
   int tokens = 0;
   for (const auto& [number, one] : each()) tokens += one.length();
-  EXPECT_EQ(list->space.length, tokens);
+  EXPECT_EQ(list->length(), tokens);
   EXPECT_EQ(list->prompts, kPrompts.size());
   EXPECT_EQ(list->progress.skipped, 1U);
   const int each_has = s.config().n_ctx;
   const std::vector<Prompt> long_ones(40, Prompt{.text = "", .ids = std::vector<int>(each_has, 7)});
   const auto many = s.ask(QueryKeySpaceOverList{over(long_ones), 1, 3});
-  EXPECT_EQ(static_cast<int>(many->prompts), ListQueryKeySpace::kMaxTokens / each_has);
-  EXPECT_EQ(many->space.length, static_cast<int>(many->prompts) * each_has);
+  EXPECT_EQ(static_cast<int>(many->prompts), QueryKeySpace::kMaxTokens / each_has);
+  EXPECT_EQ(many->length(), static_cast<int>(many->prompts) * each_has);
 }
 
 const Scenario& prompt_of(const FoundActivation& found) {
@@ -325,10 +321,8 @@ TEST(ActivationsOverList, HaveTheTokensAroundWithTheirActivations) {
   const Scenario s("x");
   const auto found = s.ask(ActivationsOverList{over(kPrompts), {{4, 823}, {4, 706}}});
   ASSERT_FALSE(found->best.empty());
-  ASSERT_EQ(found->excerpts.size(), found->best.size());
-  for (std::size_t i = 0; i < found->best.size(); ++i) {
-    const FoundActivation& f = found->best[i];
-    const Excerpt& excerpt = found->excerpts[i];
+  for (const auto& f : found->best) {
+    const Excerpt& excerpt = f.excerpt;
     const Scenario& run = prompt_of(f);
     const int first = std::max(0, f.position - 16), end = std::min(run.length(), f.position + 9);
     EXPECT_EQ(excerpt.first, first);

@@ -11,7 +11,7 @@ namespace headscope::app::score_sources_test {
 namespace {
 
 using Vector = std::vector<double>;
-using Kind = ScoreSource::Kind;
+using Kind = StreamSource::Kind;
 
 std::size_t at(int i) {
   return static_cast<std::size_t>(i);

@@ -24,7 +24,7 @@ TEST(Tries, TokenAfterTokenIsOneTextAndAnotherTokenAfterGoingBackIsAnother) {
   tries = step(std::move(tries), {1, 2, 3}, {1, 2, 3, 7}, {0.125});
   ASSERT_EQ(tries.size(), 2U);
   EXPECT_THAT(tries[1].ids, ElementsAre(1, 2, 3, 7));
-  EXPECT_EQ(tries[1].start, 2) << "both began at the same prompt";
+  EXPECT_EQ(tries[1].start(), 2) << "both began at the same prompt";
   EXPECT_THAT(tries[1].probabilities, ElementsAre(0.5, 0.125)) << "what is known of the 3 stays known";
 }
 
@@ -33,14 +33,14 @@ TEST(Tries, WhatAnEarlierBeginningTellsIsOfTheSameTokens) {
   tries = step(std::move(tries), {1, 2, 9}, {1, 2, 3, 4, 5, 7}, {0.5, 0.25, 0.125, 0.0625});
   const auto known = std::ranges::find(tries, Ids{1, 2, 3, 4, 5, 6}, &TriedText::ids);
   ASSERT_NE(known, tries.end());
-  EXPECT_EQ(known->probabilities.at(static_cast<std::size_t>(4 - known->start)), 0.125) << "of the 5";
+  EXPECT_EQ(known->probabilities.at(static_cast<std::size_t>(4 - known->start())), 0.125) << "of the 5";
 }
 
 TEST(Tries, WhatWasLeftCanBeGoneBackTo) {
   const Tries tries = step({}, {1, 2, 3, 4}, {1, 2, 9}, {0.5});
   ASSERT_EQ(tries.size(), 2U);
   EXPECT_THAT(tries[0].ids, ElementsAre(1, 2, 3, 4));
-  EXPECT_EQ(tries[0].start, 2);
+  EXPECT_EQ(tries[0].start(), 2);
   EXPECT_THAT(tries[0].probabilities, ElementsAre(IsNan(), IsNan()));
   EXPECT_THAT(tries[1].ids, ElementsAre(1, 2, 9));
 }

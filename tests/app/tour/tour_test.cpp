@@ -2,7 +2,6 @@
 #include "app/tour/tour.h"
 
 #include "app/run/sources/paths.h"
-#include "app/tour/numbers.h"
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"

@@ -12,6 +12,8 @@
 namespace headscope::app::attribution_test {
 namespace {
 
+using Kind = StreamSource::Kind;
+
 constexpr int kGrid = 0;  // index of the region: the first one
 constexpr int kListRole = 1;
 
@@ -37,20 +39,20 @@ TEST(AttributionView, TheTableHasEveryPartAndWhatEditsAdd) {
   const Scenario s = with_edits("L2.resid_mid[*][3]+=2");
   const Table table = ViewFixture("attribution", s, 1000, 600).table();
   const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
-  ASSERT_EQ(std::ssize(text_rows(table)), a->layers * (a->n_head() + 2) + 4);
-  EXPECT_NE(a->edits, 0);
-  EXPECT_EQ(in_table(table, "edits"), a->edits);
+  ASSERT_EQ(std::ssize(text_rows(table)), s.config().n_layer * (s.config().n_head + 2) + 4);
+  EXPECT_NE(a->of({Kind::edits}), 0);
+  EXPECT_EQ(in_table(table, "edits"), a->of({Kind::edits}));
   EXPECT_NEAR(sum_of(table, "part"), a->sum(), 1e-9);
   EXPECT_EQ(fact_of(table, "sum"), a->sum());
   EXPECT_EQ(fact_of(table, "value"), a->logit);
   EXPECT_EQ(fact_of(table, "rounding error"), a->rounding_error());
   EXPECT_EQ(fact_of(table, "token id"), a->measured.token.id());
-  for (int layer = 0; layer < a->layers; ++layer) {
+  for (int layer = 0; layer < s.config().n_layer; ++layer) {
     const std::string name = "L" + std::to_string(layer);
-    EXPECT_EQ(in_table(table, name + " MLP"), a->mlps[layer]);
-    EXPECT_EQ(in_table(table, name + " bias"), a->attention_bias[layer]);
-    for (int head = 0; head < a->n_head(); ++head)
-      EXPECT_EQ(in_table(table, head_name(layer, head)), a->head(layer, head));
+    EXPECT_EQ(in_table(table, name + " MLP"), a->of({Kind::mlp, layer}));
+    EXPECT_EQ(in_table(table, name + " bias"), a->of({Kind::attention_bias, layer}));
+    for (int head = 0; head < s.config().n_head; ++head)
+      EXPECT_EQ(in_table(table, head_name(layer, head)), a->of_head(layer, head));
   }
 }
 
@@ -59,11 +61,11 @@ TEST(AttributionView, AClickSelectsTheHeadOrListsNeurons) {
   const ViewFixture shown("attribution", s, 1300, 700);
   const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
   const viz::Region& grid = shown.region(kGrid);
-  ASSERT_EQ(grid.row_count, a->layers);
-  ASSERT_EQ(grid.col_count, a->n_head() + 2);
+  ASSERT_EQ(grid.row_count, s.config().n_layer);
+  ASSERT_EQ(grid.col_count, s.config().n_head + 2);
   EXPECT_EQ(in_words(shown.click(kGrid, 2, 3)), "head 2 3");
-  EXPECT_EQ(in_words(shown.click(kGrid, 2, a->n_head())), "") << "the bias is of no head";
-  EXPECT_EQ(in_words(shown.click(kGrid, 3, a->n_head() + 1)), "head 3 1, attribution-list neurons");
+  EXPECT_EQ(in_words(shown.click(kGrid, 2, s.config().n_head)), "") << "the bias is of no head";
+  EXPECT_EQ(in_words(shown.click(kGrid, 3, s.config().n_head + 1)), "head 3 1, attribution-list neurons");
   const ViewFixture neurons("attribution", s, 1300, 700, {{"attribution-list", "neurons"}});
   EXPECT_EQ(in_words(neurons.click(kGrid, 2, 3)), "head 2 3, attribution-list sources");
 }
@@ -83,23 +85,27 @@ TEST(AttributionView, ListsPartsSourcesAndNeuronsStrongestFirst) {
   const auto a = s.ask(AttributionOf{logit_at(s.length() - 1)});
   const auto magnitude = [](double v) { return std::abs(v); };
   const std::vector<double> parts = listed(s, "parts");
-  ASSERT_EQ(std::ssize(parts), a->layers * (a->n_head() + 2) + 3);
+  ASSERT_EQ(std::ssize(parts), s.config().n_layer * (s.config().n_head + 2) + 3);
   EXPECT_TRUE(std::ranges::is_sorted(parts, std::greater<>(), magnitude));
   const std::vector<double> layers = listed(s, "layers");
-  ASSERT_EQ(std::ssize(layers), a->layers + 3);
-  for (int layer = 0; layer < a->layers; ++layer) EXPECT_NEAR(layers[layer + 2], a->layer(layer), 1e-6);
+  ASSERT_EQ(std::ssize(layers), s.config().n_layer + 3);
+  for (int layer = 0; layer < s.config().n_layer; ++layer) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a->parts.size(); ++i) sum += a->sources[i].layer == layer ? a->parts[i] : 0;
+    EXPECT_NEAR(layers[layer + 2], sum, 1e-6);
+  }
   EXPECT_TRUE(std::ranges::is_sorted(listed(s, "neurons"), std::greater<>(), magnitude));
   const ViewFixture sources("attribution", s, 1000, 2600, {{"attribution-list", "sources"}});
-  EXPECT_NEAR(sum_of(sources.table(), "source"), a->head(3, 1), 1e-4);
+  EXPECT_NEAR(sum_of(sources.table(), "source"), a->of_head(3, 1), 1e-4);
   EXPECT_THAT(in_words(sources.click(sources.find(kListRole))), HasSubstr("key "));
   const Table table = ViewFixture("attribution", s, 1000, 600, {{"attribution-list", "neurons"}}).table();
-  EXPECT_NEAR(sum_of(table, "neuron"), a->mlps[3], 1e-4) << "with the output's bias";
+  EXPECT_NEAR(sum_of(table, "neuron"), a->of({Kind::mlp, 3}), 1e-4) << "with the output's bias";
   const auto of = s.ask(NeuronsOf{3, a->measured});
   const auto numbers = numbers_of(table, "neuron"), activations = numbers_of(table, "activation");
   int neuron = 0;
   for (std::size_t row = 0; row < table.rows(); ++row)
     if (!is_no_number(numbers[row])) {
-      EXPECT_EQ(static_cast<float>(activations[row]), of->activations[neuron++]);
+      EXPECT_EQ(static_cast<float>(activations[row]), of->sizes[neuron++]);
     }
   EXPECT_EQ(neuron, s.config().n_inner);
 }

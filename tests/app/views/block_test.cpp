@@ -5,7 +5,6 @@
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app::block_test {
 namespace {
@@ -171,30 +170,6 @@ TEST(NeuronTokens, AreTheLargestAndSmallestProductsOfTheReference) {
       EXPECT_NEAR(static_cast<double>(found->down[i].logit), expected[i], 1e-5);
       EXPECT_NEAR(static_cast<double>(found->up[i].logit), expected[expected.size() - 1 - i], 1e-5);
     }
-  }
-}
-
-TEST(NeuronTokens, GoThroughTheUnembeddingOfItsOwnWhereThereIsOne) {
-  const TemporaryFolder folder;
-  const Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
-  write_other_model(folder, shape);
-  const auto model = load_model(folder.path(), {});
-  const Scenario s(Prompt{"The old king", {}, false}, {0, 0, -1}, model);
-  const auto& config = s.config();
-  const auto tokens = s.ask(TokensOfNeuron{1, 2});
-  // The unembedding is the last parameter of an untied model, and the first of a tied one.
-  const auto d = static_cast<std::size_t>(config.n_embd);
-  const auto& parameters = model->transformer->parameters();
-  const std::size_t unembedding = config.tie_word_embeddings ? 0 : parameters.size() - 1;
-  const auto out =
-      std::ranges::find(parameters, "h.1.mlp.c_proj.weight", &model::Parameter::name) - parameters.begin();
-  std::vector<float> row(d), column(d);
-  model->transformer->parameter_rows(static_cast<std::size_t>(out), 2, 1, row);
-  for (const model::Guess& token : tokens->up) {
-    model->transformer->parameter_rows(unembedding, token.id, 1, column);
-    double sum = 0;
-    for (std::size_t i = 0; i < d; ++i) sum += static_cast<double>(row[i]) * static_cast<double>(column[i]);
-    EXPECT_NEAR(static_cast<double>(token.logit), sum, 1e-5);
   }
 }
 

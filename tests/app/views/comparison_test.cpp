@@ -39,20 +39,6 @@ TEST(Comparison, TheBaselineSideOfEveryViewIsItsPictureWithoutEdits) {
   }
 }
 
-TEST(Comparison, AViewWithoutDifferencesShowsTheRun) {
-  const Scenario scenario = edited();
-  for (const View& view : views()) {
-    SCOPED_TRACE(view.id);
-    const ViewContext alone = scenario.context(800, 600), c = on_side(Side::difference, view, alone);
-    const bool of_model = view.is_of_model(alone);
-    EXPECT_EQ(c.side, view.shows_difference && !of_model ? Side::difference : Side::run);
-    EXPECT_FALSE(view.build(c).scene.items.empty());
-  }
-  const Scenario alone(kRobot);
-  const ViewContext c = on_side(Side::baseline, views().front(), alone.context(800, 600));
-  EXPECT_EQ(c.side, Side::run) << "nothing to compare with";
-}
-
 TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   const Scenario scenario = of_two();
   EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));

@@ -29,7 +29,7 @@ TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
   const std::vector<int> ids = s.run->tokens.ids();
   for (const int key : {-1, 1}) {
     s.select({3, 2, 4, key});
-    const auto tokens = s.ask(TokensOfHead{3, 2, ids[key < 0 ? 4 : key]});
+    const auto tokens = s.ask(TokensOfHead{3, 2, {}, ids[key < 0 ? 4 : key]});
     const ViewFixture shown("circuits", s, 900, 600);
     EXPECT_EQ(ids_of_role(shown.picture(), kRaised).size(), tokens->up.size());
     expect_rows(shown.table(), *tokens);
@@ -39,7 +39,7 @@ TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
 TEST(Circuits, ShowWhatTheHeadLooksFor) {
   const Scenario s("A robot must obey the orders", {3, 2, 4, 1});
   for (const bool mlp : {false, true}) {
-    const auto keys = s.ask(KeysOfToken{3, 2, s.run->tokens.ids()[4], {mlp, true}});
+    const auto keys = s.ask(KeysOfToken{3, 2, {mlp, true}, s.run->tokens.ids()[4]});
     const ViewFixture shown("circuits", s, 900, 600,
                             {{"circuit", "keys"}, {"first-mlp", mlp ? "yes" : "no"}});
     expect_rows(shown.table(), *keys);

@@ -186,7 +186,7 @@ TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
     EXPECT_EQ(block.resid_pre[i], before.resid_post[i] * 0.5F);
     EXPECT_NEAR(block.resid_mid[i], block.resid_pre[i] + block.attn_out[i], 1e-4);
   }
-  EXPECT_NEAR(block.attn_cosine, cosine_of(kept, block.resid_mid), 1e-9);
+  EXPECT_NEAR(block.cosine(false), cosine_of(kept, block.resid_mid), 1e-9);
   const ViewFixture shown("pass", s, 1400, 900);
   EXPECT_THAT(texts(shown.scene()), Contains("L2 resid_pre, edited"));
   EXPECT_THAT(shown.picture().subtitle, EndsWith("; L2 resid_pre, edited"));
@@ -196,7 +196,7 @@ TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
     if (row[1] != "resid_pre") continue;
     ++rows;
     EXPECT_EQ(row[0], "2");
-    EXPECT_EQ(row[2], plain(block.pre_norm));
+    EXPECT_EQ(row[2], plain(norm_of(block.resid_pre)));
   }
   EXPECT_EQ(rows, 1) << "where it is not the last row again";
   EXPECT_THAT(

@@ -168,16 +168,6 @@ TEST(ListMeans, AreThoseOfEachPromptForEveryView) {
   EXPECT_GT(count, 10);
 }
 
-TEST(ListMeans, SweepsPatchFromTheSecondPromptOfEachLine) {
-  const Scenario s = with_list();
-  const MeansOfView question = [&] {
-    ViewContext c = s.context(1000, 700);
-    set(c, "sweep-change", "patch");
-    return means_of(*find_view("sweep"), c);
-  }();
-  EXPECT_EQ(table_json(s.ask(question)->fold.means()), table_json(by_hand(*find_view("sweep"), question)));
-}
-
 TEST(ListMeans, SkipAndCountPromptsThatCannotBeMeasured) {
   PromptList list = *pairs();
   list.prompts.insert(list.prompts.begin() + 1, ListedPrompt{{.text = "The king", .ids = {}}});

@@ -33,33 +33,15 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
   ASSERT_EQ(rows.size(), found->best.size());
   ASSERT_GT(rows.size(), 1U);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const FoundWeight& f = found->best[i];
-    EXPECT_THAT(rows[i],
-                ElementsAre(plain(f.weight), std::to_string(f.layer), std::to_string(f.head),
-                            std::to_string(f.query), "·king", std::to_string(f.key), "·king",
-                            std::to_string(f.query_id), std::to_string(f.key_id), found->excerpts[i].text()));
+    const auto& f = found->best[i];
+    EXPECT_THAT(rows[i], ElementsAre(plain(f.weight), std::to_string(f.layer), std::to_string(f.head),
+                                     std::to_string(f.query), "·king", std::to_string(f.key), "·king",
+                                     std::to_string(f.query_id), std::to_string(f.key_id), f.excerpt.text()));
   }
   const FoundWeight& first = found->best.front();
   EXPECT_EQ(in_words(shown.click(0)), "head " + std::to_string(first.layer) + " " +
                                           std::to_string(first.head) + ", query " +
                                           std::to_string(first.query) + ", key " + std::to_string(first.key));
-}
-
-TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
-  const Scenario s = kings();
-  const ViewFixture tall("search", s, 1200, 9000,
-                         {{"text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
-  const auto rows = text_rows(tall.table());
-  const auto of_second = std::ranges::find(rows, "2", [](const auto& row) { return row[1]; });
-  ASSERT_NE(of_second, rows.end()) << "“ king” is in the second, too";
-  const auto index = static_cast<int>(of_second - rows.begin());
-  int region = -1;
-  for (std::size_t i = 0; i < tall.picture().regions.size(); ++i)
-    if (tall.picture().regions[i].id == index) region = static_cast<int>(i);
-  ASSERT_GE(region, 0);
-  const auto& row = *of_second;
-  EXPECT_EQ(in_words(tall.click(region)),
-            "prompt “A king is no queen” " + row[2] + " " + row[3] + " " + row[4] + " " + row[6]);
 }
 
 TEST(SearchView, FindsTheMarkedShape) {
@@ -130,7 +112,7 @@ constexpr const char* kTwice = "one two three one two three one two";
 
 TEST(HeadMetrics, OfTheTableAreTheAnswersForEveryHead) {
   const Scenario s = kings();
-  using Heads = std::vector<HeadMetricValues>;
+  using Heads = std::vector<HeadMetrics>;
   const auto thumbnails = s.ask(ThumbnailsOfHeads{});
   Heads of_prompt;
   for (const auto& head : thumbnails->of_head) of_prompt.push_back(head->metrics);

@@ -82,7 +82,7 @@ std::vector<Claim> claims_of_circuits() {
        [](const Core& core, const RunReader&) {
          const ScoreSources sources =
              RunReader::computed(ScoreSourcesOf{1, 6, kLast, kFox}, *core.snapshot().run);
-         const auto mlp = std::ranges::find(sources.sources, ScoreSource{ScoreSource::Kind::mlp, 0, -1}) -
+         const auto mlp = std::ranges::find(sources.sources, StreamSource{StreamSource::Kind::mlp, 0}) -
                           sources.sources.begin();
          const int at = static_cast<int>(mlp);
          return at < sources.count() && sources.product(at, at) > 0.9 * sources.score;

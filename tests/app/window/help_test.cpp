@@ -5,7 +5,7 @@
 #include "app/run/sources/paths.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
-#include "app/window/palette.h"
+#include "app/window/commands.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app::help_test {

@@ -3,7 +3,6 @@
 #include "app/ascii.h"
 #include "app/text/prompt_editor.h"
 #include "app/window/commands.h"
-#include "app/window/input.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app::keyboard_test {
@@ -374,19 +373,6 @@ TEST(LabelledKey, IsThatOfTheLayoutOrTheLetterOfAUsKeyboard) {
   EXPECT_EQ(labelled_key("ö", ';'), Key::none) << "no letter of the alphabet";
   EXPECT_EQ(labelled_key("", 'S'), Key{'s'});
   EXPECT_EQ(labelled_key("", 290), Key::none) << "F1";
-}
-
-TEST_F(TypingTest, NothingReachesThePromptThroughADialog) {
-  CoreFixture core(options("The"));
-  for (const Dialog dialog : {Dialog::help, Dialog::export_, Dialog::open}) {
-    apply_and_show(core, ShowDialog{dialog});
-    for (const char c : std::string("ab 1")) strike(core, c);
-    ASSERT_TRUE(tab_to(core, "Close"));
-    for (const char c : std::string("xy7")) strike(core, c);
-    EXPECT_EQ(core.state().dialog, dialog);
-    EXPECT_EQ(prompt(core), "The");
-    press_and_show(core, Key::escape);
-  }
 }
 
 }  // namespace

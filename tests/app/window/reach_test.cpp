@@ -253,7 +253,9 @@ class ReachTest : public HandsTest {
          menu_keys(Key{'m'}, {.ctrl = true}, "openai-community/gpt2-large"),
          [](const Core& core) { return core.state().fetching.model.has_value(); }},
         {"not to fetch it", item_click("Cancel fetching"), tabs_to("Cancel fetching"),
-         [](const Core& core) { return core.state().fetching.cancelled || !core.state().fetching.model; },
+         [](const Core& core) {
+           return core.state().fetching.stop.stop_requested() || !core.state().fetching.model;
+         },
          [](Core& core) { core.apply(FetchModel{{"some-org/model"}}); }},
         {"no offer", item_click("Close the offer"), tabs_to("Close the offer"),
          [](const Core& core) { return !core.state().offer_models; }},

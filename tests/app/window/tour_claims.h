@@ -80,9 +80,12 @@ class RunReader {
   /// most first.
   std::vector<int> heads_by_push() const {
     const Attribution parts = computed(AttributionOf{logit_at(at_.query)}, run_);
-    std::vector<int> heads(parts.heads.size());
+    const model::Config& config = run_.run->config;
+    std::vector<int> heads(static_cast<std::size_t>(config.n_layer * config.n_head));
     std::iota(heads.begin(), heads.end(), 0);
-    std::ranges::stable_sort(heads, std::greater(), [&](int head) { return parts.heads[head]; });
+    std::ranges::stable_sort(heads, std::greater(), [&](int head) {
+      return parts.of_head(head / config.n_head, head % config.n_head);
+    });
     return heads;
   }
   std::string label_of_id(int id) const { return viz::visible(run_.model->tokenizer->bytes(id)); }

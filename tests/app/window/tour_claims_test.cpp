@@ -9,7 +9,7 @@
 
 #include "app/run/analyses/geometry.h"
 #include "app/run/analyses/vocabulary.h"
-#include "app/tour/numbers.h"
+#include "app/tour/tour.h"
 #include "model/files/file_io.h"
 #include "tests/app/window/tour_claims.h"
 #include "tests/app/window/tours_fixture.h"

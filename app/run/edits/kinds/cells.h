@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "app/run/edits/edit_kind.h"
 
@@ -48,9 +49,9 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
     std::string words = "L" + std::to_string(set.point.layer) + " ";
     if (set.head) words += "H" + std::to_string(*set.head) + " ";
     if (set.cells.size() > kVeryMany) return words + "many " + of_what + "s set";
-    const std::vector<int> queries = all_of(set, &model::CellValue::query),
-                           keys = all_of(set, &model::CellValue::key);
-    const bool all = queries.front() == kAll;
+    std::set<int> queries, keys;
+    for (const model::CellValue& cell : set.cells) queries.insert(cell.query), keys.insert(cell.key);
+    const bool all = queries.contains(kAll);
     const std::string of = all ? "all queries" : positions_words(queries, "query ", "queries "),
                       on = positions_words(keys, "key ", "keys ");
     const float value = set.cells.front().value;
@@ -114,19 +115,11 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   }
 
  private:
-  /// One of the two positions of all cells, in order, each once.
-  static std::vector<int> all_of(const Set& set, int model::CellValue::*position) {
-    std::vector<int> all;
-    for (const model::CellValue& cell : set.cells) all.push_back(cell.*position);
-    std::ranges::sort(all);
-    all.erase(std::ranges::unique(all).begin(), all.end());
-    return all;
-  }
   /// "key 3", "keys 3, 5–255", "40 keys" if a list of them is long.
-  static std::string positions_words(const std::vector<int>& positions, const std::string& one,
+  static std::string positions_words(const std::set<int>& positions, const std::string& one,
                                      const std::string& several) {
     constexpr std::size_t kLong = 32;  // bytes
-    const std::string list = ranges_words(positions);
+    const std::string list = ranges_words({positions.begin(), positions.end()});
     if (positions.size() == 1) return one + list;
     return list.size() > kLong
                ? std::to_string(positions.size()) + " " + several.substr(0, several.size() - 1)
