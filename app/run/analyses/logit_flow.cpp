@@ -141,7 +141,7 @@ class BackwardPass {
     constexpr float kProbe = 1 << 20;  // so large that the constant does not round the factor
     std::vector<float> constant(along.values.size()), probed(along.values.size(), kProbe);
     for (std::vector<float>* values : {&constant, &probed})
-      kept_.plan->apply({point, head, 0, 0, along.rows, along.cols, along.cols, values->data()}, kept_.means);
+      kept_.plan->apply(model::piece_of(point, model::rows_of(*values, along.cols), 0, head), kept_.means);
     for (std::size_t i = 0; i < along.values.size(); ++i) {
       added[i / static_cast<std::size_t>(along.cols)] += along.values[i] * static_cast<double>(constant[i]);
       along.values[i] *= static_cast<double>((probed[i] - constant[i]) / kProbe);

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -77,20 +76,6 @@ struct NearestTo {
   int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const NearestTo&) const = default;
   NearestTokens compute(const PromptRun& run, const Computation<NearestTokens>& computation) const;
-};
-
-/// The merges that built the tokens from single bytes; none for a single byte and for a special token.
-struct TokenMerges {
-  std::map<int, std::vector<model::MergeStep>> of_id;  ///< for each distinct token of the run
-  std::size_t bytes() const;
-};
-
-struct MergesOfTokens {
-  static constexpr std::string_view kName = "token merges";
-  static constexpr bool kQuick = true;
-  static constexpr Capability kNeeds = Capability::weights | Capability::tokenizer;
-  bool operator==(const MergesOfTokens&) const = default;
-  TokenMerges compute(const PromptRun& run, const Computation<TokenMerges>& computation) const;
 };
 
 }  // namespace headscope::app

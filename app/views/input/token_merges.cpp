@@ -1,6 +1,5 @@
 #include "app/views/input/token_merges.h"
 
-#include "app/run/analyses/vocabulary.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app::token_merges {
@@ -11,8 +10,13 @@ int id_at(const ViewContext& c, int position) {
 }
 
 using Steps = std::vector<model::MergeStep>;
-const Steps& steps_of(const ViewContext& c, const TokenMerges& merges, int position) {
-  return merges.of_id.at(id_at(c, position));
+/// The merges that build a token from single bytes; none for a single byte and for a special token.
+Steps steps_of(const ViewContext& c, int position) {
+  const model::Tokenizer& tokenizer = *c.run->model->tokenizer;
+  Steps steps = tokenizer.merges(tokenizer.bytes(id_at(c, position)));
+  // If the bytes do not merge to this token, it is special, or was given by its id.
+  if (!steps.empty() && steps.back().merged != id_at(c, position)) steps.clear();
+  return steps;
 }
 
 /// "“o” + “b”"
@@ -117,8 +121,8 @@ std::string merges_words(const ViewContext& c, const Steps& steps) {
   return words;
 }
 
-std::unique_ptr<List> list_of(const ViewContext& c, const ListRows& of, const TokenMerges& merges) {
-  const auto words = [&](int i) { return merges_words(c, steps_of(c, merges, i)); };
+std::unique_ptr<List> list_of(const ViewContext& c, const ListRows& of) {
+  const auto words = [&c](int i) { return merges_words(c, steps_of(c, i)); };
   // Nobody can hover over a figure to read the rest.
   const float least = c.in_pane ? 12 * c.font_size : std::min(18 * c.font_size, 0.5F * c.width);
   auto list = list_of_tokens(c, of, c.run->run->length());
@@ -131,7 +135,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const ListRows& of, const To
 }
 
 /// A row for each merge of each token; for a token without merges one row.
-Table table(const ViewContext& c, const TokenMerges& merges) {
+Table table(const ViewContext& c) {
   Table result{key_column("position"), note_column("token"), note_column("id"),
                note_column("bytes"),   key_column("merge"),  note_column("merge rank"),
                note_column("left"),    note_column("right"), note_column("merged")};
@@ -140,7 +144,7 @@ Table table(const ViewContext& c, const TokenMerges& merges) {
     const auto add = [&](const auto&... merge) {
       add_row(result, i, c.run->tokens.labels[i], id, bytes_at(c, i), merge...);
     };
-    const auto& steps = steps_of(c, merges, i);
+    const Steps steps = steps_of(c, i);
     if (steps.empty()) add();
     for (int k = 0; k < std::ssize(steps); ++k)
       add(k + 1, steps[k].rank + 1, label_of(c, steps[k].left), label_of(c, steps[k].right),
@@ -175,18 +179,17 @@ std::unique_ptr<List> list_of_tokens(const ViewContext& c, const ListRows& of, i
 
 void declare(Content& it, const ListRows& rows_of_tokens) {
   const ViewContext& c = it.c;
-  if (c.side == Side::difference) it.message = "merges are of one prompt: show it instead of the difference";
-  const auto answer = it.need(MergesOfTokens{});
-  if (!answer) return;
-  const TokenMerges& merges = *it.keep(answer);
-  const Steps& steps = steps_of(c, merges, c.selection.query);
+  it.message = c.run ? missing(*c.run->model, Capability::weights | Capability::tokenizer) : c.no_run;
+  if (!it.message.empty()) return;
+  if (c.differs()) it.message = "merges are of one prompt: show it instead of the difference";
+  const Steps& steps = it.keep(steps_of(c, c.selection.query));
   const auto& pieces = it.keep(pieces_of(c, steps));
   it.title = "How " + token_name(c.run->tokens, c.selection.query) + " is built";
   it.subtitle = "id " + std::to_string(id_at(c, c.selection.query)) + "; " +
                 counted(std::ssize(pieces[0]), "byte") + "; " + counted(std::ssize(steps), "merge");
-  it.table = [&] { return table(c, merges); };
-  it.body = rows(boxes(list_of_steps(c, steps, pieces),
-                       may_be_left_out(list_of(c, rows_of_tokens, merges), "the list")));
+  it.table = [&] { return table(c); };
+  it.body =
+      rows(boxes(list_of_steps(c, steps, pieces), may_be_left_out(list_of(c, rows_of_tokens), "the list")));
 }
 
 }  // namespace headscope::app::token_merges
