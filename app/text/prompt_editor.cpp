@@ -94,23 +94,21 @@ Hit hit(const TextState& state, EditMetrics& metrics, const EditorLook& look, vi
 /// The meaning of a key with Ctrl.
 KeyMeaning control_key(const TextState& state, const KeyDown& key) {
   const bool selected = !state.selection().empty(), shift = key.modifiers.shift;
-  switch (key.key) {
-    case Key{'a'}:
+  if (key.key == Key::home) return TextCommand(MoveTo{0, shift});
+  if (key.key == Key::end) return TextCommand(MoveTo{state.text.size(), shift});
+  switch (static_cast<char>(key.key)) {
+    case 'a':
       return TextCommand(kSelectAll);
-    case Key{'c'}:
+    case 'c':
       return selected && !shift ? KeyMeaning(EditorRequest::copy) : KeyMeaning();
-    case Key{'x'}:
+    case 'x':
       return selected ? KeyMeaning(EditorRequest::cut) : KeyMeaning();
-    case Key{'v'}:
+    case 'v':
       return EditorRequest::paste;
-    case Key{'z'}:
+    case 'z':
       return shift ? EditorRequest::redo : EditorRequest::undo;
-    case Key{'y'}:
+    case 'y':
       return EditorRequest::redo;
-    case Key::home:
-      return TextCommand(MoveTo{0, shift});
-    case Key::end:
-      return TextCommand(MoveTo{state.text.size(), shift});
     default:
       return {};
   }

@@ -1,7 +1,6 @@
 #include "app/window/gui.h"
 
 #include <cfloat>
-#include <cstdlib>
 #include <utility>
 
 #include "app/window/look.h"

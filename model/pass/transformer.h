@@ -261,8 +261,8 @@ class Transformer {
   /// The logit lens (nostalgebraist 2020): applies ln_f and the unembedding to rows of the residual stream,
   /// and returns for each row its `top` best guesses. rows: [positions * depth, d_model], the rows of a
   /// position consecutively, the last of them the end of the stream there, depth >= 1; targets: [positions],
-  /// ids. Holds the logits of 50 rows, or of one position if it has more. `of`: this run's edits after the
-  /// last block apply here, too, with `first` the position of the first rows. Throws Stopped.
+  /// ids. Holds the logits of kRowsOfLogits rows, or of one position if it has more. `of`: this run's edits
+  /// after the last block apply here, too, with `first` the position of the first rows. Throws Stopped.
   std::vector<LensReading> lens(std::span<const float> rows, int depth, std::span<const int> targets, int top,
                                 Workspace& workspace, std::stop_token stop = {}, const Run* of = nullptr,
                                 int first = 0) const;

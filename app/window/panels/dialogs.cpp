@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 
 #include "app/counted.h"
 #include "app/window/commands.h"

@@ -1,14 +1,11 @@
 // The bars under the prompt: the edits, the second prompt or model, and the shown side of the comparison.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
-#include "app/run/analyses/attribution.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 #include "viz/players/imgui_compat.h"

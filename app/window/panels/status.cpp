@@ -5,12 +5,10 @@
 #include <vector>
 
 #include "app/counted.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/selected.h"
-#include "app/views/view.h"
 #include "app/window/panels/panels.h"
 #include "system/path_text.h"
 #include "viz/scene/scale.h"
