@@ -1,4 +1,4 @@
-#include "app/text/edit_layout.h"
+#include "app/text/text_edit.h"
 
 #include <utf8proc.h>
 
@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "app/text/text_boundaries.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app {

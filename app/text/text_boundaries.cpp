@@ -1,4 +1,4 @@
-#include "app/text/text_boundaries.h"
+#include "app/text/text_edit.h"
 
 #include <utf8proc.h>
 

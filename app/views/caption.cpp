@@ -157,7 +157,7 @@ std::string caption(const View& view, const ViewContext& c) {
   const model::Edits edits = of_run && view.caption.prompt ? edits_within(*c.run) : model::Edits();
   const bool edited = !edits.empty();
   if (edited) text += " · with " + words_of(edits, *c.run, c.printed);
-  if (c.side == Side::difference && (of_run || compares_models(*c.run))) {
+  if (c.differs() && (of_run || compares_models(*c.run))) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
     // What may be of a list of prompts are means, which match no tokens.

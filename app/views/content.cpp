@@ -24,7 +24,7 @@ ViewActions choice_of(const Ref& ref, const ViewContext& c) {
 
 /// A token's name, and which one it is compared with if that is not the same.
 static std::string compared_name(const ViewContext& c, const PromptTokens& tokens, int position) {
-  const bool differs = c.side == Side::difference && has_own_keys(*c.run);
+  const bool differs = c.differs() && has_own_keys(*c.run);
   const std::string there = differs ? counterpart_words(c, position) : "";
   return token_name(tokens, position) + (there.empty() ? "" : ", " + there);
 }
@@ -108,7 +108,7 @@ std::string Content::why_missing(const Question& question) const {
 }
 
 bool Content::lacks_counterpart() {
-  if (c.side != Side::difference || !c.run || compared_query(c) >= 0) return false;
+  if (!c.differs() || !c.run || compared_query(c) >= 0) return false;
   message = token_name(c.run->tokens, c.selection.query) + " has " + no_counterpart_words(c);
   return true;
 }
@@ -170,7 +170,7 @@ static std::shared_ptr<Content> content_in(const ViewContext& c, const View& vie
   else if (content->message = refuse_tokens(view, c, true); content->message.empty())
     shows_means(view, c) ? declare_means(*content, view) : view.declare(*content);
   if (!c.run && content->message.empty()) content->message = c.no_run;
-  if (c.run && c.side == Side::difference)
+  if (c.run && c.differs())
     content->subtitle = difference_words(c, view) + (content->same ? no_difference_words(view) : "") +
                         (content->subtitle.empty() ? "" : "; ") + content->subtitle;
   content->c.answers = nullptr;

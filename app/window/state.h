@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/window/state/dialogs.h"
-#include "app/window/state/edits.h"
 #include "app/window/state/files.h"
 #include "app/window/state/prompt.h"
 #include "app/window/state/slice.h"

@@ -1,14 +1,158 @@
-// How the tensors of a folder are loaded; folders_test.cpp tests published and invalid folders.
+// Tensors of files, and how those of a folder are loaded; folders_test.cpp tests published and invalid
+// folders.
 #include "model/files/weights.h"
-
 #include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/safetensors.h"
 #include "tests/model/activations.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_bytes.h"
 #include "tests/support/sentences.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::model::weights_test {
 namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const TensorFile& file, const std::string& tensor) {
+  const std::vector<std::byte> bytes = file.tensors.at(tensor).read();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<float> floats_of(const TensorFile& file, const std::string& tensor) {
+  const std::vector<std::byte> bytes = file.tensors.at(tensor).read();
+  std::vector<float> out(bytes.size() / sizeof(float));
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  return out;
+}
+
+TEST(Safetensors, GivesWhatTheFileHolds) {
+  const TemporaryFolder folder;
+  const fs::path path =
+      folder.write("a.safetensors", safetensors_bytes({{"two", "F16", {2, 1}, "abcd"},
+                                                       {"scalar", "F32", {}, "wxyz"},
+                                                       {"none", "I64", {0, 7}, ""},
+                                                       {"flags", "BOOL", {3}, std::string("\0\1\1", 3)},
+                                                       {"halves", "F4", {4}, "hh"},
+                                                       {"from the future", "Q7_K", {5}, "odd size"}},
+                                                      R"({"format":"pt","note":"ü"})"));
+  const TensorFile file = open_safetensors(path);
+  ASSERT_THAT(file.tensors, SizeIs(6));
+  EXPECT_EQ(file.tensors.at("two").dtype, "F16");
+  EXPECT_THAT(file.tensors.at("two").shape, ElementsAre(2, 1));
+  EXPECT_EQ(text_of(file, "two"), "abcd");
+  EXPECT_THAT(file.tensors.at("scalar").shape, ElementsAre());
+  EXPECT_EQ(text_of(file, "scalar"), "wxyz");
+  EXPECT_EQ(text_of(file, "none"), "");
+  EXPECT_EQ(text_of(file, "flags"), std::string("\0\1\1", 3));
+  EXPECT_EQ(text_of(file, "halves"), "hh");
+  EXPECT_EQ(file.tensors.at("from the future").dtype, "Q7_K");
+  EXPECT_EQ(text_of(file, "from the future"), "odd size");
+  EXPECT_EQ(file.metadata.at("format"), "pt");
+  EXPECT_EQ(file.metadata.at("note"), "ü");
+}
+
+TEST(Safetensors, OpensHeadersOfEveryPermittedForm) {
+  const TemporaryFolder folder;
+  const auto open = [&](const std::string& header, const std::string& data) {
+    return open_safetensors(folder.write("a", safetensors_of_header(header, data)));
+  };
+  EXPECT_THAT(open("{}", "").tensors, SizeIs(0));
+  EXPECT_THAT(open("{}      ", "").tensors, SizeIs(0));
+  EXPECT_THAT(open(R"({"__metadata__":null})", "").metadata, SizeIs(0));
+  // Unordered members, ranges in a different order than the names, and unknown keys.
+  const TensorFile file = open(R"({"b":{"data_offsets":[0,1],"note":[{}],"shape":[1],"dtype":"U8"},
+                                        "a":{"shape":[2],"dtype":"I8","data_offsets":[1,3]}})",
+                               "Baa");
+  EXPECT_EQ(text_of(file, "a"), "aa");
+  EXPECT_EQ(text_of(file, "b"), "B");
+}
+
+TEST(Safetensors, SaysThatAFileWasCutShort) {
+  const TemporaryFolder folder;
+  const fs::path path =
+      folder.write("a", safetensors_bytes({{"x", "U8", {3}, "xyz"}, {"y", "U8", {1}, "!"}}));
+  const TensorFile file = open_safetensors(path);
+  fs::resize_file(path, fs::file_size(path) - 1);
+  EXPECT_THAT(message_of<LoadError>([&] { file.tensors.at("x").read(); }),
+              HasSubstr("has changed since it was opened"));
+  const std::string message = message_of<LoadError>([&] { file.tensors.at("y").read(); });
+  EXPECT_TRUE(is_sentence(message)) << message;
+  EXPECT_THAT(message, HasSubstr("truncated"));
+  EXPECT_THAT(message, HasSubstr(path.string()));
+}
+
+TEST(SafetensorsWriter, WritesPiecesInAnyOrder) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "out.safetensors";
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const std::vector<std::int64_t> ids = {50256, -1};
+  SafetensorsWriter writer(path, {{"x", {2, 3}}, {"tokens", {2}, "I64"}, {"one", {}}, {"none", {0}}},
+                           {{"prompt", "a \"quoted\" \xff byte"}});
+  writer.write("x", 4, std::span(values).subspan(4));
+  writer.write("x", 0, std::span(values).first(4));
+  writer.write("one", 0, std::span(values).first(1));
+  writer.write("tokens", 0, ids);
+  EXPECT_FALSE(fs::exists(path));
+  writer.finish();
+
+  const TensorFile file = open_safetensors(path);
+  EXPECT_EQ(floats_of(file, "x"), values);
+  EXPECT_THAT(file.tensors.at("x").shape, ElementsAre(2, 3));
+  EXPECT_THAT(floats_of(file, "one"), ElementsAre(1.0F));
+  EXPECT_THAT(file.tensors.at("none").shape, ElementsAre(0));
+  const TensorView& tokens = file.tensors.at("tokens");
+  EXPECT_EQ(tokens.dtype, "I64");
+  EXPECT_EQ(std::memcmp(tokens.read().data(), ids.data(), sizeof(std::int64_t) * 2), 0);
+  EXPECT_EQ(file.metadata.at("prompt"), "a \"quoted\" \xef\xbf\xbd byte");
+}
+
+TEST(SafetensorsWriter, WritesTheBytesOfTheFormat) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "out.safetensors";
+  SafetensorsWriter writer(path, {{"a", {1}}, {"i", {1}, "I64"}}, {});
+  writer.write("a", 0, std::vector<float>{1.0F});
+  writer.write("i", 0, std::vector<std::int64_t>{258});
+  writer.finish();
+  std::string header =
+      R"({"i":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},"a":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}})";
+  header.append((8 - header.size() % 8) % 8, ' ');
+  EXPECT_EQ(bytes_of_file(path),
+            safetensors_of_header(header, std::string("\x02\x01\0\0\0\0\0\0\0\0\x80\x3f", 12)));
+}
+
+TEST(SafetensorsWriter, RefusesSizesThatNoFileHas) {
+  const TemporaryFolder folder;
+  const std::int64_t huge = std::int64_t{1} << 62;
+  const auto write = [&](std::vector<TensorSpec> tensors) {
+    return message_of<std::runtime_error>([&] { SafetensorsWriter(folder.path() / "x", tensors, {}); });
+  };
+  EXPECT_THAT(write({{"x", {huge, huge}}}), HasSubstr("too large"));
+  EXPECT_THAT(write({{"x", {huge}}}), HasSubstr("too large"));
+  EXPECT_THAT(write({{"x", {-1}}}), HasSubstr("too large"));
+  EXPECT_TRUE(is_sentence(write({{"x", {huge / 8}}, {"y", {huge / 8}}, {"z", {huge / 8}}})));
+  EXPECT_EQ(folder.file_count(), 0);
+}
+
+TEST(ReadFile, GivesAllBytesOrSaysWhyNot) {
+  const TemporaryFolder folder;
+  const std::string bytes = "a\0b\r\n\xff" + std::string(200'000, 'x');
+  const fs::path path = folder.write("file", bytes);
+  EXPECT_EQ(read_file(path), bytes);
+  EXPECT_EQ(read_file(path, bytes.size()), bytes);
+  EXPECT_EQ(read_file(folder.write("empty", "")), "");
+
+  const auto read = [](const fs::path& file, std::size_t most) {
+    return message_of<LoadError>([&] { read_file(file, most); });
+  };
+  EXPECT_EQ(read(folder.path(), 9), "cannot read " + folder.path().string() + ": Is a directory");
+  EXPECT_EQ(read(folder.path() / "x", 9),
+            "cannot read " + (folder.path() / "x").string() + ": No such file or directory");
+  EXPECT_EQ(read(path, bytes.size() - 1), "cannot read " + path.string() + ": expected at most " +
+                                              std::to_string(bytes.size() - 1) + " bytes, found more");
+}
 
 constexpr int kTokens[] = {3, 1, 4, 1, 5, 9, 2, 6};
 

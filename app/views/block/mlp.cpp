@@ -113,7 +113,7 @@ std::shared_ptr<const BlockPass> block_of(const ViewContext& c, Side side, int p
 
 /// Whether this is the difference of two models, whose weights differ.
 bool is_between_models(const ViewContext& c) {
-  return c.side == Side::difference && compares_models(*c.run);
+  return c.differs() && compares_models(*c.run);
 }
 
 LogitEffect logit_effect_of(const Content& it, const Numbers& n, int neuron) {
@@ -177,7 +177,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
                                  }});
   for (const bool up : {true, false})
     for (std::size_t place = 0; place < kTokens; ++place) add_pushed(*list, c, n, up, place);
-  if (c.side == Side::difference) list->table.row_names = "neurons that differ most";
+  if (c.differs()) list->table.row_names = "neurons that differ most";
   return list;
 }
 
@@ -282,7 +282,6 @@ void declare(Content& it) {
   for (const int neuron : made.order) made.effects.push_back(logit_effect_of(it, made, neuron));
   const Numbers& n = it.keep(std::move(made));
   const model::Config& config = c.config();
-  const bool is_difference = c.side == Side::difference;
   it.title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
              token_name(c.run->tokens, c.selection.query);
   it.same = are_zero({n.vectors.begin(), n.vectors.end()});
@@ -296,7 +295,7 @@ void declare(Content& it) {
   auto list = list_of(c, n);
   it.table = [&c, &n, &rows = *list] { return table(c, n, rows); };
   BoxPtr curve;
-  if (!is_difference) {  // differences are not on a curve
+  if (!c.differs()) {  // differences are not on a curve
     viz::FunctionPlot made_plot = plot_of(config, n, *c.theme);
     made_plot.role = kCurve;
     const viz::FunctionPlot& plot = it.keep(std::move(made_plot));

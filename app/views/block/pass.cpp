@@ -234,8 +234,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   ListColumn& strips =
       list->strip("value", 8, 0, n.vectors, {.least = 8 * c.font_size, .most = 1e4F, .blank = none});
   for (const Line& of : n.lines) strips.scales.push_back(of.is_normalized() ? n.normalized : n.stream);
-  list->number(c.side == Side::difference ? "norm of Δ" : "norm", 6,
-               [line](int row) { return norm_of(line(row).values); }, {.color = muted, .blank = none})
+  list->number(c.differs() ? "norm of Δ" : "norm", 6, [line](int row) { return norm_of(line(row).values); },
+               {.color = muted, .blank = none})
       .text = [line](int row) { return viz::number(norm_of(line(row).values), 4); };
   list->on_click = [line](const ViewContext&, int row) { return choice_of(line(row)).actions; };
   return list;
@@ -270,7 +270,7 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title,
 }
 
 BoxPtr charts_of(Content& it, const TokenPass& pass) {
-  const std::string of = it.c.side == Side::difference ? "the difference in " : "";
+  const std::string of = it.c.differs() ? "the difference in " : "";
   const auto norm_after = [](const BlockPass& block, bool mlp) {
     return norm_of(mlp ? block.resid_post : block.resid_mid);
   };
@@ -331,10 +331,9 @@ void add_step_facts(Facts& facts, const ViewContext& c, const Line& line) {
 /// A row for the embedding, and for each layer four: what attention adds, the stream, what the MLP adds, the
 /// stream; before them the stream that enters a block if edits make it another than left the block before.
 Table table(const ViewContext& c, const TokenPass& pass) {
-  const bool is_difference = c.side == Side::difference;
   Table result{
-      key_column("layer"), "vector", is_difference ? "norm of the difference" : "norm",
-      is_difference ? "cosine of the differences before and after" : "cosine of the stream before and after"};
+      key_column("layer"), "vector", c.differs() ? "norm of the difference" : "norm",
+      c.differs() ? "cosine of the differences before and after" : "cosine of the stream before and after"};
   result.add_components(c.config().n_embd);
   add_query_facts(result, c);
   const auto add = [&](std::optional<std::size_t> layer, const char* name, const std::vector<float>& vector,
@@ -387,7 +386,7 @@ void declare(Content& it) {
     if (at.region.role == kStrip) add_summands(facts, n, n.lines[at.region.id], at.hit.col);
   };
   it.on = arrows({1, 0});
-  const std::string value = c.side == Side::difference ? "difference" : "value";
+  const std::string value = c.differs() ? "difference" : "value";
   BoxPtr steps = rows(
       boxes(std::move(list), beside(boxes(legend(n.stream, value), legend(n.normalized, "normalized")))));
   it.body = beside(boxes(std::move(steps), may_be_left_out(charts_of(it, pass), "the charts")));

@@ -181,7 +181,7 @@ void declare(Content& it, const ListRows& rows_of_tokens) {
   const ViewContext& c = it.c;
   it.message = c.run ? missing(*c.run->model, Capability::weights | Capability::tokenizer) : c.no_run;
   if (!it.message.empty()) return;
-  if (c.side == Side::difference) it.message = "merges are of one prompt: show it instead of the difference";
+  if (c.differs()) it.message = "merges are of one prompt: show it instead of the difference";
   const Steps& steps = it.keep(steps_of(c, c.selection.query));
   const auto& pieces = it.keep(pieces_of(c, steps));
   it.title = "How " + token_name(c.run->tokens, c.selection.query) + " is built";

@@ -47,7 +47,7 @@ bool chooses_token(const ViewContext& c) {
 }
 /// Whether it is the baseline's final answer, on the difference side.
 bool names_baseline(const ViewContext& c) {
-  return c.side == Side::difference && !chooses_token(c);
+  return c.differs() && !chooses_token(c);
 }
 /// "the final answer", "“·it”"
 std::string target_words(const ViewContext& c) {
@@ -111,7 +111,7 @@ Lens lens_at(const ViewContext& c, int first, int count) {
 /// A row for each position and each place, shown or not.
 Table table(const ViewContext& c) {
   if (!c.run) return {};
-  const bool of_query = c.options[kRows] == Rows::query, is_difference = c.side == Side::difference;
+  const bool of_query = c.options[kRows] == Rows::query;
   const Lens lens = of_query ? lens_at(c, c.selection.query, 1) : lens_at(c, 0, c.run->run->length());
   if (lens.positions().empty()) return {};
   Table result{of_query ? note_column("position") : key_column("position"),
@@ -121,7 +121,7 @@ Table table(const ViewContext& c) {
                note_column("answer id"),
                note_column("answer")};
   result.add_columns({"probability", "rank", Column("KL", "bits")});
-  if (is_difference)
+  if (c.differs())
     result.add_columns({"compared probability", "compared rank", Column("compared KL", "bits")});
   for (int g = 1; g <= LogitLens::kGuesses; ++g) {
     const std::string guess = "guess " + std::to_string(g);
@@ -142,8 +142,8 @@ Table table(const ViewContext& c) {
       add_cells(row, position, c.run->tokens.labels[position], names.name, model::hook_name(names.point),
                 answer, label_of(c, answer));
       add_reading(row, reading);
-      if (is_difference && block.compares(position)) add_reading(row, block.before_at(position, place));
-      if (is_difference) row.resize(result.at("guess 1 id"));
+      if (c.differs() && block.compares(position)) add_reading(row, block.before_at(position, place));
+      if (c.differs()) row.resize(result.at("guess 1 id"));
       for (const model::Guess& guess : reading.guesses.top)
         add_cells(row, guess.id, label_of(c, guess.id), guess.logit, guess.probability);
       result.add(std::move(row));
@@ -155,7 +155,7 @@ Table table(const ViewContext& c) {
 /// What a cell's colour shows.
 float value_of(const ViewContext& c, const model::LensReading& reading) {
   const model::PositionStatistics& guesses = reading.guesses;
-  const bool of_best = c.side != Side::difference && !chooses_token(c);
+  const bool of_best = !c.differs() && !chooses_token(c);
   const Coloring coloring = c.options[kColor];
   if (coloring == Coloring::rank) return static_cast<float>(rank_cell(guesses.next_rank));
   if (coloring == Coloring::divergence) return static_cast<float>(bits(reading.divergence));
@@ -170,7 +170,7 @@ std::vector<float> values_of(const ViewContext& c, const Lens& lens, const std::
     const LogitLens& block = *lens.block_of(position);
     for (std::size_t row = 0; row < places.size(); ++row) {
       float& value = values[row * length + static_cast<std::size_t>(position)];
-      if (c.side != Side::difference)
+      if (!c.differs())
         value = value_of(c, block.at(position, places[row]));
       else if (block.compares(position))
         value = value_of(c, block.at(position, places[row])) -
@@ -184,7 +184,7 @@ viz::ColorScale scale_of(const ViewContext& c, const viz::Matrix& values) {
   constexpr float kBeyond = 0.1F;
   const Coloring coloring = c.options[kColor];
   const viz::ValueRange range = viz::value_range(values);
-  if (c.side == Side::difference)
+  if (c.differs())
     return beyond_rounding(viz::robust_scale(values, coloring == Coloring::probability ? 0 : kBeyond, range));
   if (coloring == Coloring::probability) return viz::linear_scale(1);
   if (coloring == Coloring::rank)
@@ -204,7 +204,7 @@ std::string scale_title(const ViewContext& c) {
   else if (coloring == Coloring::probability && !chooses_token(c))
     of = "the best guess";
   return delta(c) + std::string(coloring == Coloring::rank ? "rank of " : "probability of ") + of +
-         (coloring == Coloring::rank && c.side != Side::difference ? ", logarithmic" : "");
+         (coloring == Coloring::rank && !c.differs() ? ", logarithmic" : "");
 }
 
 // ---- the picture ----
@@ -255,7 +255,7 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Lens& lens, con
   for (const int col : lens.positions()) {
     // The answer is the baseline's, which a position without a counterpart does not have.
     const LogitLens& block = *lens.block_of(col);
-    const bool has_answer = c.side != Side::difference || block.compares(col);
+    const bool has_answer = !c.differs() || block.compares(col);
     for (int row = 0; row < grid.row_count; ++row) {
       const viz::Rect cell = grid.cell_rect(row, col);
       const float room = cell.w - 1.5F * style.unit(), least = least_letters(style);
@@ -288,12 +288,12 @@ void say_cell(Facts& facts, const ViewContext& c, const Lens& lens, int position
     facts.tip("guess " + std::to_string(i + 1) + ": " + guess_words(c, s.top[i]));
   const std::string target = chooses_token(c) ? "token" : "final answer";
   std::string answer = target + " “" + label_of(c, block.answer(position)) + "” ";
-  if (c.side == Side::difference && block.compares(position)) {
+  if (c.differs() && block.compares(position)) {
     const model::PositionStatistics& before = block.before_at(position, place).guesses;
     facts.tip((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") + ": " +
               guess_words(c, before.top.front()));
     answer += percent(before.next_probability) + " → ";
-  } else if (c.side == Side::difference) {
+  } else if (c.differs()) {
     facts.tip(no_counterpart_words(c));
   }
   answer += percent(s.next_probability);
@@ -316,8 +316,8 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Lens& lens, bool scrol
   std::vector<std::string> rows, columns;
   for (const int place : places) rows.push_back(names_of(c, place).name);
   // Colours of a difference are about the baseline's answers, which need not be any cell's own guess.
-  const bool names_answers = c.side == Side::difference && c.options[kColor] != Coloring::divergence &&
-                             token_of(c).by != TokenRef::By::id;
+  const bool names_answers =
+      c.differs() && c.options[kColor] != Coloring::divergence && token_of(c).by != TokenRef::By::id;
   for (int i = 0; i < c.run->run->length(); ++i) {
     columns.push_back(c.run->tokens.labels[i]);
     if (names_answers && lens.knows(i) && lens.block_of(i)->compares(i))

@@ -33,7 +33,7 @@ Guesses guesses_of(const ViewContext& c, std::shared_ptr<const NextToken> answer
   Guesses g{.next = answer, .probabilities = model::softmax(answer->logits, temperature)};
   if (const auto before = compared_next(c)) {
     g.before = model::softmax(before->logits, temperature);
-    g.is_difference = c.side == Side::difference;
+    g.is_difference = c.differs();
     if (c.side == Side::run) g.baseline_top = model::largest_logits(before->logits, 1).front().id;
   }
   const int wanted = c.max_rows > 0 ? c.max_rows : c.options[kCount];

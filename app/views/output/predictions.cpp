@@ -50,7 +50,7 @@ struct Numbers {
 };
 
 Numbers numbers_of(const ViewContext& c, const std::shared_ptr<const Statistics>& answer) {
-  Numbers n{answer, c.side == Side::difference, c.run->run->length(), {}, {}};
+  Numbers n{answer, c.differs(), c.run->run->length(), {}, {}};
   const auto follows = [](const PromptRun& run, int position) {
     return position + 1 < run.run->length() ? run.run->tokens[position + 1] : -1;
   };

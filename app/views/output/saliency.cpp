@@ -48,12 +48,12 @@ std::optional<SaliencyOf> question_of(const ViewContext& c) {
 }
 
 bool has_sign(const ViewContext& c) {
-  return c.options[kMethod] != SaliencyMethod::gradient_norm || c.side == Side::difference;
+  return c.options[kMethod] != SaliencyMethod::gradient_norm || c.differs();
 }
 
 std::string subtitle_of(const ViewContext& c, const Saliency& of) {
   std::string words = after_words(c, of.measured);
-  if (c.side == Side::difference) return words;
+  if (c.differs()) return words;
   if (!words.empty()) words += "; ";
   if (!is_integrated(c.options)) return words + viz::number(of.value, 4);
   return words + viz::number(of.start, 4) + " → " + viz::number(of.value, 4) + "; " +

@@ -387,7 +387,7 @@ void AttentionMaps::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext&
 }
 
 std::string masked_words(const ViewContext& c, int query, int key) {
-  if (c.side == Side::difference) return "masked in both runs, or no matching token in the baseline";
+  if (c.differs()) return "masked in both runs, or no matching token in the baseline";
   return "masked: " + why_masked(query, key);
 }
 

@@ -131,8 +131,7 @@ std::unique_ptr<Grid> grid_of_heads(const ViewContext& c, int role, std::vector<
   map.rows.title = "layer", map.cols.title = "head";
   map.rows.emphasised = c.selection.layer, map.cols.emphasised = c.selection.head;
   map.rows.numbered = map.cols.numbered = true;
-  map.scale_title =
-      std::string(c.side == Side::difference ? "difference, " : "") + (unit.empty() ? quantity : unit);
+  map.scale_title = std::string(c.differs() ? "difference, " : "") + (unit.empty() ? quantity : unit);
   grid->quantity = std::move(quantity), grid->unit = std::move(unit);
   grid->refers_to = [](int layer, int head) { return Ref{.layer = layer, .head = head}; };
   grid->moves_heads = true;

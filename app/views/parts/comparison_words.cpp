@@ -90,11 +90,11 @@ std::string counterpart_words(const ViewContext& c, int position) {
 }
 
 const char* difference_prefix(const ViewContext& c) {
-  return c.side == Side::difference ? "difference in " : "";
+  return c.differs() ? "difference in " : "";
 }
 
 std::string difference_column_prefix(const ViewContext& c) {
-  return c.side == Side::difference ? "difference of " : "";
+  return c.differs() ? "difference of " : "";
 }
 
 }  // namespace headscope::app

@@ -65,9 +65,8 @@ std::vector<model::Edit> edits_of_head(const ViewContext& c, int layer, int head
 }
 
 bool is_edited_at(const ViewContext& c, Site site, int layer, int head) {
-  return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
-           return acts_on_head(edit, {layer, head}) && model::point_of(edit).site == site;
-         });
+  return std::ranges::any_of(edits_of_head(c, layer, head),
+                             [site](const model::Edit& edit) { return model::point_of(edit).site == site; });
 }
 
 bool is_edited_at(const ViewContext& c, model::HookPoint point, int position) {

@@ -81,7 +81,7 @@ int wanted_subtitle_lines(const Picture& picture, const ViewContext& c) {
   // A lone ellipsis is worth a line even in a low pane.
   const bool shows_some = room_beside_title(c, picture.title) >= kLeastBeside * c.font_size;
   if (c.height < (shows_some ? kLeastHeight : kLeastWithNone) * c.font_size) return 0;
-  const std::size_t most = c.height < kLeastHeight * c.font_size ? 1 : c.side == Side::difference ? 3 : 2;
+  const std::size_t most = c.height < kLeastHeight * c.font_size ? 1 : c.differs() ? 3 : 2;
   return static_cast<int>(std::min(most, small_lines(c, picture.subtitle, c.width - 2 * margin(c)).size()));
 }
 

@@ -165,7 +165,13 @@ BoxPtr custom(Wish width, Wish height, Paint paint, DrawnPlaces places) {
   return custom(width, any_width, std::move(paint), std::move(places));
 }
 BoxPtr legend(viz::ColorScale scale, std::string title) {
-  return swatches({{.words = std::move(title), .scale = std::move(scale)}});
+  constexpr float kLine = 1.1F;  // ems
+  return custom({0, 20}, {kLine, kLine, kLine},
+                [scale = std::move(scale), title = std::move(title)](Picture& picture, const ViewContext& c,
+                                                                     viz::Rect area) {
+                  viz::paint_color_scale_in(picture.scene, scale, title, std::nullopt,
+                                            {area.x, area.y + area.h / 2}, area.w, style_of(c));
+                });
 }
 
 }  // namespace headscope::app

@@ -79,7 +79,7 @@ ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int impo
   column.low = look.low, column.high = look.high, column.axis = look.axis;
   column.rounds = look.rounds;
   column.least = look.least, column.most = look.most, column.enough = look.enough;
-  column.is_signed = look.is_signed.value_or(context_.side == Side::difference);
+  column.is_signed = look.is_signed.value_or(context_.differs());
   column.hidden = look.hidden;
   column.look = look;
   return column;
@@ -172,7 +172,7 @@ const viz::Table& List::filled() {
     if (column.vector && made.scale == viz::ColorScale())
       made.scale = own_scale(made, static_cast<int>(table.columns.size()) - 1);
     for_rows(column.look.blank, made.blank);
-    if (context_.side == Side::difference) show_small(made);
+    if (context_.differs()) show_small(made);
   }
   return table;
 }

@@ -137,7 +137,7 @@ void declare_means(Content& it, const View& view) {
   using namespace list_means;
   const ViewContext& c = it.c;
   if (!c.run) return;
-  if (c.side == Side::difference) {
+  if (c.differs()) {
     it.message = "means over a list are of one model: show that model instead of the difference";
     return;
   }

@@ -54,7 +54,7 @@ viz::ValueRange range_of_heads(const Thumbnails& thumbnails, const Options& opti
 }
 
 viz::ValueRange common_range(const ViewContext& c) {
-  if (c.side != Side::difference) return {0, c.options[kWithoutKey0] ? 0.F : 1.F, 0};
+  if (!c.differs()) return {0, c.options[kWithoutKey0] ? 0.F : 1.F, 0};
   const auto thumbnails = c.printed ? nullptr : c.ask(ThumbnailsOfHeads{});
   return thumbnails ? range_of_heads(*thumbnails, c.options) : viz::ValueRange{};
 }
@@ -62,15 +62,14 @@ viz::ValueRange common_range(const ViewContext& c) {
 PatternScale pattern_scale(const ViewContext& c, const viz::Matrix& weights, std::string_view quantity,
                            bool causal, const viz::ValueRange& others) {
   const Options& options = c.options;
-  const bool is_difference = c.side == Side::difference;
   PatternScale result;
-  result.title = (is_difference ? difference_prefix(c) : "") + std::string(quantity);
+  result.title = difference_prefix(c) + std::string(quantity);
   // With one token there is only key 0.
   if (options[kWithoutKey0] && weights.cols > 1) result.outside_column = 0;
   const viz::ValueRange range =
       viz::united(viz::value_range(weights, {causal, result.outside_column}), others);
-  result.scale = is_difference ? difference_scale(range, options) : weight_scale(range, options);
-  if (is_difference || options[kValueScale] != ValueScale::per_row) return result;
+  result.scale = c.differs() ? difference_scale(range, options) : weight_scale(range, options);
+  if (c.differs() || options[kValueScale] != ValueScale::per_row) return result;
   result.title = "row max = 1";
   for (int row = 0; row < weights.rows; ++row) {
     float largest = 0;

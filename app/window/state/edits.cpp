@@ -1,4 +1,4 @@
-#include "app/window/state/edits.h"
+#include "app/window/state/prompt.h"
 
 #include <algorithm>
 #include <utility>

@@ -13,9 +13,9 @@
 
 namespace headscope::app {
 
-// The window's state is composed of slices (see UiState). A slice has one header, with the actions on it and
-// a `reduce` for each of them, which applies it. A `reduce` takes the state that its action can change: one
-// slice, or all of them.
+// The window's state is composed of slices (see UiState). A slice is in one header, with the actions on it
+// and a `reduce` for each of them, which applies it. A `reduce` takes the state that its action can change:
+// one slice, or all of them.
 
 struct UiState;
 struct ReduceContext;
