@@ -413,9 +413,6 @@ Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run,
   const PromptRun& baseline = run.baseline ? *run.baseline : run;
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens),
                          earlier_there = earlier_occurrences(baseline.run->tokens);
-  const auto rows_of = [](const Pattern& of) {
-    return model::ConstFloatRows{of.values.data(), of.length, of.keys(), of.keys()};
-  };
   const auto make = [&](std::span<const model::HeadIndex> heads) {
     const model::HeadIndex head = heads.front();
     const PatternOf question{head.layer, head.head};
@@ -423,10 +420,11 @@ Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run,
     const Pattern after = question.compute(run, of_patterns),
                   before = question.compute(baseline, of_patterns), difference = after.minus(before, run);
     ThumbnailMaker maker(difference.length, difference.keys());
-    maker.add(0, rows_of(difference), difference.masked.cells, !difference.masked.causal());
+    maker.add(0, model::rows_of(difference.values, difference.keys()), difference.masked.cells,
+              !difference.masked.causal());
     HeadMetrics metrics, metrics_there;
-    add_rows(metrics, run, head, 0, rows_of(after), earlier);
-    add_rows(metrics_there, baseline, head, 0, rows_of(before), earlier_there);
+    add_rows(metrics, run, head, 0, model::rows_of(after.values, after.keys()), earlier);
+    add_rows(metrics_there, baseline, head, 0, model::rows_of(before.values, before.keys()), earlier_there);
     return std::vector{std::move(maker).finish(metrics.minus(metrics_there))};
   };
   return go_on(computation.partial != nullptr ? *computation.partial : Thumbnails(), run, computation, 1,

@@ -123,7 +123,7 @@ void patterns_of(const PromptRun& run, std::span<const model::HeadIndex> heads, 
       const int count = std::min(rows, queries - first);
       block.resize(std::ptrdiff_t{count} * keys);
       file.read(heads[i].layer, heads[i].head, first, block);
-      visit(i, first, {block.data(), count, keys, keys});
+      visit(i, first, model::rows_of(block, keys));
     }
   }
 }
@@ -142,7 +142,7 @@ std::vector<std::uint8_t> masked_cells(const PromptRun& run, model::HeadIndex he
   const int keys = std::min(weights.cols, model::keys_for(kept, of_head, first_query + weights.rows - 1));
   // Applies the edits to scores of 0: which scores are −∞ does not depend on the original values.
   std::vector<float> scores(std::ptrdiff_t{weights.rows} * keys);
-  const model::FloatRows rows{scores.data(), weights.rows, keys, keys};
+  const model::FloatRows rows = model::rows_of(scores, keys);
   model::scale_and_mask(kept, of_head, first_query, rows);
   for (int i = 0; i < weights.rows; ++i) {
     for (int key = 0; key < keys; ++key) {
@@ -303,9 +303,6 @@ Pattern RolloutOf::compute(const PromptRun& run, const Computation<Pattern>& com
   if (!has_own_keys(run)) throw model::RunError("attention rollout needs keys that are the queries' tokens");
   const int length = run.run->length(), heads = run.run->config.n_head;
   const auto cells = std::ptrdiff_t{length} * length;
-  const auto rows = [&](std::vector<float>& values) {
-    return model::FloatRows{values.data(), length, length, length};
-  };
   const float part = 0.5F / static_cast<float>(heads);
   std::vector<float> pattern(cells), step(cells), rollout;
   for (int l = 0; l <= layer; ++l) {
@@ -320,7 +317,8 @@ Pattern RolloutOf::compute(const PromptRun& run, const Computation<Pattern>& com
       rollout = step;
       continue;
     }
-    model::multiply(rows(step), rows(rollout), computation.workspace, rows(pattern));
+    model::multiply(model::rows_of(step, length), model::rows_of(rollout, length), computation.workspace,
+                    model::rows_of(pattern, length));
     std::swap(rollout, pattern);
   }
   const model::Plan* plan = run.run->plan.get();
