@@ -199,7 +199,7 @@ TEST_F(Recipes, OfSessionsLeaveOutEditsThatAreOff) {
 TEST_F(Recipes, OfAnotherVocabularyAreASentence) {
   made({"tree", "--prompt", "x"}, "a.svg");
   Recipe tries = recipe("a.svg");
-  tries.session.tries = {{{1, 999999}, 1, {0.5}}};
+  tries.session.tries = {{{1, 999999}, {0.5}}};
   folder_.write("b.headscope", to_json(tries));
   EXPECT_THAT(fail(again("tree", "b.headscope")), HasSubstr("does not have"));
 }

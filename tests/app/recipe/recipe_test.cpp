@@ -44,7 +44,7 @@ Session everything() {
     s.options.set(*option, value);
   }
   s.selection = {3, 2, 7, 5};
-  s.tries = {{{1, 2, 3}, 1, {0.1, 1e-7}}};
+  s.tries = {{{1, 2, 3}, {0.1, 1e-7}}};
   s.prompts = parse_prompt_list(
       "{\"ids\": [5], \"position\": -1}\n\"A queen\"\n{\"ids\": [7], \"token\": 3}\n", "pairs.jsonl");
   s.dark = true, s.font_size = 17.5F;
@@ -95,7 +95,7 @@ TEST(Recipe, ComesBackAsItWas) {
 
 TEST(Recipe, KeepsWhatIsNoNumber) {
   Session session;
-  session.tries = {{{1, 2}, 0, {std::numeric_limits<double>::quiet_NaN(), 0.5}}};
+  session.tries = {{{1, 2}, {std::numeric_limits<double>::quiet_NaN(), 0.5}}};
   const Tries read = recipe_of(to_json(Recipe{session, {}}), "file").session.tries;
   ASSERT_EQ(read.size(), 1U);
   EXPECT_TRUE(std::isnan(read[0].probabilities.at(0)));
