@@ -1,11 +1,14 @@
-// Every tensor with its count, and the values of one, compared with the file.
-
+// Parameters and positional encodings: tables, pictures and colours, compared with the file.
 #include <cstring>
+#include <numbers>
 
+#include "app/run/analyses/geometry.h"
 #include "app/run/analyses/parameters.h"
 #include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app::parameters_test {
 namespace {
@@ -125,6 +128,166 @@ TEST(Parameters, LinesOpenBlocksAndShowTensors) {
   EXPECT_EQ(done.at("ln_f.bias"), "tensor ln_f.bias");
   const ViewFixture tied("parameters", s, 1200, 1000, {{"tensor", "lm_head.weight"}});
   EXPECT_EQ(tied.tooltip(tied.find(kMapRole, 0), 0, 0)[0], "wte.weight");
+}
+
+TEST(Positions, SinusoidsAreThoseOfThePaper) {
+  constexpr int kPositions = 1024, kDimensions = 96;
+  const std::vector<float> encoding = sinusoidal_encoding(kPositions, kDimensions);
+  for (const int pos : {0, 1, 2, 17, 500, 1023}) {
+    for (int i = 0; 2 * i < kDimensions; ++i) {
+      const long double angle = pos / std::pow(10000.0L, 2.0L * i / kDimensions);
+      EXPECT_NEAR(encoding[pos * kDimensions + 2 * i], static_cast<double>(std::sin(angle)), 1e-6);
+      EXPECT_NEAR(encoding[pos * kDimensions + 2 * i + 1], static_cast<double>(std::cos(angle)), 1e-6);
+    }
+  }
+  for (const int d : {0, 1, 50, 95})
+    EXPECT_NEAR(sinusoidal_value(777, d, kDimensions), encoding[777 * kDimensions + d], 1e-6);
+}
+
+double reference_encoding(const Scenario& s, int encoding, int position, int dimension) {
+  const auto width = s.config().n_embd;
+  if (encoding == 0) return reference_model().parameter("wpe.weight")[position * width + dimension];
+  const double angle = position / std::pow(10000.0, (dimension - dimension % 2) / static_cast<double>(width));
+  return dimension % 2 == 0 ? std::sin(angle) : std::cos(angle);
+}
+
+TEST(Positions, ColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
+  const Scenario& s = scenario(12);
+  const ViewFixture shown("positions", s, 1500, 900, {{"curves", "3,8,151"}}, light(), 2);
+  const Table table = shown.table();
+  DrawnPage page = shown.page();
+  const auto bars = lying_bars(shown.scene());
+  ASSERT_EQ(bars.size(), 2U);
+  for (const int encoding : {0, 1}) {
+    for (const int dimension : {3, 8, 151}) {
+      const auto column =
+          numbers_of(table, (encoding == 0 ? "learned " : "sinusoidal ") + std::to_string(dimension));
+      ASSERT_EQ(std::ssize(column), s.config().n_ctx);
+      for (std::size_t position = 0; position < column.size(); ++position)
+        EXPECT_NEAR(column[position], reference_encoding(s, encoding, static_cast<int>(position), dimension),
+                    1e-6);
+    }
+    const DrawnScale scale(page, bars[encoding]);
+    EXPECT_NEAR(scale.low(), -scale.high(), 0.02 * scale.high());
+    for (int dimension = 0; dimension < s.config().n_embd; dimension += 7)
+      for (int position = 0; position < s.config().n_ctx; position += 5)
+        EXPECT_TRUE(reads(scale, shown.color_of(shown.encoding(encoding), dimension, position),
+                          reference_encoding(s, encoding, position, dimension)))
+            << "encoding " << encoding << ", dimension " << dimension << ", position " << position;
+  }
+}
+
+TEST(Positions, DrawnCosinesAreTheTables) {
+  const ViewFixture shown("positions", scenario(12), 1600, 1000,
+                          {{"positions-show", "cosines"}, {"curves", "3,255"}});
+  const auto cosines = scenario(12).ask(CosinesOfPositions{});
+  const viz::ColorTable color_of(viz::diverging_scale(1), light());
+  const Table table = shown.table();
+  for (const bool learned : {true, false}) {
+    const std::string with = learned ? "learned with " : "sinusoidal with ";
+    for (const auto& [row, col] : {std::pair{3, 0}, {3, 200}, {255, 255}}) {
+      const auto color = shown.color_of(shown.encoding(learned ? 0 : 1), row, col);
+      ASSERT_TRUE(color);
+      EXPECT_EQ(*color, color_of(cosines->matrix(learned).at(row, col)));
+      EXPECT_EQ(numbers_of(table, with + std::to_string(row))[col],
+                decimal(cosines->matrix(learned).at(row, col)));
+    }
+  }
+}
+
+TEST(Positions, AClickOnARowOfCosinesDrawsItsCurveAndTakesItAway) {
+  const ViewFixture shown("positions", scenario(12), 900, 700,
+                          {{"positions-show", "cosines"}, {"curves", "10,20"}});
+  EXPECT_EQ(in_words(shown.click(shown.encoding(1), 40, 3)), "curves 10,20,40");
+  EXPECT_EQ(in_words(shown.click(shown.encoding(1), 10, 3)), "curves 20");
+  EXPECT_EQ(in_words(shown.press(Key::right)), "curves 11,21");
+}
+
+TEST(Positions, TheShiftShowsPartsWhileItIsComputed) {
+  PositionShift part = *scenario(12).ask(ShiftOfPositions{});
+  for (auto* errors : {&part.sinusoidal, &part.learned, &part.unseen, &part.stay}) errors->resize(9);
+  OneAnswer answers(ShiftOfPositions{}, part, false);
+  ViewContext c = scenario(12).context(900, 700, answers);
+  set(c, "positions-show", "shift");
+  const Picture picture = find_view("positions")->build(c);
+  EXPECT_THAT(texts(picture.scene), Contains("computing… k up to 8"));
+}
+
+double periods(int dimension, int n_ctx, int d_model) {
+  return n_ctx * std::pow(10000.0, -static_cast<double>(dimension - dimension % 2) / d_model) /
+         (2 * std::numbers::pi);
+}
+
+/// Noise, so that no dimension is smoother than another.
+std::vector<float> noise(int n_ctx, int d_model) {
+  std::vector<float> values;
+  unsigned seed = 7;
+  for (int i = 0; i < n_ctx * d_model; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    values.push_back(static_cast<float>(seed >> 8));
+  }
+  return values;
+}
+
+TEST(ReadableDimensions, MakeOnePeriodAndAnEighthOfAnyContext) {
+  for (const int d_model : {1, 2, 3, 5, 8, 48, 64, 768, 1600}) {
+    for (const int n_ctx : {1, 2, 8, 64, 256, 1024}) {
+      const std::vector<int> dimensions = readable_dimensions(noise(n_ctx, d_model), n_ctx, d_model);
+      SCOPED_TRACE(std::to_string(d_model) + " dimensions, " + std::to_string(n_ctx) + " positions");
+      ASSERT_EQ(dimensions.size(), static_cast<std::size_t>(std::min(2, d_model)));
+      for (std::size_t i = 0; i < dimensions.size(); ++i) {
+        EXPECT_GE(dimensions[i], i == 0 ? 0 : dimensions[i - 1] + 1);
+        EXPECT_LT(dimensions[i], d_model);
+      }
+      if (d_model < 48 || n_ctx < 64) continue;
+      for (int i = 0; i < 2; ++i)
+        EXPECT_NEAR(std::log2(periods(dimensions[i], n_ctx, d_model)), -3 * i, 0.5001);
+    }
+  }
+}
+
+TEST(ReadableDimensions, AreThoseThatTheModelLearnedSmoothly) {
+  constexpr int kPositions = 1024, kDimensions = 768;
+  std::vector<float> learned = noise(kPositions, kDimensions);
+  const std::vector<int> defaults = readable_dimensions(learned, kPositions, kDimensions);
+  std::vector<int> smooth;
+  for (const double wanted : {1.0, 0.125}) {  // the first odd dimension of each half octave
+    int d = 1;
+    while (periods(d, kPositions, kDimensions) > wanted * 1.4) d += 2;
+    smooth.push_back(d);
+    for (int p = 0; p < kPositions; ++p) learned[p * kDimensions + d] = static_cast<float>(p % 300);
+  }
+  learned[5] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(readable_dimensions(learned, kPositions, kDimensions), smooth);
+  EXPECT_NE(defaults, smooth);
+}
+
+ViewFixture shown_with(const NamedOptions& options = {}) {
+  return ViewFixture("staircase", scenario(12), 1600, 1000, options);
+}
+
+ViewActions drag(const ViewFixture& shown, viz::Point by) {
+  const viz::Hit hit{0, 100, 100};
+  return find_view("staircase")
+      ->on(shown.context(), shown.picture(), &hit, {Gesture::Kind::drag, {}, by, {}});
+}
+
+TEST(Staircase, ADragTurnsAndTiltsAllTheWayRound) {
+  EXPECT_EQ(in_words(drag(shown_with(), {25, 0})), "turn 40");
+  EXPECT_EQ(in_words(drag(shown_with(), {0, -25})), "tilt 15");
+  EXPECT_EQ(in_words(drag(shown_with({{"turn", "175"}}), {25, 0})), "turn -175");
+  EXPECT_EQ(in_words(drag(shown_with({{"tilt", "85"}}), {0, 100})), "tilt 90");
+  EXPECT_EQ(in_words(shown_with().press(Key::left)), "turn 25");
+}
+
+TEST(Staircase, TheTableHasBothPaths) {
+  const Table table = shown_with().table();
+  const auto rows = text_rows(table);
+  const auto path = scenario(12).ask(PathOfPositions{});
+  const int d = bundled()->transformer->config().n_embd;
+  EXPECT_EQ(rows[50][2], plain(path->coordinates[50 * 3 + 1]));
+  const int dimension = std::stoi(table.columns[5].name.substr(std::string("sinusoidal ").size()));
+  EXPECT_EQ(rows[50][5], plain(sinusoidal_value(50, dimension, d)));
 }
 
 }  // namespace
