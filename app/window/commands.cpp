@@ -170,8 +170,9 @@ const Command& command(std::string_view label) {
 
 Action toggle_second_view(const UiState& state) {
   if (!state.second_view.empty()) return change(&UiState::second_view, "");
-  const auto all = tabs();
-  return ShowView{std::string(all[all.front()->id == state.view ? 1 : 0]->id), true};
+  for (const View& view : views())
+    if (view.place == Place::tab && view.id != state.view) return ShowView{std::string(view.id), true};
+  return change(&UiState::second_view, "");
 }
 
 std::string label_of(const Command& command, const UiState& state) {
