@@ -1,7 +1,6 @@
 #include "model/files/file_io.h"
 
 #include <algorithm>
-#include <bit>
 #include <cctype>
 #include <cstring>
 #include <system_error>

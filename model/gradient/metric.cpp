@@ -35,10 +35,6 @@ void check_baseline(const Config& config, const Divergence& divergence) {
         "-inf");
 }
 
-int position_in(int length, int position) {
-  return position == kLastPosition ? length - 1 : position;
-}
-
 /// Replaces logits by probabilities. In two steps, since a sum in float32 over a vocabulary would be off by
 /// more than a single probability's rounding.
 void to_probabilities(double log_sum, std::span<float> logits) {
@@ -69,8 +65,8 @@ Positions positions_of(const Metric& metric, int length) {
                         [&](const PromptLoss&) {
                           return Positions{0, length - 1};
                         },
-                        [&](const auto& at_position) {
-                          return Positions{position_in(length, at_position.position), 1};
+                        [&](const auto& kind) {
+                          return Positions{kind.position == kLastPosition ? length - 1 : kind.position, 1};
                         },
                     },
                     metric);

@@ -1,6 +1,5 @@
 #include "model/kernels/kernels.h"
 
-#include <array>
 #include <cmath>
 
 #include "model/maths/sum.h"

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <span>
 
 #include "model/files/weights.h"
 #include "model/kernels/panel_matrix.h"

@@ -1,7 +1,6 @@
 #include "model/pass/attention.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "model/kernels/kernels.h"

@@ -6,9 +6,7 @@
 #include <limits>
 #include <map>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "model/files/error.h"
 #include "model/pass/each_kind.h"

@@ -363,14 +363,12 @@ class Pass {
         lane.run->pages[i] = page;
       }
     }
-    const int groups = std::min(workers_.threads(), config_.n_head);
-    workers_.parallel_for(static_cast<int>(active_) * groups, [&](int task, float*) {
-      const Lane& lane = lanes_[task / groups];
+    const int heads = config_.n_head;
+    workers_.parallel_for(static_cast<int>(active_) * heads, [&](int task, float*) {
+      const Lane& lane = lanes_[task / heads];
       const int page = lane.first / Page::kPositions;
-      const HeadRange heads = group_of_heads(task % groups, groups);
-      for (int head = heads.first; head < heads.end; ++head)
-        lane.claimed[page]->copy_keys_and_values(*options_.clean->pages[page], layer, head,
-                                                 lane.first % Page::kPositions);
+      lane.claimed[page]->copy_keys_and_values(*options_.clean->pages[page], layer, task % heads,
+                                               lane.first % Page::kPositions);
     });
   }
 
@@ -386,11 +384,10 @@ class Pass {
         rows = std::min(kRows - (lane.first + row) % kRows, lane.rows - row);
         parts.push_back({&lane, row, rows});
       }
-    const int groups = std::min(workers_.threads(), config_.n_head);
-    workers_.parallel_for(static_cast<int>(parts.size()) * groups, [&](int task, float*) {
-      const auto& [lane, row, rows] = parts[task / groups];
-      const HeadRange heads = group_of_heads(task % groups, groups);
-      for (int head = heads.first; head < heads.end; ++head) keep_head(layer, head, *lane, row, rows);
+    const int heads = config_.n_head;
+    workers_.parallel_for(static_cast<int>(parts.size()) * heads, [&](int task, float*) {
+      const auto& [lane, row, rows] = parts[task / heads];
+      keep_head(layer, task % heads, *lane, row, rows);
     });
   }
 
@@ -415,13 +412,6 @@ class Pass {
   static FloatRows rows_of(const Lane& lane, FloatRows rows) { return rows.middle_rows(lane.row, lane.rows); }
   FloatRows columns_of(FloatRows rows, int head) const {
     return rows.middle_cols(head * config_.d_head(), config_.d_head());
-  }
-
-  struct HeadRange {
-    int first, end;
-  };
-  HeadRange group_of_heads(int group, int groups) const {
-    return {group * config_.n_head / groups, (group + 1) * config_.n_head / groups};
   }
 
   /// normalized_ = layer norm of resid_.

@@ -1,10 +1,8 @@
 #include "model/pass/plan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <ranges>
 #include <set>
 #include <utility>

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <string>
 #include <utility>
 

@@ -2,14 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <limits>
-#include <memory>
 #include <numeric>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <tuple>
 #include <utility>
 
 #include "model/files/error.h"
