@@ -1,6 +1,7 @@
 // The whole program without a window system, on the bundled model: events in, pictures out; mouse, keyboard
 // and what the panels show.
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "app/run/analyses/patterns.h"
@@ -172,7 +173,8 @@ TEST_F(CoreTest, AFetchEndsBeforeTheCoreDoes) {
   CoreOptions o = options();
   o.fetch = [&](const HubModel&, const FetchOptions& how) -> std::filesystem::path {
     while (!how.cancelled()) std::this_thread::yield();
-    for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // a destructor that does not wait comes first
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(20));  // a destructor that does not wait comes first
     ended = true;
     throw model::Stopped();
   };
