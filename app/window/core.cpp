@@ -456,8 +456,9 @@ void Core::close() {
   keep();
   end_writing();
   add(state_.keep_problem);
-  for (const std::string& file : background_.wait_in_order({}))
-    add(file + " was not written in time: its disk does not answer.");
+  for (const std::string& topic : background_.wait_in_order({}))
+    add((topic == kSaving ? system::text_of(saved_session_) : topic) +
+        " was not written in time: its disk does not answer.");
   if (!problems.empty()) throw std::runtime_error(problems);
 }
 

@@ -114,6 +114,8 @@ class Core {
   void await_answers(const Effect& effect, const SnapshotAnswers& answers);
   void keep_soon();  ///< something has changed
   void keep();       ///< begins to write the session and the settings, if they have changed
+  static constexpr const char* kSaving =
+      "saving";  // the topic of sessions saved by the user; of others their file
   std::string keeping_topic() const;
   /// The hash of a model's weights for the session that is kept. Empty until it is computed, which may take
   /// long; then the session is kept again.
@@ -144,6 +146,7 @@ class Core {
       define_at_;  // when the label under the mouse is defined
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
   double next_value_at_ = 0;                           // when an option that plays shows its next value
+  std::filesystem::path saved_session_;                // the file that a session was last saved to
   std::filesystem::path kept_session_;                 // the file of this window's session; empty: none
   std::map<std::filesystem::path, std::string> kept_;  // what each file was last written with
   std::optional<std::chrono::steady_clock::time_point> keep_at_;

@@ -119,10 +119,10 @@ void Core::perform(const SaveSession& effect) {
     if (state_.pending_session)
       throw std::runtime_error("The session is still opening: its model is not loaded yet.");
     if (!effect.replace && system::is_there(file)) return Writing::exists;
+    saved_session_ = file;
     // In order, whatever the files are: the window's session is the one that was saved last.
     background_.run_in_order(
-        "The saved session",
-        [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()]() -> Result {
+        kSaving, [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()]() -> Result {
           return outcome(true, file, [&] {
             write_session(file, recipe, shown, stop);
             return Writing::saved;
