@@ -8,7 +8,7 @@ namespace headscope::model {
 
 /// Rows whose logits are held at a time for statistics: enough to reuse each weight that is read. The lens of
 /// GPT-2 has 25 rows for a position.
-constexpr int kRowsOfLogits = 50;
+constexpr int kRowsOfLogits = 100;
 
 /// A distribution that others are compared with, in double.
 struct Distribution {
