@@ -326,8 +326,10 @@ void Core::apply_given_edits() {
   if (!given) return;
   try {
     auto history = state_.history;  // what the program was started with is nothing to undo
+    const Side side = state_.side;  // given, too
     apply(AddEdits{given(*snapshot_->model)});
     state_.history = std::move(history);
+    state_.side = side;
   } catch (const std::exception& e) {
     apply(ShowMessage{e.what(), true});
   }

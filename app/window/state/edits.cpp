@@ -30,6 +30,7 @@ void replace_if_supported(UiState& s, EditList list, const Snapshot& snapshot) {
     return;
   }
   s.edits_bar.problem.clear();
+  if (!has_comparison(s)) s.side = Side::run;  // a first edit is seen, whatever an earlier one showed
   s.edits = std::move(list);
 }
 

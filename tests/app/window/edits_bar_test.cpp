@@ -126,6 +126,12 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   apply_and_show(core, Undo{.forward = true}, SetSide{Side::baseline}, Undo{});
   add(core, "L2H1.z=0");
   EXPECT_EQ(core.state().side, Side::run) << "a new edit is seen";
+  apply_and_show(core, SetSide{Side::difference}, Undo{});
+  add(core, "L2H1.z=0");
+  EXPECT_EQ(core.state().side, Side::run) << "a new edit is seen";
+  apply_and_show(core, SetSide{Side::difference});
+  add(core, "L3H1.z=0");
+  EXPECT_EQ(core.state().side, Side::difference) << "it is not the first";
 }
 
 TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
