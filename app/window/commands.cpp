@@ -66,9 +66,15 @@ Maybe next_side(State s) {
 
 constexpr int kGroup = Command::kBeginsGroup, kRepeats = Command::kRepeats, kAnywhere = Command::kInDialogs;
 
+/// In the menu's order: what a newcomer looks for is in sight, even if the window is too low for all of it.
 constexpr Command kTable[] = {
+    {Key{'k'}, kCtrl, "Find…", "find a command, a view, a head, a token… by a few letters", toggle_palette,
+     kAnywhere},
+    {Key::f1, kNoModifiers, "Help", "this help: keys, the guide and its glossary",
+     [](State s) -> Maybe { return ShowDialog{s.dialog == Dialog::help ? Dialog::none : Dialog::help}; },
+     kAnywhere},
     {Key{'e'}, kCtrl, "Export…", "save a picture of a view, for a slide or a paper, or its data",
-     always<ShowDialog, Dialog::export_>},
+     always<ShowDialog, Dialog::export_>, kGroup},
     {Key{'c'}, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet", always<CopyNumbers>},
     {Key{'l'}, kCtrl, "Example prompts", "", nullptr, kGroup, "", Menu::examples},
     {Key{'m'}, kCtrl, "Models", "models on this machine", nullptr, 0, "", Menu::models},
@@ -128,12 +134,8 @@ constexpr Command kTable[] = {
     {Key{'0'}, kCtrl, "Default text size", "", always<SetFontSize>, kAnywhere},
     {Key::f10, kNoModifiers, "", "open the window's menu", nullptr, 0, "", Menu::more},
     {Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr, 0, "", Menu::picture},
-    {Key{'k'}, kCtrl, "Find…", "find a command, a view, a head, a token… by a few letters", toggle_palette,
+    {Key{'q'}, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); },
      kGroup | kAnywhere},
-    {Key::f1, kNoModifiers, "Help", "this help: keys, the guide and its glossary",
-     [](State s) -> Maybe { return ShowDialog{s.dialog == Dialog::help ? Dialog::none : Dialog::help}; },
-     kAnywhere},
-    {Key{'q'}, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); }, kAnywhere},
 };
 
 std::string keys_of(const Modifiers& modifiers, Key key) {

@@ -140,6 +140,16 @@ TEST_F(KeyboardTest, EscClosesOneThingAtATime) {
   EXPECT_EQ(keyboard_at(core), "prompt");
 }
 
+TEST_F(KeyboardTest, HelpIsInSightInTheMenuOfALowWindow) {
+  CoreFixture core(options());
+  shown(core, 1366, 768);
+  press(core, Key::f10);
+  shown(core, 1366, 768);
+  const WindowItem* help = find_item(core, "Help");
+  ASSERT_NE(help, nullptr);
+  EXPECT_FALSE(help->hidden);
+}
+
 TEST_F(KeyboardTest, EscFromAMenuLeavesTheKeyboardWhereItWas) {
   CoreOptions o = options("The old king");
   o.examples = {example("First", "The first prompt")};
