@@ -31,7 +31,7 @@ Maybe revisit(State s, bool forward) {
 }
 
 Maybe undo(State s, bool forward) {
-  if (!can_undo(s, Field::prompt, forward)) return {};
+  if (undo_words(s, forward).empty()) return {};
   return Undo{forward};
 }
 

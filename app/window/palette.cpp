@@ -54,12 +54,18 @@ void add_view_commands(Entries& entries, const UiState& state, const std::vector
   }
 }
 
-void add_views(Entries& entries) {
-  for (const View* view : tabs())
-    entries.push_back({.label = std::string(view->title),
+/// The tabs, and the panes that a narrow window leaves out beside a tour or a second view, which then close.
+void add_views(Entries& entries, const std::vector<PlacedPicture>& pictures) {
+  const auto add = [&](const View& view, std::vector<Action> acts) {
+    entries.push_back({.label = std::string(view.title),
                        .kind = "view",
-                       .also = std::string(view->id) + " " + std::string(view->help),
-                       .acts = {ShowView{std::string(view->id)}}});
+                       .also = std::string(view.id) + " " + std::string(view.help),
+                       .acts = std::move(acts)});
+  };
+  for (const View* view : tabs()) add(*view, {ShowView{std::string(view->id)}});
+  for (const View& view : views())
+    if (view.place != Place::tab && std::ranges::count(pictures, &view, &PlacedPicture::view) == 0)
+      add(view, {CloseTour{}, change(&UiState::second_view, "")});
 }
 
 /// The views that are shown, then all others.
@@ -71,8 +77,8 @@ std::vector<const View*> shown_views_first(const std::vector<PlacedPicture>& pic
   return ordered;
 }
 
-/// The other state of switches and all values of choices that have an effect now. Those of a view that is not
-/// shown also show it.
+/// The other state of switches, all values of choices and the next of numbers, where they have an effect now.
+/// Those of a view that is not shown also show it.
 void add_options(Entries& entries, const UiState& state, const Snapshot& snapshot,
                  const std::vector<PlacedPicture>& pictures) {
   const auto is_shown = [&](const View& view) {
@@ -100,6 +106,11 @@ void add_options(Entries& entries, const UiState& state, const Snapshot& snapsho
       const OptionValue& now = state.options.value(*option);
       if (const bool* on = std::get_if<bool>(&now)) {
         add(*on ? "off" : "on", !*on, std::string(option->help));
+      } else if (std::holds_alternative<double>(now) ||
+                 (std::holds_alternative<int>(now) && option->choices.empty())) {
+        OptionValue next = stepped(*option, now, 1);
+        if (next == now) next = stepped(*option, now, -1);
+        add(to_text(*option, now) + " → " + to_text(*option, next), next, std::string(option->help));
       } else {
         for (int i = 0; i < static_cast<int>(option->choices.size()); ++i)
           add(std::string(option->choices[i].label) + (now == OptionValue(i) ? " (now)" : ""), i,
@@ -131,26 +142,31 @@ std::string metric_words(const HeadMetricKind& metric, double value) {
   return viz::number(value, 3) + " " + std::string(metric.unit);
 }
 
-/// For each metric the heads that have most of it on this prompt.
-void add_heads_by_metric(Entries& entries, const ViewContext& c) {
+/// For each metric the heads that have most of it on this prompt; Head metrics, if shown, then shows it.
+void add_heads_by_metric(Entries& entries, const ViewContext& c, const std::vector<PlacedPicture>& pictures) {
   constexpr int kMaxHeads = 5;  // heads a metric
   const Side side = c.side == Side::difference ? Side::run : c.side;
   const auto thumbnails = c.ask_on(side, ThumbnailsOfHeads{});
   if (!thumbnails) return;
   const int heads = c.run->run->config.n_head;
+  const View* view = find_view("metrics");
+  const bool is_shown = std::ranges::count(pictures, view, &PlacedPicture::view) > 0;
+  const OptionSpec* shown_metric = *std::ranges::find(view->options, "metric", &OptionSpec::name);
   for (const HeadMetricKind& metric : head_metrics()) {
     std::vector<std::pair<double, int>> values;
     for (int i = 0; i < thumbnails->done; ++i)
       if (const double value = thumbnails->of_head[i]->metrics[metric.id]; std::isfinite(value))
         values.emplace_back(value, i);
     std::ranges::stable_sort(values, std::greater(), &std::pair<double, int>::first);
-    for (const auto& [value, i] : values | std::views::take(kMaxHeads))
+    for (const auto& [value, i] : values | std::views::take(kMaxHeads)) {
       entries.push_back({.label = head_name(i / heads, i % heads) + ": " + std::string(metric.phrase) + " " +
                                   metric_words(metric, value),
                          .kind = "head metric",
                          .also = std::string(metric.title),
                          .names = {std::string(metric.phrase)},
                          .acts = {DoAll{{SelectHead{i / heads, i % heads}}}}});
+      if (is_shown) entries.back().acts.emplace_back(SetOption{shown_metric, static_cast<int>(metric.id)});
+    }
   }
 }
 
@@ -200,11 +216,14 @@ bool is_letter(char c) {
   return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
 }
 
-/// Whether each of the words begins a word of the text, in any order; both are in lower case.
+/// Whether each of the words begins a word of the text, in any order; both are in lower case. A token's word
+/// is in quotes, after the sign for its space.
 bool has_words(std::string_view text, std::string_view words) {
   return std::ranges::all_of(split(words, " "), [&](std::string_view word) {
-    for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at)
-      if (at == 0 || !is_letter(text[at - 1])) return true;
+    for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {
+      const std::string_view before = text.substr(0, at);
+      if (at == 0 || !is_letter(before.back()) || before.ends_with("·") || before.ends_with("“")) return true;
+    }
     return false;
   });
 }
@@ -242,13 +261,13 @@ std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& 
                                           const std::vector<PlacedPicture>& pictures) {
   Entries entries;
   add_commands(entries, state);
-  add_views(entries);
+  add_views(entries, pictures);
   add_view_commands(entries, state, pictures);
   add_options(entries, state, snapshot, pictures);
   add_files(entries, state);
   if (const ViewContext* c = context_with_run(pictures)) {
     add_head_edits(entries, *c);
-    add_heads_by_metric(entries, *c);
+    add_heads_by_metric(entries, *c, pictures);
   }
   add_places(entries, snapshot);
   return entries;

@@ -173,6 +173,36 @@ TEST_F(PaletteTest, FindsViewsByTheFieldsWordsInAnyOrder) {
   }
 }
 
+TEST_F(PaletteTest, APaneThatANarrowWindowLeavesOutForTheToursIsShownAgain) {
+  CoreOptions o = options();
+  o.tours = {parse_tour("# A tour\n\nAbout.\n\n## A stop\n\nWords.\n", "a.md")};
+  CoreFixture core(std::move(o));
+  const auto has_next = [&] {
+    return std::ranges::any_of(shown(core, 1024, 700).pictures,
+                               [](const PlacedPicture& placed) { return placed.view->id == "next"; });
+  };
+  core.apply(OpenTour{});
+  ASSERT_FALSE(has_next());
+  const PaletteEntry entry = found(core, "next token").front();
+  EXPECT_EQ(entry.label, find_view("next")->title);
+  for (const Action& action : entry.acts) core.apply(action);
+  EXPECT_TRUE(has_next());
+  EXPECT_NE(found(core, "next token").front().label, entry.label) << "it is there";
+}
+
+TEST_F(PaletteTest, FindsNumbers) {
+  CoreFixture core(options());
+  EXPECT_EQ(found(core, "temperature").front().label, "Temperature: 1 → 1.05");
+  EXPECT_EQ(found(core, "bars").front().label, "Bars: 10 → 11");
+}
+
+TEST_F(PaletteTest, FindsTokensBeforeExamplesWithThem) {
+  CoreOptions o = options("The old king");
+  o.examples = {example("First", "A king"), example("The second", "The kings")};
+  CoreFixture core(std::move(o));
+  EXPECT_EQ(found(core, "king").front().kind, "token");
+}
+
 TEST_F(PaletteTest, FindsEveryKindOfThing) {
   CoreFixture core(options("The old king had a daughter"));
   const auto first = [&](std::string_view letters) { return found(core, letters).front(); };
@@ -219,6 +249,10 @@ TEST_F(PaletteTest, OffersNoCommandThatIsNotPossible) {
   EXPECT_TRUE(offers("Quit"));
   apply_and_show(core, ToggleEdit{model::SetValues{{{model::Site::z, 1}, 6, {}, {}}, {0}}});
   EXPECT_TRUE(offers("Undo"));
+  press_and_show(core, Key{'k'}, {.ctrl = true});
+  type_and_show(core, "undo");
+  press_and_show(core, Key::enter);
+  EXPECT_TRUE(core.state().edits.edits.empty());
 }
 
 TEST_F(PaletteTest, EnterPerformsTheChosenEntry) {
@@ -265,9 +299,16 @@ TEST_F(PaletteTest, FindsTheHeadsThatAreHighestInAMetric) {
     ASSERT_NE(entry, entries.end());
     EXPECT_LT(entry - entries.begin(), 3) << "in sight at once";
     EXPECT_THAT(entry->label, StartsWith(name + " "));
+    EXPECT_EQ(entry->acts.size(), 1U) << "no view shows the metric";
     const bool is_share = metric.unit == "weight" || metric.unit == "share";
     EXPECT_EQ(entry->label.ends_with(" %"), is_share) << entry->label;
   }
+  apply_and_show(core, ShowView{"metrics"});
+  const HeadMetricKind& last = head_metrics().back();
+  press_and_show(core, Key{'k'}, {.ctrl = true});
+  type_and_show(core, std::string(last.phrase));
+  press_and_show(core, Key::enter);
+  EXPECT_EQ(value<int>(core, "metric"), static_cast<int>(last.id));
 }
 
 TEST_F(PaletteTest, FindsTheEditsOfAHeadByOtherWords) {
