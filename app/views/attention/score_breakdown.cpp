@@ -119,7 +119,7 @@ std::vector<Step> pair_steps(const ViewContext& c, const Breakdown& n) {
         step_of(kQuantities[id].step, computation, value_of(n, kQuantities[id]), std::move(meaning)));
   };
   add(kScore, written(t.positive) + added(t.negative),
-      "sum of the positive products of q and k, minus that of the negative ones");
+      "the positive products of q and k, minus the size of the negative ones");
   add(kCosine, score + " / (" + written(t.q_norm) + " × " + written(t.k_norm) + ")",
       "the score divided by the lengths of q and k; the weight is computed without it");
   add(kScaled, score + " × " + scale_factor(c.config(), t.layer));

@@ -131,7 +131,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Guesses& g) {
   const bool second = compares_different_inputs(*c.run);
   const std::string there = second ? second_name(*c.run) : "unedited";
   if (g.baseline_top >= 0)
-    lines.push_back("mark: " + there + "; its first guess: “" + label_of(c, g.baseline_top) + "”" +
+    lines.push_back("mark: " + there + "; its best guess: “" + label_of(c, g.baseline_top) + "”" +
                     rank_words(g.baseline_top));
   lines.push_back((second ? "KL(second ‖ first) " : "KL(unedited ‖ edited) ") +
                   viz::number(bits(divergence(g.before, g.probabilities)), 3) + " bits");
