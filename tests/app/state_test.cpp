@@ -169,6 +169,8 @@ TEST(State, UndoAndRedoGoThroughPromptEditsAndSecondPromptInOrder) {
     EXPECT_EQ(text(state), all[i - 1]);
   }
   EXPECT_EQ(state.message.text, "Redone: change to “theirs”.");
+  const ToggleEdit off{head_off(1, 2)};
+  EXPECT_EQ(undo_words(after(UiState(), {off, off}), false), "remove “L1 H2 off”");
 }
 
 TEST(State, AStepIsWhatWasDoneInOneGo) {

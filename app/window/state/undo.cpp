@@ -45,8 +45,8 @@ std::string edits_words(const EditList& from, const EditList& to) {
     return (added[0].on ? "switch on " : "switch off ") + edit_words(added[0].edit);
   if (added.size() == 1) return edit_words(added[0].edit);
   if (added.size() > 1) return counted(std::ssize(added), "edit");
-  return "remove " +
-         (removed.size() == 1 ? edit_words(removed[0].edit) : counted(std::ssize(removed), "edit"));
+  return "remove " + (removed.size() == 1 ? "“" + edit_words(removed[0].edit) + "”"
+                                          : counted(std::ssize(removed), "edit"));
 }
 
 std::string second_words(const SecondPrompt& from, const SecondPrompt& to) {
