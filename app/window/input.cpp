@@ -227,8 +227,8 @@ struct Keys {
       case Dialog::save:
         if (can_write(state.save_form)) add(SaveSession{system::path_of(state.save_form.path.edit.text)});
         break;
-      case Dialog::help:
-        add(ShowDialog{Dialog::none});
+      case Dialog::help:  // stays after a search, so that the next one is not typed into the prompt
+        if (state.help_form.search.edit.text.empty()) add(ShowDialog{Dialog::none});
         break;
       case Dialog::palette:
         perform_entry();
