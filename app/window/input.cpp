@@ -244,6 +244,7 @@ struct Keys {
   }
 
   bool command(const KeyDown& e) {
+    if (e.key == Key::none) return false;                  // commands without a key have it
     const Key key = e.key == Key{'+'} ? Key{'='} : e.key;  // both enlarge the text, whichever needs Shift
     for (const Command& command : commands()) {
       if (command.key != key || command.modifiers != e.modifiers) continue;
