@@ -435,9 +435,11 @@ struct Worker::Impl {
       const std::lock_guard lock(mutex);
       answering = question;
     }
+    const std::stop_token stop = begin();
+    if (stop.stop_requested()) throw model::Stopped();
     publish([&](Snapshot& s) { s.busy = Busy::answering, s.fraction = 0; });
     auto last_shown = Clock::now();
-    kept_or_computed(question, *shown->run, begin(), [&](const Answer&, double done) {
+    kept_or_computed(question, *shown->run, stop, [&](const Answer&, double done) {
       if (Clock::now() - last_shown < kShowEvery) return;
       last_shown = Clock::now();
       show_progress(done);

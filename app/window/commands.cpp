@@ -50,7 +50,7 @@ Maybe step_stop(State s, int by) {
 
 /// An action that does not depend on the state.
 template <class Of, auto... kArguments>
-Maybe always(State) {
+Maybe does(State) {
   return Of{kArguments...};
 }
 
@@ -74,15 +74,15 @@ constexpr Command kTable[] = {
      [](State s) -> Maybe { return ShowDialog{s.dialog == Dialog::help ? Dialog::none : Dialog::help}; },
      kAnywhere},
     {Key{'e'}, kCtrl, "Export…", "save a picture of a view, for a slide or a paper, or its data",
-     always<ShowDialog, Dialog::export_>, kGroup},
-    {Key{'c'}, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet", always<CopyNumbers>},
+     does<ShowDialog, Dialog::export_>, kGroup},
+    {Key{'c'}, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet", does<CopyNumbers>},
     {Key{'l'}, kCtrl, "Example prompts", "", nullptr, kGroup, "", Menu::examples},
     {Key{'m'}, kCtrl, "Models", "models on this machine", nullptr, 0, "", Menu::models},
     {Key{'s'}, kCtrl, "Save session", "save the session: everything on the screen", save_session},
     {Key{'s'}, kCtrlShift, "Save session as…", "save the session under another name",
-     always<ShowDialog, Dialog::save>},
+     does<ShowDialog, Dialog::save>},
     {Key{'o'}, kCtrl, "Open…", "open a model, a session, a figure or a list of prompts",
-     always<ShowDialog, Dialog::open>},
+     does<ShowDialog, Dialog::open>},
     {Key{'g'}, kCtrl, "Generate", "start or stop generating, token by token",
      [](State s) -> Maybe { return Generate{!s.generation.running}; }, kGroup},
     {Key{'b'}, kCtrl, "Start token", "toggle the start token",
@@ -105,14 +105,14 @@ constexpr Command kTable[] = {
     {Key{'p'}, kCtrlShift, "Edited, baseline, difference",
      "switch between the edited run, the baseline and the difference", next_side, 0,
      "There is nothing to compare: make an edit, or add a second prompt or model."},
-    {Key::up, kAlt, "", "layer above", always<MoveHead, -1, 0>, kRepeats},
-    {Key::down, kAlt, "", "layer below", always<MoveHead, 1, 0>, kRepeats},
-    {Key::left, kAltShift, "", "previous head", always<MoveHead, 0, -1>, kRepeats},
-    {Key::right, kAltShift, "", "next head", always<MoveHead, 0, 1>, kRepeats},
-    {Key::up, kCtrl, "", "previous query", always<MoveQuery, -1>, kRepeats},
-    {Key::down, kCtrl, "", "next query", always<MoveQuery, 1>, kRepeats},
-    {Key::page_up, kCtrl, "", "previous view", always<StepView, -1>},
-    {Key::page_down, kCtrl, "", "next view", always<StepView, 1>},
+    {Key::up, kAlt, "", "layer above", does<MoveHead, -1, 0>, kRepeats},
+    {Key::down, kAlt, "", "layer below", does<MoveHead, 1, 0>, kRepeats},
+    {Key::left, kAltShift, "", "previous head", does<MoveHead, 0, -1>, kRepeats},
+    {Key::right, kAltShift, "", "next head", does<MoveHead, 0, 1>, kRepeats},
+    {Key::up, kCtrl, "", "previous query", does<MoveQuery, -1>, kRepeats},
+    {Key::down, kCtrl, "", "next query", does<MoveQuery, 1>, kRepeats},
+    {Key::page_up, kCtrl, "", "previous view", does<StepView, -1>},
+    {Key::page_down, kCtrl, "", "next view", does<StepView, 1>},
     {Key::left, kAlt, "Back", "go back to the previous selection and view",
      [](State s) { return revisit(s, false); }, kGroup | kRepeats, "There is nothing to go back to."},
     {Key::right, kAlt, "Forward", "go forward again", [](State s) { return revisit(s, true); }, kRepeats,
@@ -131,7 +131,7 @@ constexpr Command kTable[] = {
      kRepeats | kAnywhere},
     {Key{'-'}, kCtrl, "Smaller text", "", [](State s) -> Maybe { return SetFontSize{s.font_size - 1}; },
      kRepeats | kAnywhere},
-    {Key{'0'}, kCtrl, "Default text size", "", always<SetFontSize>, kAnywhere},
+    {Key{'0'}, kCtrl, "Default text size", "", does<SetFontSize>, kAnywhere},
     {Key::f10, kNoModifiers, "", "open the window's menu", nullptr, 0, "", Menu::more},
     {Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr, 0, "", Menu::picture},
     {Key{'q'}, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); },

@@ -389,7 +389,7 @@ std::string Core::known_hash(const LoadedModel& model) {
   const std::pair key(model.folder, model.weights_stamp);
   const auto [hash, is_new] = state_.weights_hashes.try_emplace(key);
   if (is_new)
-    background_.run("hash of " + system::text_of(model.folder),
+    background_.run("hash of " + system::text_of(model.folder) + " " + model.weights_stamp,
                     [key, stop = hashing_.get_token()]() -> std::optional<Action> {
                       std::string made = weights_hash(key.first, stop);
                       if (weights_stamp(key.first, stop) != key.second)

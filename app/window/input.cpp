@@ -227,8 +227,8 @@ struct Keys {
       case Dialog::save:
         if (can_write(state.save_form)) add(SaveSession{system::path_of(state.save_form.path.edit.text)});
         break;
-      case Dialog::help:
-        add(ShowDialog{Dialog::none});
+      case Dialog::help:  // stays after a search, so that the next one is not typed into the prompt
+        if (state.help_form.search.edit.text.empty()) add(ShowDialog{Dialog::none});
         break;
       case Dialog::palette:
         perform_entry();
@@ -244,6 +244,7 @@ struct Keys {
   }
 
   bool command(const KeyDown& e) {
+    if (e.key == Key::none) return false;                  // commands without a key have it
     const Key key = e.key == Key{'+'} ? Key{'='} : e.key;  // both enlarge the text, whichever needs Shift
     for (const Command& command : commands()) {
       if (command.key != key || command.modifiers != e.modifiers) continue;

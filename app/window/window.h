@@ -22,8 +22,8 @@ struct WindowOptions {
   /// Returns the edits once the model is loaded; null: none. May throw model::LoadError or RunError, which
   /// the window shows.
   std::function<model::Edits(const LoadedModel&)> edits = {};
-  /// What is shown: all of it if it is opened; else its comparison, and its selection unless that is the
-  /// default one, which leaves the choice to the window.
+  /// What is shown: all of it if it is opened; else its comparison, precision and attention file, its look
+  /// (for `shot`), and its selection unless that is the default one, which leaves the choice to the window.
   Recipe recipe = {};
   bool opens_recipe = false;
   std::filesystem::path recipe_file = {};          ///< the file it was read from

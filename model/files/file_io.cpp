@@ -1,6 +1,7 @@
 #include "model/files/file_io.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cctype>
 #include <cstring>
 #include <system_error>
@@ -45,6 +46,7 @@ std::string read_file(const fs::path& path, std::size_t max_bytes) try {
 
 std::uint64_t little_endian(std::string_view bytes) {
   static_assert(std::endian::native == std::endian::little);
+  assert(bytes.size() <= sizeof(std::uint64_t));
   std::uint64_t number = 0;
   std::memcpy(&number, bytes.data(), bytes.size());
   return number;

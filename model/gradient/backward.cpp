@@ -85,11 +85,14 @@ class HeadBackward {
   /// weights_: the softmax; pattern_: the same, as edits left it.
   void find_pattern(ConstFloatRows q) {
     scores(kernels_, head_, q, weights_);
+    if (!is_edited()) {
+      model::find_pattern(kernels_, run_, head_, first_, weights_);
+      return copy(weights_, pattern_);
+    }
     scale_and_mask(run_, head_, first_, weights_);
     for (int i = 0; i < weights_.rows; ++i) kernels_.rows.softmax(1, weights_.row_data(i), weights_.cols);
     copy(weights_, pattern_);
-    if (is_edited())
-      run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
+    run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
   }
 
   /// y (+)= x w.

@@ -22,7 +22,7 @@ struct Tap {
   void edit(HookPoint point, FloatRows rows, int head = 0) const;
   /// Row i of the end of the run's stream.
   auto stream() const {
-    return [this](int i) { return run->resid(run->config.n_layer, first + i); };
+    return [tap = *this](int i) { return tap.run->resid(tap.run->config.n_layer, tap.first + i); };
   }
 };
 

@@ -36,7 +36,7 @@ PositionStatistics statistics_of(std::span<const float> logits, int target, int 
   for (Guess& guess : result.top) guess.probability = probability(guess.logit);
   result.next_logit = target < 0 ? std::numeric_limits<float>::quiet_NaN() : logits[target];
   result.next_probability = probability(result.next_logit);
-  result.next_rank = target < 0 ? -1 : rank_of(logits, target);
+  result.next_rank = target < 0 || std::isnan(result.log_sum_exp) ? -1 : rank_of(logits, target);
   return result;
 }
 

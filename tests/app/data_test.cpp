@@ -148,7 +148,7 @@ TEST(Table, JsonHasNullForWhatIsNotFiniteAndWholeNumbersWhole) {
 
 TEST(Words, OfAShareSayAllOfAllAlone) {
   EXPECT_EQ(percent(1), "100.0 %");
-  EXPECT_EQ(percent(0.99999), "99.99 %");
+  EXPECT_EQ(percent(0.99999), "> 99.99 %");
   EXPECT_EQ(percent(0.9996), "99.96 %");
   EXPECT_EQ(percent(0.999), "99.9 %");
   EXPECT_EQ(percent(0), "0.0 %");

@@ -307,6 +307,17 @@ TEST_F(TheGuide, HasTheColumnsAndFactsOfEveryView) {
     for (const PageName& name : names) EXPECT_TRUE(name.is_seen) << view << " never has " << name.name;
 }
 
+TEST_F(TheGuide, HowTwoPromptsAreComparedIsFoundOnTheWindowsPage) {
+  const GuidePage* window = guide_.find("window");
+  ASSERT_NE(window, nullptr);
+  for (const char* search : {"compare two prompts", "two prompts compare", "second prompt"}) {
+    const bool found = std::ranges::any_of(sections_of(*window), [&](const GuideSection& section) {
+      return plain_text(section.front().text) == "Comparison" && section_rank(section, search) == 3;
+    });
+    EXPECT_TRUE(found) << search;
+  }
+}
+
 TEST_F(TheGuide, ReadmeLinksEachPage) {
   const std::string readme = model::read_file(source_dir() / "README.md");
   for (const GuidePage& page : guide_.pages)

@@ -121,6 +121,17 @@ TEST(Table, AnAxisEndsAtTheNumberThatIsWritten) {
   EXPECT_THAT(ends(-0.2, 0.2), Contains("0.2"));
 }
 
+TEST(Table, ARowAboveIsLeftOutWithItsStrip) {
+  const Data data;
+  Table table = table_of(data);
+  const PaintedTable whole = paint(table, 900, 400);
+  table.columns[kVector].hidden = true;
+  const PaintedTable without = paint(table, 900, 400);
+  EXPECT_EQ(whole.layout.rows_top - without.layout.rows_top, table_row_height(style_of()));
+  EXPECT_THAT(texts(whole.picture.scene), Contains("·own"));
+  EXPECT_THAT(texts(without.picture.scene), ::testing::Not(Contains("·own")));
+}
+
 TEST(Table, BarsHaveTheAxisOfTheRowsThatAreShownWhereNothingScrolls) {
   const Data data;
   Table table = table_of(data);

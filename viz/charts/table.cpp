@@ -449,14 +449,24 @@ float table_height(const Table& table, const Style& style) {
          (limited && table.note_below ? note_height(style) : 0);
 }
 
+/// Rows above without room for their strips say nothing of their own.
+static bool lacks_strip(const FixedRow& row, const TableLayout& layout) {
+  return std::ranges::any_of(row, [&](const FixedCell& cell) {
+    return !cell.vector.empty() && layout.place_of(cell.column) == nullptr;
+  });
+}
+
 TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   TableLayout layout;
   layout.area = area;
   layout.places = place_columns(table, area, style);
-  layout.rows_top = area.y + head_height(table, style);
   const std::vector<int> rows = table_rows(table);
   const float h = table_row_height(style);
-  const float room = area.h - head_height(table, style) - foot_height(table, style);
+  const auto left_out =
+      std::ranges::count_if(table.header, [&](const FixedRow& row) { return lacks_strip(row, layout); });
+  const float head = head_height(table, style) - static_cast<float>(left_out) * h;
+  layout.rows_top = area.y + head;
+  const float room = area.h - head - foot_height(table, style);
   const int all = static_cast<int>(rows.size());
   const int most = table.max_rows > 0 ? std::min(all, table.max_rows) : all;
   const auto fit_in = [&](float height) {
@@ -494,6 +504,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
   paint.headings(y + line / 2);
   y += line + u;
   for (const FixedRow& row : table.header) {
+    if (lacks_strip(row, layout)) continue;
     paint.fixed_row(row, y, y + h / 2);
     y += h;
   }

@@ -171,7 +171,9 @@ void declare(Content& it) {
   if (!asked && steps) steps = may_be_left_out(std::move(steps), "the score breakdown");
   const int later = c.differs() ? 0 : c.run->run->length() - n.keys;
   const std::string masked = counted(later, "later key") + ": masked (score −∞, weight 0)";
-  BoxPtr scales = swatches(list->scales());
+  BoxPtr scales;
+  if (!list->scales().empty())
+    scales = swatches([&list = *list](const ViewContext&) { return list.scales(); });
   it.body =
       rows(boxes(std::move(list), std::move(scales), notes({later > 0 ? masked : ""}), std::move(steps)));
 }

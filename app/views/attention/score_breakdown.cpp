@@ -94,9 +94,9 @@ std::string written(double value) {
   return viz::fixed_number(value, kDecimals);
 }
 
-/// "− 9.8765", "+ 1.2": a second term.
+/// "− 9.8765", "+ 1.2": a second term; a 0 that is subtracted keeps its sign.
 std::string added(double value) {
-  return (value < 0 ? " − " : " + ") + written(std::abs(value));
+  return (std::signbit(value) ? " − " : " + ") + written(std::abs(value));
 }
 
 struct Step {

@@ -280,7 +280,7 @@ BoxPtr charts_of(Content& it, const TokenPass& pass) {
   const auto cosine = [](const BlockPass& block, bool mlp) { return block.cosine(mlp); };
   return rows(boxes(
       may_be_left_out(chart_of(it, pass, kNorms, "norm of " + of + "the stream after", norm_after),
-                      "the chart of norms", 2),
+                      "the chart of the stream's norms", 2),
       may_be_left_out(chart_of(it, pass, kCosines, "cosine of " + of + "the stream before and after", cosine),
                       "the chart of cosines"),
       chart_of(it, pass, kAdded, "norm of " + of + "what is added", norm_added, "layer")));

@@ -110,7 +110,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const bool sources = listed == Listed::sources, neurons = listed == Listed::neurons;
   const auto [layer, head, query, key] = c.selection;
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(std::ssize(n.listed)));
-  list->least_rows = 8;  // fewer say less than the grid
+  // Fewer parts say less than the grid, which has all of them; nothing else has the other rows.
+  list->least_rows = listed == Listed::parts ? 8 : 2;
   list->table.row_names = kList.choices[static_cast<std::size_t>(listed)].name;
   list->refers_to = [&n](int row) { return n.listed[row].ref; };
   list->text(std::string(list->table.row_names), 9, [&c, &n, sources](int row) {

@@ -57,11 +57,10 @@ Guesses guesses_of(const ViewContext& c, std::shared_ptr<const NextToken> answer
   return g;
 }
 
-/// The probability of all tokens but those in these rows.
-double rest_of(const std::vector<double>& probabilities, const Guesses& g, const auto& rows) {
-  double rest = 1;
-  for (const int row : rows) rest -= probabilities[g.shown[row]];
-  return std::max(rest, 0.0);  // NaN if it is
+/// The probability of all tokens but those in these rows: a sum, as 1 less the rows' may be only rounding.
+double rest_of(std::vector<double> probabilities, const Guesses& g, const auto& rows) {
+  for (const int row : rows) probabilities[g.shown[row]] = 0;
+  return std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
 }
 
 std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
@@ -164,7 +163,8 @@ void declare(Content& it) {
   const Guesses& g = it.keep(guesses_of(c, std::move(next)));
   it.title = "After “" + c.run->tokens.labels[c.selection.query] + "”";
   it.subtitle = "position " + std::to_string(c.selection.query);
-  if (c.options[kTemperature] != 1) it.subtitle += "; temperature " + viz::number(c.options[kTemperature], 3);
+  if (c.options[kTemperature] != 1)
+    it.subtitle += "; temperature " + to_text(kTemperature, c.options[kTemperature]);
   auto list = list_of(c, g);
   it.table = [&, &rows = *list] { return table(c, g, rows); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {

@@ -88,7 +88,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Draw& draw) {
   const model::Candidates& of = draw.candidates;
   const int drawn = draw.ids[draw.rank];
   std::string all = "softmax of logits";
-  if (c.options[kTemperature] != 1) all += " / " + viz::number(c.options[kTemperature], 3);
+  if (c.options[kTemperature] != 1) all += " / " + to_text(kTemperature, c.options[kTemperature]);
   all += ", " + grouped(draw.vocabulary()) + " tokens";
   if (draw.removes())
     all += "; " + grouped(of.kept()) + " kept, with " + percent(of.mass()) + " of the probability";

@@ -337,7 +337,11 @@ void declare(Content& it) {
   }
   const Tree& tree = it.keep(in_order(tree_of(c, *next, drawn.get())));
   it.title = "Possible continuations";
-  it.subtitle = tree.full ? "context full" : "probability; temperature 1";
+  const bool scaled = tree.drawn > 0 && question.temperature != 1;
+  it.subtitle = tree.full ? "context full"
+                : scaled  ? "sampled at temperature " + to_text(kTemperature, question.temperature) +
+                               "; probability at temperature 1"
+                         : "probability; temperature 1";
   if (const std::string why = c.failure(question); !tree.full && !why.empty()) it.subtitle += "; " + why;
   it.table = [&] { return table(c, tree); };
   it.place_facts = [&](Facts& facts, const Ref& ref) { say_node(facts, c, tree, ref.other); };

@@ -179,9 +179,12 @@ const viz::Table& List::filled() {
 
 std::vector<Swatch> List::scales() {
   std::vector<Swatch> all;
-  for (const viz::TableColumn& column : filled().columns)
-    if (!column.hidden && !column.scale_title.empty())
-      all.push_back({.words = column.scale_title, .scale = column.scale});
+  const std::vector<viz::TableColumn>& columns = filled().columns;
+  for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
+    const bool is_drawn = layout_.places.empty() || layout_.place_of(i) != nullptr;
+    if (is_drawn && !columns[i].hidden && !columns[i].scale_title.empty())
+      all.push_back({.words = columns[i].scale_title, .scale = columns[i].scale});
+  }
   return all;
 }
 

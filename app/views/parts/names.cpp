@@ -68,7 +68,8 @@ std::string percent(double fraction) {
   if (p != 0 && !(p >= 0.001)) return viz::number(p, 2) + " %";
   const bool is_nearly_all = p >= 99.95 && p < 100;
   const int decimals = is_nearly_all ? 2 : p >= 10 || p == 0 ? 1 : p >= 0.1 ? 2 : 4;
-  return viz::fixed_number(is_nearly_all ? std::min(p, 99.99) : p, decimals) + " %";
+  if (is_nearly_all && p > 99.99) return "> 99.99 %";
+  return viz::fixed_number(p, decimals) + " %";
 }
 
 std::string bytes_as_hex(std::string_view bytes) {

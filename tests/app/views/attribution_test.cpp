@@ -111,6 +111,14 @@ TEST(AttributionView, ListsPartsSourcesAndNeuronsStrongestFirst) {
   EXPECT_EQ(neuron, s.config().n_inner);
 }
 
+TEST(AttributionView, ListsWhatTheGridHasNotInALowPaneToo) {
+  const Scenario s(kRobot);
+  for (const char* list : {"layers", "sources", "neurons"}) {
+    const ViewFixture shown("attribution", s, 500, 400, {{"attribution-list", list}});
+    EXPECT_FALSE(shown.all_of(kListRole).empty()) << list;
+  }
+}
+
 TEST(ScoreSourcesView, TheTableHasEveryPairAndAddsUp) {
   for (const int layer : {0, 2, 5}) {
     Scenario s(kRobot);

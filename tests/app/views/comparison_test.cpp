@@ -39,6 +39,16 @@ TEST(Comparison, TheBaselineSideOfEveryViewIsItsPictureWithoutEdits) {
   }
 }
 
+TEST(Comparison, AViewWithoutDifferencesShowsTheRun) {
+  const Scenario scenario = edited();
+  for (const View& view : views()) {
+    SCOPED_TRACE(view.id);
+    const ViewContext alone = scenario.context(800, 600), c = on_side(Side::difference, view, alone);
+    EXPECT_EQ(c.side, view.shows_difference && !view.is_of_model(alone) ? Side::difference : Side::run);
+    EXPECT_FALSE(view.build(c).scene.items.empty());
+  }
+}
+
 TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   const Scenario scenario = of_two();
   EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));

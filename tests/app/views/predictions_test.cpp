@@ -161,6 +161,17 @@ TEST(Next, OthersAreAllTokensWithoutARow) {
   EXPECT_TRUE(shown.page().place_of(percent(others)));
 }
 
+TEST(Next, OthersHaveTheirOwnSumWhereOneTokenHasNearlyAll) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("next", s, 520, 700, {{"temperature", "0.05"}});
+  std::vector<double> probabilities = reference(s).probabilities(s.length() - 1, 0.05);
+  for (const double id : numbers_of(shown.table(), "id")) probabilities[static_cast<std::size_t>(id)] = 0;
+  double others = 0;
+  for (const double p : probabilities) others += p;
+  EXPECT_NEAR(fact_of(shown.table(), "probability of other tokens") / others, 1, 0.05);
+  EXPECT_THAT(shown.picture().subtitle, HasSubstr("temperature 0.05"));
+}
+
 TEST(Next, ABarContinuesFromThePositionThatIsShown) {
   Scenario s(kRobot, {1, 1, 4});
   const ViewFixture earlier("next", s, 420, 500);

@@ -63,6 +63,15 @@ std::vector<float> column(const Table& table, const std::string& name) {
   return {numbers.begin(), numbers.end()};
 }
 
+TEST(Query, HasTheScalesOfTheStripsThatAreDrawn) {
+  const Scenario s = robot_with_query(kQuery);
+  for (const auto& [width, is_drawn] : {std::pair(500.F, false), {1700.F, true}}) {
+    const ViewFixture shown("query", s, width, 500);
+    EXPECT_EQ(shown.fixed_strip(Vector::query) >= 0, is_drawn) << width;
+    EXPECT_EQ(shown.page().take_starting("q, k") != "", is_drawn) << width;
+  }
+}
+
 TEST(SoftmaxView, ThreeNumbersOfEverySize) {
   const Scenario s(kRobot);
   const auto weights = [&](const char* from) {
@@ -153,6 +162,20 @@ TEST(ScoreBreakdown, LeavesRoomForKeysInALowPane) {
   ViewContext c = breakdown(Side::run, s);
   c.width = 690, c.height = 480, c.in_pane = true;
   EXPECT_THAT(find_view("query")->build(c).subtitle, Not(HasSubstr("no room for")));
+}
+
+TEST(ScoreDifference, A0IsSubtractedToo) {
+  const auto steps = [](const Scenario& s) {
+    std::string said;
+    const ViewFixture shown("query", breakdown(Side::difference, s));
+    for (const int step : shown.all_of(3))
+      for (const std::string& line : shown.tooltip(step)) said += line + "\n";
+    return said;
+  };
+  const auto& weights = reference_head(Scenario(kRobot, {1, 2})).weights[kQuery];
+  const auto strongest = static_cast<int>(std::ranges::max_element(weights) - weights.begin());
+  EXPECT_THAT(steps(testing::edited("L5H7.z=0", {1, 2, kQuery, strongest})),
+              HasSubstr("minus maximum: 0.0000 − 0.0000"));
 }
 
 TEST(ScoreBreakdown, TakesTheStrongestKeyWhereNoneIsChosen) {

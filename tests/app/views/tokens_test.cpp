@@ -248,6 +248,17 @@ TEST(Tree, HasEveryTextThatIsDrawnAhead) {
   for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_LT(rows[i].parent, static_cast<int>(i));
 }
 
+TEST(Tree, SaysAtWhichTemperatureTextsAreSampled) {
+  const auto subtitle = [](const char* texts, const char* temperature) {
+    return ViewFixture("tree", Scenario(kRobot), 900, 700, {{"texts", texts}, {"temperature", temperature}})
+        .picture()
+        .subtitle;
+  };
+  EXPECT_THAT(subtitle("2", "1.9"), HasSubstr("sampled at temperature 1.9; probability at temperature 1"));
+  EXPECT_THAT(subtitle("2", "1"), Not(HasSubstr("sampled")));
+  EXPECT_THAT(subtitle("0", "1.9"), Not(HasSubstr("sampled"))) << "no text is";
+}
+
 /// Two texts that were tried from the prompt without its last token: the prompt, and one that ends with 11.
 struct Tried {
   const Scenario s{kRobot};

@@ -72,6 +72,21 @@ TEST_F(HelpTest, FindsWhatIsSearchedInAllOfIt) {
   EXPECT_EQ(core.state().help_form.search.edit.text, "");
 }
 
+TEST_F(HelpTest, EnterStaysAtASearch) {
+  CoreFixture core(with_guide());
+  const std::string text = prompt(core);
+  press_and_show(core, Key::f1);
+  type_and_show(core, "second");
+  press_and_show(core, Key::enter);
+  EXPECT_EQ(core.state().dialog, Dialog::help);
+  type_and_show(core, " prompt");
+  EXPECT_EQ(core.state().help_form.search.edit.text, "second prompt");
+  EXPECT_EQ(prompt(core), text);
+  search(core, "");
+  press_and_show(core, Key::enter);
+  EXPECT_EQ(core.state().dialog, Dialog::none) << "without a search";
+}
+
 TEST_F(HelpTest, LinksLeadToTheirPlace) {
   CoreFixture core(with_guide());
   apply_and_show(core, ShowGuide{"glossary", ""});

@@ -152,8 +152,9 @@ std::vector<Claim> claims_of_attention() {
          return run.label(10) == "·Then" && count_of(10, 17, [&](int q) { return run.copies(q); }) > 3;
        }},
       {"In the second sentence the lines run in parallel",
-       [](const Core&, const RunReader& run) {
-         return count_of(10, 17, [&](int q) { return run.copies(q); }) > 3 &&
+       [](const Core& core, const RunReader& run) {
+         return std::get<bool>(core.state().options.value(*find_option("all-queries"))) &&
+                count_of(10, 17, [&](int q) { return run.copies(q); }) > 3 &&
                 count_of(1, 10, [&](int q) { return run.strongest(q) == 0; }) > 6;
        }},
       {"“the dog saw the man” and “the man saw the dog”",
