@@ -46,9 +46,13 @@ void expect_value(std::string_view name, const std::string& shown, const RunRead
     EXPECT_EQ(shown, *words) << name;
     return;
   }
-  const auto number = viz::testing::read_number(shown);
+  const bool is_bound = shown.starts_with("> ");
+  const auto number = viz::testing::read_number(is_bound ? shown.substr(2) : shown);
   ASSERT_TRUE(number) << name << ": " << shown;
-  EXPECT_NEAR(number->value, std::get<double>(expected), number->rounding + 1e-6) << name;
+  if (is_bound)
+    EXPECT_GT(std::get<double>(expected), number->value) << name;
+  else
+    EXPECT_NEAR(number->value, std::get<double>(expected), number->rounding + 1e-6) << name;
 }
 
 /// Whether each query's largest weight in the selected head is on the token before it.
