@@ -190,7 +190,7 @@ TEST_F(PaletteTest, FindsViewsByTheFieldsWordsInAnyOrder) {
 
 TEST_F(PaletteTest, APaneThatANarrowWindowLeavesOutForTheToursIsShownAgain) {
   CoreOptions o = options();
-  o.tours = {parse_tour("# A tour\n\nAbout.\n\n## A stop\n\nWords.\n", "a.md")};
+  o.tours = {parse_tour("# A tour\n\nAbout.\n\n## A stop\n- prompt: The old king\n\nWords.\n", "a.md")};
   CoreFixture core(std::move(o));
   const auto has_next = [&] {
     return std::ranges::any_of(shown(core, 1024, 700).pictures,
