@@ -27,6 +27,13 @@ using BestGuesses = Best<Guess, order_of_guess>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+/// The number of logits that rank before that of `id`; none may be NaN.
+int count_before(std::span<const float> logits, int id) {
+  const auto own = logits.begin() + id;
+  return static_cast<int>(std::count_if(logits.begin(), own, [&](float other) { return other >= *own; }) +
+                          std::count_if(own, logits.end(), [&](float other) { return other > *own; }));
+}
+
 /// target: an id, or -1: none.
 PositionStatistics statistics_of(std::span<const float> logits, int target, int top) {
   PositionStatistics result;
@@ -36,7 +43,7 @@ PositionStatistics statistics_of(std::span<const float> logits, int target, int 
   for (Guess& guess : result.top) guess.probability = probability(guess.logit);
   result.next_logit = target < 0 ? std::numeric_limits<float>::quiet_NaN() : logits[target];
   result.next_probability = probability(result.next_logit);
-  result.next_rank = target < 0 || std::isnan(result.log_sum_exp) ? -1 : rank_of(logits, target);
+  result.next_rank = target < 0 || std::isnan(result.log_sum_exp) ? -1 : count_before(logits, target);
   return result;
 }
 
@@ -136,9 +143,7 @@ std::vector<Guess> largest_logits(std::span<const float> logits, int count) {
 int rank_of(std::span<const float> logits, int id) {
   const RowKernels kernels = fastest_kernels().rows;
   if (std::isnan(kernels.largest(logits.data(), static_cast<int>(logits.size())))) return -1;
-  const auto own = logits.begin() + id;
-  return static_cast<int>(std::count_if(logits.begin(), own, [&](float other) { return other >= *own; }) +
-                          std::count_if(own, logits.end(), [&](float other) { return other > *own; }));
+  return count_before(logits, id);
 }
 
 }  // namespace headscope::model
