@@ -106,6 +106,10 @@ void require(const LoadedModel& model, Capability needed) {
   if (const std::string why = missing(model, needed); !why.empty()) throw model::RunError(why);
 }
 
+void Resources::poll() const {
+  if (stop.stop_requested()) throw model::Stopped();
+}
+
 std::vector<int> PromptTokens::ids() const {
   std::vector<int> result;
   for (const model::Token& token : std::span(tokens).first(run_length)) result.push_back(token.id);
@@ -192,10 +196,9 @@ model::SecondModel second_of(const PromptRun& run) {
 
 std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens,
                                             std::shared_ptr<const model::Plan> plan, const LoadedModel& model,
-                                            const LoadedModel* second, model::Workspace& workspace,
-                                            std::stop_token stop) {
+                                            const LoadedModel* second, const Resources& with) {
   if (plan == nullptr || !patches_from_own_tokens(plan->edits())) return plan;
-  return model.transformer->plan(plan->edits(), workspace, std::move(stop),
+  return model.transformer->plan(plan->edits(), with.workspace, with.stop,
                                  {second != nullptr ? second->transformer.get() : nullptr, tokens});
 }
 

@@ -41,10 +41,7 @@ using AnswerOf = decltype(answer_type(&Q::compute));
 
 /// The resources for computing an answer, and the way to show parts of it.
 template <class Answer>
-struct Computation {
-  model::Workspace& workspace;
-  /// The answer is no longer wanted, or something newer comes first: throw model::Stopped.
-  std::stop_token stop = {};
+struct Computation : Resources {
   /// The part of this answer that was shown before it was stopped; null: none.
   const Answer* partial = nullptr;
   /// The answer about an earlier run with the same edits, complete or not; null: none.
@@ -61,7 +58,8 @@ struct Computation {
   template <class Q>
   std::shared_ptr<const AnswerOf<Q>> ask(const Q& question, const PromptRun& run) const {
     if (asked) return std::static_pointer_cast<const AnswerOf<Q>>(asked(question));
-    return std::make_shared<const AnswerOf<Q>>(question.compute(run, {workspace, stop}));
+    const Resources& own = *this;
+    return std::make_shared<const AnswerOf<Q>>(question.compute(run, {own}));
   }
 };
 
@@ -118,6 +116,9 @@ struct Answer {
 ///     bool reads_baseline() const;
 ///     std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
 ///
+/// A question with a member `over` is about a list of prompts, which depends on the model alone, or without a
+/// list about the run: see over_prompts.
+///
 /// compute throws RunError or Stopped. The last three are optional: hash for plain bytes with padding;
 /// reads_baseline if the answer may depend on `run.baseline`, which compute is not given otherwise;
 /// reusable_part if part of another run's answer is valid for this run without any work. Where that of
@@ -134,10 +135,8 @@ struct Answer {
 class Question {
  public:
   /// A Computation without the answer's type.
-  struct ComputeContext {
+  struct ComputeContext : Resources {
     using Show = std::function<void(app::Answer part, double done)>;
-    model::Workspace& workspace;
-    std::stop_token stop = {};
     const app::Answer* partial = nullptr;
     const app::Answer* previous = nullptr;
     Show show = {};
@@ -241,6 +240,8 @@ class Question {
       if constexpr (requires { Q::kQuick; }) traits.quick = Q::kQuick;
       if constexpr (requires { Q::kModelOnly; }) traits.model_only = Q::kModelOnly;
       if constexpr (requires { Q::kNeeds; }) traits.needs = Q::kNeeds;
+      if constexpr (requires { question.over.list; })
+        if (question.over.list != nullptr) traits.model_only = true, traits.quick = false;
       return traits;
     }
 
@@ -261,8 +262,8 @@ class Question {
       return made;
     }
     static Computation<A> computation_of(const ComputeContext& context) {
-      Computation<A> computation{context.workspace, context.stop, to_typed(context.partial),
-                                 to_typed(context.previous), [&context](A part, double done) {
+      Computation<A> computation{context, to_typed(context.partial), to_typed(context.previous),
+                                 [&context](A part, double done) {
                                    if (context.show) context.show(to_answer(std::move(part), false), done);
                                  }};
       if (context.ask)

@@ -22,7 +22,7 @@ struct NextToken {
 };
 
 /// The logits of the whole vocabulary after a position.
-std::vector<float> logits_after(const PromptRun& run, int position, model::Workspace& workspace);
+std::vector<float> logits_after(const PromptRun& run, int position, const Resources& with);
 
 /// KL(p || q) of two distributions over the same tokens, in nats; infinite where q is 0 and p is not.
 double divergence(std::span<const double> p, std::span<const double> q);

@@ -76,7 +76,7 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass
   }
   keep(Site::ln_final_normalized, 0, pass.ln_f);
 
-  recompute(run, pass.position, pass.position + 1, hooks, computation.workspace, computation.stop);
+  recompute(run, pass.position, pass.position + 1, hooks, computation);
   return pass;
 }
 

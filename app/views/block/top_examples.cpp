@@ -42,8 +42,7 @@ struct Examples {
 std::optional<Examples> examples_of(Content& it) {
   std::vector<NeuronIndex> neurons = neurons_of(it);
   if (neurons.empty()) return std::nullopt;
-  auto found = uses_list(it.c) ? it.need(ActivationsOverList{over_list(it.c), neurons})
-                               : it.need(ActivationsOfRun{neurons});
+  auto found = it.need(ActivationsOf{neurons, chosen_text(it.c)});
   if (!found) return std::nullopt;
   return Examples{std::move(found), std::move(neurons)};
 }

@@ -217,7 +217,7 @@ class MeasuredTest : public ::testing::Test {
     return model::largest_logits(logits(run, position), rank + 1).back().id;
   }
   model::Metric metric(const Measured& of, const PromptRun& run) {
-    return gradient_metric(resolved(of, run, workspace_), run, workspace_);
+    return gradient_metric(resolved(of, run, {workspace_}), run, {workspace_});
   }
 
   model::Workspace workspace_{1};
