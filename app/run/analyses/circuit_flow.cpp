@@ -23,16 +23,19 @@ double size_of(std::span<const float> row) {
   return model::sum_in_lanes<16>(row.size(), [&](std::size_t i) { return std::abs(row[i]); });
 }
 
-double distance(std::span<const float> a, std::span<const float> b) {
-  return model::sum_in_lanes<16>(a.size(), [&](std::size_t i) { return std::abs(a[i] - b[i]); });
-}
-
-/// Divides proximities by their sum; all stay 0 if none is near.
-void normalize(std::span<float> proximities) {
-  double sum = 0;
-  for (const float value : proximities) sum += static_cast<double>(value);
-  if (sum > 0)
-    for (float& value : proximities) value = static_cast<float>(static_cast<double>(value) / sum);
+/// Sets the shares of parts in their sum: by their proximities, or all 0 if none is near. value(part, i): of
+/// the part's vector.
+void set_shares(std::span<float> shares, std::span<const float> sum, const auto& value) {
+  const double size = size_of(sum);
+  double all = 0;
+  for (std::size_t part = 0; part < shares.size(); ++part) {
+    const double distance =
+        model::sum_in_lanes<16>(sum.size(), [&](std::size_t i) { return std::abs(value(part, i) - sum[i]); });
+    shares[part] = static_cast<float>(std::max(0.0, size - distance));
+    all += static_cast<double>(shares[part]);
+  }
+  if (all > 0)
+    for (float& share : shares) share = static_cast<float>(static_cast<double>(share) / all);
 }
 
 /// See flow_shares.
@@ -113,11 +116,8 @@ class Flow {
       for (std::size_t i = 0; i < width_; ++i) stream[i] += written[i];
     };
     const auto divide_sum = [&](int sum) {
-      const double size = size_of(stream);
-      const std::span<float> to = shares(sum, position);
-      for (std::size_t part = 0; part < parts.size(); ++part)
-        to[part] = static_cast<float>(std::max(0.0, size - distance(parts[part], stream)));
-      normalize(to);
+      set_shares(shares(sum, position).first(parts.size()), stream,
+                 [&](std::size_t part, std::size_t i) { return parts[part][i]; });
     };
     write(row(writes_.embedding, position));
     for (int layer = 0; layer < config_.n_layer; ++layer) {
@@ -171,13 +171,7 @@ class Flow {
       std::vector<float> sum(width_), near(weights.size());
       for (std::size_t key = 0; key < weights.size(); ++key)
         for (std::size_t i = 0; i < width_; ++i) sum[i] += weights[key] * values[key][i];
-      const double size = size_of(sum);
-      for (std::size_t key = 0; key < weights.size(); ++key) {
-        const double apart = model::sum_in_lanes<16>(
-            width_, [&](std::size_t i) { return std::abs(weights[key] * values[key][i] - sum[i]); });
-        near[key] = static_cast<float>(std::max(0.0, size - apart));
-      }
-      normalize(near);
+      set_shares(near, sum, [&](std::size_t key, std::size_t i) { return weights[key] * values[key][i]; });
       for (std::size_t key = 0; key < near.size(); ++key)
         to[key] += arrived(writer, query) * static_cast<double>(near[key]);
     }
