@@ -253,7 +253,7 @@ std::vector<int> RepeatedTokens::sequence(int number, int vocabulary, std::optio
 }
 
 std::optional<HeadMetricsOf> HeadMetricsOf::minus(const HeadMetricsOf& before, const PromptRun&) const {
-  if (sequences != before.sequences || progress.done != before.progress.done) return std::nullopt;
+  if (progress.done != before.progress.done) return std::nullopt;
   HeadMetricsOf result = *this;
   for (std::size_t i = 0; i < heads.size(); ++i)
     result.heads[i] = heads[i].minus(i < before.heads.size() ? before.heads[i] : HeadMetrics());
@@ -269,8 +269,7 @@ HeadMetricsOf MetricsOnList::compute(const PromptRun& run,
 
 HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,
                                          const Computation<HeadMetricsOf>& computation) const {
-  const model::Transformer& transformer = *run.model->transformer;
-  const model::Config& config = transformer.config();
+  const model::Config& config = run.model->transformer->config();
   const int longest = RepeatedTokens::longest(config.n_ctx);
   if (texts.length < 1 || texts.length > longest) {
     throw model::RunError(run.model->name + " takes " + std::to_string(config.n_ctx) + " tokens (n_ctx): " +
@@ -279,16 +278,10 @@ HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,
                                              " at most, not twice " + std::to_string(texts.length)));
   }
   const std::optional<int> start = start_token_of(*run.model);
-  HeadMetricsOf result = computation.partial != nullptr ? *computation.partial : HeadMetricsOf{};
-  while (result.sequences < texts.sequences) {
-    const std::vector<int> tokens = texts.sequence(result.sequences, config.vocab_size, start);
-    const auto pass = transformer.forward(tokens, computation.workspace, {.stop = computation.stop});
-    add_head_metrics({run.model, {}, {}, pass}, computation, result.heads);
-    ++result.sequences;
-    if (result.sequences < texts.sequences)
-      computation.show(result, static_cast<double>(result.sequences) / texts.sequences);
-  }
-  return result;
+  const auto list = std::make_shared<PromptList>();
+  for (int i = 0; i < texts.sequences; ++i)
+    list->prompts.push_back({{.text = "", .ids = texts.sequence(i, config.vocab_size, start)}});
+  return MetricsOnList{{list}}.compute(run, computation);
 }
 
 ThumbnailMaker::ThumbnailMaker(int length, int keys) : length_(length), keys_(keys) {

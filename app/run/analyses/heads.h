@@ -112,8 +112,7 @@ struct RepeatedTokens {
 /// Metrics of all heads over some texts. Two parts can be subtracted if they cover the same ones.
 struct HeadMetricsOf {
   std::vector<HeadMetrics> heads;  ///< layer * n_head + head
-  int sequences = 0;               ///< number of sequences of random tokens
-  ListProgress progress;           ///< progress of a list
+  ListProgress progress;           ///< of the list, or over the sequences of random tokens
   std::optional<HeadMetricsOf> minus(const HeadMetricsOf& before, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(heads) + progress.problem.size(); }
 };
