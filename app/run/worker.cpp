@@ -403,21 +403,19 @@ struct Worker::Impl {
                                                  const Question::ComputeContext::Show& show) {
     const auto partial = memo.find(question), previous = memo.previous_answer(question);
     if (partial && partial->whole) return partial;
-    const auto keep = [&](Answer answer) {
-      auto kept = std::make_shared<const Answer>(std::move(answer));
-      memo.keep(question, kept);
-      return kept;
-    };
-    const auto keep_part = [&](Answer part, double done) {
-      const auto kept = keep(std::move(part));
-      if (show) show(*kept, done);
+    const auto keep_part = [&](const Answer& part, double done) {
+      if (part.value) memo.keep(question, std::make_shared<const Answer>(part));
+      if (show) show(part, done);
     };
     // Quick answers are not worth keeping.
     const auto ask = [&](const Question& side, const Question::ComputeContext::Show& show_part) {
       if (!side.quick() || memo.find(side)) return kept_or_computed(side, run, stop, show_part);
       return std::make_shared<const Answer>(side.compute(run, {workspace, stop}));
     };
-    return keep(question.compute(run, {workspace, stop, partial.get(), previous.get(), keep_part, ask}));
+    const auto answer = std::make_shared<const Answer>(
+        question.compute(run, {workspace, stop, partial.get(), previous.get(), keep_part, ask}));
+    memo.keep(question, answer);
+    return answer;
   }
 
   /// The current questions, if they are about the same prompt.

@@ -79,8 +79,7 @@ std::shared_ptr<const model::Run> run_between(const PromptRun& run, const Stream
 
 std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& run, const Circuit& circuit,
                                     const model::Metric& metric, const CutWrites& writes,
-                                    const Computation<Circuit>& computation,
-                                    const std::function<void(double done)>& progress) {
+                                    const Computation<Circuit>& computation) {
   const model::Transformer& transformer = *run.model->transformer;
   StreamWrites changes = writes.cut;
   const auto subtract = [](std::vector<float>& from, const std::vector<float>& values) {
@@ -100,7 +99,7 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
     transformer.attribute_edges(*at, metric, changes, -unit_of(circuit.measured.metric) / steps,
                                 {sums.data(), circuit.rows, edges, edges}, computation.workspace,
                                 computation.stop);
-    progress((step + 1.0) / (steps + 1.0));
+    computation.progress((step + 1.0) / (steps + 1.0));
   }
   return {sums.begin(), sums.end()};
 }
@@ -258,15 +257,10 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
   circuit.value = unit_of(measured.metric) *
                   transformer.gradients(*run.run, metric, computation.workspace, {.stop = computation.stop});
   circuit.cut_value = computation.ask(CutMetricOf{circuit.measured, cut, 1, {}}, run)->value;
-  const auto progress = [&](double done) {
-    Circuit pending = circuit;
-    pending.whole = false;
-    computation.show(std::move(pending), done);
-  };
   rank_edges(circuit,
              method == CircuitMethod::flow
-                 ? flow_shares(run, writes->own, metric, by_position, computation.stop, progress)
-                 : attributed_edges(*this, run, circuit, metric, *writes, computation, progress),
+                 ? flow_shares(run, writes->own, metric, by_position, computation)
+                 : attributed_edges(*this, run, circuit, metric, *writes, computation),
              computation.stop);
   return circuit;
 }

@@ -41,12 +41,11 @@ void set_shares(std::span<float> shares, std::span<const float> sum, const auto&
 /// See flow_shares.
 class Flow {
  public:
-  Flow(const PromptRun& run, const model::StreamWrites& writes, bool by_position, const std::stop_token& stop,
-       const std::function<void(double)>& progress)
+  Flow(const PromptRun& run, const model::StreamWrites& writes, bool by_position,
+       const Computation<Circuit>& computation)
       : run_(run),
         writes_(writes),
-        stop_(stop),
-        progress_(progress),
+        computation_(computation),
         config_(run.run->config),
         graph_(config_),
         length_(run.run->length()),
@@ -63,7 +62,7 @@ class Flow {
   std::vector<float> from(model::Positions measured) {
     for (int position = 0; position < length_; ++position) {
       find_shares(position);
-      progress_(0.5 * position / length_);
+      computation_.progress(0.5 * position / length_);
     }
     for (int i = 0; i < measured.count; ++i) divide({}, measured.first + i, 1.0 / measured.count);
     for (int layer = config_.n_layer - 1; layer >= 0; --layer) {
@@ -72,7 +71,7 @@ class Flow {
         divide({StreamReader::Kind::mlp, layer, 0}, position, arrived(mlp, position));
       for (int head = 0; head < config_.n_head; ++head) {
         divide_head(layer, head);
-        progress_(1 - 0.5 * (layer + 1 - (head + 1.0) / config_.n_head) / config_.n_layer);
+        computation_.progress(1 - 0.5 * (layer + 1 - (head + 1.0) / config_.n_head) / config_.n_layer);
       }
     }
     return {scores_.begin(), scores_.end()};
@@ -108,7 +107,7 @@ class Flow {
 
   /// The shares of all parts in every sum of a position.
   void find_shares(int position) {
-    if (stop_.stop_requested()) throw model::Stopped();
+    computation_.poll();
     std::vector<std::vector<float>> parts;
     std::vector<float> stream(width_);
     const auto write = [&](std::span<const float> written) {
@@ -158,7 +157,7 @@ class Flow {
     int last = length_ - 1;
     while (last >= 0 && !takes(last)) --last;
     if (last < 0) return;
-    if (stop_.stop_requested()) throw model::Stopped();
+    computation_.poll();
     std::vector<std::vector<float>> values;  // [keys][d_model], as each would arrive with weight 1
     for (int key = 0; key <= last; ++key)
       values.push_back(projected(layer, head, run_.run->v(layer, head, key)));
@@ -180,8 +179,7 @@ class Flow {
 
   const PromptRun& run_;
   const model::StreamWrites& writes_;
-  const std::stop_token& stop_;
-  const std::function<void(double)>& progress_;
+  const Computation<Circuit>& computation_;
   const model::Config config_;
   model::StreamGraph graph_;
   int length_;
@@ -197,9 +195,9 @@ class Flow {
 }  // namespace
 
 std::vector<float> flow_shares(const PromptRun& run, const model::StreamWrites& writes,
-                               const model::Metric& metric, bool by_position, const std::stop_token& stop,
-                               const std::function<void(double)>& progress) {
-  return Flow(run, writes, by_position, stop, progress).from(model::positions_of(metric, run.run->length()));
+                               const model::Metric& metric, bool by_position,
+                               const Computation<Circuit>& computation) {
+  return Flow(run, writes, by_position, computation).from(model::positions_of(metric, run.run->length()));
 }
 
 }  // namespace headscope::app

@@ -62,7 +62,7 @@ class BackwardPass {
     watch();
     start_at_logit();
     for (int layer = config_.n_layer - 1; layer >= 0; --layer) {
-      computation_.show({}, static_cast<double>(config_.n_layer - layer) / (config_.n_layer + 1));
+      computation_.progress(static_cast<double>(config_.n_layer - layer) / (config_.n_layer + 1));
       computation_.poll();
       go_back_through_mlp(layer);
       go_back_through_attention(layer);

@@ -42,9 +42,9 @@ struct LogitFlow {
   /// change the prediction.
   Measured measured = {};
   int layers = 0;
-  int positions = 0;  ///< 0: a part, which has nothing yet
-  double logit = 0;   ///< as the model computed it, or the difference of two
-  double scale = 1;   ///< divisor in ln_f at the position
+  int positions = 0;
+  double logit = 0;  ///< as the model computed it, or the difference of two
+  double scale = 1;  ///< divisor in ln_f at the position
 
   /// [layers + 1, positions]: what the stream carries into each block, and out of the last one.
   std::vector<double> stream;

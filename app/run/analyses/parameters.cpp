@@ -30,7 +30,7 @@ void visit_rows(const model::Transformer& transformer, int index, const TensorPi
     values.resize(std::ptrdiff_t{rows} * picture.cols);
     transformer.parameter_rows(static_cast<std::size_t>(index), first, rows, values);
     visit(first, std::span<const float>(values));
-    if (first + rows < picture.rows) computation.show({}, from + (to - from) * first / picture.rows);
+    if (first + rows < picture.rows) computation.progress(from + (to - from) * first / picture.rows);
   }
 }
 

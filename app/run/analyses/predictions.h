@@ -81,7 +81,6 @@ struct ContinuationsOf {
   std::uint64_t seed = 0;  ///< seed of the first text; the others use the following seeds
   bool read_last = false;  ///< whether a pass reads the last token, too; else its counts are 0
   bool operator==(const ContinuationsOf&) const = default;
-  std::size_t hash() const { return hash_of(texts, tokens, top_k, seed); }
   /// Draws with `model::draw_token`. Shows the answer after each token.
   Continuations compute(const PromptRun& run, const Computation<Continuations>& computation) const;
 };

@@ -129,9 +129,7 @@ class Way {
   Stretch stretch(Saliency& result, double from, double to, double before, double after) {
     Stretch made{from, to, before, after, std::vector<double>(static_cast<std::size_t>(passes_.length))};
     for (const auto& [at, weight] : kNodes) {
-      Saliency pending = result;
-      pending.whole = false;
-      passes_.computation.show(std::move(pending), static_cast<double>(result.gradients) / kMostGradients);
+      passes_.computation.progress(static_cast<double>(result.gradients) / kMostGradients);
       ++result.gradients;
       passes_.differentiate(*run_at(from + at * (to - from)), &gradient_);
       for (int position = 0; position < passes_.length; ++position)
@@ -190,8 +188,7 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
   return result;
 }
 
-std::optional<Saliency> Saliency::minus(const Saliency& before, const PromptRun& run) const {
-  if (!whole || !before.whole) return std::nullopt;
+Saliency Saliency::minus(const Saliency& before, const PromptRun& run) const {
   Saliency result = *this;
   result.value -= before.value;
   result.start -= before.start;

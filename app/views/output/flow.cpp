@@ -322,7 +322,6 @@ ViewActions choose(const ViewContext& c, const Ref& ref) {
 void declare(Content& it) {
   const ViewContext& c = it.c;
   const auto flow = it.need(question_of(c));
-  if (flow && flow->positions == 0) it.message = kComputing;
   if (!it.message.empty()) return;
   it.table = [&c, flow] { return table_of(c, *flow); };
   if (c.fonts == nullptr) return;  // only a picture needs the lens
@@ -331,7 +330,7 @@ void declare(Content& it) {
   if (const auto side = other_side(c)) {
     const auto asked = question_of(*side);
     const auto other = asked ? side->ask(*asked) : nullptr;
-    if (other && other->positions > 0)
+    if (other)
       there = &it.keep(numbers_of(*side, other));
     else if (!asked || side->failure(*asked).empty())
       it.message = kComputing;
