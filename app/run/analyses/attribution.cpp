@@ -75,17 +75,15 @@ SplitPart SplitPart::minus(const SplitPart& before, const PromptRun& run) const 
 }
 
 Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attribution>& computation) const {
-  const model::Transformer& transformer = *run.model->transformer;
   const int position = measured.position;
   const std::vector<float> logits = logits_after(run, position, computation);
   const auto logit_of = [&](const TokenRef& token) { return static_cast<double>(logits[token.id()]); };
-  const int layers = transformer.config().n_layer;
   Attribution result;
   result.measured = resolved(measured, logits);
   result.logit = logit_of(result.measured.token);
   if (!result.measured.other.empty()) result.logit -= logit_of(result.measured.other);
   const LogitDirection direction = logit_direction(run, result.measured, computation);
-  const StreamParts parts = stream_parts(run, position, layers, computation);
+  const StreamParts parts = stream_parts(run, position, run.run->config.n_layer, computation);
   result.scale = direction.scale;
   result.sources = parts.sources;
   for (const std::vector<float>& vector : parts.vectors)

@@ -80,7 +80,6 @@ std::shared_ptr<const model::Run> run_between(const PromptRun& run, const Stream
 std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& run, const Circuit& circuit,
                                     const model::Metric& metric, const CutWrites& writes,
                                     const Computation<Circuit>& computation) {
-  const model::Transformer& transformer = *run.model->transformer;
   StreamWrites changes = writes.cut;
   const auto subtract = [](std::vector<float>& from, const std::vector<float>& values) {
     std::ranges::transform(from, values, from.begin(), std::minus());
@@ -96,9 +95,9 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
     const double part = static_cast<double>(step) / steps;
     const auto at = step == 0 ? run.run : run_between(run, changes, part, computation);
     // What an edge keeps is minus what its change adds.
-    transformer.attribute_edges(*at, metric, changes, -unit_of(circuit.measured.metric) / steps,
-                                {sums.data(), circuit.rows, edges, edges}, computation.workspace,
-                                computation.stop);
+    run.model->transformer->attribute_edges(*at, metric, changes, -unit_of(circuit.measured.metric) / steps,
+                                            {sums.data(), circuit.rows, edges, edges}, computation.workspace,
+                                            computation.stop);
     computation.progress((step + 1.0) / (steps + 1.0));
   }
   return {sums.begin(), sums.end()};
@@ -242,7 +241,6 @@ float Circuit::score(int place) const {
 
 Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& computation) const {
   if (const std::string words = cut.problem(run); !words.empty()) throw model::RunError(words);
-  const model::Transformer& transformer = *run.model->transformer;
   Circuit circuit;
   circuit.graph = StreamGraph(run.run->config);
   circuit.rows = by_position ? run.run->length() : 1;
@@ -254,8 +252,9 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
   circuit.measured = resolved(measured, run, computation);
   const model::Metric metric = gradient_metric(circuit.measured, run, computation);
   const auto writes = computation.ask(CutWritesOf{cut}, run);
-  circuit.value = unit_of(measured.metric) *
-                  transformer.gradients(*run.run, metric, computation.workspace, {.stop = computation.stop});
+  circuit.value =
+      unit_of(measured.metric) *
+      run.model->transformer->gradients(*run.run, metric, computation.workspace, {.stop = computation.stop});
   circuit.cut_value = computation.ask(CutMetricOf{circuit.measured, cut, 1, {}}, run)->value;
   rank_edges(circuit,
              method == CircuitMethod::flow
@@ -321,14 +320,14 @@ int count_parts(const Circuit& circuit, const EdgeList& edges) {
 }
 
 CutMetric CutMetricOf::compute(const PromptRun& run, const Computation<CutMetric>& computation) const {
-  const model::Transformer& transformer = *run.model->transformer;
   const auto writes = computation.ask(CutWritesOf{cut}, run);
   const auto count = static_cast<std::size_t>(StreamGraph(run.run->config).edge_count());
   model::KeptEdges kept{std::vector<std::uint8_t>(count * rows, all_others ? 1 : 0), rows};
   for (const int place : edges) kept.edges[place] = all_others ? 0 : 1;
-  return {unit_of(measured.metric) * transformer.cut_pass(*run.run, writes->own.embedding, writes->cut, kept,
-                                                          gradient_metric(measured, run, computation),
-                                                          computation.workspace, computation.stop)};
+  return {unit_of(measured.metric) *
+          run.model->transformer->cut_pass(*run.run, writes->own.embedding, writes->cut, kept,
+                                           gradient_metric(measured, run, computation), computation.workspace,
+                                           computation.stop)};
 }
 
 double faithfulness(const Circuit& circuit, double kept_value) {

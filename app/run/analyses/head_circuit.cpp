@@ -259,9 +259,8 @@ HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTok
 }
 
 HeadCopying CopyingOfHead::compute(const PromptRun& run, const Computation<HeadCopying>& computation) const {
-  const model::Transformer& transformer = *run.model->transformer;
   check_head(*run.model, layer, head);
-  return copying_of(transformer, layer, {&head, 1}, reading, computation).front();
+  return copying_of(*run.model->transformer, layer, {&head, 1}, reading, computation).front();
 }
 
 ModelCopying CopyingOfModel::compute(const PromptRun& run,

@@ -18,8 +18,8 @@ std::vector<NeuronIndex> neurons_of(Content& it) {
   for (const int neuron : c.options[kNeurons]) neurons.push_back({c.selection.layer, neuron});
   if (!neurons.empty()) return neurons;
   const auto pass = it.need(PassOfToken{c.chosen_query});
-  if (!pass || c.selection.layer >= std::ssize(pass->blocks)) return {};
-  const std::vector<float>& active = pass->blocks[c.selection.layer]->mlp_post;
+  if (!pass) return {};
+  const std::vector<float>& active = pass->blocks[c.selection.layer].mlp_post;
   const auto largest = std::ranges::max_element(active);  // NaN: the first
   return {{c.selection.layer, static_cast<int>(largest - active.begin())}};
 }

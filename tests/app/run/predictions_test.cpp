@@ -136,7 +136,7 @@ TEST(LensOf, ReadsTheRowsOfThePassAtEveryPlace) {
     for (int place = 0; place < lens->places; ++place) {
       SCOPED_TRACE(std::to_string(position) + " at " + std::to_string(place));
       const auto [layer, mid] = lens_place(place);
-      const std::vector<float>& row = mid ? pass->blocks[layer]->resid_mid : pass->resid(layer);
+      const std::vector<float>& row = mid ? pass->blocks[layer].resid_mid : pass->resid(layer);
       const std::vector<int> target{lens->answer(position)};
       const auto alone = s.run->model->transformer->lens(row, 1, target, LogitLens::kGuesses, workspace);
       const model::PositionStatistics &a = lens->at(position, place).guesses, &b = alone.at(0).guesses;

@@ -344,7 +344,7 @@ TEST(ActivationsOf, AreThoseOfItsEdits) {
   EXPECT_EQ(found->best.front().position, 3);
   for (const FoundActivation& f : found->best) {
     const auto pass = s.ask(PassOfToken{f.position});
-    EXPECT_EQ(f.activation, pass->blocks[2]->mlp_post[f.neuron]);
+    EXPECT_EQ(f.activation, pass->blocks[2].mlp_post[f.neuron]);
   }
 }
 

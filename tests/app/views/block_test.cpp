@@ -70,8 +70,8 @@ TEST(Merge, IsWhatThePassComputed) {
     const auto pass = s.ask(PassOfToken{position});
     for (int layer = 0; layer < s.config().n_layer; ++layer) {
       const auto merged = s.ask(MergedHeadsOf{layer, position});
-      EXPECT_EQ(merged->of.out, pass->blocks[layer]->attn_out) << layer << " " << position;
-      EXPECT_EQ(merged->after, pass->blocks[layer]->resid_mid) << layer << " " << position;
+      EXPECT_EQ(merged->of.out, pass->blocks[layer].attn_out) << layer << " " << position;
+      EXPECT_EQ(merged->after, pass->blocks[layer].resid_mid) << layer << " " << position;
     }
   }
 }
@@ -132,7 +132,7 @@ Scenario robot() {
 /// Neurons by descending magnitude of their output.
 std::vector<int> strongest(const Scenario& s) {
   const auto pass = s.ask(PassOfToken{kPosition});
-  const std::vector<float>& post = pass->blocks[kLayer]->mlp_post;
+  const std::vector<float>& post = pass->blocks[kLayer].mlp_post;
   std::vector<int> order(post.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater{}, [&](int i) { return std::abs(post[i]); });
@@ -178,7 +178,7 @@ TEST(Mlp, TheTableHasTheNeuronsOfThePassStrongestFirst) {
   const auto rows = text_rows(ViewFixture("mlp", s, 900, 700, {{"neurons", "40"}}).table());
   const std::vector<int> expected = strongest(s);
   const auto pass = s.ask(PassOfToken{kPosition});
-  const BlockPass& block = *pass->blocks[kLayer];
+  const BlockPass& block = pass->blocks[kLayer];
   ASSERT_EQ(rows.size(), 40U);
   for (std::size_t i = 0; i < 40; ++i) {
     EXPECT_EQ(rows[i][1], std::to_string(expected[i]));
@@ -233,26 +233,6 @@ TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
   EXPECT_EQ(click(after), "head by 1 0");
   EXPECT_EQ(in_words(shown.choose("Show the view Heatmap", shown.find(kStripRole, attention))),
             "show heatmap");
-}
-
-TEST(PassView, ShowsWhatThereIsWhileTheRestIsComputed) {
-  const Scenario s = robot_of_pass();
-  for (const std::size_t blocks : {0U, 1U, 2U, 3U}) {
-    SCOPED_TRACE(blocks);
-    TokenPass part = *s.ask(PassOfToken{kPosition});
-    part.blocks.resize(blocks);
-    part.ln_f.clear();
-    OneAnswer answers(PassOfToken{kPosition}, part, false);
-    const ViewFixture shown("pass", s.context(1200, 800, answers));
-    EXPECT_THAT(shown.picture().subtitle, HasSubstr("computing…"));
-    EXPECT_EQ(senseless_item(shown.scene()), -1);
-    EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
-    for (int i = 0; i < std::ssize(shown.picture().regions); ++i) {
-      const viz::Hit hit{i, shown.region(i).row_count - 1, 5};
-      EXPECT_EQ(senseless_item(find_view("pass")->facts(shown.context(), shown.picture(), hit).overlay), -1);
-    }
-    EXPECT_EQ(shown.table().rows(), 1 + 4 * blocks);
-  }
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
 TEST(TopExamplesView, ByDefaultAreOfTheMostActiveNeuron) {
   const Scenario s = kings();
   const ViewFixture shown("top_examples", s, 1200, 700);
-  const auto& post = s.ask(PassOfToken{7})->blocks[2]->mlp_post;
+  const auto& post = s.ask(PassOfToken{7})->blocks[2].mlp_post;
   const auto most = std::to_string(std::ranges::max_element(post) - post.begin());
   EXPECT_THAT(texts(shown.scene()), Contains("Largest activations of L2 neuron " + most));
   EXPECT_THAT(in_words(shown.click(shown.find(0, 0))), EndsWith(", example-neurons " + most));
