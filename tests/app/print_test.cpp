@@ -76,10 +76,7 @@ std::pair<float, float> enough_for(const View& view, const ViewContext& c, const
   return {c.width, c.height};
 }
 
-class EveryPage : public ::testing::TestWithParam<std::string> {
- protected:
-  const View& view() const { return *find_view(GetParam()); }
-};
+class EveryPage : public ViewSuite {};
 INSTANTIATE_TEST_SUITE_P(Views, EveryPage,
                          ::testing::Values("heatmap", "scores", "query", "positions", "heads", "tokens",
                                            "next"),

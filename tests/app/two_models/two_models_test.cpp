@@ -9,7 +9,6 @@
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/token_pass.h"
-#include "app/run/analyses/vocabulary.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/export.h"
 #include "model/pass/statistics.h"
@@ -99,10 +98,7 @@ TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
     }
     EXPECT_EQ(caption(view, other), caption(view, expected));
     const ViewContext change = on_side(Side::difference, view, s.context(800, 600));
-    EXPECT_EQ(change.side, view.shows_difference ? Side::difference : Side::run);
-    const viz::Scene scene = view.build(change).scene;
-    EXPECT_FALSE(scene.items.empty());
-    for (const std::string& text : texts(scene)) {
+    for (const std::string& text : texts(view.build(change).scene)) {
       EXPECT_THAT(text, Not(HasSubstr("second prompt")));
       EXPECT_THAT(text, Not(HasSubstr("first prompt")));
     }

@@ -139,7 +139,7 @@ TEST(FlowView, ClicksSelectTokensAndLayers) {
 /// Sorted by size, and the sources are the logit.
 TEST(FlowView, TheTableHasEveryEdgeAndSource) {
   const Scenario s(kMary);
-  const Table table = ViewFixture("flow", s, 900, 700).table();
+  const Table table = table_of("flow", s);
   const auto flow = s.ask(LogitFlowOf{logit_at(s.length() - 1)});
   const auto kinds = texts_of(table, "kind");
   const auto layers = numbers_of(table, "layer"), heads = numbers_of(table, "head"),
