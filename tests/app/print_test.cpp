@@ -8,7 +8,6 @@
 #include "tests/app/views/view_suite.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
-#include "viz/charts/number_axis.h"
 #include "viz/players/players.h"
 
 namespace headscope::app::print_test {

@@ -1,5 +1,4 @@
 // Typed text: characters, words, rows, commands and steps; and the editor, with events in and a picture out.
-#include <random>
 
 #include "app/text/prompt_editor.h"
 #include "app/text/text_edit.h"

@@ -1,6 +1,5 @@
 // Attention files in the window.
 
-#include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/tour/tour.h"

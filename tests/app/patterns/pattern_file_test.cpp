@@ -1,8 +1,5 @@
 #include "app/run/sources/pattern_file.h"
 
-#include <cmath>
-#include <filesystem>
-
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"

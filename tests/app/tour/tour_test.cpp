@@ -1,7 +1,6 @@
 // Tour files: what their lines mean, and the messages about invalid ones.
 #include "app/tour/tour.h"
 
-#include "app/run/sources/paths.h"
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"

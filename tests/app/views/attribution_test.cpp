@@ -1,6 +1,5 @@
 // Attribution of logits and scores, saliency, circuits and composition of heads: the picture against the
 // answers, clicks, and sums in the tables.
-#include <numeric>
 
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/head_circuit.h"

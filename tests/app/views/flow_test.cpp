@@ -5,7 +5,6 @@
 #include "app/views/output/circuit_drawing.h"
 #include "app/views/output/flow_drawing.h"
 #include "app/views/parts/names.h"
-#include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"
 #include "viz/scene/scale.h"
 

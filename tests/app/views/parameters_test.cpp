@@ -1,6 +1,4 @@
 // Parameters and positional encodings: tables, pictures and colours, compared with the file.
-#include <cstring>
-#include <numbers>
 
 #include "app/run/analyses/geometry.h"
 #include "app/run/analyses/parameters.h"

@@ -5,7 +5,6 @@
 #include "app/views/parts/names.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
-#include "viz/charts/number_axis.h"
 
 namespace headscope::app::predictions_test {
 namespace {

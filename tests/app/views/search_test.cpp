@@ -1,9 +1,6 @@
 // Views of prompt lists: search, examples of neurons and heads, head metrics, rows against the answers, and
 // where clicks lead; means of tables over prompts, compared with plain float64 means.
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <span>
 
 #include "app/run/analyses/geometry.h"
 #include "app/run/analyses/heads.h"
@@ -312,13 +309,6 @@ TEST(ListMeans, SkipAndCountPromptsThatCannotBeMeasured) {
   EXPECT_EQ(found->fold.prompts(), 3);
   EXPECT_EQ(found->progress.skipped, 3U);
   EXPECT_EQ(found->progress.problem, "prompt 2: it has no second prompt to patch from");
-  const auto without = means(with_list(), "sweep", {{"sweep-change", "patch"}});
-  EXPECT_EQ(table_json(found->fold.means()), table_json(without->fold.means()));
-  for (const auto& [line, why] : {std::pair(4, "its second prompt has "), {5, "there is no position 500"}}) {
-    const Scenario one = with_list(std::make_shared<const PromptList>(
-        PromptList{"one", {list.prompts[static_cast<std::size_t>(line)]}}));
-    EXPECT_THROW(means(one, "sweep", {{"sweep-change", "patch"}}), model::RunError) << why;
-  }
 }
 
 TEST(ListMeans, AreListed) {

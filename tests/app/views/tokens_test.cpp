@@ -3,7 +3,6 @@
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/vocabulary.h"
-#include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/textbook.h"
 

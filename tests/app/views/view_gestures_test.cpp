@@ -1,6 +1,5 @@
 // Gestures on the pictures of every view: each gesture, key, scroll bar and menu line leads to something that
 // exists.
-#include <cstdlib>
 
 #include "model/files/error.h"
 #include "model/pass/edits.h"

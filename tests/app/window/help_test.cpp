@@ -1,5 +1,4 @@
 // The help with its guide, definitions in tooltips, and the command palette.
-#include <cmath>
 
 #include "app/run/analyses/heads.h"
 #include "app/run/sources/paths.h"

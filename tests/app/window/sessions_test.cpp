@@ -1,5 +1,4 @@
 // Sessions and recipes in the window: saving, opening, dropping, restoring.
-#include <functional>
 
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/menu_lines.h"
