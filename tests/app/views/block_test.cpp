@@ -158,8 +158,8 @@ TEST(Mlp, ANeuronPushesItsTokensByItsOutput) {
     double last = INFINITY;
     for (const auto& row : text_rows(table_of("mlp", s, {{"neurons", "200"}}))) {
       const int neuron = std::stoi(row[1]);
-      EXPECT_EQ(row[2], plain(pass->blocks[layer]->mlp_pre[neuron]));
-      EXPECT_EQ(row[3], plain(pass->blocks[layer]->mlp_post[neuron]));
+      EXPECT_EQ(row[2], plain(pass->blocks[layer].mlp_pre[neuron]));
+      EXPECT_EQ(row[3], plain(pass->blocks[layer].mlp_post[neuron]));
       const double output = std::stod(row[3]);
       EXPECT_LE(std::abs(output), last);
       last = std::abs(output);
