@@ -27,9 +27,12 @@ using BestGuesses = Best<Guess, order_of_guess>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Rows whose logits are computed together, and ids at a time: they stay in the L2 cache between the product
-/// and what is made of it.
-constexpr int kRows = 128, kIds = 1024;
+/// Rows whose logits are computed together.
+constexpr int kRows = 128;
+
+/// Ids whose logits are added up at a time, whatever the number of threads; a product has so many for every
+/// two threads, so that they are still in the L2 caches when they are added up.
+constexpr int kIds = 1024;
 
 /// What lies between two rows of the block, in floats, so that they do not compete for the same cache sets:
 /// an odd number of cache lines, for the usual widths of a model.
@@ -74,22 +77,6 @@ void add_guesses(const RowKernels& kernels, std::span<const float> logits, int f
   }
 }
 
-/// Logits at the end of the stream, which those of other rows are compared with.
-struct EndOfStream {
-  std::span<const float> logits;
-  float largest = -kInfinity;
-  std::vector<float> powers;  ///< e^(logit - largest)
-
-  EndOfStream() = default;
-  EndOfStream(const RowKernels& kernels, std::span<const float> of)
-      : logits(of), powers(of.begin(), of.end()) {
-    const int n = static_cast<int>(of.size());
-    largest = kernels.largest(of.data(), n);
-    for (float& power : powers) power -= largest;
-    kernels.exp(powers.data(), n);
-  }
-};
-
 /// What is known of a row from the logits seen so far.
 struct Seen {
   int target = -1;  ///< an id, -1: none
@@ -103,15 +90,6 @@ struct Seen {
     all.add(exp_sum(kernels, logits));
     if (target >= 0) before_target += count_before(logits, first, target, target_logit);
     add_guesses(kernels, logits, first, best);
-  }
-
-  void compare(std::span<const float> logits, const EndOfStream& end) {
-    if (end.largest == -kInfinity) return;
-    const auto term = [&](std::size_t i) {
-      const double power = end.powers[i];
-      return power == 0 ? 0 : power * (static_cast<double>(end.logits[i]) - logits[i]);
-    };
-    weighted.add({end.largest, sum_in_lanes<8>(logits.size(), term)});
   }
 
   PositionStatistics statistics() const {
@@ -141,24 +119,47 @@ void find_targets(ConstFloatRows normalized, const PanelMatrix& head, ConstFloat
                   std::span<Seen> seen) {
   workers.for_rows(normalized.rows, [&](int i) {
     Seen& row = seen[i];
-    std::vector<float> column(normalized.cols);
-    if (row.target >= logits.cols)
+    if (row.target >= logits.cols) {
+      std::vector<float> column(normalized.cols);
       row.target_logit = product_with_column(workers.kernels(), normalized.row(i), head, row.target, column);
-    else if (row.target >= 0)
+    } else if (row.target >= 0) {
       row.target_logit = logits.row(i)[row.target];
+    }
   });
 }
 
-/// Adds the logits of ids first, first + 1 ... to what is known of the rows; every `depth`-th row is the end
-/// of the stream that those before it are compared with.
+/// Adds what `weighted` is of, for the rows of a position, of which the last is the end of the stream.
+void compare_with_end(const RowKernels& kernels, ConstFloatRows logits, std::span<Seen> seen) {
+  const std::span<const float> end = logits.row(logits.rows - 1);
+  const float largest = kernels.largest(end.data(), logits.cols);
+  if (largest == -kInfinity) return;
+  std::vector<float> powers(end.begin(), end.end());
+  for (float& power : powers) power -= largest;
+  kernels.exp(powers.data(), logits.cols);
+  for (int i = 0; i + 1 < logits.rows; ++i) {
+    const std::span<const float> row = logits.row(i);
+    const auto term = [&](std::size_t id) {
+      return powers[id] == 0 ? 0 : powers[id] * (static_cast<double>(end[id]) - row[id]);
+    };
+    seen[i].weighted.add({largest, sum_in_lanes<8>(row.size(), term)});
+  }
+}
+
+/// Adds logits of ids first, first + 1 ... to what is known of the rows, `depth` of them for each position.
 void add_logits(ConstFloatRows logits, int first, int depth, Workers& workers, std::span<Seen> seen) {
   const RowKernels& kernels = workers.kernels().rows;
-  std::vector<EndOfStream> ends(depth > 1 ? logits.rows / depth : 0);
-  workers.for_rows(static_cast<int>(ends.size()),
-                   [&](int i) { ends[i] = EndOfStream(kernels, logits.row(i * depth + depth - 1)); });
+  const auto for_parts = [&](ConstFloatRows rows, const auto& body) {
+    for (int done = 0; done < rows.cols; done += kIds)
+      body(rows.middle_cols(done, std::min(kIds, rows.cols - done)), first + done);
+  };
   workers.for_rows(logits.rows, [&](int i) {
-    seen[i].add(kernels, logits.row(i), first);
-    if ((i + 1) % depth != 0) seen[i].compare(logits.row(i), ends[i / depth]);
+    for_parts(logits.middle_rows(i, 1),
+              [&](ConstFloatRows row, int id) { seen[i].add(kernels, row.row(0), id); });
+  });
+  workers.for_rows(depth > 1 ? logits.rows / depth : 0, [&](int position) {
+    for_parts(logits.middle_rows(position * depth, depth), [&](ConstFloatRows rows, int) {
+      compare_with_end(kernels, rows, seen.subspan(position * depth, depth));
+    });
   });
 }
 
@@ -188,8 +189,8 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
   const int d_model = weights.config.n_embd, vocabulary = weights.config.vocab_size;
   const int positions = static_cast<int>(targets.size());
   const int at_once = std::max(1, kRows / depth);
-  // Edits of logits need those of all ids.
-  const int width = Tap{of}.edits({Site::logits}) ? vocabulary : std::min(kIds, vocabulary);
+  const int some = std::min(kIds * divide_up(memory.workers.threads(), 2), vocabulary);
+  const int width = Tap{of}.edits({Site::logits}) ? vocabulary : some;  // edits need the logits of all ids
   std::vector<LensReading> result;
   result.reserve(static_cast<std::size_t>(positions) * depth);
   for (int done = 0; done < positions; done += at_once) {
