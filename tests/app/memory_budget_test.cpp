@@ -2,18 +2,7 @@
 // model with GPT-2 small's shape.
 #include "app/run/memo.h"
 
-#include <gtest/gtest.h>
 #include <malloc.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
@@ -21,6 +10,7 @@
 #include "app/run/worker.h"
 #include "app/window/core.h"
 #include "system/memory.h"
+#include "tests/support/matchers.h"
 #include "tests/support/null_screen.h"
 #include "tests/support/source_folders.h"
 

@@ -1,13 +1,8 @@
 #include "app/run/sources/pattern_file.h"
 
-#include <cmath>
-#include <filesystem>
-
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
-#include "app/run/analyses/predictions.h"
 #include "app/run/answers.h"
-#include "app/run/worker.h"
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
@@ -257,29 +252,6 @@ TEST_F(PatternFiles, HaveTheirKeysComparedByWhatTheyAreCalledToo) {
   compare_with(second, std::make_shared<const PromptRun>(own_keys), Alignment::subsequence);
   EXPECT_THAT(second.aligned, ElementsAre(1, 2));
   EXPECT_THAT(aligned_keys(second), ElementsAre(-1, 0, 1));
-}
-
-TEST_F(PatternFiles, AreOpenedByTheWorker) {
-  const auto path = file(safetensors_bytes(pattern_tensors({2, 2, 5, 12}, some_weight)));
-  Worker worker({1, model::Precision::f32, {}});
-  WorkerRequest want{.model = path,
-                     .load_request = 1,
-                     .prompt = {"not run", {}, false},
-                     .questions = {PatternOf{1, 0}, NextAfter{-1}}};
-  worker.want(want);
-  auto seen = worker.settle();
-  ASSERT_TRUE(seen->run);
-  EXPECT_EQ(seen->error, "");
-  EXPECT_EQ(seen->run->run->length(), 5);
-  ASSERT_TRUE(seen->answers.find(PatternOf{1, 0})->value);
-  EXPECT_THAT(seen->answers.find(NextAfter{-1})->failure, HasSubstr("needs a model's weights"));
-  const auto before = seen->answers.find(PatternOf{1, 0});
-  want.prompt.text = "something else";
-  worker.want(want);
-  seen = worker.settle();
-  EXPECT_EQ(seen->run->prompt.text, "something else");
-  EXPECT_EQ(seen->answers.find(PatternOf{1, 0}), before)
-      << "nothing is read again for a prompt that is not run";
 }
 
 }  // namespace
