@@ -254,15 +254,16 @@ class Transformer {
   /// The product of any vector [d_model] with the unembedding, without a layer norm: out [vocab_size].
   void unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const;
 
-  /// The model's statistics at each position in [first, first + count). Holds at most one block of logits.
+  /// The model's statistics at each position in [first, first + count). Holds what `lens` does.
   std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top,
                                              Workspace& workspace, std::stop_token stop = {}) const;
 
   /// The logit lens (nostalgebraist 2020): applies ln_f and the unembedding to rows of the residual stream,
   /// and returns for each row its `top` best guesses. rows: [positions * depth, d_model], the rows of a
   /// position consecutively, the last of them the end of the stream there, depth >= 1; targets: [positions],
-  /// ids. Holds the logits of kRowsOfLogits rows, or of one position if it has more. `of`: this run's edits
-  /// after the last block apply here, too, with `first` the position of the first rows. Throws Stopped.
+  /// ids. Holds some columns of the logits of a block of rows, or all columns if edits change logits. `of`:
+  /// this run's edits after the last block apply here, too, with `first` the position of the first rows.
+  /// Throws Stopped.
   std::vector<LensReading> lens(std::span<const float> rows, int depth, std::span<const int> targets, int top,
                                 Workspace& workspace, std::stop_token stop = {}, const Run* of = nullptr,
                                 int first = 0) const;
