@@ -150,6 +150,14 @@ std::optional<FolderEntry::Kind> kind_by_name(const fs::path& file) {
   return may_hold_prompts(file) ? std::optional(Kind::prompts) : std::nullopt;
 }
 
+bool may_hold_patterns(const fs::path& file) {
+  return kind_by_name(file) == FolderEntry::Kind::patterns;
+}
+
+bool may_hold_tensors(const fs::path& file) {
+  return may_hold_patterns(file) || lowered(system::text_of(file.extension())) == ".bin";
+}
+
 bool natural_less(std::string_view a, std::string_view b) {
   const int order = natural_order(a, b);
   return order != 0 ? order < 0 : a < b;

@@ -34,6 +34,10 @@ FolderListing list_folder(const std::filesystem::path& folder) noexcept;
 
 /// What a file may be, judging by its name; nothing: nothing that can be opened.
 std::optional<FolderEntry::Kind> kind_by_name(const std::filesystem::path& file);
+/// Likewise: whether it may hold attention patterns; it may be a model's weights, too.
+bool may_hold_patterns(const std::filesystem::path& file);
+/// Whether it may hold those or a model's weights.
+bool may_hold_tensors(const std::filesystem::path& file);
 
 /// Natural order: ignores case and compares numbers by value; ties are ordered by bytes.
 bool natural_less(std::string_view a, std::string_view b);

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -101,7 +100,7 @@ class Core {
  private:
   void run_frame(const Event* event);
   void carry_out(const Effect& effect);
-  void perform(const ExportEffect& effect);
+  void perform(const DoExport& effect);
   void perform(const CopyNumbers& effect);
   void perform(const CopyText& effect);
   void perform(const Paste& effect);
@@ -117,9 +116,6 @@ class Core {
   static constexpr const char* kSaving =
       "saving";  // the topic of sessions saved by the user; of others their file
   std::string keeping_topic() const;
-  /// The hash of a model's weights for the session that is kept. Empty until it is computed, which may take
-  /// long; then the session is kept again.
-  std::string known_hash(const LoadedModel& model);
   /// The path, which must name a file. Throws std::runtime_error.
   std::filesystem::path path_to_write(const std::string& typed, std::string_view extension) const;
   void apply_given_edits();
@@ -145,10 +141,10 @@ class Core {
   std::optional<std::chrono::steady_clock::time_point>
       define_at_;  // when the label under the mouse is defined
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
-  double next_value_at_ = 0;                           // when an option that plays shows its next value
-  std::filesystem::path saved_session_;                // the file that a session was last saved to
-  std::filesystem::path kept_session_;                 // the file of this window's session; empty: none
-  std::map<std::filesystem::path, std::string> kept_;  // what each file was last written with
+  double next_value_at_ = 0;             // when an option that plays shows its next value
+  std::filesystem::path saved_session_;  // the file that a session was last saved to
+  std::filesystem::path kept_session_;   // the file of this window's session; empty: none
+  std::string kept_;                     // what session and settings were last written with
   std::optional<std::chrono::steady_clock::time_point> keep_at_;
   std::stop_source hashing_;  // of weights, for sessions
   bool closed_ = false;

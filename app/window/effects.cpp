@@ -67,6 +67,7 @@ void Core::perform(const Paste& effect) {
 }
 
 void Core::perform(const BrowseFolder& effect) {
+  apply([](UiState& s, ReduceContext&) { s.open_form.loading = true; });
   const fs::path folder = expanded(system::text_of(effect.folder), options_.environment);
   background_.run("folder", [folder, typed = state_.open_form.path.edit.text]() -> Result {
     return Action([listing = list_folder(folder), typed](UiState& s, ReduceContext&) {
@@ -86,6 +87,11 @@ void Core::perform(const FindModels&) {
 }
 
 void Core::perform(const FetchModel& effect) {
+  if (!state_.can_fetch || state_.fetching.model) return;
+  apply([&](UiState& s, ReduceContext&) {
+    s.fetching = {.model = effect.model};
+    if (s.dialog == Dialog::open) s.dialog = Dialog::none;
+  });
   background_.run("fetch",
                   [fetch = options_.fetch, model = effect.model, stop = state_.fetching.stop.get_token()](
                       const Background<Result>::Report& report) -> Result {
@@ -124,7 +130,7 @@ void Core::perform(const SaveSession& effect) {
     background_.run_in_order(
         kSaving, [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()]() -> Result {
           return outcome(true, file, [&] {
-            write_session(file, recipe, shown, stop);
+            write_session(file, recipe, *shown, stop);
             return Writing::saved;
           });
         });
@@ -134,6 +140,12 @@ void Core::perform(const SaveSession& effect) {
 
 void Core::perform(const OpenFile& effect) {
   const fs::path file = expanded(system::text_of(effect.file), options_.environment);
+  const auto kind = kind_by_name(file);
+  if (!kind || kind == FolderEntry::Kind::patterns) {
+    const bool is_in_model = !may_hold_tensors(file) && system::is_file(file);
+    return apply(OpenModel{is_in_model ? file.parent_path() : file});
+  }
+  apply(ShowDialog{});
   if (may_hold_prompts(file))
     return background_.run("prompts", [file] {
       return read_or_message(
@@ -158,31 +170,31 @@ void Core::await_answers(const Effect& effect, const SnapshotAnswers& answers) {
 }
 
 void Core::perform(const CopyNumbers& effect) {
-  const View* view = find_view(effect.view);
+  const View* view = find_view(effect.view.empty() ? state_.view : effect.view);
   if (!view || !snapshot_->run || !options_.set_clipboard) return;
   SnapshotAnswers answers(snapshot_);
   const ViewContext context = make_context(view, state_, *snapshot_, answers, *options_.fonts, 1, 1, 1);
   if (!context.run) throw std::runtime_error(context.no_run);
   const Table table = exported_table(*view, context);
-  if (!are_complete(answers)) return await_answers(effect, answers);
+  if (!are_complete(answers)) return await_answers(CopyNumbers{std::string(view->id)}, answers);
   options_.set_clipboard(to_tsv(table));
   apply(ShowMessage{"Copied the data of “" + std::string(view->title) + "”."});
 }
 
-void Core::perform(const ExportEffect& effect) {
-  const ExportForm& form = effect.form;
-  const bool copies = effect.action.copy;
+void Core::perform(const DoExport& effect) {
+  const ExportForm form = effect.form.value_or(state_.export_form);
+  const bool copies = effect.copy;
   apply(outcome(false, {}, [&] {
     if (!snapshot_->run) throw std::runtime_error("There is no picture yet: no prompt has been run.");
     fs::path path = copies ? "" : path_to_write(form.path.edit.text, extension_of(form.kind));
     if (!format_of(path)) path += extension_of(form.kind);
-    if (!copies && !effect.action.replace && system::is_there(path)) return Writing::exists;
+    if (!copies && !effect.replace && system::is_there(path)) return Writing::exists;
     const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
     const FrameInput shown{state_, *snapshot_, answers, options_.fonts, frame_};
     const FileFormat format = copies ? FileFormat::png : format_of(path).value();
     auto bytes = exported_bytes(form, format, shown, window_.pictures);
     if (!bytes) {
-      await_answers(effect, *answers);
+      await_answers(DoExport{effect.replace, copies, form}, *answers);
       return Writing::waits;
     }
     if (copies) {

@@ -5,8 +5,6 @@
 
 #include "app/ascii.h"
 #include "app/text/output_text.h"
-#include "app/window/sessions.h"
-#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -62,14 +60,8 @@ struct Keys {
   /// Opens the first of several. A file of attention replaces the one that is compared with.
   void operator()(const FilesDropped& e) {
     const std::filesystem::path& path = e.paths.front();
-    const bool is_file = !system::is_folder(path), is_patterns = is_file && may_hold_patterns(path);
-    if (is_file && is_for_open_file(path)) {
-      add(OpenFile{path});
-    } else if (is_patterns && state.second.on && state.second.is_file) {
-      add(TypeInField{Field::second, Replace{system::text_of(path)}});
-    } else {
-      add(OpenModel{is_file && !is_patterns ? path.parent_path() : path});
-    }
+    const bool is_second = may_hold_patterns(path) && state.second.on && state.second.is_file;
+    add(is_second ? Action(TypeInField{Field::second, Replace{system::text_of(path)}}) : OpenFile{path});
     if (e.paths.size() > 1)
       add(ShowMessage{"Only " + terminal_safe(system::text_of(path)) + " is opened: drop one file at a time.",
                       true});

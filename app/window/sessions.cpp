@@ -6,7 +6,6 @@
 #include <system_error>
 #include <tuple>
 
-#include "app/ascii.h"
 #include "app/run/answers.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
@@ -15,7 +14,6 @@
 #include "app/views/parts/list_means.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
-#include "model/kernels/workspace.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
@@ -61,6 +59,16 @@ void show_look(UiState& state, const Session& s) {
   state.dark = s.dark;
   state.font_size = within_limits(s.font_size);
   state.panes = within_limits(s.panes);
+}
+
+/// The model of the shown run's baseline if the session names it, or its file, as the second one; else null.
+const LoadedModel* named_second(const Session& session, const Snapshot& snapshot) {
+  if (!snapshot.run || !snapshot.run->baseline) return nullptr;
+  const LoadedModel& second = *snapshot.run->baseline->model;
+  const bool is_named = second.patterns
+                            ? session.second_attention == system::text_of(second.folder.filename())
+                            : compares_models(*snapshot.run) && session.second_model == second.name;
+  return is_named ? &second : nullptr;
 }
 
 }  // namespace
@@ -113,15 +121,6 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   return s;
 }
 
-const LoadedModel* named_second(const Session& session, const Snapshot& snapshot) {
-  if (!snapshot.run || !snapshot.run->baseline) return nullptr;
-  const LoadedModel& second = *snapshot.run->baseline->model;
-  const bool is_named = second.patterns
-                            ? session.second_attention == system::text_of(second.folder.filename())
-                            : compares_models(*snapshot.run) && session.second_model == second.name;
-  return is_named ? &second : nullptr;
-}
-
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   const auto hash = [&](const Question& question, std::string& weights) {
     const auto known = answers.ask(question);
@@ -134,15 +133,15 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   return hash(Question(HashOfWeights{}).on_baseline(), session.second_weights) && own;
 }
 
-void write_session(const std::filesystem::path& file, Recipe recipe,
-                   const std::shared_ptr<const Snapshot>& shown, const std::stop_token& stop) {
+void write_session(const std::filesystem::path& file, Recipe recipe, const Snapshot& shown,
+                   const std::stop_token& stop) {
   system::write_file_atomically(file, to_json(recipe));  // the disk of the weights may be slow, or not answer
-  if (shown->run && shown->run->model == shown->model) try {  // else the run is another model's
-      model::Workspace workspace(1);
-      DirectAnswers answers(shown->run, workspace, {}, stop);
-      add_weights(recipe.session, *shown, answers);
-    } catch (const std::exception&) {  // the files have changed: the session is kept all the same
-    }
+  Session& s = recipe.session;
+  try {
+    if (shown.model) s.weights = weights_hash(*shown.model, stop);
+    if (const LoadedModel* second = named_second(s, shown)) s.second_weights = weights_hash(*second, stop);
+  } catch (const std::exception&) {  // stopped, or the files have changed: the session is kept all the same
+  }
   system::write_file_atomically(file, to_json(recipe));
 }
 
@@ -186,10 +185,8 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
         state.options.set(*view->over_list.option, view->over_list.value);
       continue;
     }
-    if (view->over_list.is_in(state.options))
-      state.options.set(*view->over_list.option, view->over_list.option->default_value);
-    if (view->list_mean.is_in(state.options))
-      state.options.set(*view->list_mean.option, view->list_mean.option->default_value);
+    for (const auto* of_list : {&view->over_list, &view->list_mean})
+      if (of_list->is_in(state.options)) state.options.set(*of_list->option, of_list->option->default_value);
   }
 }
 
@@ -351,21 +348,8 @@ std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
   return suggested(state, snapshot, rest.append(extension_of(state.export_form.kind)));
 }
 
-bool is_for_open_file(const std::filesystem::path& file) {
-  const auto kind = kind_by_name(file);
-  return kind && kind != FolderEntry::Kind::patterns;
-}
-
 bool is_open(const std::filesystem::path& model, const Snapshot& snapshot) {
   return snapshot.model && (snapshot.model->folder == model || snapshot.model->folder == model.parent_path());
-}
-
-bool may_hold_patterns(const std::filesystem::path& file) {
-  return kind_by_name(file) == FolderEntry::Kind::patterns;
-}
-
-bool may_hold_tensors(const std::filesystem::path& file) {
-  return may_hold_patterns(file) || lowered(system::text_of(file.extension())) == ".bin";
 }
 
 }  // namespace headscope::app

@@ -15,16 +15,13 @@ Session kept_part(const UiState& state);
 /// Restores that part, except the prompt and the selection.
 void show_kept_part(UiState& state, const Session& session);
 
-/// The model of the shown run's baseline if the session names it, or its file, as the second one; else null.
-const LoadedModel* named_second(const Session& session, const Snapshot& snapshot);
-
 /// Adds the hashes of the models' weights that are known; returns false while one is still being computed.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 
-/// Writes a session, and then again with the hashes of its models' weights unless it is stopped: hashing
-/// reads whole files. Throws std::exception, one sentence.
-void write_session(const std::filesystem::path& file, Recipe recipe,
-                   const std::shared_ptr<const Snapshot>& shown, const std::stop_token& stop);
+/// Writes a session, and then again with the hashes of its models' weights. Those need whole files, so that
+/// only known ones are added once it is stopped. Throws std::exception, one sentence.
+void write_session(const std::filesystem::path& file, Recipe recipe, const Snapshot& shown,
+                   const std::stop_token& stop);
 
 /// The last sessions in the state folder, the last one first. Deletes older ones, but not those of the last
 /// days, whose windows may be open. Never throws.
@@ -68,14 +65,7 @@ std::string suggested_session(const UiState& state, const Snapshot& snapshot);
 /// "tales-L1H2-heatmap.png" in the folder of the last export, or where the program was started.
 std::string suggested_figure(const UiState& state, const Snapshot& snapshot);
 
-/// Whether OpenFile handles a file, judging by its name: one that may hold a recipe, or a list of prompts.
-bool is_for_open_file(const std::filesystem::path& file);
 /// Whether a model is the open one; the path of its weights file counts as its folder.
 bool is_open(const std::filesystem::path& model, const Snapshot& snapshot);
-
-/// Whether a file may hold attention patterns, judging by its extension; it may be a model's weights, too.
-bool may_hold_patterns(const std::filesystem::path& file);
-/// Whether a file may hold those or a model's weights.
-bool may_hold_tensors(const std::filesystem::path& file);
 
 }  // namespace headscope::app

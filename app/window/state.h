@@ -26,12 +26,8 @@ struct UiState : UndoSlice,
                  FileSlice,
                  ShellSlice {};
 
-/// Effects: what an action requests from the core, which carries it out. Most are the action itself.
-struct ExportEffect {
-  ExportForm form;  ///< at the time of the action
-  DoExport action;
-};
-using Effect = std::variant<ExportEffect, CopyNumbers, CopyText, Paste, BrowseFolder, FindModels, FetchModel,
+/// Actions that the core carries out.
+using Effect = std::variant<DoExport, CopyNumbers, CopyText, Paste, BrowseFolder, FindModels, FetchModel,
                             SaveSession, OpenFile>;
 
 /// What an action reads besides the state, and the effects it requests.
@@ -46,10 +42,8 @@ struct ReduceContext {
   bool is_same_move = false;   ///< by a key that is held: belongs to the last step of Back
 };
 
-/// Actions that only request an effect.
 template <class T>
-requires std::same_as<T, CopyText> || std::same_as<T, Paste> || std::same_as<T, FindModels> ||
-    std::same_as<T, SaveSession>
+requires std::constructible_from<Effect, const T&>
 void reduce(const UiState&, const T& a, ReduceContext& w) {
   w.effects.emplace_back(a);
 }

@@ -15,7 +15,6 @@
 #include "app/window/core.h"
 #include "app/window/gl_screen.h"
 #include "app/window/glfw.h"
-#include "app/window/sessions.h"
 #include "system/console.h"
 #include "system/file.h"
 #include "system/interrupt.h"

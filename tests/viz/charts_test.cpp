@@ -1,9 +1,8 @@
-// Charts: chips, links, curves, points in two dimensions and paths in three, and the numbers of their axes.
+// Charts: links, curves, points in two dimensions and paths in three, and the numbers of their axes.
 #include "tests/support/matchers.h"
 #include "tests/viz/color_science.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
-#include "viz/charts/chips.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/links.h"
 #include "viz/charts/number_axis.h"
@@ -14,35 +13,6 @@ namespace headscope::viz::charts_test {
 namespace {
 
 using namespace testing;
-
-ChipFlow flow() {
-  ChipFlow f;
-  for (int i = 0; i < 60; ++i) {
-    Chip chip;
-    chip.label = i == 10 ? "·" + std::string(300, 'x') : "·token" + std::to_string(i);
-    chip.break_after = i == 3;
-    f.chips.push_back(chip);
-  }
-  return f;
-}
-
-TEST(Chips, StandInLinesWithoutTouching) {
-  for (const float width : {90.F, 300.F, 1000.F}) {
-    const ChipFlow f = flow();
-    const auto places = place_chips(f, width, style_of());
-    ASSERT_EQ(places.size(), f.chips.size());
-    EXPECT_EQ(places[4].line, places[3].line + 1);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      EXPECT_LE(places[i].x + places[i].w, width + 0.01F);
-      if (i > 0 && places[i].line == places[i - 1].line) {
-        EXPECT_GT(places[i].x, places[i - 1].x + places[i - 1].w);
-      }
-      if (i > 0) {
-        EXPECT_GE(places[i].line, places[i - 1].line);
-      }
-    }
-  }
-}
 
 const Style kStyle = style_of();
 const std::vector<std::string> kWords{"A", "robot", "must", "obey"};

@@ -3,16 +3,15 @@
 #include <cstdio>
 
 #include "tests/support/matchers.h"
-#include "tests/support/odd_characters.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viz/pictures.h"
-#include "tests/viz/xml_check.h"
 #include "viz/players/cell_images.h"
 #include "viz/players/players.h"
 #include "viz/scene/notes.h"
 #include "viz/scene/picture.h"
 #include "viz/scene/scene.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::viz::files_test {
 namespace {
@@ -80,6 +79,20 @@ Scene with_text(std::string_view text, FontStyle style = FontStyle::regular, flo
   return scene;
 }
 
+/// Characters that file formats forbid or stumble over: all controls and noncharacters, and bytes that are
+/// not UTF-8.
+std::string odd_characters() {
+  std::string text = "a";
+  const auto add = [&](char32_t first, char32_t last) {
+    for (char32_t code = first; code <= last; ++code) append_utf8(text, code);
+  };
+  add(0, 0x1F);
+  add(0x7F, 0x9F);
+  add(0xFDD0, 0xFDEF);
+  for (char32_t plane = 0; plane <= 0x10; ++plane) add(plane << 16 | 0xFFFE, plane << 16 | 0xFFFF);
+  return text + "\xC3 \xED\xA0\x80 \xFF z";
+}
+
 TEST(Pdf, IsTheSameFileWheneverItIsWritten) {
   const std::string pdf = to_pdf(testing::everything(light_theme()), *fonts());
   EXPECT_THAT(pdf, AllOf(StartsWith("%PDF-1."), Not(HasSubstr("CreationDate")), HasSubstr("%%EOF")));
@@ -87,7 +100,7 @@ TEST(Pdf, IsTheSameFileWheneverItIsWritten) {
 }
 
 TEST(Pdf, HoldsAnyTextAndDescription) {
-  const std::string odd = headscope::testing::odd_characters();
+  const std::string odd = odd_characters();
   Scene scene = blank(4000, 60);
   scene.add(make_text(*fonts(), odd, {10, 40}, 12, {0, 0, 0, 255}));
   const std::vector<Note> notes{{"recipe", "{}"}};
@@ -306,11 +319,10 @@ TEST(Svg, WritesTextAsTextWhenAsked) {
 }
 
 TEST(Svg, ShowsWhatXmlCannotHold) {
-  const std::string odd = headscope::testing::odd_characters();
+  const std::string odd = odd_characters();
   Scene scene = blank(100, 100);
   scene.add(make_text(*fonts(), odd, {3, 20}, 14, {}));
   const std::string svg = to_svg(scene, *fonts(), {.text = true, .description = {odd, odd}});
-  EXPECT_EQ(xml_error(svg), "");
   for (const char* shown : {"␀", "&lt;U+FFFE&gt;", "&lt;U+10FFFF&gt;", "&lt;FF&gt;"})
     EXPECT_EQ(count(svg, shown), 3U) << shown << " in title, description and text";
 }
@@ -350,7 +362,6 @@ TEST(Svg, EmbedsLargeImages) {
   EXPECT_THAT(parts(64, 64), Not(HasSubstr("<image")));
   EXPECT_THAT(parts(65, 2), HasSubstr("image-rendering:pixelated"));
   EXPECT_THAT(parts(2, 65), HasSubstr("xlink:href=\"data:image/png;base64,iVBORw0KGgo"));
-  EXPECT_EQ(xml_error(parts(65, 65)), "");
 }
 
 TEST(Svg, ClosesEveryClip) {
@@ -360,8 +371,8 @@ TEST(Svg, ClosesEveryClip) {
   scene.add(PushClip{{5, 5, 10, 10}});
   scene.add(FillRect{{0, 0, 100, 100}, {}});
   const std::string svg = svg_of(scene);
-  EXPECT_EQ(xml_error(svg), "");
   EXPECT_EQ(count(svg, "<clipPath"), 2U);
+  EXPECT_EQ(count(svg, "<g clip-path"), count(svg, "</g>"));
 }
 
 TEST(Svg, HasNoWordsForWhatIsNoNumber) {
@@ -423,7 +434,6 @@ TEST(Notes, AreReadBack) {
 
 TEST(Notes, LeaveThePictureAsItIs) {
   const std::string with = svg_with({{"recipe", kText}});
-  EXPECT_EQ(testing::xml_error(with), "");
   const std::size_t at = with.find("<metadata"), end = with.find("</metadata>\n") + 12;
   EXPECT_EQ(with.substr(0, at) + with.substr(end), svg_with({}));
   EXPECT_THAT(png_with({{"recipe", kText}}), HasSubstr(std::string("iTXtrecipe\0\0\0\0\0{", 16)));

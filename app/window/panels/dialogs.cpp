@@ -6,7 +6,6 @@
 #include "app/counted.h"
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
-#include "app/window/sessions.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -132,9 +131,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
     ui.row({.label = entry.name + (opens ? "" : "/"),
             .right = kNames[static_cast<std::size_t>(entry.kind)],
             .tip = entry.about},
-           is_for_open_file(path) && opens ? Action(OpenFile{path})
-           : opens                         ? Action(OpenModel{path})
-                                           : Action(BrowseFolder{path}));
+           opens ? Action(OpenFile{path}) : BrowseFolder{path});
   }
   ui.end_list();
 }

@@ -81,11 +81,6 @@ void reduce(UiState& s, const SetExport& a, ReduceContext& w) {
   clear_answer(form);
 }
 
-void reduce(DialogSlice& s, const DoExport& a, ReduceContext& w) {
-  clear_answer(s.export_form);
-  w.effects.emplace_back(ExportEffect{s.export_form, a});
-}
-
 void reduce(UiState& s, const WriteEnded& a, ReduceContext& w) {
   FileForm& form = a.session ? s.save_form : s.export_form;
   const bool is_open = s.dialog == (a.session ? Dialog::save : Dialog::export_);
@@ -105,11 +100,6 @@ void reduce(UiState& s, const WriteEnded& a, ReduceContext& w) {
   reduce(s, ShowMessage{"Saved " + system::text_of(a.file) + "."}, w);
 }
 
-void reduce(DialogSlice& s, const BrowseFolder& a, ReduceContext& w) {
-  s.open_form.loading = true;
-  w.effects.emplace_back(a);
-}
-
 std::optional<Action> opening(const UiState& state) {
   const OpenForm& form = state.open_form;
   const std::filesystem::path typed = system::path_of(form.path.edit.text);
@@ -117,14 +107,13 @@ std::optional<Action> opening(const UiState& state) {
   if (const auto model = named_model(state)) return FetchModel{*model};
   if (form.path.edit.text == system::text_of(form.listing.folder))
     return form.listing.is_model ? std::optional<Action>(OpenModel{typed}) : std::nullopt;
-  if (is_for_open_file(typed)) return OpenFile{typed};
-  return may_hold_tensors(typed) ? Action(OpenModel{typed}) : Action(BrowseFolder{typed});
+  return kind_by_name(typed) || may_hold_tensors(typed) ? Action(OpenFile{typed}) : BrowseFolder{typed};
 }
 
 std::optional<HubModel> named_model(const UiState& state) {
   const std::string& text = state.open_form.path.edit.text;
   const std::filesystem::path path = system::path_of(text);
-  const bool is_file = is_for_open_file(path) || may_hold_tensors(path);
+  const bool is_file = kind_by_name(path) || may_hold_tensors(path);
   return state.can_fetch && !state.fetching.model && !state.open_form.second && !is_file
              ? guess_hub_model(text)
              : std::nullopt;

@@ -84,8 +84,9 @@ struct SetExport {  ///< the form without its texts
   ExportForm form;
 };
 struct DoExport {
-  bool replace = false;  ///< an existing file
-  bool copy = false;     ///< to the clipboard, not to a file
+  bool replace = false;                 ///< an existing file
+  bool copy = false;                    ///< to the clipboard, not to a file
+  std::optional<ExportForm> form = {};  ///< nothing: the dialog's
 };
 struct SaveSession {
   std::filesystem::path file;
@@ -104,9 +105,7 @@ struct BrowseFolder {
 void reduce(UiState& s, const ShowDialog& a, ReduceContext& w);
 void reduce(DialogSlice& s, const ShowGuide& a, ReduceContext& w);
 void reduce(UiState& s, const SetExport& a, ReduceContext& w);
-void reduce(DialogSlice& s, const DoExport& a, ReduceContext& w);
 void reduce(UiState& s, const WriteEnded& a, ReduceContext& w);
-void reduce(DialogSlice& s, const BrowseFolder& a, ReduceContext& w);
 
 /// Chooses the format that a typed path names, if what is exported can have it.
 void follow_extension(ExportForm& form);

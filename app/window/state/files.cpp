@@ -83,13 +83,6 @@ void reduce(UiState& s, const ModelKept&, ReduceContext& w) {
   if (s.pending_session) finish(s, w), s.session.clear();  // it belongs to another model
 }
 
-void reduce(UiState& s, const FetchModel& a, ReduceContext& w) {
-  if (!s.can_fetch || s.fetching.model) return;
-  s.fetching = {.model = a.model};
-  if (s.dialog == Dialog::open) s.dialog = Dialog::none;
-  w.effects.emplace_back(a);
-}
-
 void reduce(UiState& s, const FetchEnded& a, ReduceContext& w) {
   s.fetching = {};
   if (!a.folder.empty()) return open(s, a.folder);  // an open dialog stays open
@@ -98,11 +91,6 @@ void reduce(UiState& s, const FetchEnded& a, ReduceContext& w) {
       s,
       ShowMessage{"Fetching was cancelled. The partial download is kept, and the next attempt resumes it."},
       w);
-}
-
-void reduce(UiState& s, const OpenFile& a, ReduceContext& w) {
-  reduce(s, ShowDialog{Dialog::none}, w);
-  w.effects.emplace_back(a);
 }
 
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {
@@ -121,15 +109,6 @@ void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {
   if (!loads && is_open(s.model, w.snapshot)) finish(s, w);
   if (std::string warning = warning_of(a); !warning.empty())
     reduce(s, ShowMessage{std::move(warning), true}, w);
-}
-
-void reduce(UiState& s, const Kept& a, ReduceContext& w) {
-  const std::string before = std::exchange(s.keep_problem, a.problem);
-  if (!a.problem.empty()) {
-    reduce(s, ShowMessage{a.problem, true}, w);
-  } else if (s.message.text == before) {
-    s.message = {};
-  }
 }
 
 bool offers_models(const UiState& state, const Snapshot& snapshot) {

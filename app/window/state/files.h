@@ -1,11 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/hub/fetch.h"
@@ -40,8 +38,6 @@ struct FileSlice : Remembered {
   std::filesystem::path session;           ///< its file; empty: none
   std::vector<KeptSession> kept_sessions;  ///< of earlier windows, the last first
   std::string keep_problem;                ///< why session and settings could not be kept; empty: they were
-  /// Hashes of weights for the session that is kept, by folder and stamp; empty while one is computed.
-  std::map<std::pair<std::filesystem::path, std::string>, std::string> weights_hashes;
   std::optional<Session> pending_session;  ///< the part of an opened session that waits for its model
 };
 
@@ -58,7 +54,7 @@ struct FetchEnded {
   std::filesystem::path folder = {};  ///< empty: it was not fetched
   std::string problem = {};           ///< why; empty: it was cancelled
 };
-struct OpenFile {  ///< a session, a figure's recipe, or a list of prompts
+struct OpenFile {  ///< a session, a figure's recipe, a list of prompts, attention, or a model or a file of it
   std::filesystem::path file;
 };
 struct OpenSession {  ///< opens a session that was read
@@ -70,19 +66,11 @@ struct OpenSession {  ///< opens a session that was read
   std::optional<std::filesystem::path> second = {};
 };
 
-/// The session and the settings were written for the next start, or why they were not.
-struct Kept {
-  std::string problem;
-};
-
 void reduce(UiState& s, const OpenModel& a, ReduceContext& w);
 void reduce(UiState& s, const ModelOpened& a, ReduceContext& w);
 void reduce(UiState& s, const ModelKept& a, ReduceContext& w);
-void reduce(UiState& s, const FetchModel& a, ReduceContext& w);
 void reduce(UiState& s, const FetchEnded& a, ReduceContext& w);
-void reduce(UiState& s, const OpenFile& a, ReduceContext& w);
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w);
-void reduce(UiState& s, const Kept& a, ReduceContext& w);
 
 /// Puts a path, unless it is empty, in front of at most kMaxRecent, each once; a slash at its end does not
 /// count.

@@ -139,10 +139,6 @@ void reduce(ViewSlice& s, const UndoClick&, ReduceContext& w) {
   if (!s.visits.before.empty() && s.visits.before.back() == view_state(s)) s.visits.before.pop_back();
 }
 
-void reduce(ViewSlice& s, const CopyNumbers& a, ReduceContext& w) {
-  w.effects.emplace_back(CopyNumbers{a.view.empty() ? s.view : a.view});
-}
-
 std::string next_tab(std::string_view id, int by) {
   const auto all = tabs();
   const auto at = std::ranges::find(all, id, &View::id) - all.begin();

