@@ -119,11 +119,11 @@ TEST(PassOfToken, HasTheVectorsOfTheReference) {
     const auto pass = s.ask(PassOfToken{position});
     const auto at = static_cast<std::size_t>(position);
     EXPECT_EQ(pass->position, position);
-    EXPECT_LT(error_of(pass->embedded, expected.blocks[0].resid_pre[at]), 1e-6);
+    EXPECT_LT(error_of(pass->resid(0), expected.blocks[0].resid_pre[at]), 1e-6);
     ASSERT_EQ(pass->blocks.size(), expected.blocks.size());
     for (std::size_t layer = 0; layer < pass->blocks.size(); ++layer) {
       SCOPED_TRACE("position " + std::to_string(position) + ", layer " + std::to_string(layer));
-      const BlockPass& block = *pass->blocks[layer];
+      const BlockPass& block = pass->blocks[layer];
       const auto& e = expected.blocks[layer];
       EXPECT_LT(error_of(block.attn_out, e.attn_out[at]), 1e-5);
       EXPECT_LT(error_of(block.resid_mid, e.resid_mid[at]), 1e-5);
@@ -173,7 +173,7 @@ TEST(LensOf, ReadsTheRowsOfThePassAtEveryPlace) {
     for (int place = 0; place < lens->places; ++place) {
       SCOPED_TRACE(std::to_string(position) + " at " + std::to_string(place));
       const auto [layer, mid] = lens_place(place);
-      const std::vector<float>& row = mid ? pass->blocks[layer]->resid_mid : pass->resid(layer);
+      const std::vector<float>& row = mid ? pass->blocks[layer].resid_mid : pass->resid(layer);
       const std::vector<int> target{lens->answer(position)};
       const auto alone = s.run->model->transformer->lens(row, 1, target, LogitLens::kGuesses, workspace);
       const model::PositionStatistics &a = lens->at(position, place).guesses, &b = alone.at(0).guesses;
@@ -254,7 +254,7 @@ class MeasuredTest : public ::testing::Test {
     return model::largest_logits(logits(run, position), rank + 1).back().id;
   }
   model::Metric metric(const Measured& of, const PromptRun& run) {
-    return gradient_metric(resolved(of, run, workspace_), run, workspace_);
+    return gradient_metric(resolved(of, run, {workspace_}), run, {workspace_});
   }
 
   model::Workspace workspace_{1};
