@@ -5,6 +5,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::app::block_test {
 namespace {
@@ -116,16 +117,10 @@ Scenario robot() {
 
 /// W_out[neuron] · W_U[token] for every token, in double precision.
 std::vector<double> products(int layer, int neuron) {
-  const auto d = static_cast<std::size_t>(bundled()->transformer->config().n_embd);
-  const auto& out = reference_model().parameter("h." + std::to_string(layer) + ".mlp.c_proj.weight");
-  const auto& wte = reference_model().parameter("wte.weight");
+  const auto out = row_of(reference_model(), "h." + std::to_string(layer) + ".mlp.c_proj.weight", neuron);
   std::vector<double> all;
-  for (std::size_t token = 0; token * d < wte.size(); ++token) {
-    double sum = 0;
-    for (std::size_t i = 0; i < d; ++i)
-      sum += out[static_cast<std::size_t>(neuron) * d + i] * wte[token * d + i];
-    all.push_back(sum);
-  }
+  for (int token = 0; token < bundled()->transformer->config().vocab_size; ++token)
+    all.push_back(dot(out, row_of(reference_model(), "wte.weight", token)));
   return all;
 }
 

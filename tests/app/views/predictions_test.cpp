@@ -192,21 +192,12 @@ double number(const std::string& text) {
   return std::stod(text);
 }
 
-/// The reference's probabilities after the last token, at a temperature.
-std::vector<double> at_temperature(const Scenario& s, double temperature) {
-  std::vector<double> p = reference(s).probabilities(s.length() - 1);
-  double sum = 0;
-  for (double& x : p) sum += x = std::pow(x, 1 / temperature);
-  for (double& x : p) x /= sum;
-  return p;
-}
-
 TEST(Sampling, TheTableIsTheReferencesDistributionStepByStep) {
   const Scenario s(kRobot);
   const ViewFixture shown("sampling", s, 1000, 700,
                           {{"temperature", "0.8"}, {"top-k", "40"}, {"top-p", "0.6"}});
   const auto table = text_rows(shown.table());
-  const std::vector<double> p = at_temperature(s, 0.8);
+  const std::vector<double> p = reference(s).probabilities(s.length() - 1, 0.8);
   double together = 0, mass = 0;
   int kept = 0;
   std::vector<double> sorted = p;

@@ -52,7 +52,7 @@ void expect_value(std::string_view name, const std::string& shown, const RunRead
 }
 
 /// Whether each query's largest weight in the selected head is on the token before it.
-bool attends_back(const RunReader& run) {
+bool attends_back(const Core&, const RunReader& run) {
   return count_of(1, run.length(), [&](int q) {
            return run.strongest(q) == q - 1 && run.weight(q, q - 1) > 0.5F;
          }) == run.length() - 1;
@@ -104,14 +104,12 @@ std::vector<Claim> claims_of_attention() {
        }},
       {"Training did not discover the waves", began_as_sinusoids},
       {"The learned table of this model has waves", began_as_sinusoids},
-      {"From each token, the largest weight is on the token directly before",
-       [](const Core&, const RunReader& run) { return attends_back(run); }},
+      {"From each token, the largest weight is on the token directly before", attends_back},
       {"Next to the diagonal, the similarity is still high",
        [](const Core&, const RunReader& run) {
          return cosines_at(run, 1).first > 0.6 && cosines_at(run, 1).first > 4 * cosines_at(run, 100).first;
        }},
-      {"This head does one simple thing",
-       [](const Core&, const RunReader& run) { return attends_back(run); }},
+      {"This head does one simple thing", attends_back},
       {"Several heads put most of their weight on the first",
        [](const Core&, const RunReader& run) {
          const auto mean_on_first = [&](int number) {
