@@ -111,8 +111,7 @@ TEST(Merge, EditsOfTheSumAreAPart) {
 constexpr int kLayer = 3;
 
 Scenario robot() {
-  Scenario s(kRobot, {kLayer, 3, kPosition});
-  return s;
+  return Scenario(kRobot, {kLayer, 3, kPosition});
 }
 
 /// W_out[neuron] · W_U[token] for every token, in double precision.
@@ -179,8 +178,7 @@ constexpr int kStepRole = 0, kStripRole = 1;
 enum Step { embedding, before, ln_1, attention, add_attention, ln_2, mlp, add_mlp, after, ln_f, unembedding };
 
 Scenario robot_of_pass() {
-  Scenario s(kRobot, {kBlock, 3, kPosition});
-  return s;
+  return Scenario(kRobot, {kBlock, 3, kPosition});
 }
 
 TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {

@@ -301,8 +301,9 @@ TEST(Lens, EachCellHasTheColourOfItsNumber) {
        {std::pair("probability", "guess 1 probability"), {"rank", "rank"}, {"kl", "KL"}}) {
     for (const bool mid : {true, false}) {
       SCOPED_TRACE(std::string(coloring) + (mid ? "" : ", between blocks"));
-      const ViewFixture shown("lens", s, 1300, 700,
-                              {{"lens-color", coloring}, {"lens-mid", mid ? "yes" : "no"}}, light(), 8);
+      ViewContext c = s.context(1300, 700);
+      c.device_scale = 8;
+      const ViewFixture shown("lens", c, {{"lens-color", coloring}, {"lens-mid", mid ? "yes" : "no"}});
       const auto values = numbers_of(shown.table(), column);
       DrawnPage page = shown.page();
       const DrawnScale scale(
