@@ -1,6 +1,6 @@
 // Parameters and positional encodings: tables, pictures and colours, compared with the file.
-
 #include "app/run/analyses/parameters.h"
+
 #include "app/run/analyses/geometry.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"

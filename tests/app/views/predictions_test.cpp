@@ -1,6 +1,7 @@
 // What follows a token, at every position and by sampling: tables and colours compared with the reference;
 // the logit lens: the table compared with the definition, the picture with the table.
 #include "app/run/analyses/predictions.h"
+
 #include "app/counted.h"
 #include "app/views/parts/names.h"
 #include "model/tokens/sampling.h"

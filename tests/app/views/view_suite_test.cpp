@@ -1,6 +1,6 @@
 // Tests of what every row in the table of views declares; new views are included automatically.
-
 #include "tests/app/views/view_suite.h"
+
 #include "app/views/export.h"
 #include "tests/app/cli/command_runs.h"
 #include "tests/support/matchers.h"

@@ -1,6 +1,6 @@
 // Sessions and recipes in the window: saving, opening, dropping, restoring.
-
 #include "app/window/sessions.h"
+
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/window/exporting.h"
