@@ -56,8 +56,8 @@ TEST(Merge, IsWhatThePassComputed) {
     const auto pass = s.ask(PassOfToken{position});
     for (int layer = 0; layer < s.config().n_layer; ++layer) {
       const auto merged = s.ask(MergedHeadsOf{layer, position});
-      EXPECT_EQ(merged->of.out, pass->blocks[layer]->attn_out) << layer << " " << position;
-      EXPECT_EQ(merged->after, pass->blocks[layer]->resid_mid) << layer << " " << position;
+      EXPECT_EQ(merged->of.out, pass->blocks[layer].attn_out) << layer << " " << position;
+      EXPECT_EQ(merged->after, pass->blocks[layer].resid_mid) << layer << " " << position;
     }
   }
 }
@@ -152,8 +152,8 @@ TEST(Mlp, ANeuronPushesItsTokensByItsOutput) {
     double last = INFINITY;
     for (const auto& row : text_rows(table_of("mlp", s, {{"neurons", "200"}}))) {
       const int neuron = std::stoi(row[1]);
-      EXPECT_EQ(row[2], plain(pass->blocks[layer]->mlp_pre[neuron]));
-      EXPECT_EQ(row[3], plain(pass->blocks[layer]->mlp_post[neuron]));
+      EXPECT_EQ(row[2], plain(pass->blocks[layer].mlp_pre[neuron]));
+      EXPECT_EQ(row[3], plain(pass->blocks[layer].mlp_post[neuron]));
       const double output = std::stod(row[3]);
       EXPECT_LE(std::abs(output), last);
       last = std::abs(output);
@@ -194,26 +194,6 @@ TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
   EXPECT_EQ(click(after), "head by 1 0");
   EXPECT_EQ(in_words(shown.choose("Show the view Heatmap", shown.find(kStripRole, attention))),
             "show heatmap");
-}
-
-TEST(PassView, ShowsWhatThereIsWhileTheRestIsComputed) {
-  const Scenario s = robot_of_pass();
-  for (const std::size_t blocks : {0U, 1U, 2U, 3U}) {
-    SCOPED_TRACE(blocks);
-    TokenPass part = *s.ask(PassOfToken{kPosition});
-    part.blocks.resize(blocks);
-    part.ln_f.clear();
-    OneAnswer answers(PassOfToken{kPosition}, part, false);
-    const ViewFixture shown("pass", s.context(1200, 800, answers));
-    EXPECT_THAT(shown.picture().subtitle, HasSubstr("computing…"));
-    EXPECT_EQ(senseless_item(shown.scene()), -1);
-    EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
-    for (int i = 0; i < std::ssize(shown.picture().regions); ++i) {
-      const viz::Hit hit{i, shown.region(i).row_count - 1, 5};
-      EXPECT_EQ(senseless_item(find_view("pass")->facts(shown.context(), shown.picture(), hit).overlay), -1);
-    }
-    EXPECT_EQ(shown.table().rows(), 1 + 4 * blocks);
-  }
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {
   for (std::size_t row = 0; row < 1 + 4 * 2; ++row)
     EXPECT_EQ(norms[row], 0) << "before the edit of layer 2, row " << row;
   for (std::size_t layer = 2; layer < after->blocks.size(); ++layer) {
-    const auto &end = after->blocks[layer]->resid_post, &was = before->blocks[layer]->resid_post;
+    const auto &end = after->blocks[layer].resid_post, &was = before->blocks[layer].resid_post;
     double squares = 0;
     for (std::size_t i = 0; i < end.size(); ++i) {
       const double difference = static_cast<double>(end[i] - was[i]);
