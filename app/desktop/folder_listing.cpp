@@ -1,8 +1,10 @@
 #include "app/desktop/folder_listing.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/export.h"
+#include "model/files/file_io.h"
 #include "system/file.h"
 #include "system/machine.h"
 #include "system/path_text.h"
@@ -156,6 +159,19 @@ bool may_hold_patterns(const fs::path& file) {
 
 bool may_hold_tensors(const fs::path& file) {
   return may_hold_patterns(file) || lowered(system::text_of(file.extension())) == ".bin";
+}
+
+std::vector<KeptSession> kept_sessions(const fs::path& folder) {
+  constexpr std::size_t kMax = 15;
+  const auto old = fs::file_time_type::clock::now() - std::chrono::days(7);
+  std::vector<KeptSession> kept;
+  std::error_code ignored;
+  for (const fs::path& file : model::entries_of(folder))
+    if (file.extension() == kSessionExtension) kept.push_back({fs::last_write_time(file, ignored), file});
+  std::ranges::sort(kept, std::greater());
+  for (; kept.size() > kMax; kept.pop_back())
+    if (kept.back().written < old) system::remove_file(kept.back().file);
+  return kept;
 }
 
 bool natural_less(std::string_view a, std::string_view b) {

@@ -39,6 +39,17 @@ bool may_hold_patterns(const std::filesystem::path& file);
 /// Whether it may hold those or a model's weights.
 bool may_hold_tensors(const std::filesystem::path& file);
 
+/// A session that a window kept, in a file of its own.
+struct KeptSession {
+  std::filesystem::file_time_type written;
+  std::filesystem::path file;
+  auto operator<=>(const KeptSession&) const = default;
+};
+
+/// The last sessions in the state folder, the last one first. Deletes older ones, but not those of the last
+/// days, whose windows may be open. Never throws.
+std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder);
+
 /// Natural order: ignores case and compares numbers by value; ties are ordered by bytes.
 bool natural_less(std::string_view a, std::string_view b);
 

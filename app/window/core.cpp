@@ -6,12 +6,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "app/run/sources/paths.h"
 #include "app/window/commands.h"
 #include "app/window/exporting.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
-#include "model/files/error.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
@@ -115,24 +113,6 @@ Action keeping_ended(const std::string& problem) {
 }
 
 }  // namespace
-
-std::string add_assets(CoreOptions& options) {
-  options.fonts = viz::Fonts::load();
-  options.examples = bundled_examples();
-  options.guide = bundled_guide();
-  options.examples_model = bundled_model();
-  LoadedTours loaded = load_tours(tour_folders());
-  const std::string& name = options.window.tour;
-  if (!name.empty()) {
-    options.tour = find_tour(loaded, name);
-    const auto stops = std::ssize(loaded.tours[*options.tour].stops);
-    if (options.window.stop > stops)
-      throw std::runtime_error("the tour " + model::quote(name) + " has " + std::to_string(stops) +
-                               " stops; --stop is " + std::to_string(options.window.stop));
-  }
-  options.tours = std::move(loaded.tours);
-  return std::move(loaded.problem);
-}
 
 Core::Core(CoreOptions options)
     : options_(std::move(options)),
@@ -246,20 +226,15 @@ viz::Bitmap Core::picture(const WindowFrame& frame) const {
 
 void Core::apply(const Action& action) {
   const std::string said = state_.message.text, text = state_.prompt.edit.text;
-  if (const auto* open = action.get_if<OpenModel>()) {
-    const fs::path folder = expanded(system::text_of(open->folder), options_.environment);
-    if (folder != open->folder) return apply(OpenModel{folder});
-  }
   if (action.get_if<ShowDialog>()) pending_export_.reset();  // drops the pending export of a closed dialog
   const std::vector<Effect> effects = apply_to(state_, action, *snapshot_);
   memory_.widgets.found.reset();
   keep_soon();
   for (const Effect& effect : effects) carry_out(effect);
-  if (action.get_if<OpenModel>())  // drops what is still to be said of a session's weights
-    background_.run("weights", [] { return std::optional<Action>(); });
-  if (const auto* open = action.get_if<OpenSession>())
-    background_.run("weights", [open = *open]() -> std::optional<Action> {
-      const std::string warning = weights_warning(open);
+  const auto* session = action.get_if<OpenSession>();
+  if (session || action.get_if<OpenModel>())  // nothing more is said of the weights of an earlier session
+    background_.run("weights", [opened = session ? *session : OpenSession{}]() -> std::optional<Action> {
+      const std::string warning = weights_warning(opened);
       return warning.empty() ? std::nullopt : std::optional<Action>(ShowMessage{warning, true});
     });
   if (action.get_if<ShowMessage>() || state_.message.text != said) {

@@ -37,6 +37,7 @@ struct CoreOptions {
   std::vector<DiscoveredModel> (*find_models)() = nullptr;  ///< null: none; called from another thread
   /// Fetches a model and returns its folder, as fetch_model; null: not possible. Called from another thread.
   std::function<std::filesystem::path(const HubModel&, const FetchOptions&)> fetch;
+  std::string problem;  ///< with settings or tours, a sentence that is shown; empty: none
   std::shared_ptr<const viz::Fonts> fonts;
   Screen* screen = nullptr;    ///< shows the frames; must outlive the core
   std::function<void()> wake;  ///< called from another thread when there is something to draw
@@ -49,11 +50,6 @@ struct CoreOptions {
   std::chrono::milliseconds rest_time{700};      ///< how long the mouse rests before a label is defined
   std::chrono::milliseconds keep_time{3000};     ///< a change is kept for the next start within this time
 };
-
-/// Adds the fonts and what is next to the program, and opens the tour named in the window's options. Returns
-/// what is wrong with the tours, a sentence; empty: nothing. Throws std::runtime_error (one sentence) if
-/// there is no such tour or stop.
-std::string add_assets(CoreOptions& options);
 
 /// The program without a window system: events in, frames of Dear ImGui out. Owns the state and the worker.
 /// The window, `shot` and the tests are thin shells around it.
@@ -109,6 +105,8 @@ class Core {
   void perform(const FetchModel& effect);
   void perform(const SaveSession& effect);
   void perform(const OpenFile& effect);
+  /// Runs work on another thread. What it throws becomes a message.
+  void run(const std::string& topic, std::function<Action()> work);
   /// Carries the effect out again once the questions that it asked have complete answers.
   void await_answers(const Effect& effect, const SnapshotAnswers& answers);
   void keep_soon();  ///< something has changed

@@ -120,21 +120,17 @@ struct Keys {
   /// Tab visits the first item of each group, and in a menu all items.
   void step_item(int by) {
     std::vector<const WindowItem*> stops = reachable();
-    const PlacedField* caret = field_with_caret();
-    const unsigned now = caret ? caret->id : widgets.keyboard_item;
-    const auto focused = std::ranges::find(stops, now, &WindowItem::id);
-    const bool in_menu = widgets.menu != Menu::none;
-    const int group = focused == stops.end() ? -1 : (*focused)->group;
-    if (!in_menu) {
-      const auto rest = std::ranges::unique(stops, {}, &WindowItem::group);
-      stops.erase(rest.begin(), rest.end());
-    }
     if (stops.empty()) return;
-    const auto at = in_menu ? std::ranges::find(stops, now, &WindowItem::id)
-                            : std::ranges::find(stops, group, &WindowItem::group);
-    const std::ptrdiff_t count = std::ssize(stops);
-    const std::ptrdiff_t from = at != stops.end() ? at - stops.begin() : by > 0 ? -1 : 0;
-    go_to(stops[(from + by + count) % count]->id);
+    const PlacedField* caret = field_with_caret();
+    auto now = std::ranges::find(stops, caret ? caret->id : widgets.keyboard_item, &WindowItem::id);
+    const bool is_none = now == stops.end();
+    if (widgets.menu == Menu::none) {
+      const int group = is_none ? -1 : (*now)->group;
+      stops.erase(std::ranges::unique(stops, {}, &WindowItem::group).begin(), stops.end());
+      now = std::ranges::find(stops, group, &WindowItem::group);
+    }
+    const std::ptrdiff_t from = !is_none ? now - stops.begin() : by > 0 ? -1 : 0;
+    go_to(stops[(from + by + std::ssize(stops)) % std::ssize(stops)]->id);
   }
 
   /// Arrow keys visit the items of a group, unless the focused one uses them itself.

@@ -1,9 +1,6 @@
 #include "app/window/sessions.h"
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
-#include <system_error>
 #include <tuple>
 
 #include "app/run/answers.h"
@@ -13,7 +10,6 @@
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/list_means.h"
 #include "model/files/error.h"
-#include "model/files/file_io.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
@@ -143,20 +139,6 @@ void write_session(const std::filesystem::path& file, Recipe recipe, const Snaps
   } catch (const std::exception&) {  // stopped, or the files have changed: the session is kept all the same
   }
   system::write_file_atomically(file, to_json(recipe));
-}
-
-std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder) {
-  constexpr std::size_t kMax = 15;
-  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::days(7);
-  std::vector<KeptSession> kept;
-  std::error_code ignored;
-  for (const std::filesystem::path& file : model::entries_of(folder))
-    if (file.extension() == kSessionExtension)
-      kept.push_back({std::filesystem::last_write_time(file, ignored), file});
-  std::ranges::sort(kept, std::greater());
-  for (; kept.size() > kMax; kept.pop_back())
-    if (kept.back().written < old) system::remove_file(kept.back().file);
-  return kept;
 }
 
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,

@@ -23,10 +23,6 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 void write_session(const std::filesystem::path& file, Recipe recipe, const Snapshot& shown,
                    const std::stop_token& stop);
 
-/// The last sessions in the state folder, the last one first. Deletes older ones, but not those of the last
-/// days, whose windows may be open. Never throws.
-std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder);
-
 /// The recipe of a view's picture, or of the whole window if `view` is null.
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
                  const Figure& page);

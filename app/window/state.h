@@ -6,7 +6,6 @@
 #include <variant>
 #include <vector>
 
-#include "app/window/state/dialogs.h"
 #include "app/window/state/files.h"
 #include "app/window/state/prompt.h"
 #include "app/window/state/slice.h"

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "app/cli/engine.h"
 #include "app/views/output/continuation.h"
 #include "tests/app/core_fixture.h"
 

@@ -1,6 +1,7 @@
 #include "app/window/state/prompt.h"
 
 #include <algorithm>
+#include <concepts>
 #include <limits>
 #include <utility>
 
@@ -316,30 +317,26 @@ void end_mixed_comparison(UiState& state, const Snapshot& snapshot) {
 }
 
 ViewActions translate_to_run(ViewActions actions, const PromptRun& run, Message& message) {
-  ViewActions own;
-  for (ViewAction& action : actions) {
-    auto* const query = std::get_if<SelectQuery>(&action);
-    auto* const key = std::get_if<SelectKey>(&action);
-    if (int* position = query ? &query->position
-                        : key ? &key->position
-                              : nullptr;
-        position && *position >= 0) {
-      const auto found = std::ranges::find(run.aligned, *position);
-      if (found == run.aligned.end()) {
+  const auto translate = [&]<class T>(T& action) {  // returns whether the action means something in the run
+    if constexpr (std::same_as<T, SelectQuery> || std::same_as<T, SelectKey>) {
+      if (action.position < 0) return true;
+      const auto found = std::ranges::find(run.aligned, action.position);
+      action.position = static_cast<int>(found - run.aligned.begin());
+      if (found == run.aligned.end())
         message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
-        continue;
-      }
-      *position = static_cast<int>(found - run.aligned.begin());
+      return found != run.aligned.end();
+    } else if constexpr (std::same_as<T, AppendToken>) {
+      return action.of || compares_one_prompt(run);  // a guess that names its prompt continues that prompt
+    } else if constexpr (std::same_as<T, SetTokens>) {
+      return compares_one_prompt(run);
+    } else {
+      return !(std::same_as<T, ToggleEdit> || std::same_as<T, SetPositionId> ||
+               std::same_as<T, SetVisibility> || std::same_as<T, DragEdit>);
     }
-    const auto* guess =
-        std::get_if<AppendToken>(&action);  // a guess that names its prompt continues that prompt
-    const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);
-    const bool changes_a_run =
-        (goes_on && !compares_one_prompt(run)) || std::holds_alternative<ToggleEdit>(action) ||
-        std::holds_alternative<SetPositionId>(action) || std::holds_alternative<SetVisibility>(action) ||
-        std::holds_alternative<DragEdit>(action);
-    if (!changes_a_run) own.push_back(std::move(action));
-  }
+  };
+  ViewActions own;
+  for (ViewAction& action : actions)
+    if (std::visit(translate, action)) own.push_back(std::move(action));
   return own;
 }
 

@@ -111,9 +111,6 @@ void reduce(UiState& s, const Undo& a, ReduceContext& w);
 void restore(UiState& state, Document document, const Snapshot& snapshot);
 /// The parts in which documents differ, as bits. Where their carets are does not count.
 int differing_parts(const Document& a, const Document& b);
-/// Adds a step to the history if the document differs from what it was before the action. Returns whether
-/// that is a step of its own.
-bool remember_change(UiState& state, Document before, const ReduceContext& w);
 /// Call when another model was opened and the start token is set for it: removes from the history, and from
 /// what comes back after a tour, what the model or attention file does not support.
 void fit_history_to_model(UiState& state, const Snapshot& snapshot);

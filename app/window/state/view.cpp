@@ -7,14 +7,6 @@
 #include "app/window/state.h"
 
 namespace headscope::app {
-namespace {
-
-bool is_shown(const OptionSpec* option, const ViewSlice& s) {
-  return std::ranges::any_of(shown_tabs(s),
-                             [&](const View* view) { return std::ranges::count(view->options, option) > 0; });
-}
-
-}  // namespace
 
 void reduce(UiState& s, const PlayOption& a, ReduceContext&) {
   s.playing = s.playing == a.option ? nullptr : a.option;
@@ -24,7 +16,8 @@ void reduce(UiState& s, const PlayOption& a, ReduceContext&) {
 void reduce(UiState& s, const PlayNext&, ReduceContext&) {
   const OptionSpec* option = s.playing;
   const double next = std::get<double>(s.options.value(*option)) + 1;
-  const bool goes_on = is_shown(option, s) && next <= option->high;
+  const auto has_option = [&](const View* view) { return std::ranges::count(view->options, option) > 0; };
+  const bool goes_on = std::ranges::any_of(shown_tabs(s), has_option) && next <= option->high;
   if (goes_on) s.options.set(*option, next);
   if (!goes_on || next == option->high) s.playing = nullptr;
 }
@@ -208,13 +201,6 @@ void set_typed_option(ViewSlice& state) {
   } catch (const std::invalid_argument&) {
     state.option_problem = expected(*option);
   }
-}
-
-int moved_parts(const ViewState& a, const ViewState& b) {
-  const Selection &from = a.selection, &to = b.selection;
-  return (a.view != b.view || a.second_view != b.second_view ? 1 : 0) |
-         (from.layer != to.layer || from.head != to.head ? 2 : 0) |
-         (from.query != to.query || from.key != to.key ? 4 : 0);
 }
 
 float within_limits(float font_size) {

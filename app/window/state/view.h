@@ -93,8 +93,6 @@ void set_typed_option(ViewSlice& state);
 inline const ViewState& view_state(const ViewSlice& state) {
   return state;
 }
-/// The parts of what the panes show in which two states differ, as bits.
-int moved_parts(const ViewState& a, const ViewState& b);
 
 /// The options that a view shows controls for: a tab leaves out those of the side panes.
 std::vector<const OptionSpec*> options_shown_with(const View& view);
