@@ -1,9 +1,11 @@
 #include "app/window/gui.h"
 
+#include <algorithm>
 #include <cfloat>
+#include <cmath>
 #include <utility>
 
-#include "app/window/look.h"
+#include "app/recipe/recipe.h"
 #include "viz/players/imgui_compat.h"
 
 namespace headscope::app {
@@ -33,7 +35,47 @@ void tell(ImGuiIO& io, const Event& event) {
   if (const auto* e = std::get_if<KeyDown>(&event)) tell_key(io, *e, true);
 }
 
+/// Sets colours and sizes of Dear ImGui's widgets. The only place that styles them; text is painted by Ui.
+void apply_look(bool dark, float font_size) {
+  const viz::Theme& theme = theme_of(dark);
+  const float u = font_size / kDefaultFontSize;
+  viz::compat::set_font_size(font_size);
+  ImGuiStyle& style = ImGui::GetStyle();
+  style.WindowPadding = {0, 0};  // panes and popups place their own content
+  style.FramePadding = {8 * u, 4 * u};
+  style.ItemSpacing = {0, 0};
+  style.ItemInnerSpacing = {0, 0};
+  style.ScrollbarSize = std::round(12 * u);
+  style.GrabMinSize = std::round(18 * u);
+  style.WindowMinSize = {1, 1};
+  style.WindowRounding = style.PopupRounding = std::round(10 * u);
+  style.ChildRounding = std::round(8 * u);
+  style.FrameRounding = style.GrabRounding = std::round(6 * u);
+  style.ScrollbarRounding = std::round(6 * u);
+  style.WindowBorderSize = 0;
+  style.ChildBorderSize = style.PopupBorderSize = std::max(1.0F, std::round(u));
+
+  std::ranges::fill(style.Colors, ImVec4());  // buttons, rows and sliders are painted
+  const auto set = [&](ImGuiCol which, viz::Color c) {
+    style.Colors[which] = ImGui::ColorConvertU32ToFloat4(IM_COL32(c.r, c.g, c.b, c.a));
+  };
+  set(ImGuiCol_WindowBg, theme.window);
+  set(ImGuiCol_ChildBg, theme.surface);
+  set(ImGuiCol_PopupBg, theme.surface);
+  set(ImGuiCol_Border, theme.line);
+  set(ImGuiCol_ScrollbarGrab, theme.text_muted.with_alpha(110));
+  set(ImGuiCol_ScrollbarGrabHovered, theme.text_muted.with_alpha(170));
+  set(ImGuiCol_ScrollbarGrabActive, theme.text_muted.with_alpha(220));
+  set(ImGuiCol_ModalWindowDimBg, {0, 0, 0, 90});
+}
+
 }  // namespace
+
+const viz::Theme& theme_of(bool dark) {
+  static const viz::Theme kLight = viz::light_theme();
+  static const viz::Theme kDark = viz::dark_theme();
+  return dark ? kDark : kLight;
+}
 
 void MemoryScreen::set_up() {
   compat::claim_null_renderer(ImGui::GetIO());

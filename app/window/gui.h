@@ -7,12 +7,16 @@
 #include "viz/players/imgui_player.h"
 #include "viz/players/imgui_raster.h"
 #include "viz/players/texture_backend.h"
+#include "viz/scene/theme.h"
 #include "viz/text/text.h"
 
 struct ImDrawData;
 struct ImGuiContext;
 
 namespace headscope::app {
+
+/// The colours of the window and its pictures.
+const viz::Theme& theme_of(bool dark);
 
 /// The size and circumstances of a frame.
 struct WindowFrame {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/window/look.h"
+#include "app/window/gui.h"
 
 namespace headscope::app {
 
@@ -105,8 +105,7 @@ struct PictureCache::Slot {
 CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
                                 const std::shared_ptr<SnapshotAnswers>& answers,
                                 const std::optional<ExportOptions>& file) {
-  const bool is_second = &view == &token_strip() && wanted.side == Side::baseline;
-  const Key key{&view, is_second, file.has_value()};
+  const Key key{&view, &view == &token_strip() && wanted.side == Side::baseline, file.has_value()};
   used_.insert(key);
   std::shared_ptr<const Slot>& slot = slots_[key];
   const bool same_kind = slot && slot->file == file;
@@ -122,7 +121,7 @@ CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
   if (same && draws_same(view, slot->shown.context, wanted)) return show();
   RecordedAnswers recorded(answers);
   Slot made{file};
-  auto& [picture, scrolls, context, answered_by, stale, problem] = made.shown;
+  auto& [picture, context, answered_by, stale, problem] = made.shown;
   context = wanted;
   context.answers = &recorded;
   const std::shared_ptr<void> content =
@@ -135,8 +134,6 @@ CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
     problem = e.what();
     picture = std::make_shared<const Picture>();
   }
-  scrolls = std::make_shared<const std::vector<Scroll>>(wanted.run && !file ? view.scrolls(context, *picture)
-                                                                            : std::vector<Scroll>());
   ++built_;
   made.replies = content ? slot->replies : std::move(recorded).replies();
   context.answers = nullptr;  // supplied when the slot is shown

@@ -4,8 +4,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
-#include <vector>
 
 #include "app/run/answers.h"
 #include "app/views/export.h"
@@ -17,7 +15,6 @@ namespace headscope::app {
 /// A picture to show and what it was built from.
 struct CachedPicture {
   std::shared_ptr<const Picture> picture;
-  std::shared_ptr<const std::vector<Scroll>> scrolls;
   ViewContext context;
   std::shared_ptr<Answers> answers;  ///< answers the context's questions
   bool stale = false;                ///< a previous picture: the new one is waiting for a quick answer
@@ -38,8 +35,12 @@ class PictureCache {
 
  private:
   struct Slot;
-  /// The view, whether it shows the tokens of a second prompt, and whether it is for a file.
-  using Key = std::tuple<const View*, bool, bool>;
+  struct Key {
+    const View* view;
+    bool second_tokens;  ///< shows the tokens of a second prompt
+    bool for_file;
+    auto operator<=>(const Key&) const = default;
+  };
   std::map<Key, std::shared_ptr<const Slot>> slots_;
   std::set<Key> used_;
   int built_ = 0;

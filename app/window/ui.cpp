@@ -21,16 +21,6 @@ ImVec2 at_least_a_pixel(const Rect& rect) {
   return {std::max(1.0F, rect.w), std::max(1.0F, rect.h)};
 }
 
-ImU32 packed(Color c) {
-  return IM_COL32(c.r, c.g, c.b, c.a);
-}
-
-/// Paints below the window's text.
-void under(const Rect& rect, Color color, float radius) {
-  ImGui::GetWindowDrawList()->AddRectFilled({rect.x, rect.y}, {rect.right(), rect.bottom()}, packed(color),
-                                            radius);
-}
-
 /// Dear ImGui's id of a menu; never shown.
 std::string name_of(Menu menu) {
   return "menu " + std::to_string(static_cast<int>(menu));
@@ -142,9 +132,9 @@ void Ui::end_sheet() {
   ImGui::EndPopup();
 }
 
-void Ui::begin_window(const Rect& rect) {
-  ImGui::SetNextWindowPos({rect.x, rect.y});
-  ImGui::SetNextWindowSize({rect.w, rect.h});
+void Ui::begin_window() {
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize({input.frame.width, input.frame.height});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
   ImGui::Begin("headscope", nullptr,
                kFixed | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollbar |
@@ -159,21 +149,20 @@ void Ui::end_window() {
   ImGui::End();
 }
 
-void Ui::begin_pane(const char* id, const Rect& rect) {
+void Ui::begin_child(const char* id, const Rect& rect, bool border, ImGuiWindowFlags flags) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, packed(theme().surface));
-  compat::begin_child(id, at_least_a_pixel(rect), true,
-                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  ImGui::PopStyleColor();
-  area(WindowArea::kPane, rect);
+  compat::begin_child(id, at_least_a_pixel(rect), border, flags);
   begin_scene();
 }
 
+void Ui::begin_pane(const char* id, const Rect& rect) {
+  begin_child(id, rect, true, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  area(WindowArea::kPane, rect);
+}
+
 void Ui::begin_overlay() {
-  ImGui::SetCursorScreenPos({0, 0});
-  ImGui::BeginChild("overlay", {input.frame.width, input.frame.height}, false,
-                    ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
-  begin_scene();
+  begin_child("overlay", {0, 0, input.frame.width, input.frame.height}, false,
+              ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
 }
 
 void Ui::end_pane() {
@@ -182,9 +171,7 @@ void Ui::end_pane() {
 }
 
 void Ui::begin_list(const char* id, const Rect& rect) {
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  compat::begin_child(id, at_least_a_pixel(rect), false, 0);
-  begin_scene();
+  begin_child(id, rect, false, ImGuiWindowFlags_NoBackground);
 }
 
 void Ui::scroll_by_keys() {
@@ -321,7 +308,7 @@ void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool rin
 bool Ui::invisible_button(std::string_view name, const Rect& rect, int flags) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::PushID(name.data(), name.data() + name.size());
-  const bool pressed = ImGui::InvisibleButton("##invisible", at_least_a_pixel(rect), flags);
+  const bool pressed = ImGui::ButtonEx("##button", at_least_a_pixel(rect), flags);
   ImGui::PopID();
   return pressed;
 }
@@ -329,23 +316,18 @@ bool Ui::invisible_button(std::string_view name, const Rect& rect, int flags) {
 bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   const bool enabled = style.unavailable.empty(), primary = style.look == Look::primary && enabled;
   Color face = primary ? theme().accent : theme().raised, ink = primary ? theme().on_accent : theme().text;
-  if (style.look == Look::plain) face.a = 0;
   if (style.on) face = selected();
   if (!enabled) ink = viz::blended(theme().surface, theme().text.with_alpha(102));
-  const Color lit = viz::blended(face.a == 0 ? theme().raised : face, theme().text.with_alpha(20));
   const std::string name = style.name.empty() ? std::string(label) : style.name;
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::PushStyleColor(ImGuiCol_Button, packed(face));
-  ImGui::PushStyleColor(ImGuiCol_ButtonHovered, packed(lit));
-  ImGui::PushStyleColor(ImGuiCol_ButtonActive, packed(lit));
   ImGui::BeginDisabled(!enabled);
-  ImGui::PushID(name.data(), name.data() + name.size());
-  const bool pressed = ImGui::Button("##button", {rect.w, rect.h});
-  ImGui::PopID();
+  const bool pressed = invisible_button(name, rect);
   ImGui::EndDisabled();
-  ImGui::PopStyleColor(3);
-  record_item(name, rect, enabled, true);
-  if (style.on || style.look == Look::raised) stroke(rect, style.on ? theme().accent : theme().line, 1, u(6));
+  const bool lit = enabled && (ImGui::IsItemHovered() || ImGui::IsItemActive());
+  if (lit) face = viz::blended(face, theme().text.with_alpha(20));
+  const bool framed = style.look != Look::plain;
+  if (lit || style.on || (enabled && framed)) fill(rect, face, u(6));
+  if (style.on || (framed && !primary)) stroke(rect, style.on ? theme().accent : theme().line, 1, u(6));
+  record_item(name, rect, enabled);
   const float pad = std::min(u(8), rect.w / 8), arrow = style.menu ? u(16) : 0;
   text(label, {rect.x + pad, rect.y, rect.w - 2 * pad - arrow, rect.h}, ink, FontStyle::medium, 1,
        style.menu ? viz::Align::left : viz::Align::center);
@@ -378,7 +360,7 @@ Ui::Part Ui::choice(std::string name, std::vector<Segment> segments, int chosen,
     return {longest, [this, name = std::move(name), segments = std::move(segments),
                       chosen](const Rect& rect) { this->list(rect, name, segments, chosen); }};
   return {row.width, [this, row = std::move(row)](const Rect& rect) {
-            under(rect, theme().raised, u(6));
+            fill(rect, theme().raised, u(6));
             stroke(rect, theme().line, 1, u(6));
             row.draw(rect);
           }};
@@ -418,7 +400,7 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   ImGui::PopID();
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
   ImGui::PopStyleVar(2);
-  record_item(std::string(name), rect, true, true);
+  record_item(std::string(name), rect);
   tip(name, words);
   const auto* press = input.event_as<MouseDown>();
   if (press && press->clicks == 2 && press->button == 0 && ImGui::IsItemHovered()) {
@@ -455,14 +437,12 @@ bool Ui::link(const Rect& rect, std::string_view words, float factor, int id) {
 bool Ui::row(const Row& row) {
   const Rect rect = next(u(row.more.empty() ? 30 : 46));
   ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));
   ImGui::PushID(layers_.back().rows++);  // not by name: two rows may have the same
   const bool enabled = row.unavailable.empty();
   bool pressed =
       ImGui::Selectable("##row", false, enabled ? 0 : ImGuiSelectableFlags_Disabled, {rect.w, rect.h});
   if (row.marked) ImGui::SetItemDefaultFocus();  // arrows start from what is chosen
   ImGui::PopID();
-  ImGui::PopStyleColor();
   const bool in_menu = (ImGui::GetCurrentWindow()->Flags & ImGuiWindowFlags_Popup) != 0;
   if (!in_menu && widgets.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;
   if (pressed && in_menu) widgets.leave_keyboard = true;
@@ -470,7 +450,7 @@ bool Ui::row(const Row& row) {
   if (!ImGui::IsItemVisible()) return pressed;
   const bool lit = enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
   const Color ground = row.marked ? selected() : theme().surface;
-  if (lit || row.marked) under(rect, lit ? viz::blended(ground, theme().text.with_alpha(20)) : ground, u(6));
+  if (lit || row.marked) fill(rect, lit ? viz::blended(ground, theme().text.with_alpha(20)) : ground, u(6));
   tip("", row.tip, row.unavailable);  // its label may be the user's own words
   const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
   const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);

@@ -9,7 +9,6 @@
 
 #include "app/run/answers.h"
 #include "app/window/gui.h"
-#include "app/window/look.h"
 #include "app/window/picture_cache.h"
 #include "app/window/window_picture.h"
 #include "viz/scene/picture.h"
@@ -50,24 +49,16 @@ viz::Rect cut_right(viz::Rect& rest, float width, float gap = 0);
 /// of the window, and records its position. User input becomes actions. Lives for one frame.
 class Ui {
  public:
-  Ui(const FrameInput& frame_input, UiMemory& memory, viz::ImguiPlayer& player, WindowPicture& picture)
-      : input(frame_input),
-        state(frame_input.state),
-        snapshot(frame_input.snapshot),
-        widgets(memory.widgets),
-        metrics(memory.metrics),
-        cache(memory.cache),
-        out(picture),
-        player_(player) {}
+  Ui(const FrameInput& frame_input, UiMemory& ui_memory, viz::ImguiPlayer& player, WindowPicture& picture)
+      : input(frame_input), memory(ui_memory), out(picture), player_(player) {}
 
   const FrameInput& input;
-  const UiState& state;
-  const Snapshot& snapshot;
-  WidgetState& widgets;
-  FieldMetrics& metrics;
-  PictureCache& cache;
+  UiMemory& memory;
   WindowPicture& out;
   std::vector<Action> actions;
+  const UiState& state = input.state;
+  const Snapshot& snapshot = input.snapshot;
+  WidgetState& widgets = memory.widgets;
 
   // --- measures and paint ---
   float u(float n) const { return n * state.font_size / kDefaultFontSize; }
@@ -103,7 +94,7 @@ class Ui {
   // --- windows: every begin needs its end ---
   /// The items from here on are another group for Tab. Panes, lists, pictures and fields are groups anyway.
   void begin_group() { ++group_; }
-  void begin_window(const viz::Rect& rect);
+  void begin_window();
   void end_window();
   /// A part of the window with a background and a border.
   void begin_pane(const char* id, const viz::Rect& rect);
@@ -239,7 +230,8 @@ class Ui {
 
  private:
   bool begin_popup(const std::string& name, Menu menu, viz::Point at, float width);
-  /// A Dear ImGui item without a background; returns whether it was pressed.
+  void begin_child(const char* id, const viz::Rect& rect, bool border, int flags);
+  /// A Dear ImGui button, which is not seen; returns whether it was pressed.
   static bool invisible_button(std::string_view name, const viz::Rect& rect, int flags = 0);
   void list(const viz::Rect& rect, const std::string& name, const std::vector<Segment>& segments, int chosen);
   float line_height(float factor) const { return state.font_size * factor * 1.45F; }

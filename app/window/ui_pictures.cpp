@@ -39,23 +39,20 @@ std::optional<float> Ui::splitter(const char* name, const Rect& rect, float widt
   invisible_button(name, rect);
   begin_group();
   record_item(name, rect);
-  const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0), hovered = ImGui::IsItemHovered();
-  if (held || hovered) {
+  const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0);
+  if (held || ImGui::IsItemHovered()) {
     const float w = u(3);
     fill({rect.center().x - w / 2, rect.y + u(8), w, rect.h - u(16)}, theme().accent, w / 2);
     out.cursor = Cursor::resize_x;
   }
   const auto* press = input.event_as<MouseDown>();
-  if (hovered && press && press->button == 0 && press->clicks == 2) return 0.F;
-  if (const int steps = steps_by_keys(); steps != 0) return width + sign * u(16) * static_cast<float>(steps);
-  if (!ImGui::IsMousePosValid()) return std::nullopt;
-  const bool let_go = ImGui::IsItemDeactivated() && input.event_as<MouseUp>();
-  const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
-  // A press is not a drag yet, so the second press of a double click does not move it.
-  if (!(held || let_go) || (by == 0 && !widgets.pane_before)) return std::nullopt;
-  const float before = widgets.pane_before.value_or(width);
-  widgets.pane_before = before;
-  return before + sign * by;
+  if (press && press->button == 0 && press->clicks == 2 && ImGui::IsItemHovered()) {
+    ImGui::ClearActiveID();
+    return 0;
+  }
+  float by = u(16) * static_cast<float>(steps_by_keys());
+  if (held) by = ImGui::GetMousePos().x - GImGui->ActiveIdClickOffset.x - ImGui::GetItemRectMin().x;
+  return std::abs(by) < 0.5F ? std::nullopt : std::optional(width + sign * by);  // a press is no drag yet
 }
 
 void Ui::act(const PlacedPicture& placed, ViewActions todo) {
@@ -72,7 +69,7 @@ ViewActions Ui::meaning(const PlacedPicture& placed, Point pressed, Gesture gest
 void Ui::picture(const View& view, const Rect& rect, Side side) {
   if (rect.w < 1 || rect.h < 1) return;
   const ViewContext wanted = context(nullptr, rect.w, rect.h, input.frame.device_scale);
-  PlacedPicture placed{cache.get(view, on_side(side, view, wanted), input.answers), &view, rect};
+  PlacedPicture placed{memory.cache.get(view, on_side(side, view, wanted), input.answers), &view, rect};
   if (placed.stale) out.stale = true;
   ImGui::PushID(view.id.data(), view.id.data() + view.id.size());
   player_.draw(*ImGui::GetWindowDrawList(), placed.picture->scene, {rect.x, rect.y}, 1);
@@ -137,11 +134,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     // If the first press of two closed a popup over the picture, the second press was meant for the popup.
     const bool first_was_here = std::exchange(widgets.pressed, placed.view) == placed.view;
     if (press->clicks > 1 && !first_was_here) return;
-    widgets.press = MousePress{.picture = placed,
-                               .start = press->at,
-                               .last = press->at,
-                               .clicks = press->clicks,
-                               .button = press->button};
+    widgets.press = MousePress{.picture = placed, .down = *press, .last = press->at};
     if (press->clicks == 1) actions.emplace_back(BeginClick{});
     compat::show_keyboard_item(true);  // the clicked picture gets the keys that move
     return;
@@ -150,28 +143,28 @@ void Ui::hold_picture(const PlacedPicture& placed) {
   if (!shows_same(placed.context, widgets.press->picture->context)) return widgets.press.reset();
   compat::show_keyboard_item(true);  // Dear ImGui hides the focus during a drag
   MousePress& hold = *widgets.press;
+  const Point start = hold.down.at;
   out.cursor = hold.moved ? Cursor::move : Cursor::hand;
   if (const auto* e = input.event_as<MouseMove>()) {
-    const bool moves = hold.moved || std::hypot(e->at.x - hold.start.x, e->at.y - hold.start.y) >= kStill;
-    if (!moves) return;
+    if (!hold.moved && std::hypot(e->at.x - start.x, e->at.y - start.y) < kStill) return;
     ViewActions drag = meaning(
-        placed, hold.start, {Gesture::Kind::drag, e->at, {e->at.x - hold.last.x, e->at.y - hold.last.y}, {}});
+        placed, start, {Gesture::Kind::drag, e->at, {e->at.x - hold.last.x, e->at.y - hold.last.y}, {}});
     if (drag.empty()) return;  // a click, however shaky
     hold.moved = true;
     hold.last = e->at;
     act(placed, std::move(drag));
-  } else if (const auto* up = input.event_as<MouseUp>(); up && up->button == hold.button) {
-    const MousePress was = hold;
+  } else if (const auto* up = input.event_as<MouseUp>(); up && up->button == hold.down.button) {
+    const bool is_click = !hold.moved && up->button == 0, is_second = hold.down.clicks == 2;
     widgets.press.reset();
-    if (was.moved || was.button != 0) return;
-    if (was.clicks == 2) {
-      ViewActions twice = meaning(placed, was.start, {Gesture::Kind::double_click, up->at, {}, {}});
+    if (!is_click) return;
+    if (is_second) {
+      ViewActions twice = meaning(placed, start, {Gesture::Kind::double_click, up->at, {}, {}});
       if (!twice.empty()) {
         actions.emplace_back(UndoClick{});
         return act(placed, std::move(twice));
       }  // else the view ignores double clicks: treat it as another click
     }
-    act(placed, meaning(placed, was.start, {Gesture::Kind::click, up->at, {}, {}}));
+    act(placed, meaning(placed, start, {Gesture::Kind::click, up->at, {}, {}}));
   }
 }
 
@@ -195,9 +188,10 @@ void Ui::open_menu(const PlacedField& placed, Point at) {
 }
 
 void Ui::scroll_bars(const PlacedPicture& placed) {
+  if (!placed.context.run) return;
   const float thick = kScrollBar * state.font_size;
   int index = 0;
-  for (const Scroll& scroll : *placed.scrolls) {
+  for (const Scroll& scroll : placed.view->scrolls(placed.context, *placed.picture)) {
     const Rect along{placed.where.x + scroll.along.x, placed.where.y + scroll.along.y, scroll.along.w,
                      scroll.along.h};
     const Rect bar = scroll.sideways ? Rect{along.x, along.bottom(), along.w, thick}
@@ -219,7 +213,7 @@ void Ui::field(Field field, const Rect& rect, std::string placeholder) {
 
 void Ui::editor(Field field, EditorLook look) {
   const TextField& text = field_of(state, field);
-  EditMetrics& metric = metrics[field];
+  EditMetrics& metric = memory.metrics[field];
   const bool covered = widgets.menu != Menu::none || (layer_ == 0 && state.dialog != Dialog::none);
   look.theme = &theme();
   look.fonts = input.fonts;
@@ -256,7 +250,7 @@ void Ui::editor(Field field, EditorLook look) {
 
 void Ui::hold_text(const PlacedField& placed) {
   const TextState& edit = field_of(state, placed.field).edit;
-  EditMetrics& metric = metrics[placed.field];
+  EditMetrics& metric = memory.metrics[placed.field];
   const auto select_to = [&](const TextDrag& drag, Point mouse) {
     actions.emplace_back(TypeInField{placed.field, text_drag(edit, metric, placed.look, drag, mouse)});
   };
@@ -313,59 +307,54 @@ void Ui::tip(std::string_view label, const std::string& words, const std::string
 }
 
 void Ui::finish() {
-  struct Line {
-    std::string words;
-    FontStyle style = FontStyle::regular;
-    Color color;
-  };
+  // After a command by a key, another thing may have come under the mouse, which nobody points at.
+  const bool points = input.frame.pointer && input.frame.tips;
+  if (!tip_.under && !points) return;
   const float max_width = input.frame.width * 0.57F;  // of a line; a heading's letters are somewhat wider
-  std::vector<Line> lines;
-  const auto add = [&](const std::string& text, float width, FontStyle style, Color color) {
-    for (std::string& words : wrapped(text, width, kSmall)) lines.push_back({std::move(words), style, color});
+  const float pad = u(10), high = line_height(1);
+  viz::Scene sheet;
+  float wide = 0, bottom = u(6);
+  const auto add = [&](const std::string& words, float room, FontStyle style, Color color) {
+    for (const std::string& line : wrapped(words, room, kSmall)) {
+      sheet.add(viz::make_text_middle(fonts(), line, {pad, bottom + high / 2}, kSmall * state.font_size,
+                                      color, style));
+      wide = std::max(wide, std::ceil(width(line, style, kSmall)));
+      bottom += high;
+    }
   };
   std::erase(tip_.lines, "");
+  const bool carded = !tip_.lines.empty() && tip_.card.width > 0;
   for (const std::string& text : tip_.lines) {
     const bool first = &text == tip_.lines.data();
     add(text, max_width, first ? FontStyle::medium : FontStyle::regular,
         first ? theme().text : theme().text_muted);
+    if (!first || !carded) continue;
+    const Rect face{pad, bottom + u(2), tip_.card.width, tip_.card.height};
+    sheet.add(viz::FillRect{face, tip_.card.background});
+    viz::append(sheet, tip_.card, {face.x, face.y});
+    wide = std::max(wide, face.w);
+    bottom += face.h + u(8);
   }
   if (tip_.term != nullptr && input.frame.defines) {
-    if (!lines.empty()) lines.push_back({});
-    lines.push_back({tip_.term->term, FontStyle::medium, theme().text});
+    if (!tip_.lines.empty()) bottom += high;
+    add(tip_.term->term, max_width, FontStyle::medium, theme().text);
     add(tip_.term->text, std::min(54 * width("0"), max_width), FontStyle::regular, theme().text_muted);
     if (!tip_.term->formula.empty())
-      lines.push_back({tip_.term->formula, FontStyle::mono, theme().text_muted});
+      add(tip_.term->formula, input.frame.width, FontStyle::mono, theme().text_muted);
   }
-  // After a command by a key, another thing may have come under the mouse, which nobody points at.
-  const bool points = input.frame.pointer && input.frame.tips;
-  if (lines.empty() || (!tip_.under && !points)) return;
+  if (sheet.items.empty()) return;
   const Point at =
       tip_.under ? Point{tip_.under->x - u(16), tip_.under->bottom() - u(14)} : *input.frame.pointer;
-  const bool carded = !tip_.lines.empty() && tip_.card.width > 0;
-  const float pad = u(10), high = line_height(1), card = carded ? tip_.card.height + u(8) : 0;
-  float wide = carded ? tip_.card.width : 0;
-  for (const Line& line : lines) wide = std::max(wide, std::ceil(width(line.words, line.style, kSmall)));
-  wide += 2 * pad;
-  const float height = u(12) + card + high * static_cast<float>(lines.size());
-  Rect box{at.x + u(16), at.y + u(18), wide, height};
-  if (box.right() > input.frame.width - u(4)) box.x = std::max(0.F, at.x - u(10) - wide);
-  if (box.bottom() > input.frame.height - u(4)) box.y = std::max(0.F, at.y - u(10) - height);
+  Rect box{at.x + u(16), at.y + u(18), wide + 2 * pad, bottom + u(6)};
+  if (box.right() > input.frame.width - u(4)) box.x = std::max(0.F, at.x - u(10) - box.w);
+  if (box.bottom() > input.frame.height - u(4)) box.y = std::max(0.F, at.y - u(10) - box.h);
   // A picture in it stands beside the one that it enlarges a part of, where that leaves room.
-  if (const float right = tip_.beside.right() + u(8); carded && right + wide < input.frame.width)
+  if (const float right = tip_.beside.right() + u(8); carded && right + box.w < input.frame.width)
     box.x = right;
   layers_.emplace_back().scene = {input.frame.width, input.frame.height, {0, 0, 0, 0}, {}};
   fill(box, theme().raised, u(6));
   stroke(box, theme().line, 1, u(6));
-  float y = box.y + u(6);
-  for (const Line& line : lines) {
-    text(line.words, {box.x + pad, y, wide - 2 * pad, high}, line.color, line.style, kSmall);
-    y += high;
-    if (&line != lines.data() || !carded) continue;
-    const Rect face{box.x + pad, y + u(2), tip_.card.width, tip_.card.height};
-    fill(face, tip_.card.background);
-    viz::append(scene(), tip_.card, {face.x, face.y});
-    y += card;
-  }
+  viz::append(scene(), sheet, {box.x, box.y});
   shadow(*ImGui::GetForegroundDrawList(), box, u(6), u(10));
   player_.draw(*ImGui::GetForegroundDrawList(), scene(), {0, 0}, 1);
   out.scenes.push_back(std::move(scene()));

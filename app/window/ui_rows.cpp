@@ -98,12 +98,11 @@ void Ui::flow(Rect& rest, float row, const std::vector<Part>& parts, float max_h
 Ui::Part Ui::joined(std::vector<Part> parts, float gap) {
   float width = -u(gap);
   for (const Part& part : parts) width += part.width + u(gap);
-  return {width, [this, parts = std::move(parts), gap](const Rect& rect) { place(rect, parts, gap); }};
+  return {width, [=, this](const Rect& rect) { place(rect, parts, gap); }};
 }
 
 Ui::Part Ui::label(std::string words, std::string tip, std::string_view term) {
-  return {std::ceil(width(words, FontStyle::regular, kSmall)) + 1,
-          [this, words = std::move(words), tip = std::move(tip), term](const Rect& rect) {
+  return {std::ceil(width(words, FontStyle::regular, kSmall)) + 1, [=, this](const Rect& rect) {
             small(words, rect, theme().text_muted);
             explain(rect, term, tip);
           }};
@@ -111,16 +110,11 @@ Ui::Part Ui::label(std::string words, std::string tip, std::string_view term) {
 
 Ui::Part Ui::words(std::string words, Color color, float factor, bool grows) {
   return {std::ceil(width(words, FontStyle::regular, factor)) + 1,
-          [this, words = std::move(words), color, factor](const Rect& rect) {
-            text(words, rect, color, FontStyle::regular, factor);
-          },
-          grows};
+          [=, this](const Rect& rect) { text(words, rect, color, FontStyle::regular, factor); }, grows};
 }
 
 Ui::Part Ui::button(std::string label, Button style, Action action) {
-  const float wide = style.square ? u(28) : button_width(label, style.menu);
-  return {wide, [this, label = std::move(label), style = std::move(style),
-                 action = std::move(action)](const Rect& rect) {
+  return {style.square ? u(28) : button_width(label, style.menu), [=, this](const Rect& rect) {
             if (button(rect, label, style)) actions.push_back(action);
           }};
 }
@@ -137,20 +131,15 @@ Ui::Part Ui::sign(const char* sign, std::string name, std::string tip, Action ac
 }
 
 Ui::Part Ui::menu_button(std::string label, Menu menu, Button style) {
-  const float wide = button_width(label, style.menu);
-  return {wide, [this, label = std::move(label), menu, style = std::move(style)](const Rect& rect) mutable {
+  style.on = widgets.menu == menu;
+  return {button_width(label, style.menu), [=, this](const Rect& rect) {
             menu_buttons_[menu] = rect;
-            style.on = widgets.menu == menu;
             if (button(rect, label, style)) widgets.open = menu;
           }};
 }
 
 Ui::Part Ui::field(Field field, std::string placeholder, float width, bool grows) {
-  return {width,
-          [this, field, placeholder = std::move(placeholder)](const Rect& rect) {
-            this->field(field, rect, placeholder);
-          },
-          grows};
+  return {width, [=, this](const Rect& rect) { this->field(field, rect, placeholder); }, grows};
 }
 
 }  // namespace headscope::app

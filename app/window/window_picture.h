@@ -92,10 +92,9 @@ struct MousePress {
   std::optional<PlacedPicture> picture = {};  ///< nothing: a field's text
   Field field = Field::prompt;
   TextDrag text = {};
-  viz::Point start = {}, last = {};
-  bool moved = false;  ///< far enough to be a drag
-  int clicks = 1;      ///< 2: a double click
-  int button = 0;
+  MouseDown down = {};
+  viz::Point last = {};  ///< where the drag was handled last
+  bool moved = false;    ///< far enough to be a drag
 };
 
 /// What lasts from frame to frame but is not state, like what Dear ImGui keeps for its own widgets. Never
@@ -120,9 +119,7 @@ struct WidgetState {
   float menu_height = 0;  ///< of the open menu in the last frame
   float strips = 0;       ///< height of the bars under the prompt: fixed while a picture is dragged
   bool close_menu = false;
-  bool leave_keyboard = false;  ///< return the keyboard to the field with the caret when no menu is open
-  std::optional<float>
-      pane_before;               ///< width, at the start of the drag, of the pane whose splitter is dragged
+  bool leave_keyboard = false;   ///< return the keyboard to the field with the caret when no menu is open
   bool edits = false;            ///< whether the Edits bar was open in the last frame
   bool second = false;           ///< the same for the second prompt
   Dialog dialog = Dialog::none;  ///< the dialog drawn last

@@ -34,7 +34,8 @@ TEST_F(CoreTest, ATextLongerThanAnyModelReadsIsRefusedWhereItEnters) {
   EXPECT_EQ(prompt(core), "é" + clipboard_);
   const std::string full = prompt(core);
   shown(core);
-  EXPECT_LT(picture(core.window(), token_strip().id).scrolls->at(0).total, 100)
+  const PlacedPicture& tokens = picture(core.window(), token_strip().id);
+  EXPECT_LT(tokens.view->scrolls(tokens.context, *tokens.picture).at(0).total, 100)
       << "lines of tokens: few of those that are not read";
   core.apply(ShowPrompt{{full + "!", {}, false}, {}});
   EXPECT_EQ(prompt(core), full);

@@ -207,55 +207,6 @@ class Interrupted(FaultCase):
             self.assertEqual((process.returncode, list(out.iterdir())), (-number, []))
 
 
-class AModelThatChanges(ModelCase):
-    """Files that are replaced or damaged right before they are read."""
-
-    def storm_of(self, words, how, others=()):
-        whole = self.place().run(words)
-        self.assertEqual(whole.status, 0, whole.err)
-        calls = self.place().run(words, log=True).calls
-        possible = [(whole.out, whole.files), *others]
-
-        def attempt(what):
-            kind, at, path = what
-            place = self.place()
-            ran = place.run(words, Fault(kind, at, how))
-            where = (words[0], kind, at, path, how, ran.err)
-            if ran.status == 0:
-                self.assertTrue((ran.out, ran.files) in possible, where)
-                return
-            self.assertEqual((ran.status, ran.files), (1, {}), where)
-            self.sentence(ran.err, where)
-            self.assertIn(str(place.folder / "in"), ran.err, where)
-
-        befallen = [(kind, at, path) for kind in ("open", "stat", "read", "map")
-                    for at, path in enumerate((path for kind_of_call, path in calls if kind_of_call == kind), 1)
-                    if re.search(r"/in/(model|sharded|patterns|figure)", path)]
-        side_by_side(attempt, befallen if ALL else self.random.sample(befallen, min(len(befallen), 3)))
-
-    def setUp(self):
-        super().setUp()
-        (self.outputs / "old.csv").unlink()
-
-    WORDS = COMMANDS["predict"], COMMANDS["shards"], COMMANDS["patterns"], COMMANDS["recipe"], COMMANDS["png"]
-
-    def test_cut_short_or_removed(self):
-        for how in ("cut", "removed"):
-            for words in self.WORDS:
-                self.storm_of(words, how)
-
-    def test_replaced(self):
-        other = random_model(self.folder / "other", layers=2, heads=2, d_model=8, ctx=64, seed=2)
-        for words in (COMMANDS["predict"], COMMANDS["png"]):
-            weights = self.inputs / "model/model.safetensors"
-            before = weights.read_bytes()
-            weights.write_bytes((other / "model.safetensors").read_bytes())
-            of_other = self.place().run(words)
-            weights.write_bytes(before)
-            shutil.copy(other / "model.safetensors", self.inputs / "model/model.safetensors.other")
-            self.storm_of(words, "replaced", [(of_other.out, of_other.files)])
-
-
 class Fetching(HubCase, FaultCase):
     def test_a_model(self):
         self.server.handle_error = lambda *_: None  # of those who left early

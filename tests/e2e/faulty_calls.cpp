@@ -5,9 +5,7 @@
 //                  rename, link, folder, remove, stat, list, map, thread
 //   FAULTY_AT      number of the first call that fails, from 1
 //   FAULTY_AGAIN   it fails again after each such number of calls; none: it fails once
-//   FAULTY_HOW     an errno, "short" (half of the requested bytes), "zero" (none), or what happens to the
-//                  file just before the call, which itself succeeds: "cut" to half its size, "removed",
-//                  "replaced" by FILE.other
+//   FAULTY_HOW     an errno, "short" (half of the requested bytes) or "zero" (none)
 //   FAULTY_LOG     a file that receives a line "KIND PATH" for each call that counts
 //   FAULTY_HIDDEN  paths, separated by colons, below which nothing exists
 #include <dirent.h>
@@ -68,17 +66,6 @@ std::string path_at(int folder, const char* path) {
 
 enum class Fate { well, error, half, nothing };
 
-void befall(const std::string& how, const std::string& path) {
-  if (how == "cut") {
-    struct stat status {};
-    if (system_call(SYS_newfstatat, AT_FDCWD, path.c_str(), &status, 0) == 0)
-      system_call(SYS_truncate, path.c_str(), status.st_size / 2);
-  }
-  if (how == "removed") system_call(SYS_unlinkat, AT_FDCWD, path.c_str(), 0);
-  if (how == "replaced")
-    system_call(SYS_renameat2, AT_FDCWD, (path + ".other").c_str(), AT_FDCWD, path.c_str(), 0);
-}
-
 /// The fate of the next call of that kind on that file. Sets errno if it fails.
 Fate fate(std::string_view kind, const std::string& path) {
   const int before = errno;
@@ -97,13 +84,8 @@ Fate fate(std::string_view kind, const std::string& path) {
     return Fate::well;
   if (all.how == "short") return Fate::half;
   if (all.how == "zero") return Fate::nothing;
-  if (const int error = std::atoi(all.how.c_str())) {
-    errno = error;
-    return Fate::error;
-  }
-  befall(all.how, path);
-  errno = before;
-  return Fate::well;
+  errno = std::atoi(all.how.c_str());
+  return Fate::error;
 }
 
 bool is_hidden(const std::string& path) {

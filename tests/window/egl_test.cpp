@@ -12,7 +12,7 @@
 
 #include "app/window/core.h"
 #include "app/window/gl_screen.h"
-#include "app/window/look.h"
+#include "app/window/gui.h"
 #include "tests/support/source_folders.h"
 #include "tests/viz/pictures.h"
 #include "viz/players/players.h"

@@ -246,21 +246,15 @@ void add_content(const Ui& ui, HelpLayout& laid, float width) {
   std::vector<const GuidePage*> pages{&keys_page()};
   for (const GuidePage& page : guide.pages)
     pages.insert(page.name == "glossary" ? pages.begin() : pages.end(), &page);
-  struct Found {
-    const GuidePage* page;
-    GuideSection section;
-    int rank;
-  };
-  std::vector<Found> all;
+  std::multimap<int, std::pair<const GuidePage*, GuideSection>> found;  // by their rank, then in order
   for (const GuidePage* page : pages)
     for (const GuideSection& section : sections_of(*page))
-      if (const auto rank = section_rank(section, search)) all.push_back({page, section, *rank});
-  std::ranges::stable_sort(all, {}, &Found::rank);
+      if (const auto rank = section_rank(section, search)) found.emplace(*rank, std::pair(page, section));
   // Words that are far apart are rarely meant; their sections are shown whole, if there are no others.
   constexpr int kApart = 4;
-  const bool apart = !all.empty() && all.front().rank == kApart;
-  for (const Found& found : all)
-    if (apart || found.rank < kApart) add(*found.page, found.section, apart ? "" : search);
+  const bool apart = !found.empty() && found.begin()->first == kApart;
+  for (const auto& [rank, place] : found)
+    if (apart || rank < kApart) add(*place.first, place.second, apart ? "" : search);
 }
 
 /// Lays the content out only if it is not the same as in the last frame.

@@ -11,8 +11,6 @@ void draw_window(Ui& ui);
 
 // Each of these draws one part of the window into a rectangle.
 void draw_top_bar(Ui& ui, const viz::Rect& rect);
-/// The notice about the whole prompt, with a link that mends it.
-Ui::Part prompt_notice(Ui& ui);
 /// The prompt's text and tokens, cut off the top of `rest`. In a window that is not low their height is
 /// always the same, so that the panes stay where they are while the text grows.
 void draw_prompt(Ui& ui, viz::Rect& rest);
@@ -33,16 +31,10 @@ void draw_tour(Ui& ui, const viz::Rect& rect);  ///< the open tour or the list o
 /// Outlines what the open stop points at, above the panes.
 void draw_points(Ui& ui);
 void draw_status(Ui& ui, const viz::Rect& rect);
-/// A bar above the status line; without height there is none.
-struct Bar {
-  float height = 0;
-  std::function<void(const viz::Rect&)> draw = {};
-};
-Bar error_bar(Ui& ui, float width);
-/// What the folders of the open models have that is not used, until it is closed.
-Bar warnings_bar(Ui& ui, float width);
-/// The progress of fetching a model, or the offer to fetch one.
-Bar fetching_bar(Ui& ui);
+/// The bars above the status line, cut off the bottom of `rest`: an error; what the folders of the open
+/// models have that is not used, until it is closed; the progress of fetching a model, or the offer to fetch
+/// one.
+void draw_bars(Ui& ui, viz::Rect& rest);
 void draw_menus(Ui& ui);
 void draw_export(Ui& ui);
 void draw_open(Ui& ui);

@@ -1,7 +1,12 @@
+// The bar at the top, with the notice about the prompt, and below it the prompt's text and tokens.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
+#include "app/ascii.h"
 #include "app/run/sources/pattern_file.h"
+#include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 #include "viz/charts/chips.h"
 
@@ -59,6 +64,55 @@ Notice notice(const UiState& state, const Snapshot& snapshot) {
   return hint_holds ? Notice{example->caption.front().words} : Notice{};
 }
 
+/// The notice about the whole prompt, with a link that mends it.
+Ui::Part prompt_notice(Ui& ui) {
+  return {0,
+          [&ui, shown = notice(ui.state, ui.snapshot)](const Rect& rect) {
+            constexpr float kFactor = 0.85F;
+            if (shown.words.empty()) return;
+            const auto wide = [&](const std::string& words) {
+              return words.empty() ? 0 : ui.width(words, viz::FontStyle::regular, kFactor) + ui.u(10);
+            };
+            const float link = wide(shown.button), w = std::min(wide(shown.words), rect.w - link);
+            // In two lines; text that does not fit is in the tooltip.
+            std::vector<std::string> lines = ui.wrapped(shown.words, w, kFactor);
+            for (; lines.size() > 2; lines.erase(lines.begin() + 2)) lines[1] += " " + lines[2];
+            const float height = ui.u(17) * static_cast<float>(lines.size());
+            Rect room{rect.x, rect.center().y - height / 2, w, height};
+            for (const std::string& line : lines)
+              ui.text(line, cut_top(room, ui.u(17)), ui.theme().text_muted, viz::FontStyle::regular, kFactor);
+            ui.explain({rect.x, rect.y, w, rect.h}, "", shown.words);
+            if (link > 0 && ui.link({rect.x + w, rect.y, link, rect.h}, shown.button, kFactor))
+              ui.actions.push_back(shown.action);
+          },
+          true};
+}
+
+/// The logo, a causal pattern of three tokens, and the name.
+Ui::Part logo(Ui& ui) {
+  constexpr auto kBold = viz::FontStyle::bold;
+  const float cell = ui.u(6), pitch = ui.u(7.5F), icon = 3 * pitch + ui.u(8);
+  return {icon + ui.width("headscope", kBold, 1.12F) + ui.u(10), [=, &ui](const Rect& rect) {
+            const viz::Theme& theme = ui.theme();
+            const std::array diagonals{theme.query, theme.key, theme.value};
+            for (int i = 0; i < 3; ++i)
+              for (int j = 0; j <= i; ++j)
+                ui.fill({rect.x + static_cast<float>(j) * pitch,
+                         rect.center().y + (static_cast<float>(i) - 1.5F) * pitch, cell, cell},
+                        diagonals[i - j], ui.u(1.5F));
+            ui.text("headscope", {rect.x + icon, rect.y, rect.w - icon, rect.h}, theme.text, kBold, 1.12F);
+          }};
+}
+
+/// The button of a command that undoes or goes back.
+Ui::Part step(Ui& ui, const char* sign, std::string_view label) {
+  const Command& step = command(label);
+  const auto action = step.act(ui.state);
+  const std::string words = step.object && action ? label_of(step, ui.state) : capitalized(step.help);
+  return ui.sign(sign, std::string(step.label), with_keys(words, step), action.value_or(ShowMessage{}),
+                 action ? "" : std::string(step.unavailable));
+}
+
 /// The first byte of the text beyond n_ctx.
 std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
   if (!snapshot.run || snapshot.run->prompt.text != text) return std::string::npos;
@@ -86,27 +140,39 @@ bool shows_second_tokens(const UiState& state, const Snapshot& snapshot) {
   return state.second.on && snapshot.run && compares_texts(*snapshot.run);
 }
 
-Ui::Part prompt_notice(Ui& ui) {
-  return {0,
-          [&ui, shown = notice(ui.state, ui.snapshot)](const Rect& rect) {
-            constexpr float kFactor = 0.85F;
-            if (shown.words.empty()) return;
-            const auto wide = [&](const std::string& words) {
-              return words.empty() ? 0 : ui.width(words, viz::FontStyle::regular, kFactor) + ui.u(10);
-            };
-            const float link = wide(shown.button), w = std::min(wide(shown.words), rect.w - link);
-            // In two lines; text that does not fit is in the tooltip.
-            std::vector<std::string> lines = ui.wrapped(shown.words, w, kFactor);
-            for (; lines.size() > 2; lines.erase(lines.begin() + 2)) lines[1] += " " + lines[2];
-            const float height = ui.u(17) * static_cast<float>(lines.size());
-            Rect room{rect.x, rect.center().y - height / 2, w, height};
-            for (const std::string& line : lines)
-              ui.text(line, cut_top(room, ui.u(17)), ui.theme().text_muted, viz::FontStyle::regular, kFactor);
-            ui.explain({rect.x, rect.y, w, rect.h}, "", shown.words);
-            if (link > 0 && ui.link({rect.x + w, rect.y, link, rect.h}, shown.button, kFactor))
-              ui.actions.push_back(shown.action);
-          },
-          true};
+void draw_top_bar(Ui& ui, const Rect& rect) {
+  const UiState& s = ui.state;
+  const std::string name = ui.snapshot.model ? ui.snapshot.model->name : "no model";
+  Ui::Part model = ui.menu_button(
+      name, Menu::models,
+      {.menu = true, .tip = with_keys("Open another model", command("Models")), .name = "Model"});
+  model.width = std::min(model.width, ui.u(240));
+  Ui::Part more = ui.menu_button("⋯", Menu::more, {.tip = "More  F10", .name = "More"});
+  std::vector<Ui::Part> line{
+      logo(ui),
+      ui.menu_button("Examples", Menu::examples,
+                     {.menu = true, .tip = with_keys("Prompts worth exploring", command("Example prompts"))}),
+      step(ui, "↶", "Undo"),
+      step(ui, "↷", "Redo"),
+      step(ui, "←", "Back"),
+      step(ui, "→", "Forward"),
+      prompt_notice(ui),
+      std::move(model),
+      ui.button(
+          "Export",
+          {.look = Ui::Look::primary, .tip = with_keys("Export a picture or its data", command("Export…"))},
+          ShowDialog{Dialog::export_}),
+      std::move(more)};
+  if (s.all_controls || s.start_token)
+    line.insert(
+        line.begin() + 2,
+        ui.button("Start token",
+                  {.on = s.start_token,
+                   .tip = with_keys("Put <|endoftext|> before the prompt, as before every training text",
+                                    command("Start token"))},
+                  SetStartToken{!s.start_token}));
+  ui.place(rect, line);
+  ui.open_in_place_of(Menu::second_model, Menu::models);
 }
 
 void draw_prompt(Ui& ui, Rect& rest) {
@@ -120,7 +186,7 @@ void draw_prompt(Ui& ui, Rect& rest) {
     return editor_height(ui.fonts(), look.font_size, static_cast<float>(rows));
   };
   const auto rows =
-      static_cast<int>(editor_extent(ui.state.prompt.edit, ui.metrics[Field::prompt], look).rows);
+      static_cast<int>(editor_extent(ui.state.prompt.edit, ui.memory.metrics[Field::prompt], look).rows);
   const int wanted = token_lines(ui, rest.w);
   // A low window has no room to keep free for text that may come.
   const float height = low ? editor(std::min(rows, 2)) + tokens_height(ui, std::min(wanted, 2))

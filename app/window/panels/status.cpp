@@ -75,25 +75,46 @@ void say_loading(Ui& ui, std::vector<Ui::Part>& line) {
                            change(&UiState::load_cancel, ui.state.load_request)));
 }
 
-/// Paragraphs in a card that can be closed.
-Bar card(Ui& ui, float width, std::vector<std::string> words, viz::Color color, const char* close,
-         const char* tip, Action action) {
-  const float pad = ui.u(14), room = width - pad - ui.u(46);
-  float height = ui.u(24);
+/// Paragraphs in a card that can be closed, cut off the bottom of a rectangle.
+void draw_card(Ui& ui, Rect& rest, const std::vector<std::string>& words, viz::Color color, const char* close,
+               const char* tip, Action action) {
+  const float pad = ui.u(14), room = rest.w - pad - ui.u(46);
+  float height = ui.u(18);
   for (const std::string& paragraph : words) height += ui.paragraph_height(paragraph, room);
-  return {std::ceil(height),
-          [=, &ui, words = std::move(words), action = std::move(action)](const Rect& rect) {
-            const Rect card{rect.x, std::round(rect.y + ui.u(6)), rect.w, std::floor(rect.h - ui.u(6))};
-            ui.begin_group();
-            ui.fill(card, viz::blended(ui.theme().surface, color.with_alpha(26)), ui.u(8));
-            ui.stroke(card, color, 1, ui.u(8));
-            Rect line{card.x + pad, card.y + ui.u(8), room, 0};
-            for (const std::string& paragraph : words)
-              line.y += ui.paragraph(paragraph, line, ui.theme().text);
-            ui.place({card.x, card.y + ui.u(4), card.w - ui.u(6), ui.u(28)},
-                     {{.grows = true}, ui.sign("×", close, tip, action)});
-            ui.begin_group();
-          }};
+  Rect card = cut_bottom(rest, std::ceil(height), ui.u(6));
+  card.y = std::round(card.y);
+  ui.begin_group();
+  ui.fill(card, viz::blended(ui.theme().surface, color.with_alpha(26)), ui.u(8));
+  ui.stroke(card, color, 1, ui.u(8));
+  Rect line{card.x + pad, card.y + ui.u(8), room, 0};
+  for (const std::string& paragraph : words) line.y += ui.paragraph(paragraph, line, ui.theme().text);
+  ui.place({card.x, card.y + ui.u(4), card.w - ui.u(6), ui.u(28)},
+           {{.grows = true}, ui.sign("×", close, tip, std::move(action))});
+  ui.begin_group();
+}
+
+/// What the folders of the open models have that is not used, as far as it is not `closed`, to which what is
+/// returned is added.
+std::vector<std::string> warnings(const Snapshot& snapshot, std::vector<std::string>& closed) {
+  constexpr std::size_t kMaxWarnings = 3;
+  std::vector<std::string> words;
+  int more = 0;
+  for (const auto& model : {snapshot.model, snapshot.second_model}) {
+    if (!model) continue;
+    const std::string folder = system::text_of(model->folder);
+    for (const std::string& text : model->warnings) {
+      if (std::ranges::count(closed, text) > 0) continue;  // or another model has the same one
+      if (words.size() == kMaxWarnings) {
+        ++more;
+        continue;
+      }
+      closed.push_back(text);  // only what is shown: the next ones follow
+      const std::size_t rest = text.starts_with(folder) ? text.find_first_not_of("/\\: ", folder.size()) : 0;
+      words.push_back(model->name + ": " + text.substr(std::min(rest, text.size())));
+    }
+  }
+  if (more > 0) words.push_back("and " + std::to_string(more) + " more");
+  return words;
 }
 
 std::vector<Ui::Part> progress(Ui& ui) {
@@ -149,44 +170,18 @@ void draw_status(Ui& ui, const Rect& rect) {
   ui.place(rect, line, 14);
 }
 
-Bar error_bar(Ui& ui, float width) {
-  const Message& message = ui.state.message;
-  if (message.text.empty() || !message.is_error) return {};
-  return card(ui, width, {message.text}, ui.theme().error, "Close the message", "Close  Esc", ShowMessage{});
-}
-
-Bar warnings_bar(Ui& ui, float width) {
-  constexpr std::size_t kMaxWarnings = 3;
-  std::vector<std::string> closed = ui.state.closed_warnings, words;
-  int more = 0;
-  for (const auto& model : {ui.snapshot.model, ui.snapshot.second_model}) {
-    if (!model) continue;
-    const std::string folder = system::text_of(model->folder);
-    for (const std::string& text : model->warnings) {
-      if (std::ranges::count(closed, text) > 0) continue;  // or another model has the same one
-      if (words.size() == kMaxWarnings) {
-        ++more;
-        continue;
-      }
-      closed.push_back(text);  // only what is shown: the next ones follow
-      const std::size_t rest = text.starts_with(folder) ? text.find_first_not_of("/\\: ", folder.size()) : 0;
-      words.push_back(model->name + ": " + text.substr(std::min(rest, text.size())));
-    }
-  }
-  if (more > 0) words.push_back("and " + std::to_string(more) + " more");
-  if (words.empty()) return {};
-  return card(ui, width, std::move(words), ui.theme().text_muted, "Close the warnings", "Close",
+void draw_bars(Ui& ui, Rect& rest) {
+  if (const Message& message = ui.state.message; message.is_error && !message.text.empty())
+    draw_card(ui, rest, {message.text}, ui.theme().error, "Close the message", "Close  Esc", ShowMessage{});
+  std::vector<std::string> closed = ui.state.closed_warnings;
+  if (const auto words = warnings(ui.snapshot, closed); !words.empty())
+    draw_card(ui, rest, words, ui.theme().text_muted, "Close the warnings", "Close",
               change(&UiState::closed_warnings, std::move(closed)));
-}
-
-Bar fetching_bar(Ui& ui) {
   const bool fetches = ui.state.fetching.model.has_value();
-  if (!fetches && !offers_models(ui.state, ui.snapshot)) return {};
-  return {ui.u(36), [&ui, fetches](const Rect& rect) {
-            ui.begin_group();
-            ui.place({rect.x, rect.y + ui.u(6), rect.w, ui.u(28)}, fetches ? progress(ui) : offer(ui));
-            ui.begin_group();
-          }};
+  if (!fetches && !offers_models(ui.state, ui.snapshot)) return;
+  ui.begin_group();
+  ui.place(cut_bottom(rest, ui.u(28), ui.u(8)), fetches ? progress(ui) : offer(ui));
+  ui.begin_group();
 }
 
 }  // namespace headscope::app

@@ -123,7 +123,7 @@ void draw_window(Ui& ui) {
   }
   ui.widgets.menu_now = Menu::none;
   const Rect window{0, 0, ui.input.frame.width, ui.input.frame.height};
-  ui.begin_window(window);
+  ui.begin_window();
   const float margin = ui.u(10);
   const float tight = window.h < ui.u(800) ? ui.u(2) : 0;  // less between the parts of a low window
   Rect rest{margin, 0, window.w - 2 * margin, window.h};
@@ -140,14 +140,9 @@ void draw_window(Ui& ui) {
   if (!holds_picture) ui.widgets.strips = below.y - rest.y;
   cut_top(rest, ui.widgets.strips);
   const Rect status = cut_bottom(rest, ui.u(24));
-  const Bar bars[] = {error_bar(ui, rest.w), warnings_bar(ui, rest.w), fetching_bar(ui)};
-  float height = 0;
-  for (const Bar& bar : bars) height += bar.height;
-  below = cut_bottom(rest, height);
+  draw_bars(ui, rest);
   rest.h = std::max(ui.u(120), rest.h);
   draw_body(ui, rest);
-  for (const Bar& bar : bars)
-    if (bar.height > 0) bar.draw(cut_bottom(below, bar.height));
   draw_status(ui, status);
   draw_points(ui);
   draw_menus(ui);
@@ -164,7 +159,6 @@ void draw_window(Ui& ui) {
   ui.widgets.close_menu = false;
   ui.widgets.focus = 0;
   if (!ImGui::IsMouseDown(0) && !ImGui::IsMouseDown(2)) ui.widgets.press.reset();
-  if (!ImGui::IsMouseDown(0)) ui.widgets.pane_before.reset();
   // A field shows its focus with the caret.
   const unsigned at = viz::compat::keyboard_item();
   const auto& fields = ui.out.fields;
