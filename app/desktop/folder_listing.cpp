@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <ranges>
 #include <system_error>
 #include <utility>
 
 #include "app/ascii.h"
-#include "app/recipe/recipe.h"
 #include "app/run/prompt_list.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
@@ -172,6 +172,25 @@ std::vector<KeptSession> kept_sessions(const fs::path& folder) {
   for (; kept.size() > kMax; kept.pop_back())
     if (kept.back().written < old) system::remove_file(kept.back().file);
   return kept;
+}
+
+void remember(std::vector<fs::path>& recent, const fs::path& used) {
+  if (used.empty()) return;
+  const fs::path newest = (used / "").parent_path();  // without a slash at the end
+  std::erase(recent, newest);
+  recent.insert(recent.begin(), newest);
+  if (recent.size() > kMaxRecent) recent.resize(kMaxRecent);
+}
+
+Settings with_recents_of_others(Settings own, const fs::path& file) {
+  const Settings there = load_settings(file);
+  for (const auto recent :
+       {&Settings::recent_models, &Settings::recent_folders, &Settings::recent_sessions}) {
+    std::vector<fs::path> all = there.*recent;
+    for (const fs::path& path : own.*recent | std::views::reverse) remember(all, path);
+    own.*recent = std::move(all);
+  }
+  return own;
 }
 
 bool natural_less(std::string_view a, std::string_view b) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/recipe/recipe.h"
+
 namespace headscope::app {
 
 /// An entry of the folder browser.
@@ -49,6 +51,12 @@ struct KeptSession {
 /// The last sessions in the state folder, the last one first. Deletes older ones, but not those of the last
 /// days, whose windows may be open. Never throws.
 std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder);
+
+/// Puts a path, unless it is empty, in front of at most kMaxRecent, each once; a slash at its end does not
+/// count.
+void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used);
+/// Settings with the recent paths in a file, which another window may have written, after their own.
+Settings with_recents_of_others(Settings own, const std::filesystem::path& file);
 
 /// Natural order: ignores case and compares numbers by value; ties are ordered by bytes.
 bool natural_less(std::string_view a, std::string_view b);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <ranges>
 #include <stdexcept>
 #include <utility>
 
@@ -86,18 +85,6 @@ std::optional<viz::Point> place_of(const Event& event) {
         return std::nullopt;
       },
       event);
-}
-
-/// Settings with the recent paths in a file, which another window may have written, after their own.
-Settings with_recents_of_others(Settings own, const fs::path& file) {
-  const Settings there = load_settings(file);
-  for (const auto recent :
-       {&Settings::recent_models, &Settings::recent_folders, &Settings::recent_sessions}) {
-    std::vector<fs::path> all = there.*recent;
-    for (const fs::path& path : own.*recent | std::views::reverse) remember(all, path);
-    own.*recent = std::move(all);
-  }
-  return own;
 }
 
 /// The session and the settings were written for the next start; else `problem` says why not.
@@ -211,7 +198,10 @@ void Core::request_answers() {
 const WindowPicture& Core::draw(const WindowFrame& frame) {
   const bool rests = frame.pointer == frame_.pointer, defines = frame_.defines && rests,
              tips = frame_.tips || !rests;
+  if (frame.width != frame_.width || frame.height != frame_.height) keep_soon();
   frame_ = frame;
+  options_.settings.window_width = static_cast<int>(frame.width);
+  options_.settings.window_height = static_cast<int>(frame.height);
   frame_.tips = tips, frame_.defines = defines;
   run_frame(nullptr);
   for (int i = 1; window_.settling && i < kMaxFrames; ++i) run_frame(nullptr);
@@ -227,10 +217,9 @@ viz::Bitmap Core::picture(const WindowFrame& frame) const {
 void Core::apply(const Action& action) {
   const std::string said = state_.message.text, text = state_.prompt.edit.text;
   if (action.get_if<ShowDialog>()) pending_export_.reset();  // drops the pending export of a closed dialog
-  const std::vector<Effect> effects = apply_to(state_, action, *snapshot_);
   memory_.widgets.found.reset();
   keep_soon();
-  for (const Effect& effect : effects) carry_out(effect);
+  for (const Effect& effect : apply_to(state_, action, *snapshot_)) carry_out(effect);
   const auto* session = action.get_if<OpenSession>();
   if (session || action.get_if<OpenModel>())  // nothing more is said of the weights of an earlier session
     background_.run("weights", [opened = session ? *session : OpenSession{}]() -> std::optional<Action> {
@@ -278,24 +267,24 @@ bool Core::take_results() {
   }
   auto newest = worker_.snapshot();
   if (newest == snapshot_) return changed;
-  const bool other_model = newest->model != snapshot_->model;
-  const bool second_differs = newest->second_model && newest->second_model != snapshot_->second_model;
-  snapshot_ = std::move(newest);
+  const auto before = std::exchange(snapshot_, std::move(newest));
+  const bool other_model = snapshot_->model != before->model;
+  const auto& second = snapshot_->second_model;
   memory_.widgets.found.reset();
   if (other_model) {
     apply(ModelOpened{});
     apply_given_edits();
   }
-  if (second_differs && snapshot_->second_model->folder != options_.examples_model)
-    apply(Action(
-        [&](UiState& s, ReduceContext&) { remember(s.recent_models, snapshot_->second_model->folder); }));
+  if (second && second != before->second_model && second->folder != options_.examples_model)
+    apply([&](UiState& s, ReduceContext&) { remember(s.recent_models, second->folder); });
   // The second model's row shows why it could not be loaded.
   const bool in_row = snapshot_->error == snapshot_->second_problem;
-  const bool is_new = std::exchange(errors_seen_, snapshot_->error_count) < snapshot_->error_count;
-  if (is_new && !in_row) apply(ShowMessage{snapshot_->error, true, true});
+  if (snapshot_->error_count > before->error_count && !in_row)
+    apply(ShowMessage{snapshot_->error, true, true});
   if (in_row && state_.message.from_worker) apply(ShowMessage{});
-  const bool ended = std::exchange(load_seen_, snapshot_->load_ended) != snapshot_->load_ended;
-  if (ended && !other_model && snapshot_->model && load_seen_ == state_.load_request) {
+  const bool ended =
+      snapshot_->load_ended != before->load_ended && snapshot_->load_ended == state_.load_request;
+  if (ended && !other_model && snapshot_->model) {
     const bool from_session = state_.pending_session.has_value();
     apply(ModelKept{});
     // The session's prompt is run with the model that is open. That run succeeds, so the error is shown here.
@@ -356,12 +345,6 @@ Settings Core::settings() const {
   s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;
   s.start_token = state_.start_token && state_.start_token_chosen;
   return s;
-}
-
-void Core::set_window_size(int width, int height) {
-  Settings& settings = options_.settings;
-  if (width != settings.window_width || height != settings.window_height) keep_soon();
-  settings.window_width = width, settings.window_height = height;
 }
 
 Recipe Core::session() const {

@@ -72,7 +72,8 @@ class Core {
   /// Waits until everything is computed and takes the results; for pictures without a window and for tests.
   void settle();
 
-  /// Draws a frame for the screen to show. Draws again until every size has settled.
+  /// Draws a frame for the screen to show, whose size the settings keep. Draws again until every size has
+  /// settled.
   const WindowPicture& draw(const WindowFrame& frame);
   /// The whole window in pixels, with whatever has been computed so far.
   viz::Bitmap picture(const WindowFrame& frame) const;
@@ -84,9 +85,6 @@ class Core {
   const WidgetState& widgets() const { return memory_.widgets; }
   Settings settings() const;
   Recipe session() const;  ///< everything that the window shows, without hashes of weights
-
-  /// Remembers the size for the settings.
-  void set_window_size(int width, int height);
 
   /// Saves the session and the settings when the window closes. Throws std::runtime_error (sentences) if
   /// they, or the sessions and pictures that are still being written, cannot be written. The destructor does
@@ -137,8 +135,7 @@ class Core {
   std::set<Field> edited_;  // whose carets the next frame scrolls into view
   std::optional<std::chrono::steady_clock::time_point> message_until_;
   std::optional<std::chrono::steady_clock::time_point>
-      define_at_;  // when the label under the mouse is defined
-  std::uint64_t errors_seen_ = 0, load_seen_ = 0;
+      define_at_;                        // when the label under the mouse is defined
   double next_value_at_ = 0;             // when an option that plays shows its next value
   std::filesystem::path saved_session_;  // the file that a session was last saved to
   std::filesystem::path kept_session_;   // the file of this window's session; empty: none

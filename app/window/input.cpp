@@ -205,30 +205,19 @@ struct Keys {
     const auto can_write = [](const FileForm& form) {  // only the button replaces an existing file
       return !form.path.edit.text.empty() && form.state != Writing::writes && form.state != Writing::exists;
     };
-    switch (state.dialog) {
-      case Dialog::export_:
-        if (can_write(state.export_form)) add(DoExport{});
-        break;
-      case Dialog::open:
-        if (auto action = opening(state)) add(*std::move(action));
-        break;
-      case Dialog::save:
-        if (can_write(state.save_form)) add(SaveSession{system::path_of(state.save_form.path.edit.text)});
-        break;
-      case Dialog::help:  // stays after a search, so that the next one is not typed into the prompt
-        if (state.help_form.search.edit.text.empty()) add(ShowDialog{Dialog::none});
-        break;
-      case Dialog::palette:
-        perform_entry();
-        break;
-      case Dialog::none:
-        if (const PlacedField* field = field_with_caret()) {
-          if (field->field == Field::edits) return add(TypeEdits{});
-          if (field->field == Field::option) return;  // the next value is typed there
-        }
-        focus(Field::prompt);
-        break;
-    }
+    if (state.dialog == Dialog::export_ && can_write(state.export_form)) add(DoExport{});
+    if (state.dialog == Dialog::save && can_write(state.save_form))
+      add(SaveSession{system::path_of(state.save_form.path.edit.text)});
+    if (state.dialog == Dialog::open)
+      if (auto action = opening(state)) add(*std::move(action));
+    // The help stays after a search, so that the next one is not typed into the prompt.
+    if (state.dialog == Dialog::help && state.help_form.search.edit.text.empty()) add(ShowDialog{});
+    if (state.dialog == Dialog::palette) perform_entry();
+    if (state.dialog != Dialog::none) return;
+    const PlacedField* field = field_with_caret();
+    if (field && field->field == Field::edits) return add(TypeEdits{});
+    if (!field || field->field != Field::option)
+      focus(Field::prompt);  // an option's next value is typed there
   }
 
   bool command(const KeyDown& e) {

@@ -9,6 +9,7 @@
 
 #include "app/ascii.h"
 #include "app/run/analyses/heads.h"
+#include "app/text/guide.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "system/path_text.h"
@@ -196,23 +197,6 @@ void add_files(Entries& entries, const UiState& state) {
 /// fit as well or nearly so.
 enum Fit : int { kNoFit = 0, kInside = 20, kElsewhere = 30, kWords = 40, kBeginning = 50, kWhole = 60 };
 constexpr int kReference = 25, kOtherName = 1;
-
-/// Bytes of UTF-8 beyond ASCII are letters.
-bool is_letter(char c) {
-  return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
-}
-
-/// Whether each of the words begins a word of the text, in any order; both are in lower case. A token's word
-/// is in quotes, after the sign for its space.
-bool has_words(std::string_view text, std::string_view words) {
-  return std::ranges::all_of(split(words, " "), [&](std::string_view word) {
-    for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {
-      const std::string_view before = text.substr(0, at);
-      if (at == 0 || !is_letter(before.back()) || before.ends_with("·") || before.ends_with("“")) return true;
-    }
-    return false;
-  });
-}
 
 /// How well words fit a text, and the text's length: of equal fits the shortest comes first.
 using Score = std::pair<int, std::ptrdiff_t>;

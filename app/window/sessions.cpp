@@ -172,29 +172,6 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
   }
 }
 
-void show_prompt_list_view(UiState& state) {
-  // Any view has means, but lists are opened for those whose tokens their lines name.
-  const auto shows_means = [](const View* view) {
-    return can_show_means(*view) && std::ranges::any_of(view->options, [&](const OptionSpec* option) {
-             return token_place(*view, *option) >= 0;
-           });
-  };
-  const auto takes_prompt_list = [&](const View* view) {
-    return view->list_mean.is_in(state.options) || shows_means(view) ||
-           (view->over_list.option != nullptr && !can_show_means(*view));
-  };
-  if (std::ranges::none_of(shown_tabs(state), takes_prompt_list)) {
-    // Pairs are for patching; other lists show first what they are searched for.
-    const bool pairs = state.prompts && all_have_second(*state.prompts);
-    const auto first = std::ranges::find_if(tabs(), [&](const View* view) {
-      return takes_prompt_list(view) && (!pairs || view->with_second.option != nullptr);
-    });
-    if (first != tabs().end()) state.view = (*first)->id;
-  }
-  if (state.prompts && std::ranges::any_of(shown_tabs(state), shows_means))
-    state.options.set(kMeanOverList, true);
-}
-
 void show_comparison(UiState& state, const Session& s, const std::filesystem::path& second) {
   SecondPrompt& to = state.second;
   to.is_file = !s.attention.empty();
@@ -252,20 +229,6 @@ OpenSession read_session(const std::filesystem::path& file, const std::vector<Di
   return open;
 }
 
-std::string warning_of(const OpenSession& opened) {
-  const Session& s = opened.recipe.session;
-  if (!opened.model)
-    return "It was made with the model " + model::quote(s.model) +
-           ", which was not found; the current model is used instead.";
-  const std::string second = !s.second_model.empty() ? s.second_model : s.second_on ? s.second_attention : "";
-  if (!second.empty() && !opened.second)
-    return "It is compared with " + model::quote(second) +
-           ", which was not found; choose it again to compare.";
-  if (opened.recipe.unknown.empty()) return "";
-  return "It has the option " + model::quote(opened.recipe.unknown.front()) +
-         ", which this version does not have; it was ignored.";
-}
-
 std::string weights_warning(const OpenSession& opened) {
   const Session& s = opened.recipe.session;
   const bool patterns = !s.attention.empty();
@@ -278,56 +241,6 @@ std::string weights_warning(const OpenSession& opened) {
     } catch (const model::LoadError&) {  // loading it says why
     }
   return "";
-}
-
-std::string finish_session(UiState& state, const Snapshot& snapshot) {
-  const Session s = *std::exchange(state.pending_session, std::nullopt);
-  state.selection = s.selection;
-  if (!s.attention.empty()) return "";
-  std::string problem;
-  EditList list;
-  for (const std::string& text : s.edits) {
-    const bool on = !text.starts_with(kOff);
-    try {
-      for (model::Edit& edit : parse_edits(text.substr(on ? 0 : kOff.size()), *snapshot.model))
-        list.edits.push_back({std::move(edit), on});
-    } catch (const model::RunError& e) {
-      problem = e.what();
-    }
-  }
-  state.edits = std::move(list);
-  if (prompt_without_edits(state) == Prompt{s.prompt.text, {}, s.prompt.start_token})
-    state.ids = s.prompt.ids;
-  Tries tries = s.tries;
-  const int vocabulary = snapshot.model->config().vocab_size;
-  std::erase_if(tries, [&](const TriedText& tried) { return !tried.fits(vocabulary); });
-  state.tries = std::make_shared<const Tries>(std::move(tries));
-  return problem;
-}
-
-namespace {
-
-/// A file in the folder of the last export, whose name begins with the model's.
-std::string suggested(const UiState& state, const Snapshot& snapshot, const std::string& rest) {
-  std::string name = (snapshot.model ? snapshot.model->name : "headscope") + rest;
-  std::ranges::replace(name, '/', '-');
-  return system::text_of(state.export_folder / system::path_of(name));
-}
-
-}  // namespace
-
-std::string suggested_session(const UiState& state, const Snapshot& snapshot) {
-  return state.session.empty() ? suggested(state, snapshot, std::string(kSessionExtension))
-                               : system::text_of(state.session);
-}
-
-std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
-  const View* view = find_view(state.export_form.subject);
-  std::string rest;
-  if (view && view->caption.head)
-    rest += "-L" + std::to_string(state.selection.layer) + "H" + std::to_string(state.selection.head);
-  rest += "-" + (view ? std::string(view->id) : "window");
-  return suggested(state, snapshot, rest.append(extension_of(state.export_form.kind)));
 }
 
 bool is_open(const std::filesystem::path& model, const Snapshot& snapshot) {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "app/counted.h"
-#include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 
 namespace headscope::app {
@@ -158,22 +157,6 @@ void reduce(UiState& s, const Undo& a, ReduceContext& w) {
   const std::string words = a.forward ? change_words(now, *there) : change_words(*there, now);
   restore(s, *std::move(there), w.snapshot);
   s.message = {(a.forward ? "Redone: " : "Undone: ") + words + "."};
-}
-
-void fit_history_to_model(UiState& s, const Snapshot& snapshot) {
-  const auto& model = snapshot.model;
-  const auto fit = [&](Document& document) {
-    document.ids.clear();  // ids mean other tokens in another model
-    if (!s.start_token_chosen) document.start_token = s.start_token;
-    if (model && model->patterns) {
-      document.second.model.clear();  // an attention file is compared with none
-    } else if (model) {
-      remove_unsupported(document.edits, model->config());
-    }
-  };
-  std::ranges::for_each(s.history.before, fit);
-  std::ranges::for_each(s.history.after, fit);
-  if (s.tour.before) fit(s.tour.before->document);
 }
 
 std::string undo_words(const UiState& s, bool forward) {

@@ -176,22 +176,20 @@ class Shell {
     shell(window).dirty_ = true;
   }
 
-  /// Window units per logical pixel, and device pixels per window unit.
   struct Scales {
-    float ui = 1;
-    float pixel = 1;
-    int width = 1;
-    int height = 1;
+    float ui = 1;                          ///< window units per logical pixel
+    float pixel = 1;                       ///< device pixels per window unit
+    int width = 1, height = 1;             ///< window units
+    int pixels_wide = 1, pixels_high = 1;  ///< device pixels
   };
 
   Scales scales() const {
     Scales s;
-    int framebuffer_width = 1, framebuffer_height = 1;
     glfw().GetWindowSize(window_, &s.width, &s.height);
-    glfw().GetFramebufferSize(window_, &framebuffer_width, &framebuffer_height);
+    glfw().GetFramebufferSize(window_, &s.pixels_wide, &s.pixels_high);
     float content = 1;
     glfw().GetWindowContentScale(window_, &content, nullptr);
-    if (s.width > 0) s.pixel = static_cast<float>(framebuffer_width) / static_cast<float>(s.width);
+    if (s.width > 0) s.pixel = static_cast<float>(s.pixels_wide) / static_cast<float>(s.width);
     s.ui = std::max(0.25F, content / std::max(0.01F, s.pixel));
     return s;
   }
@@ -305,14 +303,9 @@ class Shell {
     if (s.width <= 0 || s.height <= 0) return;  // iconified
     dirty_ = false;
     limit_size(s.ui);
-    const WindowFrame now = frame();
-    core_.set_window_size(static_cast<int>(now.width), static_cast<int>(now.height));
-    const WindowPicture& picture = core_.draw(now);
+    const WindowPicture& picture = core_.draw(frame());
     core_.make_current();
-    const auto pixels = [&](int units) {
-      return static_cast<int>(std::lround(static_cast<float>(units) * s.pixel));
-    };
-    screen_.show(pixels(s.width), pixels(s.height), theme_of(core_.state().dark).window);
+    screen_.show(s.pixels_wide, s.pixels_high, theme_of(core_.state().dark).window);
     glfw().SwapBuffers(window_);
     glfw().SetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)]);
   }

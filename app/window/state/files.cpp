@@ -18,16 +18,114 @@ bool is_shown(const ViewSlice& s, const std::string& id) {
   return view && (view->place != Place::tab || id == token_strip().id || id == s.view || id == s.second_view);
 }
 
+/// A file in the folder of the last export, whose name begins with the model's.
+std::string suggested(const UiState& state, const Snapshot& snapshot, const std::string& rest) {
+  std::string name = (snapshot.model ? snapshot.model->name : "headscope") + rest;
+  std::ranges::replace(name, '/', '-');
+  return system::text_of(state.export_folder / system::path_of(name));
+}
+
+/// "tales.headscope" in the folder of the last session, or of the last export.
+std::string suggested_session(const UiState& state, const Snapshot& snapshot) {
+  return state.session.empty() ? suggested(state, snapshot, std::string(kSessionExtension))
+                               : system::text_of(state.session);
+}
+
+/// "tales-L1H2-heatmap.png" in the folder of the last export, or where the program was started.
+std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
+  const View* view = find_view(state.export_form.subject);
+  std::string rest;
+  if (view && view->caption.head)
+    rest += "-L" + std::to_string(state.selection.layer) + "H" + std::to_string(state.selection.head);
+  rest += "-" + (view ? std::string(view->id) : "window");
+  return suggested(state, snapshot, rest.append(extension_of(state.export_form.kind)));
+}
+
 void open(UiState& s, const std::filesystem::path& folder) {
   s.model = folder;
   ++s.load_request;
   s.generation.running = false;
 }
 
-void finish(UiState& s, ReduceContext& w) {
-  const std::string problem = finish_session(s, w.snapshot);
+/// One sentence about what could not be restored of an opened session; empty: everything was.
+std::string warning_of(const OpenSession& opened) {
+  const Session& s = opened.recipe.session;
+  if (!opened.model)
+    return "It was made with the model " + model::quote(s.model) +
+           ", which was not found; the current model is used instead.";
+  const std::string second = !s.second_model.empty() ? s.second_model : s.second_on ? s.second_attention : "";
+  if (!second.empty() && !opened.second)
+    return "It is compared with " + model::quote(second) +
+           ", which was not found; choose it again to compare.";
+  if (opened.recipe.unknown.empty()) return "";
+  return "It has the option " + model::quote(opened.recipe.unknown.front()) +
+         ", which this version does not have; it was ignored.";
+}
+
+/// Restores the rest of a session once its model is loaded: ids, edits and tried tokens.
+void finish_session(UiState& state, ReduceContext& w) {
+  const Snapshot& snapshot = w.snapshot;
+  const Session s = *std::exchange(state.pending_session, std::nullopt);
+  state.selection = s.selection;
+  if (!s.attention.empty()) return;
+  std::string problem;
+  EditList list;
+  for (const std::string& text : s.edits) {
+    const bool on = !text.starts_with(kOff);
+    try {
+      for (model::Edit& edit : parse_edits(text.substr(on ? 0 : kOff.size()), *snapshot.model))
+        list.edits.push_back({std::move(edit), on});
+    } catch (const model::RunError& e) {
+      problem = e.what();
+    }
+  }
+  state.edits = std::move(list);
+  if (prompt_without_edits(state) == Prompt{s.prompt.text, {}, s.prompt.start_token})
+    state.ids = s.prompt.ids;
+  Tries tries = s.tries;
+  const int vocabulary = snapshot.model->config().vocab_size;
+  std::erase_if(tries, [&](const TriedText& tried) { return !tried.fits(vocabulary); });
+  state.tries = std::make_shared<const Tries>(std::move(tries));
   if (!problem.empty())
-    reduce(s, ShowMessage{"Some edits cannot be applied to this model: " + problem, true}, w);
+    reduce(state, ShowMessage{"Some edits cannot be applied to this model: " + problem, true}, w);
+}
+
+/// Whether an edit patches from a prompt, or from a run that does.
+bool names_tokens(const model::Edit& edit) {
+  const auto* patch = std::get_if<model::PatchFrom>(&edit);
+  return patch != nullptr && (!patch->tokens.empty() || std::ranges::any_of(patch->edits, names_tokens));
+}
+
+/// Removes edits that a model does not support, and patches from the previous model's tokens; returns how
+/// many.
+int remove_unsupported(EditList& list, const model::Config& config) {
+  return static_cast<int>(std::erase_if(list.edits, [&](const ListedEdit& listed) {
+    if (names_tokens(listed.edit)) return true;  // its ids mean other tokens now
+    try {
+      check(config, listed.edit);
+      return false;
+    } catch (const model::RunError&) {
+      return true;
+    }
+  }));
+}
+
+/// Removes from the history, and from what comes back after a tour, what the model or attention file does not
+/// support.
+void fit_history_to_model(UiState& s, const Snapshot& snapshot) {
+  const auto& model = snapshot.model;
+  const auto fit = [&](Document& document) {
+    document.ids.clear();  // ids mean other tokens in another model
+    if (!s.start_token_chosen) document.start_token = s.start_token;
+    if (model && model->patterns) {
+      document.second.model.clear();  // an attention file is compared with none
+    } else if (model) {
+      remove_unsupported(document.edits, model->config());
+    }
+  };
+  std::ranges::for_each(s.history.before, fit);
+  std::ranges::for_each(s.history.after, fit);
+  if (s.tour.before) fit(s.tour.before->document);
 }
 
 }  // namespace
@@ -132,14 +230,6 @@ std::optional<HubModel> named_model(const UiState& state) {
              : std::nullopt;
 }
 
-void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used) {
-  if (used.empty()) return;
-  const std::filesystem::path newest = (used / "").parent_path();  // without a slash at the end
-  std::erase(recent, newest);
-  recent.insert(recent.begin(), newest);
-  if (recent.size() > kMaxRecent) recent.resize(kMaxRecent);
-}
-
 void reduce(UiState& s, const OpenModel& a, ReduceContext& w) {
   const bool as_second = s.dialog == Dialog::open && s.open_form.second;
   reduce(s, ShowDialog{Dialog::none}, w);
@@ -177,7 +267,7 @@ void reduce(UiState& s, const ModelOpened&, ReduceContext& w) {
   fit_history_to_model(s, w.snapshot);
   apply_stop_to_model(s, w.snapshot);
   select_waiting_example(s, w.snapshot);
-  if (s.pending_session && is_open(s.model, w.snapshot)) finish(s, w);
+  if (s.pending_session && is_open(s.model, w.snapshot)) finish_session(s, w);
   if (model.folder == s.examples_model) return;
   s.offer_models = false;
   remember(s.recent_models, model.folder);
@@ -188,7 +278,7 @@ void reduce(UiState& s, const ModelKept&, ReduceContext& w) {
   w.is_no_step = true;
   s.model = w.snapshot.model->folder;
   end_mixed_comparison(s, w.snapshot);
-  if (s.pending_session) finish(s, w), s.session.clear();  // it belongs to another model
+  if (s.pending_session) finish_session(s, w), s.session.clear();  // it belongs to another model
 }
 
 void reduce(UiState& s, const FetchEnded& a, ReduceContext& w) {
@@ -214,7 +304,7 @@ void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {
   s.session =
       is_own_file && a.model ? a.file : std::filesystem::path();  // saving must not overwrite another file
   if (is_own_file) remember(s.recent_sessions, a.file);
-  if (!loads && is_open(s.model, w.snapshot)) finish(s, w);
+  if (!loads && is_open(s.model, w.snapshot)) finish_session(s, w);
   if (std::string warning = warning_of(a); !warning.empty())
     reduce(s, ShowMessage{std::move(warning), true}, w);
 }

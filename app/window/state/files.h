@@ -14,7 +14,7 @@
 #include "app/recipe/recipe.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/views/export.h"
-#include "app/window/state/slice.h"
+#include "app/window/state/document.h"
 
 // The dialogs, and what they and drops open, save and export.
 namespace headscope::app {
@@ -177,10 +177,6 @@ void reduce(UiState& s, const ModelOpened& a, ReduceContext& w);
 void reduce(UiState& s, const ModelKept& a, ReduceContext& w);
 void reduce(UiState& s, const FetchEnded& a, ReduceContext& w);
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w);
-
-/// Puts a path, unless it is empty, in front of at most kMaxRecent, each once; a slash at its end does not
-/// count.
-void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used);
 
 /// Whether the window offers a larger model.
 bool offers_models(const UiState& state, const Snapshot& snapshot);

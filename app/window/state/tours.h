@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "app/tour/tour.h"
-#include "app/window/state/slice.h"
+#include "app/window/state/document.h"
 
 namespace headscope::app {
 

@@ -1,12 +1,42 @@
 #include "app/window/state/view.h"
 
 #include <algorithm>
+#include <concepts>
 #include <utility>
 
 #include "app/views/view.h"
 #include "app/window/state.h"
 
 namespace headscope::app {
+namespace {
+
+/// Translates a view's actions from the baseline, which its picture showed, to the run: positions become the
+/// aligned ones, and actions on positions that only the baseline has are dropped, which the message says.
+ViewActions translate_to_run(ViewActions actions, const PromptRun& run, Message& message) {
+  const auto translate = [&]<class T>(T& action) {  // returns whether the action means something in the run
+    if constexpr (std::same_as<T, SelectQuery> || std::same_as<T, SelectKey>) {
+      if (action.position < 0) return true;
+      const auto found = std::ranges::find(run.aligned, action.position);
+      action.position = static_cast<int>(found - run.aligned.begin());
+      if (found == run.aligned.end())
+        message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
+      return found != run.aligned.end();
+    } else if constexpr (std::same_as<T, AppendToken>) {
+      return action.of || compares_one_prompt(run);  // a guess that names its prompt continues that prompt
+    } else if constexpr (std::same_as<T, SetTokens>) {
+      return compares_one_prompt(run);
+    } else {
+      return !(std::same_as<T, ToggleEdit> || std::same_as<T, SetPositionId> ||
+               std::same_as<T, SetVisibility> || std::same_as<T, DragEdit>);
+    }
+  };
+  ViewActions own;
+  for (ViewAction& action : actions)
+    if (std::visit(translate, action)) own.push_back(std::move(action));
+  return own;
+}
+
+}  // namespace
 
 void reduce(UiState& s, const PlayOption& a, ReduceContext&) {
   s.playing = s.playing == a.option ? nullptr : a.option;

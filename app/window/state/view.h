@@ -6,7 +6,7 @@
 #include "app/recipe/recipe.h"
 #include "app/tour/tour.h"
 #include "app/views/option.h"
-#include "app/window/state/slice.h"
+#include "app/window/state/document.h"
 
 namespace headscope::app {
 
