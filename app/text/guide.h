@@ -50,8 +50,8 @@ std::string anchor_of(const GuideText& heading);
 using GuideSection = std::span<const GuideBlock>;
 std::vector<GuideSection> sections_of(const GuidePage& page);
 
-/// Whether a text contains every word of a search, in any order, letters of any case. False for a search
-/// without words.
+/// Whether a text contains every word of a search, in any order, letters of any case; "what", "does" and
+/// their like may be missing: "what does a head output?". False for a search without words.
 bool text_has(std::string_view text, std::string_view search);
 /// Whether each of the words begins a word of the text, in any order; both are in lower case. A token's word
 /// is in quotes, after the sign for its space.
