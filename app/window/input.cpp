@@ -53,7 +53,7 @@ struct Keys {
       if (state.dialog != Dialog::none) return;
       focus(Field::prompt);
     }
-    if (const PlacedField* field = placed(widgets.field, window.layer - (in_menu ? 1 : 0)))
+    if (const PlacedField* field = placed(widgets.field, in_menu ? 1 : 0))
       add(TypeInField{field->field, Insert{e.text, true}});
   }
 
@@ -82,12 +82,12 @@ struct Keys {
     to_toolkit();
   }
 
-  const PlacedField* placed(Field field, int layer) const {
+  /// The field in the topmost layer, or so far below it.
+  const PlacedField* placed(Field field, int below = 0) const {
     for (const PlacedField& p : window.fields)
-      if (p.field == field && p.layer == layer) return &p;
+      if (p.field == field && p.layer == window.layer - below) return &p;
     return nullptr;
   }
-  const PlacedField* placed(Field field) const { return placed(field, window.layer); }
   const PlacedField* field_with_caret() const {
     return widgets.keyboard_item == 0 ? placed(widgets.field) : nullptr;
   }

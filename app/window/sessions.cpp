@@ -54,7 +54,7 @@ void show_tabs(UiState& state, const Session& s, bool second_view) {
 void show_look(UiState& state, const Session& s) {
   state.dark = s.dark;
   state.font_size = within_limits(s.font_size);
-  state.panes = within_limits(s.panes);
+  state.panes = s.panes;
 }
 
 /// The model of the shown run's baseline if the session names it, or its file, as the second one; else null.

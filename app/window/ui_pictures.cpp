@@ -52,7 +52,8 @@ std::optional<float> Ui::splitter(const char* name, const Rect& rect, float widt
   }
   float by = u(16) * static_cast<float>(steps_by_keys());
   if (held) by = ImGui::GetMousePos().x - GImGui->ActiveIdClickOffset.x - ImGui::GetItemRectMin().x;
-  return std::abs(by) < 0.5F ? std::nullopt : std::optional(width + sign * by);  // a press is no drag yet
+  if (std::abs(by) < 0.5F) return std::nullopt;  // a press is no drag yet
+  return std::clamp(width + sign * by, 1.F, kWidestPane);
 }
 
 void Ui::act(const PlacedPicture& placed, ViewActions todo) {

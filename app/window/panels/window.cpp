@@ -36,7 +36,7 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
   if (!moved) return;
   PaneSizes panes = ui.state.panes;
   panes.*width = *moved;
-  ui.actions.emplace_back(change(&UiState::panes, within_limits(panes)));
+  ui.actions.emplace_back(change(&UiState::panes, panes));
 }
 
 /// Whether the stop needs the heads pane: to wait for something there, or to point at it. The list of tours,

@@ -241,11 +241,9 @@ void reduce(UiState& s, const ShowExample& a, ReduceContext& w) {
   select_stop(s, example, w.snapshot);
   s.example_waits = !w.snapshot.model;
   // An example is about the pattern of a head: a view that needs more than patterns shows something else.
-  const View* const attention = view_of(Part::attention);
   const View& now = *find_view(s.view);
-  const bool shows_patterns =
-      attention && now.group == attention->group && now.can_be_made_of(Capability::patterns);
-  if (attention && !shows_patterns) reduce(s, ShowView{std::string(attention->id)}, w);
+  if (now.group != view_of(Part::attention)->group || !now.can_be_made_of(Capability::patterns))
+    reduce(s, ShowPart{Part::attention}, w);
 }
 
 void reduce(UiState& s, const ShowPrompt& a, ReduceContext& w) {

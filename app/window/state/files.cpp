@@ -255,9 +255,8 @@ void reduce(UiState& s, const ModelOpened&, ReduceContext& w) {
   w.is_no_step = true;
   if (model.patterns && !s.pending_session) {
     s.view = tab_of_attention(s.view);
-    if (!s.second_view.empty() &&
-        (tab_of_attention(s.second_view) != s.second_view || s.view == s.second_view))
-      s.second_view.clear();
+    const std::string& second = s.second_view;
+    if (second == s.view || (!second.empty() && tab_of_attention(second) != second)) s.second_view.clear();
   }
   if (!model.patterns) {
     if (!s.start_token_chosen) s.start_token = has_start_token(model, std::nullopt);
@@ -285,10 +284,7 @@ void reduce(UiState& s, const FetchEnded& a, ReduceContext& w) {
   s.fetching = {};
   if (!a.folder.empty()) return open(s, a.folder);  // an open dialog stays open
   if (!a.problem.empty()) return reduce(s, ShowMessage{a.problem, true}, w);
-  reduce(
-      s,
-      ShowMessage{"Fetching was cancelled. The partial download is kept, and the next attempt resumes it."},
-      w);
+  s.message = {"Fetching was cancelled. The partial download is kept, and the next attempt resumes it."};
 }
 
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {

@@ -238,12 +238,6 @@ float within_limits(float font_size) {
   return std::clamp(font_size, kSmallest, kLargest);
 }
 
-PaneSizes within_limits(const PaneSizes& panes) {
-  static constexpr float kNarrowest = 180;
-  const auto clamped = [](float width) { return width > 0 ? std::clamp(width, kNarrowest, kWidestPane) : 0; };
-  return {clamped(panes.heads), clamped(panes.next), clamped(panes.second_view)};
-}
-
 void reduce(UiState& s, const SetFontSize& a, ReduceContext&) {
   const float before = s.font_size;
   s.font_size = within_limits(a.size);

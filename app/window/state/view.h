@@ -108,9 +108,7 @@ std::string tab_of_attention(const std::string& id);
 /// The one or two views in the middle.
 std::vector<const View*> shown_tabs(const ViewSlice& state);
 
-// Clamped to the limits of the window. A width of 0 stays: the window chooses.
 float within_limits(float font_size);
-PaneSizes within_limits(const PaneSizes& panes);
 
 /// The window's message. Information disappears after a while, an error when its cause is gone.
 struct Message {
