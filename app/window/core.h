@@ -92,6 +92,8 @@ class Core {
   void close();
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+
   void run_frame(const Event* event);
   void carry_out(const Effect& effect);
   void perform(const DoExport& effect);
@@ -109,8 +111,7 @@ class Core {
   void await_answers(const Effect& effect, const SnapshotAnswers& answers);
   void keep_soon();  ///< something has changed
   void keep();       ///< begins to write the session and the settings, if they have changed
-  static constexpr const char* kSaving =
-      "saving";  // the topic of sessions saved by the user; of others their file
+  static constexpr const char* kSaving = "saving";  // the topic of sessions that the user saves
   std::string keeping_topic() const;
   /// The path, which must name a file. Throws std::runtime_error.
   std::filesystem::path path_to_write(const std::string& typed, std::string_view extension) const;
@@ -133,14 +134,13 @@ class Core {
   WindowFrame frame_;
   WindowPicture window_;
   std::set<Field> edited_;  // whose carets the next frame scrolls into view
-  std::optional<std::chrono::steady_clock::time_point> message_until_;
-  std::optional<std::chrono::steady_clock::time_point>
-      define_at_;                        // when the label under the mouse is defined
+  std::optional<Time> message_until_;
+  std::optional<Time> define_at_;        // when the label under the mouse is defined
   double next_value_at_ = 0;             // when an option that plays shows its next value
   std::filesystem::path saved_session_;  // the file that a session was last saved to
   std::filesystem::path kept_session_;   // the file of this window's session; empty: none
   std::string kept_;                     // what session and settings were last written with
-  std::optional<std::chrono::steady_clock::time_point> keep_at_;
+  std::optional<Time> keep_at_;
   std::stop_source hashing_;  // of weights, for sessions
   bool closed_ = false;
   Gui gui_;

@@ -223,7 +223,7 @@ constexpr FieldRow kFieldRows[] = {
     {"search the help", Dialog::help, [](UiState& s) -> TextField& { return s.help_form.search; }},
     {"command", Dialog::palette, [](UiState& s) -> TextField& { return s.palette.search; }},
 };
-static_assert(std::size(kFieldRows) == kFields);
+static_assert(std::size(kFieldRows) == static_cast<std::size_t>(Field::palette) + 1);
 
 }  // namespace
 

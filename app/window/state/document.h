@@ -69,7 +69,6 @@ enum class Field {
   help,
   palette
 };
-constexpr std::size_t kFields = 10;
 
 /// An edited text and how far it is scrolled.
 struct TextField {

@@ -166,10 +166,8 @@ struct OpenFile {  ///< a session, a figure's recipe, a list of prompts, attenti
 struct OpenSession {  ///< opens a session that was read
   Recipe recipe = {};
   std::filesystem::path file = {};
-  /// Where its model or file of attention is; nothing: not found.
-  std::optional<std::filesystem::path> model = {};
-  /// Where the second model or the second file of attention is; nothing: not found.
-  std::optional<std::filesystem::path> second = {};
+  std::optional<std::filesystem::path> model = {};   ///< or file of attention; nothing: not found
+  std::optional<std::filesystem::path> second = {};  ///< the same of what it is compared with
 };
 
 void reduce(UiState& s, const OpenModel& a, ReduceContext& w);
