@@ -191,7 +191,7 @@ void draw_edit_bars(Ui& ui, Rect& rest) {
     bar(ui, rest, std::exchange(with_sides, false));
     cut_top(rest, ui.u(kGap));
   };
-  draw(shows_edits(s), draw_edits);
+  draw(s.edits_bar.open || !s.edits.edits.empty(), draw_edits);
   draw(s.second.on, draw_second);
   draw(!s.second.model.empty(), draw_second_model);
   if (!with_sides) ui.area(WindowArea::kEdits, {rest.x, top, rest.w, rest.y - ui.u(kGap) - top});

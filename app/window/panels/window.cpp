@@ -39,6 +39,14 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
   ui.actions.emplace_back(change(&UiState::panes, panes));
 }
 
+/// Whether the open stop points at something in the pane of a view in this place.
+bool points_to(const TourSlice& state, Place place) {
+  const TourStop* stop = tour_stop(state);
+  return stop != nullptr && std::ranges::any_of(stop->points, [&](const TourPoint& point) {
+           return point.view != nullptr && point.view->place == place;
+         });
+}
+
 /// Whether the stop needs the heads pane: to wait for something there, or to point at it. The list of tours,
 /// which is open at the first start, leaves it in the window.
 bool needs_heads(const UiState& state) {

@@ -443,8 +443,4 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
   s.message = {"Edits of deleted tokens were removed: " + gone + ". Ctrl+Z restores them."};
 }
 
-bool shows_edits(const UiState& s) {
-  return s.edits_bar.open || !s.edits.edits.empty();
-}
-
 }  // namespace headscope::app

@@ -247,7 +247,4 @@ void reduce(UiState& s, const ShowEdits& a, ReduceContext& w);
 /// were removed.
 void move_with_tokens(UiState& state, const Prompt& before, const Snapshot& snapshot);
 
-/// Whether the window shows the Edits bar.
-bool shows_edits(const UiState& s);
-
 }  // namespace headscope::app

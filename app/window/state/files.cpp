@@ -13,11 +13,6 @@ namespace {
 
 constexpr const char* kFirstPage = "window";  // of the help
 
-bool is_shown(const ViewSlice& s, const std::string& id) {
-  const View* view = find_view(id);
-  return view && (view->place != Place::tab || id == token_strip().id || id == s.view || id == s.second_view);
-}
-
 /// A file in the folder of the last export, whose name begins with the model's.
 std::string suggested(const UiState& state, const Snapshot& snapshot, const std::string& rest) {
   std::string name = (snapshot.model ? snapshot.model->name : "headscope") + rest;
@@ -147,12 +142,7 @@ void reduce(UiState& s, const ShowDialog& a, ReduceContext& w) {
   ExportForm& form = s.export_form;
   form.state = s.save_form.state = Writing::none;
   if (a.dialog == Dialog::export_) {
-    const bool gone = !form.subject.empty() && !is_shown(s, form.subject);
-    if (!a.subject.empty()) {
-      form.subject = a.subject;
-    } else if (gone || form.path.edit.text.empty()) {
-      form.subject = s.view;
-    }
+    form.subject = a.subject.empty() ? s.view : a.subject;
     form.dark = s.dark && form.target == Target::screen;
     form.path = {make_text_state(suggested_figure(s, w.snapshot))};
     clear_answer(form);
@@ -303,11 +293,6 @@ void reduce(UiState& s, const OpenSession& a, ReduceContext& w) {
   if (!loads && is_open(s.model, w.snapshot)) finish_session(s, w);
   if (std::string warning = warning_of(a); !warning.empty())
     reduce(s, ShowMessage{std::move(warning), true}, w);
-}
-
-bool offers_models(const UiState& state, const Snapshot& snapshot) {
-  return state.offer_models && state.can_fetch && !state.fetching.model && snapshot.model &&
-         snapshot.model->folder == state.examples_model;
 }
 
 }  // namespace headscope::app

@@ -80,7 +80,7 @@ struct DialogSlice {
 
 struct ShowDialog {
   Dialog dialog = Dialog::none;
-  std::string subject = {};  ///< what to export: the id of a view; empty: unchanged
+  std::string subject = {};  ///< what to export: the id of a view; empty: the view in the middle
   bool second = false;       ///< the Open dialog chooses a model to compare with
 };
 struct ShowGuide {          ///< opens the help at a page
@@ -175,8 +175,5 @@ void reduce(UiState& s, const ModelOpened& a, ReduceContext& w);
 void reduce(UiState& s, const ModelKept& a, ReduceContext& w);
 void reduce(UiState& s, const FetchEnded& a, ReduceContext& w);
 void reduce(UiState& s, const OpenSession& a, ReduceContext& w);
-
-/// Whether the window offers a larger model.
-bool offers_models(const UiState& state, const Snapshot& snapshot);
 
 }  // namespace headscope::app

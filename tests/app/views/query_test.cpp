@@ -12,8 +12,7 @@ namespace {
 constexpr int kQuery = 6;
 
 Scenario robot_with_query(int query) {
-  Scenario s(kRobot, {1, 2, query});
-  return s;
+  return Scenario(kRobot, {1, 2, query});
 }
 
 constexpr double kTolerance = 5e-5;  // between float32 and double
