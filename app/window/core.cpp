@@ -19,8 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kPatience{3};  // of a window that closes, with each kind of task
-constexpr std::string_view kFirstPrompt =
-    "Once there was a little girl who lived by the sea with a big black dog. Every morning she";
 
 /// `now` in its order, but with the questions that are not in `before` first.
 std::vector<Question> newest_first(const std::vector<Question>& before, const std::vector<Question>& now) {
@@ -45,7 +43,7 @@ UiState first_state(const CoreOptions& options) {
   s.load_request = 1;
   s.examples = options.examples;
   s.examples_model = options.examples_model;
-  std::string text(kFirstPrompt);
+  std::string text;
   if (!options.examples.empty()) {
     const TourStop& first = options.examples.front();
     text = *first.prompt;

@@ -35,13 +35,10 @@ std::string tab_id(const std::string& name) {
 /// The parts that belong to no prompt: look, panes, views, their options and the selection.
 Session view_part(const UiState& state) {
   Session s;
-  s.view = state.view;
-  s.second_view = state.second_view;
+  static_cast<WindowLook&>(s) = state;
+  s.view = state.view, s.second_view = state.second_view;
   s.options = state.options;
   s.selection = state.selection;
-  s.dark = state.dark;
-  s.font_size = state.font_size;
-  s.panes = state.panes;
   return s;
 }
 
@@ -52,9 +49,8 @@ void show_tabs(UiState& state, const Session& s, bool second_view) {
 }
 
 void show_look(UiState& state, const Session& s) {
-  state.dark = s.dark;
+  static_cast<WindowLook&>(state) = s;
   state.font_size = within_limits(s.font_size);
-  state.panes = s.panes;
 }
 
 /// The model of the shown run's baseline if the session names it, or its file, as the second one; else null.

@@ -119,10 +119,7 @@ struct Message {
 };
 
 /// The window itself: its look, its message.
-struct ShellSlice {
-  bool dark = false;
-  float font_size = kDefaultFontSize;
-  PaneSizes panes;
+struct ShellSlice : WindowLook {
   Message message;
   std::vector<std::string> closed_warnings;  ///< of models: those that are no longer shown
   bool quit = false;                         ///< the window closes
