@@ -96,36 +96,30 @@ bool draws_same(const View& view, const ViewContext& a, const ViewContext& b) {
 
 }  // namespace
 
-struct PictureCache::Slot {
-  std::optional<ExportOptions> file;
-  std::vector<AnswerTo> replies = {};
-  CachedPicture shown = {};
-};
-
 CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
                                 const std::shared_ptr<SnapshotAnswers>& answers,
                                 const std::optional<ExportOptions>& file) {
   const Key key{&view, &view == &token_strip() && wanted.side == Side::baseline, file.has_value()};
-  used_.insert(key);
-  std::shared_ptr<const Slot>& slot = slots_[key];
-  const bool same_kind = slot && slot->file == file;
+  Slot& slot = slots_[key];
+  slot.used = true;
+  const bool same_kind = slot.shown.picture && slot.file == file;
   const bool same =
-      same_kind && shows_same(view, slot->shown.context, wanted) && same_replies(slot->replies, *answers);
+      same_kind && shows_same(view, slot.shown.context, wanted) && same_replies(slot.replies, *answers);
   const auto show = [&] {
-    CachedPicture shown = slot->shown;
+    CachedPicture shown = slot.shown;
     shown.context = wanted;
     shown.answers = answers;
-    shown.stale = awaits_quick_answer(slot->replies);
+    shown.stale = awaits_quick_answer(slot.replies);
     return shown;
   };
-  if (same && draws_same(view, slot->shown.context, wanted)) return show();
+  if (same && draws_same(view, slot.shown.context, wanted)) return show();
   RecordedAnswers recorded(answers);
   Slot made{file};
   auto& [picture, context, answered_by, stale, problem] = made.shown;
   context = wanted;
   context.answers = &recorded;
   const std::shared_ptr<void> content =
-      same && !file && view.draws_again ? slot->shown.picture->content : nullptr;
+      same && !file && view.draws_again ? slot.shown.picture->content : nullptr;
   try {
     picture = std::make_shared<const Picture>(file ? export_picture_of(view, context, *file)
                                                    : view.drawn(context, content));
@@ -135,25 +129,24 @@ CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
     picture = std::make_shared<const Picture>();
   }
   ++built_;
-  made.replies = content ? slot->replies : std::move(recorded).replies();
+  made.replies = content ? slot.replies : std::move(recorded).replies();
   context.answers = nullptr;  // supplied when the slot is shown
-  if (!is_enough(view, *picture, made.replies) && same_kind && slot->shown.context.run &&
-      is_enough(view, *slot->shown.picture, slot->replies)) {
+  if (!is_enough(view, *picture, made.replies) && same_kind && slot.shown.context.run &&
+      is_enough(view, *slot.shown.picture, slot.replies)) {
     // New questions are possible only about the same run.
-    CachedPicture previous = slot->shown;
+    CachedPicture previous = slot.shown;
     previous.answers = std::make_shared<RecordedAnswers>(
-        previous.context.asked == wanted.asked ? answers : nullptr, slot->replies);
+        previous.context.asked == wanted.asked ? answers : nullptr, slot.replies);
     previous.context.answers = previous.answers.get();
     previous.stale = awaits_quick_answer(made.replies);
     return previous;
   }
-  slot = std::make_shared<const Slot>(std::move(made));
+  slot = std::move(made);
   return show();
 }
 
 void PictureCache::drop_unused() {
-  std::erase_if(slots_, [&](const auto& slot) { return !used_.contains(slot.first); });
-  used_.clear();
+  std::erase_if(slots_, [](auto& slot) { return !std::exchange(slot.second.used, false); });
 }
 
 }  // namespace headscope::app

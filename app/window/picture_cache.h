@@ -2,8 +2,9 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/run/answers.h"
 #include "app/views/export.h"
@@ -34,15 +35,19 @@ class PictureCache {
   int built() const { return built_; }  ///< how many pictures have been built
 
  private:
-  struct Slot;
   struct Key {
     const View* view;
     bool second_tokens;  ///< shows the tokens of a second prompt
     bool for_file;
     auto operator<=>(const Key&) const = default;
   };
-  std::map<Key, std::shared_ptr<const Slot>> slots_;
-  std::set<Key> used_;
+  struct Slot {
+    std::optional<ExportOptions> file = {};
+    std::vector<std::pair<Question, std::shared_ptr<const Answer>>> replies = {};  ///< to what it asked
+    CachedPicture shown = {};
+    bool used = true;  ///< since the last call of drop_unused
+  };
+  std::map<Key, Slot> slots_;
   int built_ = 0;
 };
 
