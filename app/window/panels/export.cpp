@@ -49,10 +49,10 @@ template <class T>
 void choices(Ui& ui, std::string name, T ExportForm::*member, const std::vector<NamedValue<T>>& values) {
   SetExport set{ui.state.export_form};
   const auto chosen = std::ranges::find(values, set.form.*member, &NamedValue<T>::value) - values.begin();
-  std::vector<Ui::Segment> segments;
+  std::vector<MenuItem> segments;
   for (const auto& [value, label, tip, unavailable] : values) {
     set.form.*member = value;
-    segments.push_back({label, set, tip, unavailable});
+    segments.push_back({label, {set}, tip, unavailable});
   }
   const Rect rect = line(ui, name);
   ui.place(rect, {ui.choice(std::move(name), std::move(segments), static_cast<int>(chosen), rect.w)});

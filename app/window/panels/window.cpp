@@ -84,10 +84,12 @@ void draw_body(Ui& ui, Rect body) {
     draw_splitter(ui, "next splitter", {right.x - gap, body.y, gap, body.h}, c, &PaneSizes::next, -1);
 }
 
-/// Moves the caret when a dialog opens or closes.
+/// Closes menus and moves the caret when a dialog opens or closes.
 void follow_dialog(Ui& ui) {
   WidgetState& widgets = ui.widgets;
   if (widgets.dialog == ui.state.dialog) return;
+  if (GImGui->OpenPopupStack.Size > 0) ImGui::ClosePopupToLevel(0, true);
+  ui.out.settling = true;
   widgets.dialog = ui.state.dialog;
   widgets.scrolled_for.clear();  // a dialog opens where it should, wherever it was scrolled last time
   widgets.keyboard_item = 0;
@@ -105,9 +107,7 @@ void follow_strips(Ui& ui) {
   widgets.edits = edits, widgets.second = second;
 }
 
-}  // namespace
-
-void draw_window(Ui& ui) {
+void draw_parts(Ui& ui) {
   follow_dialog(ui);
   follow_strips(ui);
   if (const auto* press = ui.input.event_as<MouseDown>()) {
@@ -167,6 +167,19 @@ void draw_window(Ui& ui) {
   if (ui.state.dialog == Dialog::none &&
       std::ranges::count(fields, ui.widgets.field, &PlacedField::field) == 0)
     ui.widgets.field = Field::prompt;
+}
+
+}  // namespace
+
+WindowPicture draw_window(Gui& gui, const FrameInput& input, UiMemory& memory) {
+  WindowPicture out;
+  gui.frame(input.frame, input.event, input.state.dark, input.state.font_size, [&](viz::ImguiPlayer& player) {
+    Ui ui(input, memory, player, out);
+    draw_parts(ui);
+  });
+  memory.cache.drop_unused();
+  out.asked = input.answers->asked();
+  return out;
 }
 
 }  // namespace headscope::app
