@@ -2,13 +2,10 @@
 // command has its entry, and that commands, options and tables are as they say.
 #include "app/text/guide.h"
 
-#include <map>
 #include <regex>
-#include <set>
 
 #include "app/cli/command_line.h"
 #include "app/desktop/bundled_guide.h"
-#include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "tests/app/view_fixture.h"
 

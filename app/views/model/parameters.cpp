@@ -330,11 +330,10 @@ void declare(Content& it) {
   list->least_width = 26;
   list->on_click = [&lines](const ViewContext& now, int row) { return choose(now, lines[row]); };
   list->row_facts = [&](Facts& facts, int row) { add_line(facts, c, lines[row]); };
-  const bool there = tensor && !tensor->pooled.empty();
   const std::string name = parameter_of(c).name;
   std::vector<BoxPtr> about = boxes(notes({name + " [" + shape_of(parameter_of(c)) + "]",
-                                           there ? statistics_of(*tensor) : it.why_missing(question)}));
-  if (there) {
+                                           tensor ? statistics_of(*tensor) : it.why_missing(question)}));
+  if (tensor) {
     it.facts = [&c, name, tensor](Facts& facts, const ViewContext&, const Spot& at) {
       if (at.region.role != kMap && at.region.role != kBins) return;
       facts.overlay.add(viz::StrokeRect{at.cell().inset(-0.5F), c.theme->text, 1});

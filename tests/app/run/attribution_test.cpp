@@ -472,15 +472,14 @@ TEST(FlowLensOf, ReadsTheTokenAtTheInputOfEachBlock) {
   const int best = model::largest_logits(next->logits, 1).front().id;
   const std::vector<int> positions{0, 3, 4, 11};
   const auto lens = s.ask(FlowLensOf{best, positions});
-  ASSERT_EQ(lens->of_token.size(), positions.size() * at(s.config().n_layer + 1));
-  const Vector probabilities = reference(s).probabilities(11);
-  EXPECT_NEAR(lens->of_token.back(), probabilities[at(best)], 1e-4);
-  EXPECT_NEAR(lens->of_top.back(), probabilities[at(best)], 1e-4);
-  EXPECT_EQ(lens->top.back(), best);
-  const Vector third = reference(s).probabilities(3);
-  const std::size_t end_of_third = 2 * at(s.config().n_layer + 1) - 1;
-  EXPECT_NEAR(lens->of_token[end_of_third], third[at(best)], 1e-4);
-  EXPECT_NEAR(lens->of_top[end_of_third], *std::ranges::max_element(third), 1e-4);
+  const int layers = s.config().n_layer;
+  ASSERT_EQ(lens->readings.size(), positions.size() * at(layers + 1));
+  EXPECT_EQ(lens->at(11, layers).top.front().id, best);
+  for (const int position : {3, 11}) {
+    const Vector probabilities = reference(s).probabilities(position);
+    EXPECT_NEAR(lens->at(position, layers).next_probability, probabilities[at(best)], 1e-4);
+    EXPECT_NEAR(lens->at(position, layers).top.front().probability, std::ranges::max(probabilities), 1e-4);
+  }
 }
 
 }  // namespace

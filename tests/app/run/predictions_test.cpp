@@ -136,7 +136,7 @@ TEST(LensOf, ReadsTheRowsOfThePassAtEveryPlace) {
     for (int place = 0; place < lens->places; ++place) {
       SCOPED_TRACE(std::to_string(position) + " at " + std::to_string(place));
       const auto [layer, mid] = lens_place(place);
-      const std::vector<float>& row = mid ? pass->blocks[layer]->resid_mid : pass->resid(layer);
+      const std::vector<float>& row = mid ? pass->blocks[layer].resid_mid : pass->resid(layer);
       const std::vector<int> target{lens->answer(position)};
       const auto alone = s.run->model->transformer->lens(row, 1, target, LogitLens::kGuesses, workspace);
       const model::PositionStatistics &a = lens->at(position, place).guesses, &b = alone.at(0).guesses;
@@ -217,7 +217,7 @@ class MeasuredTest : public ::testing::Test {
     return model::largest_logits(logits(run, position), rank + 1).back().id;
   }
   model::Metric metric(const Measured& of, const PromptRun& run) {
-    return gradient_metric(resolved(of, run, workspace_), run, workspace_);
+    return gradient_metric(resolved(of, run, {workspace_}), run, {workspace_});
   }
 
   model::Workspace workspace_{1};

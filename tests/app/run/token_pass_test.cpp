@@ -25,11 +25,11 @@ TEST(PassOfToken, HasTheVectorsOfTheReference) {
     const auto pass = s.ask(PassOfToken{position});
     const auto at = static_cast<std::size_t>(position);
     EXPECT_EQ(pass->position, position);
-    EXPECT_LT(error_of(pass->embedded, expected.blocks[0].resid_pre[at]), 1e-6);
+    EXPECT_LT(error_of(pass->resid(0), expected.blocks[0].resid_pre[at]), 1e-6);
     ASSERT_EQ(pass->blocks.size(), expected.blocks.size());
     for (std::size_t layer = 0; layer < pass->blocks.size(); ++layer) {
       SCOPED_TRACE("position " + std::to_string(position) + ", layer " + std::to_string(layer));
-      const BlockPass& block = *pass->blocks[layer];
+      const BlockPass& block = pass->blocks[layer];
       const auto& e = expected.blocks[layer];
       EXPECT_LT(error_of(block.attn_out, e.attn_out[at]), 1e-5);
       EXPECT_LT(error_of(block.resid_mid, e.resid_mid[at]), 1e-5);
@@ -51,10 +51,9 @@ TEST(PassOfToken, IsToTheBitThatOfTheRun) {
       const auto kept = s.run->run->resid(layer, position);
       EXPECT_EQ(pass->resid(layer), std::vector<float>(kept.begin(), kept.end())) << position << " " << layer;
     }
-    for (const auto& block : pass->blocks) {
-      for (std::size_t i = 0; i < block->attn_out.size(); ++i)
-        ASSERT_EQ(block->resid_mid[i] + block->mlp_out[i], block->resid_post[i]);
-    }
+    for (const BlockPass& block : pass->blocks)
+      for (std::size_t i = 0; i < block.attn_out.size(); ++i)
+        ASSERT_EQ(block.resid_mid[i] + block.mlp_out[i], block.resid_post[i]);
   }
 }
 
