@@ -146,7 +146,8 @@ CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
 }
 
 void PictureCache::drop_unused() {
-  std::erase_if(slots_, [](auto& slot) { return !std::exchange(slot.second.used, false); });
+  std::erase_if(slots_, [](const auto& slot) { return !slot.second.used; });
+  for (auto& [key, slot] : slots_) slot.used = false;
 }
 
 }  // namespace headscope::app

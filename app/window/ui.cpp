@@ -394,30 +394,34 @@ bool Ui::link(const Rect& rect, std::string_view words, float factor, int id) {
   return pressed;
 }
 
-bool Ui::row(const Row& row) {
-  const Rect rect = next(u(row.more.empty() ? 30 : 46));
+bool Ui::row(const MenuItem& item) {
+  if (item.begins_group) separator();
+  if (!item.heading.empty()) heading(item.heading);
+  const Rect rect = next(u(item.more.empty() ? 30 : 46));
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::PushID(layers_.back().rows++);  // not by name: two rows may have the same
-  const bool enabled = row.unavailable.empty();
+  const bool enabled = item.unavailable.empty();
   bool pressed =
       ImGui::Selectable("##row", false, enabled ? 0 : ImGuiSelectableFlags_Disabled, {rect.w, rect.h});
-  if (row.marked) ImGui::SetItemDefaultFocus();  // arrows start from what is chosen
+  if (item.marked) ImGui::SetItemDefaultFocus();  // arrows start from what is chosen
   ImGui::PopID();
   const bool in_menu = (ImGui::GetCurrentWindow()->Flags & ImGuiWindowFlags_Popup) != 0;
   if (!in_menu && widgets.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;
   if (pressed && in_menu) widgets.leave_keyboard = true;
-  record_item(row.label, rect, enabled, true);
+  if (pressed) std::ranges::copy(item.actions, std::back_inserter(actions));
+  record_item(item.label, rect, enabled, true);
   if (!ImGui::IsItemVisible()) return pressed;
   const bool lit = enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
-  const Color ground = row.marked ? selected() : theme().surface;
-  if (lit || row.marked) fill(rect, lit ? viz::blended(ground, theme().text.with_alpha(20)) : ground, u(6));
-  tip("", row.tip, row.unavailable);  // its label may be the user's own words
-  const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
-  const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, kSmall) + u(14);
-  text(row.label, {rect.x + pad, rect.y + lift, rect.w - 2 * pad - right, half},
-       enabled ? theme().text : theme().text_muted, row.marked ? FontStyle::bold : FontStyle::medium);
-  small(row.more, {rect.x + pad, rect.y + half - lift, rect.w - 2 * pad, half}, theme().text_muted);
-  small(row.right, {rect.x, rect.y, rect.w - pad, rect.h}, theme().text_muted, viz::Align::right);
+  const Color ground = item.marked ? selected() : theme().surface;
+  if (lit || item.marked) fill(rect, lit ? viz::blended(ground, theme().text.with_alpha(20)) : ground, u(6));
+  tip("", item.tip, item.unavailable);  // its label may be the user's own words
+  const float pad = u(10), half = item.more.empty() ? rect.h : rect.h / 2,
+              lift = item.more.empty() ? 0 : u(2);
+  const float right = item.right.empty() ? 0 : width(item.right, FontStyle::regular, kSmall) + u(14);
+  text(item.label, {rect.x + pad, rect.y + lift, rect.w - 2 * pad - right, half},
+       enabled ? theme().text : theme().text_muted, item.marked ? FontStyle::bold : FontStyle::medium);
+  small(item.more, {rect.x + pad, rect.y + half - lift, rect.w - 2 * pad, half}, theme().text_muted);
+  small(item.right, {rect.x, rect.y, rect.w - pad, rect.h}, theme().text_muted, viz::Align::right);
   return pressed;
 }
 

@@ -126,19 +126,12 @@ class Ui {
   void heading(std::string_view words);
   void paragraph(std::string_view words, viz::Color color, float factor = 1);
   void separator();
-  struct Row {
-    std::string label;
-    std::string more = {};   ///< under the label
-    std::string right = {};  ///< at the right end, for example a key
-    std::string tip = {};
-    bool marked = false;
-    std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
-  };
   /// A line that can be chosen; returns whether it was pressed, which closes its menu. The second click of a
   /// double click on a list is ignored, since the list may show something else by then.
-  bool row(const Row& row);
-  void row(const Row& line, Action action) {
-    if (row(line)) actions.push_back(std::move(action));
+  bool row(const MenuItem& item);
+  void row(MenuItem item, Action action) {
+    item.actions.push_back(std::move(action));
+    row(item);
   }
 
   // --- rows ---

@@ -205,15 +205,15 @@ void Ui::open_menu(const PlacedField& placed, Point at) {
   const auto item = [&](const char* label, const char* keys, EditorRequest request, const char* unavailable) {
     return MenuItem{.label = label,
                     .actions = meaning_of(request, field, edit),
-                    .unavailable = unavailable,
-                    .keys = keys};
+                    .right = keys,
+                    .unavailable = unavailable};
   };
   const char* const unselected = edit.selection().empty() ? "No text is selected." : "";
   std::vector<MenuItem> items{
       item("Cut", "Ctrl+X", EditorRequest::cut, unselected),
       item("Copy", "Ctrl+C", EditorRequest::copy, unselected),
       item("Paste", "Ctrl+V", EditorRequest::paste, ""),
-      {.label = "Select all", .actions = {TypeInField{field, kSelectAll}}, .keys = "Ctrl+A"},
+      {.label = "Select all", .actions = {TypeInField{field, kSelectAll}}, .right = "Ctrl+A"},
       item("Undo", "Ctrl+Z", EditorRequest::undo,
            can_undo(state, field, false) ? "" : "There is nothing to undo."),
       item("Redo", "Ctrl+Shift+Z", EditorRequest::redo,
@@ -225,16 +225,10 @@ void Ui::open_menu(const PlacedField& placed, Point at) {
 void Ui::context_menu() {
   float wide = u(100);
   for (const MenuItem& item : widgets.menu_items)
-    wide = std::max(wide, width(item.label, FontStyle::medium) + u(56) + width(item.keys));
+    wide = std::max(wide, width(item.label, FontStyle::medium) + u(56) + width(item.right));
   if (!begin_menu(Menu::context, wide)) return;
   for (const MenuItem& item : widgets.menu_items) {
-    if (item.begins_group) separator();
-    if (!item.heading.empty()) heading(item.heading);
-    if (row({.label = item.label,
-             .right = item.keys,
-             .marked = item.marked,
-             .unavailable = item.unavailable}))
-      std::ranges::copy(item.actions, std::back_inserter(actions));
+    row(item);
     if (!item.tip.empty()) tip(item.label, item.tip, item.unavailable);
   }
   end_menu();

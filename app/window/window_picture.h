@@ -89,16 +89,17 @@ inline constexpr int kMaxFrames = 4;
 /// The wrapped texts of the fields: a cache, not state.
 using FieldMetrics = std::map<Field, EditMetrics>;
 
-/// One of several things to choose, in a row of buttons or in a context menu.
+/// Something to choose: a line of a menu or a list, or one of several buttons in a row.
 struct MenuItem {
   std::string label;
-  std::vector<Action> actions;  ///< when it is chosen
+  std::vector<Action> actions = {};  ///< when it is chosen
+  std::string more = {};             ///< under the label
+  std::string right = {};            ///< at the right end, for example a key
   std::string tip = {};
+  bool marked = false;
   std::string unavailable = {};   ///< why it cannot be chosen now; empty: it can
-  std::string keys = {};          ///< at the right end of a menu
-  std::string_view heading = {};  ///< above it in a menu
-  bool begins_group = false;      ///< has a line above it in a menu
-  bool marked = false;            ///< in a menu
+  std::string_view heading = {};  ///< above it
+  bool begins_group = false;      ///< has a line above it
 };
 
 /// A mouse press on a picture or a text, until it is released.

@@ -40,7 +40,7 @@ Ui::Part sides(Ui& ui) {
   const std::string why = comparison_problem(ui.state, ui.snapshot);
   const std::string what = ui.state.second.on ? "prompt" : "model";
   const auto side = [&](Side shown, const char* label, const std::string& tip) {
-    return MenuItem{label, {SetSide{shown}}, "Show " + tip, why};
+    return MenuItem{.label = label, .actions = {SetSide{shown}}, .tip = "Show " + tip, .unavailable = why};
   };
   const std::string where = ", in views that can show differences";
   std::vector<MenuItem> items;
@@ -108,7 +108,8 @@ void draw_edits(Ui& ui, Rect& rest, bool with_sides) {
 void draw_second(Ui& ui, Rect& rest, bool with_sides) {
   const SecondPrompt& second = ui.state.second;
   const auto by = [](const char* label, Alignment alignment, const char* what) {
-    return MenuItem{label, {CompareWith{true, alignment}}, std::string("Compare ") + what};
+    return MenuItem{
+        .label = label, .actions = {CompareWith{true, alignment}}, .tip = std::string("Compare ") + what};
   };
   std::vector<Ui::Part> parts{
       ui.label(second.is_file ? "Second file" : "Second prompt"),

@@ -52,7 +52,7 @@ void choices(Ui& ui, std::string name, T ExportForm::*member, const std::vector<
   std::vector<MenuItem> segments;
   for (const auto& [value, label, tip, unavailable] : values) {
     set.form.*member = value;
-    segments.push_back({label, {set}, tip, unavailable});
+    segments.push_back({.label = label, .actions = {set}, .tip = tip, .unavailable = unavailable});
   }
   const Rect rect = line(ui, name);
   ui.place(rect, {ui.choice(std::move(name), std::move(segments), static_cast<int>(chosen), rect.w)});

@@ -78,15 +78,14 @@ void draw_more(Ui& ui) {
   if (!ui.begin_menu(Menu::more, ui.u(380))) return;
   for (const Command& command : commands()) {
     if (command.label.empty()) continue;
-    if ((command.flags & Command::kBeginsGroup) != 0) ui.separator();
     const auto action = command.act ? command.act(ui.state) : std::nullopt;
     const bool possible = action || command.opens != Menu::none;
-    if (!ui.row({.label = label_of(command, ui.state),
-                 .right = keys_of(command),
-                 .unavailable = possible ? "" : std::string(command.unavailable)}))
-      continue;
-    if (action) ui.actions.push_back(*action);
-    if (command.opens != Menu::none) ui.widgets.open = command.opens;
+    const bool pressed = ui.row({.label = label_of(command, ui.state),
+                                 .actions = action ? std::vector{*action} : std::vector<Action>(),
+                                 .right = keys_of(command),
+                                 .unavailable = possible ? "" : std::string(command.unavailable),
+                                 .begins_group = (command.flags & Command::kBeginsGroup) != 0});
+    if (pressed) ui.widgets.open = command.opens;
   }
   ui.end_menu();
 }

@@ -54,8 +54,9 @@ Ui::Part groups(Ui& ui, const View& shown, bool second_view, float room) {
   for (const GroupSpec& spec : kGroups) {
     const View& first = **std::ranges::find(tabs(), spec.group, &View::group);
     const View& view = spec.group == shown.group ? shown : first;
-    titles.push_back(
-        {std::string(spec.title), {ShowView{std::string(view.id), second_view}}, std::string(spec.help)});
+    titles.push_back({.label = std::string(spec.title),
+                      .actions = {ShowView{std::string(view.id), second_view}},
+                      .tip = std::string(spec.help)});
   }
   const auto chosen = std::ranges::find(kGroups, shown.group, &GroupSpec::group) - std::begin(kGroups);
   return ui.choice("Group", std::move(titles), static_cast<int>(chosen), room);
