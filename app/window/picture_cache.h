@@ -2,7 +2,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,6 @@ struct CachedPicture {
   ViewContext context;
   std::shared_ptr<Answers> answers;  ///< answers the context's questions
   bool stale = false;                ///< a previous picture: the new one is waiting for a quick answer
-  std::string problem = {};          ///< why there is no picture, a sentence; only for files
 };
 
 /// The last picture of each view and of the file that is about to be made: moving the mouse rebuilds none,
@@ -27,6 +25,7 @@ struct CachedPicture {
 class PictureCache {
  public:
   /// The view's picture, or the one on the page of a file, rebuilt if anything it depends on has changed.
+  /// Throws std::runtime_error (one sentence) if the file cannot be made.
   CachedPicture get(const View& view, const ViewContext& context,
                     const std::shared_ptr<SnapshotAnswers>& answers,
                     const std::optional<ExportOptions>& file = {});
@@ -44,8 +43,9 @@ class PictureCache {
   struct Slot {
     std::optional<ExportOptions> file = {};
     std::vector<std::pair<Question, std::shared_ptr<const Answer>>> replies = {};  ///< to what it asked
-    CachedPicture shown = {};
-    bool used = true;  ///< since the last call of drop_unused
+    std::shared_ptr<const Picture> picture = {};
+    ViewContext context = {};  ///< without answers
+    bool used = true;          ///< since the last call of drop_unused
   };
   std::map<Key, Slot> slots_;
   int built_ = 0;

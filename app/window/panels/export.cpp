@@ -148,7 +148,6 @@ void draw_preview(Ui& ui, Rect room) {
   try {
     const auto [context, figure] = figure_plan(*view, form, form.kind, ui.input, ui.out.pictures);
     const CachedPicture file = ui.memory.cache.get(*view, context, ui.input.answers, figure.how);
-    if (!file.problem.empty()) return say(capitalized(file.problem));
     const viz::Scene& page = file.picture->scene;
     const Rect where = ui.page(page, room.inset(1));
     ui.stroke(where.inset(-1), ui.theme().line);
