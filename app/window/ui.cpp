@@ -218,7 +218,7 @@ bool Ui::begin_menu(Menu menu, float width) {
     return false;
   }
   begin_sheet(u(14));
-  widgets.menu_now = menu;
+  out.menu = menu;
   if (const float height = ImGui::GetWindowHeight(); std::exchange(widgets.menu_height, height) != height)
     out.settling = true;
   if (widgets.close_menu) ImGui::CloseCurrentPopup();
@@ -334,7 +334,7 @@ Ui::Part Ui::choice(std::string name, std::vector<MenuItem> items, int chosen, f
   }
   Part row = joined(std::move(parts));
   if (!list && row.width <= room)
-    return {row.width, [=, this](const Rect& rect) {
+    return {row.width, [this, row = std::move(row)](const Rect& rect) {
               fill(rect, theme().raised, u(6));
               stroke(rect, theme().line, 1, u(6));
               row.draw(rect);
@@ -342,7 +342,8 @@ Ui::Part Ui::choice(std::string name, std::vector<MenuItem> items, int chosen, f
   const MenuItem& now = items[std::clamp(chosen, 0, static_cast<int>(items.size()) - 1)];
   const Button style{.menu = true, .tip = now.tip, .name = std::move(name)};
   if (chosen >= 0) items[chosen].marked = true;
-  return {longest, [=, this, label = now.label](const Rect& rect) {  // the button has room for each of them
+  // The button has room for each of them.
+  return {longest, [this, style, label = now.label, items = std::move(items)](const Rect& rect) {
             if (button(rect, label, style)) open_menu({rect.x, rect.bottom() + u(2)}, items);
           }};
 }

@@ -74,6 +74,7 @@ struct WindowPicture {
   std::vector<viz::Rect> tags;      ///< their names, where they have any
   std::vector<viz::Scene> scenes;   ///< everything painted except the views' pictures, in order
   int layer = 0;                    ///< the topmost one
+  Menu menu = Menu::none;           ///< the open one
   Cursor cursor = Cursor::arrow;
   bool caret = false;           ///< some field shows a caret, which blinks
   bool over_term = false;       ///< the mouse is over a label that the glossary explains
@@ -124,7 +125,6 @@ struct WidgetState {
   const View* pressed = nullptr;  ///< the picture that was last pressed; null: something else was
   Menu open = Menu::none;         ///< the menu that opens in the next frame
   Menu menu = Menu::none;         ///< the menu open in the last frame
-  Menu menu_now = Menu::none;     ///< the menu drawn so far in this frame
   std::vector<MenuItem> menu_items;  ///< of the context menu
   std::size_t menu_edit = 0;         ///< the edit of the open edit menu: an index of the list
   viz::Point menu_at;

@@ -121,7 +121,6 @@ void draw_parts(Ui& ui) {
     viz::compat::show_keyboard_item(false);
     ui.widgets.leave_keyboard = false;
   }
-  ui.widgets.menu_now = Menu::none;
   const Rect window{0, 0, ui.input.frame.width, ui.input.frame.height};
   ui.begin_window();
   const float margin = ui.u(10);
@@ -154,8 +153,7 @@ void draw_parts(Ui& ui) {
   draw_save(ui);
   ui.end_window();
   ui.finish();
-  if (ui.widgets.menu != ui.widgets.menu_now) ui.out.settling = true;
-  ui.widgets.menu = ui.widgets.menu_now;
+  if (std::exchange(ui.widgets.menu, ui.out.menu) != ui.out.menu) ui.out.settling = true;
   ui.widgets.close_menu = false;
   ui.widgets.focus = 0;
   if (!ImGui::IsMouseDown(0) && !ImGui::IsMouseDown(2)) ui.widgets.press.reset();
