@@ -130,7 +130,7 @@ std::shared_ptr<const LoadedModel> loaded(const Arguments& a, const std::filesys
   const model::Precision precision = a.session.precision;
   if (KeptModels* kept = a.models.get())
     return kept->find_or_load(from, patterns ? std::nullopt : std::optional(precision));
-  const model::LoadOptions options{.precision = precision, .stop = {}, .progress = {}};
+  const model::LoadOptions options{.precision = precision};
   return patterns ? load_patterns(from, options) : load_model(from, options);
 }
 

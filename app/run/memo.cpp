@@ -11,7 +11,6 @@
 #include "model/kernels/workspace.h"
 #include "model/pass/plan.h"
 #include "model/pass/run.h"
-#include "model/pass/statistics.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -254,10 +253,8 @@ std::size_t memory_budget(const model::Transformer& transformer, int threads) {
   const std::size_t thumbnails =
       product_of({config.n_layer, config.n_head, Thumbnail::kMax, Thumbnail::kMax + 1, kFloat});
   // Per position: the residual stream, its norm, z, a branch's output; q, k and v; the MLP's activations.
-  // While none are needed, the same memory holds the logits of statistics.
   const std::size_t activations =
-      std::max(product_of({model::ForwardOptions{}.chunk, 7 * config.n_embd + config.n_inner + 1}),
-               product_of({model::kRowsOfLogits, config.n_embd + config.vocab_size}));
+      product_of({model::ForwardOptions{}.chunk, 7 * config.n_embd + config.n_inner + 1});
   // Per thread: scores of 64 queries, or a block of a product.
   constexpr int kBlock = 64, kPanels = 1 << 15;
   const std::size_t scratch = product_of({threads, kBlock * (config.n_ctx + kBlock) + kPanels});

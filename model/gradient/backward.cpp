@@ -228,17 +228,14 @@ class Backward {
   /// A sum of a few weighted logits of one position, which edits leave: the whole unembedding is not needed.
   double single_logits(int position, const std::vector<LogitWeight>& weights) {
     const FloatRows row = z_.middle_rows(0, 1);
-    std::vector<float> memory(kPanelCols + static_cast<std::size_t>(config_.n_embd));
-    const std::span<float> of_token = std::span(memory).subspan(kPanelCols);
+    std::vector<float> of_token(config_.n_embd);
     const Tap tap{&run_, position};
     final_layer_norm(weights_, tap.stream(), tap, workers_, row);
     double value = 0;
     for (const LogitWeight& of : weights) {
-      const int first = of.token / kPanelCols * kPanelCols;
-      const FloatRows logits{memory.data(), 1, std::min(kPanelCols, config_.vocab_size - first), kPanelCols};
-      product(row, weights_.lm_head, {0, first}, workers_, logits);
-      value += static_cast<double>(of.weight) * logits.row(0)[of.token - first];
-      weights_.lm_head.column(workers_.kernels(), of.token, of_token);
+      const float logit =
+          product_with_column(workers_.kernels(), row.row(0), weights_.lm_head, of.token, of_token);
+      value += static_cast<double>(of.weight) * logit;
       const std::span<float> sum = d_branch_.row(position);
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += of.weight * of_token[i];
     }

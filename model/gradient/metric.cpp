@@ -6,6 +6,7 @@
 
 #include "model/files/error.h"
 #include "model/kernels/panels.h"
+#include "model/maths/sum.h"
 #include "model/pass/each_kind.h"
 #include "model/pass/statistics.h"
 
@@ -97,13 +98,16 @@ double differentiate(const Metric& metric, std::span<const int> tokens, int posi
             return log_probability(tokens[position + 1], -1 / followed);
           },
           [&](const Divergence& of) {
-            const Distribution baseline(of.baseline);
-            const double total = log_sum_exp(logits);
-            const double divergence = baseline.divergence(logits, total);
+            const double total = log_sum_exp(logits), before = log_sum_exp(of.baseline);
+            std::vector<double> shares;  // the baseline's probabilities
+            for (const float logit : of.baseline) shares.push_back(std::exp(logit - before));
+            const double divergence = sum_in_lanes<8>(logits.size(), [&](std::size_t i) {
+              return shares[i] == 0 ? 0 : shares[i] * (of.baseline[i] - before - (logits[i] - total));
+            });
             to_probabilities(total, logits);
             for (std::size_t i = 0; i < logits.size(); ++i)
-              logits[i] = static_cast<float>(static_cast<double>(logits[i]) - baseline.probabilities[i]);
-            return divergence;
+              logits[i] = static_cast<float>(logits[i] - shares[i]);
+            return std::max(divergence, 0.0);
           },
           [&](const auto&) {  // a sum of weighted logits
             const std::vector<LogitWeight> weights = logit_weights(metric);

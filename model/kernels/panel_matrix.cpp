@@ -60,6 +60,7 @@ void PanelMatrix::read(const PanelKernels& kernels, int row, int col, FloatRows 
 
 void PanelMatrix::column(const PanelKernels& kernels, int col, std::span<float> out) const {
   assert(out.size() == static_cast<std::size_t>(depth));
+  for (int row = 0; row < depth; ++row) __builtin_prefetch(at(row, col));  // else each read waits for memory
   read(kernels, 0, col, {out.data(), depth, 1, 1});
 }
 

@@ -88,6 +88,22 @@ void product(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, Workers& w
   product_with_bias(x, w, at, nullptr, workers, y);
 }
 
+float product_with_column(const PanelKernels& kernels, std::span<const float> x, const PanelMatrix& w,
+                          int col, std::span<float> column) {
+  w.column(kernels, col, column);
+  float sum = 0;
+  for (int done = 0; done < w.depth; done += kPanelDepth)
+    kernels.multiply({.x = x.data() + done,
+                      .w = column.data() + done,
+                      .w_stride = 1,
+                      .y = &sum,
+                      .rows = 1,
+                      .depth = std::min(kPanelDepth, w.depth - done),
+                      .cols = 1,
+                      .accumulate = done > 0});
+  return sum;
+}
+
 std::size_t product_scratch() {
   return kWidened + std::size_t{kMaxRows} * kPanelCols;
 }

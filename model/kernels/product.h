@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <span>
 
 #include "model/files/weights.h"
 #include "model/kernels/panel_matrix.h"
@@ -17,6 +18,11 @@ void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRow
 /// y [T, n] = x [T, m] * the part [m, n] of w that begins at `at`, with m = x.cols, n = y.cols. Without bias.
 /// at.col is a multiple of kPanelCols.
 void product(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, Workers& workers, FloatRows y);
+
+/// The same for one row of x and one column of w, which is put into `column` [x.size()]: bit-identical, on
+/// the calling thread.
+float product_with_column(const PanelKernels& kernels, std::span<const float> x, const PanelMatrix& w,
+                          int col, std::span<float> column);
 
 /// Scratch memory for products with weights, in floats per thread.
 std::size_t product_scratch();

@@ -242,18 +242,11 @@ class Pass {
   /// Reads only the keys that some query of the block may see.
   void attend(int layer) {
     if (hooks_cells(layer)) return attend_with_hooks(layer);
-    struct Block {
-      const Lane* lane;
-      int row, rows;  // within the lane
-    };
-    std::vector<Block> blocks;
-    for (const Lane& lane : active_lanes())
-      for (int row = 0; row < lane.rows; row += kQueriesPerBlock)
-        blocks.push_back({&lane, row, std::min(kQueriesPerBlock, lane.rows - row)});
-    std::ranges::stable_sort(blocks, std::ranges::greater(),
-                             [](const Block& block) { return block.lane->first + block.row; });
-    workers_.parallel_for(config_.n_head * static_cast<int>(blocks.size()), [&](int task, float* scratch) {
-      const auto& [lane, row, rows] = blocks[task / config_.n_head];
+    const std::span<Part> parts = split_lanes(kQueriesPerBlock);
+    std::ranges::sort(parts, std::ranges::greater(),
+                      [](const Part& part) { return part.lane->first + part.row; });
+    workers_.parallel_for(config_.n_head * static_cast<int>(parts.size()), [&](int task, float* scratch) {
+      const auto& [lane, row, rows] = parts[task / config_.n_head];
       const int head = task % config_.n_head;
       model::attend(workers_.kernels(), *lane->run, head_of(config_, lane->run->pages, layer, head),
                     lane->first + row, columns_of(q_, head).middle_rows(lane->row + row, rows), scratch,
@@ -374,16 +367,7 @@ class Pass {
 
   void keep_heads(int layer) {
     constexpr int kRows = 16;  // rows at a time: a cache line in each row of the transposed keys
-    struct Part {
-      const Lane* lane;
-      int row, rows;  // within the lane
-    };
-    std::vector<Part> parts;
-    for (const Lane& lane : active_lanes())
-      for (int row = 0, rows = 0; row < lane.rows; row += rows) {
-        rows = std::min(kRows - (lane.first + row) % kRows, lane.rows - row);
-        parts.push_back({&lane, row, rows});
-      }
+    const std::span<const Part> parts = split_lanes(kRows);
     const int heads = config_.n_head;
     workers_.parallel_for(static_cast<int>(parts.size()) * heads, [&](int task, float*) {
       const auto& [lane, row, rows] = parts[task / heads];
@@ -405,6 +389,22 @@ class Pass {
   }
 
   // --- steps shared by several of the above ---
+
+  /// Some rows of a lane.
+  struct Part {
+    const Lane* lane;
+    int row, rows;  // within the lane
+  };
+  /// All rows of the active lanes, divided where a position is a multiple of `most`; until the next call.
+  std::span<Part> split_lanes(int most) {
+    parts_.clear();
+    for (const Lane& lane : active_lanes())
+      for (int row = 0, rows = 0; row < lane.rows; row += rows) {
+        rows = std::min(most - (lane.first + row) % most, lane.rows - row);
+        parts_.push_back({&lane, row, rows});
+      }
+    return parts_;
+  }
 
   std::span<Lane> active_lanes() const { return lanes_.first(active_); }
   int active_rows() const { return active_ == 0 ? 0 : lanes_[active_ - 1].row + lanes_[active_ - 1].rows; }
@@ -447,7 +447,8 @@ class Pass {
   Workspace::Impl& workspace_;
   Workers& workers_ = workspace_.workers;
   std::span<Lane> lanes_;
-  std::size_t active_ = 0;  // number of lanes that have begun
+  std::size_t active_ = 0;   // number of lanes that have begun
+  std::vector<Part> parts_;  // see split_lanes
 
   FloatRows resid_, normalized_, z_, branch_, q_, k_, v_;
   FloatRows qkv_;  // [rows, 3 d_model]

@@ -27,24 +27,140 @@ using BestGuesses = Best<Guess, order_of_guess>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// The number of logits that rank before that of `id`; none may be NaN.
-int count_before(std::span<const float> logits, int id) {
-  const auto own = logits.begin() + id;
-  return static_cast<int>(std::count_if(logits.begin(), own, [&](float other) { return other >= *own; }) +
-                          std::count_if(own, logits.end(), [&](float other) { return other > *own; }));
+/// Rows whose logits are computed together.
+constexpr int kRows = 128;
+
+/// Ids whose logits are added up at a time, whatever the number of threads; a product has so many for every
+/// two threads, so that they are still in the L2 caches when they are added up.
+constexpr int kIds = 1024;
+
+/// What lies between two rows of the block, in floats, so that they do not compete for the same cache sets:
+/// an odd number of cache lines, for the usual widths of a model.
+constexpr int kGap = 16;
+
+/// A sum of e^x that does not overflow: sum * e^largest. NaN if a term is NaN.
+struct ExpSum {
+  float largest = -kInfinity;
+  double sum = 0;
+
+  void add(ExpSum other) {
+    if (other.largest > largest || std::isnan(other.largest)) std::swap(*this, other);
+    if (other.sum != 0) sum += other.sum * std::exp(static_cast<double>(other.largest) - largest);
+  }
+  double log() const { return largest + std::log(sum); }
+};
+
+ExpSum exp_sum(const RowKernels& kernels, std::span<const float> logits) {
+  const int n = static_cast<int>(logits.size());
+  ExpSum result{kernels.largest(logits.data(), n), 0};
+  // If all logits are -inf, -inf - -inf would be NaN.
+  if (result.largest != -kInfinity) result.sum = kernels.sum_of_exp(logits.data(), n, result.largest);
+  return result;
 }
 
-/// target: an id, or -1: none.
-PositionStatistics statistics_of(std::span<const float> logits, int target, int top) {
-  PositionStatistics result;
-  result.log_sum_exp = log_sum_exp(logits);
-  const auto probability = [&](float logit) { return std::exp(logit - result.log_sum_exp); };
-  result.top = largest_logits(logits, top);
-  for (Guess& guess : result.top) guess.probability = probability(guess.logit);
-  result.next_logit = target < 0 ? std::numeric_limits<float>::quiet_NaN() : logits[target];
-  result.next_probability = probability(result.next_logit);
-  result.next_rank = target < 0 || std::isnan(result.log_sum_exp) ? -1 : count_before(logits, target);
-  return result;
+/// How many of `logits`, of ids first, first + 1 ..., rank before `id` with its logit; none may be NaN.
+int count_before(std::span<const float> logits, int first, int id, float logit) {
+  const auto split = logits.begin() + std::clamp(id - first, 0, static_cast<int>(logits.size()));
+  return static_cast<int>(std::count_if(logits.begin(), split, [&](float other) { return other >= logit; }) +
+                          std::count_if(split, logits.end(), [&](float other) { return other > logit; }));
+}
+
+/// Adds logits of ids first, first + 1 ...
+void add_guesses(const RowKernels& kernels, std::span<const float> logits, int first, BestGuesses& best) {
+  constexpr std::size_t kTogether = 64;
+  for (std::size_t done = 0; done < logits.size(); done += kTogether) {
+    const auto some = logits.subspan(done, std::min(kTogether, logits.size() - done));
+    const Guess* worst = best.worst();
+    if (worst != nullptr && kernels.largest(some.data(), static_cast<int>(some.size())) < worst->logit)
+      continue;
+    for (std::size_t i = 0; i < some.size(); ++i) best.add({first + static_cast<int>(done + i), some[i], 0});
+  }
+}
+
+/// What is known of a row from the logits seen so far.
+struct Seen {
+  int target = -1;  ///< an id, -1: none
+  float target_logit = std::numeric_limits<float>::quiet_NaN();
+  int before_target = 0;  ///< how many rank before it
+  BestGuesses best;
+  ExpSum all = {};
+  ExpSum weighted = {};  ///< sum of e^f (f - logit), f the logits at the end of the stream
+
+  void add(const RowKernels& kernels, std::span<const float> logits, int first) {
+    all.add(exp_sum(kernels, logits));
+    if (target >= 0) before_target += count_before(logits, first, target, target_logit);
+    add_guesses(kernels, logits, first, best);
+  }
+
+  PositionStatistics statistics() const {
+    PositionStatistics result;
+    result.log_sum_exp = all.log();
+    const auto probability = [&](float logit) { return std::exp(logit - result.log_sum_exp); };
+    result.top = best.sorted();
+    for (Guess& guess : result.top) guess.probability = probability(guess.logit);
+    result.next_logit = target_logit;
+    result.next_probability = probability(target_logit);
+    result.next_rank = target < 0 || std::isnan(result.log_sum_exp) ? -1 : before_target;
+    return result;
+  }
+
+  /// KL(end || this), clamped at 0 against rounding.
+  double divergence_from(const Seen& end) const {
+    const double log_sum = end.all.log(), to_itself = log_sum - log_sum;  // 0, or NaN where a logit is
+    if (&end == this) return to_itself;
+    const double scale = std::exp(static_cast<double>(weighted.largest) - end.all.largest);
+    const double found = weighted.sum * scale / end.all.sum - log_sum + all.log();
+    return found < 0 ? 0 : found;
+  }
+};
+
+/// Finds the targets' logits, which ranks are counted against; `logits`: of the first ids, as edited.
+void find_targets(ConstFloatRows normalized, const PanelMatrix& head, ConstFloatRows logits, Workers& workers,
+                  std::span<Seen> seen) {
+  workers.for_rows(normalized.rows, [&](int i) {
+    Seen& row = seen[i];
+    if (row.target >= logits.cols) {
+      std::vector<float> column(normalized.cols);
+      row.target_logit = product_with_column(workers.kernels(), normalized.row(i), head, row.target, column);
+    } else if (row.target >= 0) {
+      row.target_logit = logits.row(i)[row.target];
+    }
+  });
+}
+
+/// Adds what `weighted` is of, for the rows of a position, of which the last is the end of the stream.
+void compare_with_end(const RowKernels& kernels, ConstFloatRows logits, std::span<Seen> seen) {
+  const std::span<const float> end = logits.row(logits.rows - 1);
+  const float largest = kernels.largest(end.data(), logits.cols);
+  if (largest == -kInfinity) return;
+  std::vector<float> powers(end.begin(), end.end());
+  for (float& power : powers) power -= largest;
+  kernels.exp(powers.data(), logits.cols);
+  for (int i = 0; i + 1 < logits.rows; ++i) {
+    const std::span<const float> row = logits.row(i);
+    const auto term = [&](std::size_t id) {
+      return powers[id] == 0 ? 0 : powers[id] * (static_cast<double>(end[id]) - row[id]);
+    };
+    seen[i].weighted.add({largest, sum_in_lanes<8>(row.size(), term)});
+  }
+}
+
+/// Adds logits of ids first, first + 1 ... to what is known of the rows, `depth` of them for each position.
+void add_logits(ConstFloatRows logits, int first, int depth, Workers& workers, std::span<Seen> seen) {
+  const RowKernels& kernels = workers.kernels().rows;
+  const auto for_parts = [&](ConstFloatRows rows, const auto& body) {
+    for (int done = 0; done < rows.cols; done += kIds)
+      body(rows.middle_cols(done, std::min(kIds, rows.cols - done)), first + done);
+  };
+  workers.for_rows(logits.rows, [&](int i) {
+    for_parts(logits.middle_rows(i, 1),
+              [&](ConstFloatRows row, int id) { seen[i].add(kernels, row.row(0), id); });
+  });
+  workers.for_rows(depth > 1 ? logits.rows / depth : 0, [&](int position) {
+    for_parts(logits.middle_rows(position * depth, depth), [&](ConstFloatRows rows, int) {
+      compare_with_end(kernels, rows, seen.subspan(position * depth, depth));
+    });
+  });
 }
 
 }  // namespace
@@ -72,78 +188,50 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
   Workspace::Impl& memory = workspace.impl();
   const int d_model = weights.config.n_embd, vocabulary = weights.config.vocab_size;
   const int positions = static_cast<int>(targets.size());
-  const int at_once = std::max(1, kRowsOfLogits / depth);
-  std::vector<LensReading> result(static_cast<std::size_t>(positions) * depth);
+  const int at_once = std::max(1, kRows / depth);
+  const int some = std::min(kIds * divide_up(memory.workers.threads(), 2), vocabulary);
+  const int width = Tap{of}.edits({Site::logits}) ? vocabulary : some;  // edits need the logits of all ids
+  std::vector<LensReading> result;
+  result.reserve(static_cast<std::size_t>(positions) * depth);
   for (int done = 0; done < positions; done += at_once) {
     if (stop.stop_requested()) throw Stopped();
-    const int n = std::min(at_once, positions - done) * depth, first_row = done * depth;
-    const ConstFloatRows given{rows.data() + std::ptrdiff_t{first_row} * d_model, n, d_model, d_model};
-    const FloatRows both = memory.activations.rows(n, d_model + vocabulary),
-                    normalized = both.middle_cols(0, d_model), logits = both.middle_cols(d_model, vocabulary);
+    const int n = std::min(at_once, positions - done) * depth;
+    const ConstFloatRows given{rows.data() + std::ptrdiff_t{done} * depth * d_model, n, d_model, d_model};
+    const FloatRows both = memory.activations.rows(n, d_model + width + kGap),
+                    normalized = both.middle_cols(0, d_model);
     const Tap tap{of, first + done, depth};
     final_layer_norm(
         weights, [&](int i) { return given.row(i); }, tap, memory.workers, normalized);
-    product(normalized, weights.lm_head, {}, memory.workers, logits);
-    tap.edit({Site::logits}, logits);
-    std::vector<Distribution> ends(depth > 1 ? n / depth : 0);
-    memory.workers.parallel_for(static_cast<int>(ends.size()), [&](int i, float*) {
-      ends[i] = Distribution(logits.row(i * depth + depth - 1));
-    });
-    memory.workers.parallel_for(n, [&](int i, float*) {
-      LensReading& reading = result[first_row + i];
-      reading.guesses = statistics_of(logits.row(i), targets[done + i / depth], top);
-      const double log_sum = reading.guesses.log_sum_exp;
-      const bool is_end = (i + 1) % depth == 0;
-      reading.divergence = is_end ? log_sum - log_sum  // 0, or NaN where a logit is
-                                  : ends[i / depth].divergence(logits.row(i), log_sum);
-    });
+    std::vector<Seen> seen;
+    for (int i = 0; i < n; ++i)
+      seen.push_back({.target = targets[done + i / depth], .best = BestGuesses(std::max(top, 0))});
+    for (int id = 0; id < vocabulary; id += width) {
+      const FloatRows logits = both.middle_cols(d_model, std::min(width, vocabulary - id));
+      product(normalized, weights.lm_head, {0, id}, memory.workers, logits);
+      tap.edit({Site::logits}, logits);
+      if (id == 0) find_targets(normalized, weights.lm_head, logits, memory.workers, seen);
+      add_logits(logits, id, depth, memory.workers, seen);
+    }
+    for (int i = 0; i < n; ++i)
+      result.push_back({seen[i].statistics(), seen[i].divergence_from(seen[i / depth * depth + depth - 1])});
   }
   return result;
 }
 
-Distribution::Distribution(std::span<const float> logits) {
-  const double log_sum = log_sum_exp(logits);
-  logs.assign(logits.begin(), logits.end());
-  for (double& log : logs) log -= log_sum;
-  probabilities = logs;
-  for (double& p : probabilities) p = std::exp(p);
-}
-
-double Distribution::divergence(std::span<const float> logits, double log_sum) const {
-  const double sum = sum_in_lanes<8>(logits.size(), [&](std::size_t i) {
-    const double p = probabilities[i];
-    return p == 0 ? 0 : p * (logs[i] - (static_cast<double>(logits[i]) - log_sum));
-  });
-  return sum < 0 ? 0 : sum;
-}
-
 double log_sum_exp(std::span<const float> logits) {
-  const RowKernels kernels = fastest_kernels().rows;
-  const int n = static_cast<int>(logits.size());
-  const float largest = kernels.largest(logits.data(), n);
-  // If all logits are -inf, -inf - -inf would be NaN.
-  return largest == -kInfinity ? -kInfinity
-                               : largest + std::log(kernels.sum_of_exp(logits.data(), n, largest));
+  return exp_sum(fastest_kernels().rows, logits).log();
 }
 
 std::vector<Guess> largest_logits(std::span<const float> logits, int count) {
-  constexpr std::size_t kTogether = 64;
-  const RowKernels kernels = fastest_kernels().rows;
   BestGuesses best(static_cast<std::size_t>(std::max(count, 0)));
-  for (std::size_t first = 0; first < logits.size(); first += kTogether) {
-    const auto some = logits.subspan(first, std::min(kTogether, logits.size() - first));
-    const Guess* worst = best.worst();
-    if (worst != nullptr && kernels.largest(some.data(), static_cast<int>(some.size())) < worst->logit)
-      continue;
-    for (std::size_t i = 0; i < some.size(); ++i) best.add({static_cast<int>(first + i), some[i], 0});
-  }
+  add_guesses(fastest_kernels().rows, logits, 0, best);
   return best.sorted();
 }
 
 int rank_of(std::span<const float> logits, int id) {
   const RowKernels kernels = fastest_kernels().rows;
   if (std::isnan(kernels.largest(logits.data(), static_cast<int>(logits.size())))) return -1;
-  return count_before(logits, id);
+  return count_before(logits, 0, id, logits[id]);
 }
 
 }  // namespace headscope::model

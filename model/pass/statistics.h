@@ -6,20 +6,6 @@
 
 namespace headscope::model {
 
-/// Rows whose logits are held at a time for statistics: enough to reuse each weight that is read. The lens of
-/// GPT-2 has 25 rows for a position.
-constexpr int kRowsOfLogits = 100;
-
-/// A distribution that others are compared with, in double.
-struct Distribution {
-  std::vector<double> probabilities = {}, logs = {};  ///< [n]; the natural logarithms of the probabilities
-
-  Distribution() = default;
-  explicit Distribution(std::span<const float> logits);
-  /// KL(this || other), in nats, clamped at 0 against rounding. The other has `logits` and their log_sum_exp.
-  double divergence(std::span<const float> logits, double log_sum) const;
-};
-
 /// log(sum(exp(logits))), summed in double. NaN if a logit is NaN.
 double log_sum_exp(std::span<const float> logits);
 

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <ranges>
 #include <semaphore>
-#include <thread>
 
 #include "app/window/core.h"
 #include "tests/support/matchers.h"

@@ -2,7 +2,6 @@
 // and what the panels show.
 #include <atomic>
 #include <chrono>
-#include <thread>
 
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
@@ -234,13 +233,6 @@ TEST_F(CoreTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
   const Zoom in_steps = core.state().options[kZoom];
   EXPECT_NEAR(in_steps.rows, at_once.rows, 1e-6);
   EXPECT_NEAR(in_steps.col, at_once.col, 1e-6);
-
-  apply_and_show(core, ShowView{"positions"});
-  const auto first = core.snapshot().model->readable_dimensions;
-  for (int i = 0; i < 2; ++i) press(core, Key{'d'}, {.alt = true});
-  const auto second = value<std::vector<int>>(core, "curves");
-  ASSERT_EQ(second.size(), first.size());
-  EXPECT_EQ(second.front(), first.front() + 2 * static_cast<int>(first.size()));
 }
 
 TEST_F(CoreTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {

@@ -1,6 +1,5 @@
 // From a prompt to what the views show; tables as files, and as text; words of views.
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "app/run/analyses/heads.h"
 #include "app/run/prompt_run.h"

@@ -2,13 +2,10 @@
 // command has its entry, and that commands, options and tables are as they say.
 #include "app/text/guide.h"
 
-#include <map>
 #include <regex>
-#include <set>
 
 #include "app/cli/command_line.h"
 #include "app/desktop/bundled_guide.h"
-#include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "tests/app/view_fixture.h"
 
@@ -63,6 +60,7 @@ TEST(GuidePage, IsSearchedBySections) {
   EXPECT_FALSE(section_rank(sections[0], "logit"));
   EXPECT_TRUE(section_rank(sections[1], " LENS  logit "));
   EXPECT_TRUE(section_rank(sections[1], "x ="));
+  EXPECT_TRUE(section_rank(sections[1], "What does the lens do?"));
   EXPECT_FALSE(section_rank(sections[1], "lens first"));
   EXPECT_FALSE(section_rank(sections[1], "  "));
 }

@@ -1,7 +1,5 @@
 // Thousands of random but reproducible events: whatever is typed, clicked, dragged and scrolled, at any
 // window size, every frame can be drawn and the state stays within its limits.
-#include <cstdlib>
-#include <random>
 
 #include "app/views/output/continuation.h"
 #include "tests/app/core_fixture.h"

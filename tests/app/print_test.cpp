@@ -8,7 +8,6 @@
 #include "tests/app/views/view_suite.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
-#include "viz/charts/number_axis.h"
 #include "viz/players/players.h"
 
 namespace headscope::app::print_test {
@@ -76,10 +75,7 @@ std::pair<float, float> enough_for(const View& view, const ViewContext& c, const
   return {c.width, c.height};
 }
 
-class EveryPage : public ::testing::TestWithParam<std::string> {
- protected:
-  const View& view() const { return *find_view(GetParam()); }
-};
+class EveryPage : public ViewSuite {};
 INSTANTIATE_TEST_SUITE_P(Views, EveryPage,
                          ::testing::Values("heatmap", "scores", "query", "positions", "heads", "tokens",
                                            "next"),

@@ -1,11 +1,8 @@
 // Actions are values, each with a function that makes the next state of a state.
 #include "app/window/state.h"
 
-#include <set>
-
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/weight_colors.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::app::state_test {

@@ -100,6 +100,19 @@ Table table_of(Side side, std::string_view view, const Scenario& scenario) {
   return find_view(view)->table(on(side, view, scenario));
 }
 
+static ViewContext with_options(const View& view, ViewContext context, const NamedOptions& options) {
+  for (const auto& [name, value] : options) {
+    if (std::ranges::find(view.options, name, &OptionSpec::name) == view.options.end())
+      throw std::invalid_argument("The view has no option " + std::string(name) + ".");
+    set(context, name, value);
+  }
+  return context;
+}
+
+Table table_of(std::string_view view, const Scenario& scenario, const NamedOptions& options) {
+  return find_view(view)->table(with_options(*find_view(view), scenario.context(900, 700), options));
+}
+
 std::vector<std::string> headings(const Table& table) {
   std::vector<std::string> names;
   for (const Column& column : table.columns) names.push_back(column.name);
@@ -292,14 +305,9 @@ ViewFixture::ViewFixture(std::string_view view, Scenario&& s, float width, float
 }
 
 ViewFixture::ViewFixture(std::string_view view, const ViewContext& context, const NamedOptions& options)
-    : view_(*find_view(view)), context_(context) {
-  for (const auto& [name, value] : options) {
-    if (std::ranges::find(view_.options, name, &OptionSpec::name) == view_.options.end())
-      throw std::invalid_argument("The view has no option " + std::string(name) + ".");
-    set(context_, name, value);
-  }
-  picture_ = view_.build(context_);
-}
+    : view_(*find_view(view)),
+      context_(with_options(view_, context, options)),
+      picture_(view_.build(context_)) {}
 
 int ViewFixture::find(int role, std::optional<int> id, int row) const {
   for (std::size_t i = 0; i < picture_.regions.size(); ++i) {

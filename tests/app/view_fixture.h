@@ -200,6 +200,8 @@ class ViewFixture {
   Picture picture_;
 };
 
+/// The view's table of a run, with these options.
+Table table_of(std::string_view view, const Scenario& scenario, const NamedOptions& options = {});
 // One side of a scenario's comparison: the view's context for it, and its table.
 ViewContext on(Side side, std::string_view view, const Scenario& scenario, float width = 900,
                float height = 700, const viz::Theme& theme = light());

@@ -25,10 +25,10 @@ class Screen:
         return subprocess.run(["xdotool", *words], env={**os.environ, "DISPLAY": self.display}, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, timeout=60).stdout.decode().split()
 
-    def start(self, *arguments, env=None):
+    def start(self, *arguments, env=None, cwd=None):
         """The program, once its window is open or it has ended."""
         environment = {**os.environ, "DISPLAY": self.display, "MESA_SHADER_CACHE_DISABLE": "true", **(env or {})}
-        process = subprocess.Popen([HEADSCOPE, *map(str, arguments)], env=environment, stdout=subprocess.PIPE,
+        process = subprocess.Popen([HEADSCOPE, *map(str, arguments)], env=environment, cwd=cwd, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         until(lambda: process.poll() is not None or self.windows())
         return process
@@ -40,6 +40,11 @@ class Screen:
         for window in self.windows():
             self.tool("windowfocus", "--sync", window)
         self.tool("key", *keys)
+
+    def click(self, x, y):
+        """The left button at a place of the window."""
+        for window in self.windows():
+            self.tool("mousemove", "--window", window, str(x), str(y), "click", "1")
 
 
 def end_of(process):

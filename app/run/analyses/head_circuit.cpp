@@ -198,12 +198,12 @@ class TokenRows {
 /// Calls visit(first, rows) with all tokens as the heads of a layer read them, in blocks. Throws Stopped.
 template <class Visit>
 void for_all_tokens(const model::Transformer& transformer, int layer, TokenReading reading,
-                    model::Workspace& workspace, const std::stop_token& stop, const Visit& visit) {
+                    const Resources& with, const Visit& visit) {
   const TokenRows tokens(transformer, layer, reading);
   const int vocabulary = transformer.config().vocab_size;
   for (int first = 0; first < vocabulary; first += kVocabularyRows) {
-    if (stop.stop_requested()) throw model::Stopped();
-    visit(first, tokens.rows(first, std::min(kVocabularyRows, vocabulary - first), workspace));
+    with.poll();
+    visit(first, tokens.rows(first, std::min(kVocabularyRows, vocabulary - first), with.workspace));
   }
 }
 
@@ -218,8 +218,7 @@ HeadTokens ranked(std::vector<float> logits, int id) {
 
 /// The copying of some heads of a layer, whose tokens are read once for all of them. Throws Stopped.
 std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int layer,
-                                    std::span<const int> heads, TokenReading reading,
-                                    model::Workspace& workspace, const std::stop_token& stop) {
+                                    std::span<const int> heads, TokenReading reading, const Resources& with) {
   std::vector<ParameterRows> in, out;
   for (const int head : heads) {
     in.push_back(reading_of(transformer, layer, head, AttentionColumns::value));
@@ -227,10 +226,10 @@ std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int l
   }
   std::vector<model::LowRankProduct> products;
   for (std::size_t i = 0; i < heads.size(); ++i) products.emplace_back(in[i].view(), out[i].view());
-  for_all_tokens(transformer, layer, reading, workspace, stop, [&](int first, const ParameterRows& tokens) {
+  for_all_tokens(transformer, layer, reading, with, [&](int first, const ParameterRows& tokens) {
     const ParameterRows unembedding = parameter_rows(transformer, kUnembedding, first, tokens.rows);
     for (model::LowRankProduct& product : products) {
-      if (stop.stop_requested()) throw model::Stopped();
+      with.poll();
       product.add(tokens.view(), unembedding.view());
     }
   });
@@ -260,9 +259,8 @@ HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTok
 }
 
 HeadCopying CopyingOfHead::compute(const PromptRun& run, const Computation<HeadCopying>& computation) const {
-  const model::Transformer& transformer = *run.model->transformer;
   check_head(*run.model, layer, head);
-  return copying_of(transformer, layer, {&head, 1}, reading, computation.workspace, computation.stop).front();
+  return copying_of(*run.model->transformer, layer, {&head, 1}, reading, computation).front();
 }
 
 ModelCopying CopyingOfModel::compute(const PromptRun& run,
@@ -275,8 +273,7 @@ ModelCopying CopyingOfModel::compute(const PromptRun& run,
   for (int layer = 0; layer < transformer.config().n_layer; ++layer) {
     TokenReading how = reading;
     how.after_first_mlp &= layer > 0;
-    for (const HeadCopying& one :
-         copying_of(transformer, layer, heads, how, computation.workspace, computation.stop))
+    for (const HeadCopying& one : copying_of(transformer, layer, heads, how, computation))
       result.scores.push_back(one.score);
   }
   return result;
@@ -293,11 +290,9 @@ HeadTokens KeysOfToken::compute(const PromptRun& run, const Computation<HeadToke
   const std::vector<float> along =
       carried(query, transposed(reading_of(transformer, layer, head, AttentionColumns::key)));
   std::vector<float> scores;
-  for_all_tokens(transformer, layer, reading, computation.workspace, computation.stop,
-                 [&](int, const ParameterRows& tokens) {
-                   for (int i = 0; i < tokens.rows; ++i)
-                     scores.push_back(static_cast<float>(dot(tokens.row(i), along)));
-                 });
+  for_all_tokens(transformer, layer, reading, computation, [&](int, const ParameterRows& tokens) {
+    for (int i = 0; i < tokens.rows; ++i) scores.push_back(static_cast<float>(dot(tokens.row(i), along)));
+  });
   return ranked(std::move(scores), id);
 }
 
@@ -309,13 +304,12 @@ TokenPairs PairsOfHead::compute(const PromptRun& run, const Computation<TokenPai
   for (float& v : to_query.values) v *= config.attention_scale(layer);
   const ParameterRows to_key = reading_of(transformer, layer, head, AttentionColumns::key);
   ParameterRows queries = zeros(config.vocab_size, config.d_head()), keys = queries;
-  for_all_tokens(transformer, layer, reading, computation.workspace, computation.stop,
-                 [&](int first, const ParameterRows& tokens) {
-                   model::multiply(tokens.view(), to_query.view(), computation.workspace,
-                                   queries.view().middle_rows(first, tokens.rows));
-                   model::multiply(tokens.view(), to_key.view(), computation.workspace,
-                                   keys.view().middle_rows(first, tokens.rows));
-                 });
+  for_all_tokens(transformer, layer, reading, computation, [&](int first, const ParameterRows& tokens) {
+    model::multiply(tokens.view(), to_query.view(), computation.workspace,
+                    queries.view().middle_rows(first, tokens.rows));
+    model::multiply(tokens.view(), to_key.view(), computation.workspace,
+                    keys.view().middle_rows(first, tokens.rows));
+  });
   return {model::largest_entries(queries.view(), keys.view(), TokenPairs::kMax, computation.workspace,
                                  computation.stop)};
 }
@@ -338,7 +332,7 @@ Composition CompositionOf::compute(const PromptRun& run, const Computation<Compo
     const std::vector<double> read_norms = norms_by_head(read, d_head);
     const ParameterRows columns = transposed(read);
     for (int from = 0; from < layer; ++from) {
-      if (computation.stop.stop_requested()) throw model::Stopped();
+      computation.poll();
       const ParameterRows written =
           product_by_head(of_values[from], writing_of(transformer, from), computation.workspace);
       const std::vector<double> written_norms = norms_by_head(written, d_head);

@@ -50,12 +50,10 @@ struct CircuitQuestion {
   int head = 0;
   TokenReading reading = {};
   bool operator==(const CircuitQuestion&) const = default;
-  std::size_t hash() const { return hash_of(layer, head, reading.after_first_mlp, reading.normalized); }
 };
 struct CircuitTokenQuestion : CircuitQuestion {
   int id = 0;
   bool operator==(const CircuitTokenQuestion&) const = default;
-  std::size_t hash() const { return hash_of(CircuitQuestion::hash(), id); }
 };
 
 /// The tokens whose logits a head raises and lowers when it attends to the token.

@@ -88,9 +88,9 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool e
   Recording seen(run.run->config, position, 1);
   if (edits(Site::ln1_scale) || edits(Site::ln1_normalized)) {
     for (const Site site : {Site::ln1_scale, Site::ln1_normalized}) seen.add({site, of.layer});
-    seen.read(run, computation.workspace, computation.stop);
+    seen.read(run, computation);
   }
-  const StreamParts stream = stream_parts(run, position, of.layer, computation.workspace, computation.stop);
+  const StreamParts stream = stream_parts(run, position, of.layer, computation);
   const std::span<const float> resid = run.run->resid(of.layer, position);
   Parts parts;
   parts.scale = edits(Site::ln1_scale) ? static_cast<double>(seen.rows({Site::ln1_scale, of.layer}).front())

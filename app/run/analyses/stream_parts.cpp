@@ -74,8 +74,7 @@ std::string name_of(const StreamSource& source, std::string_view norm_bias, std:
          std::string(names[static_cast<std::size_t>(source.kind)]);
 }
 
-StreamParts stream_parts(const PromptRun& run, int position, int layers, model::Workspace& workspace,
-                         const std::stop_token& stop) {
+StreamParts stream_parts(const PromptRun& run, int position, int layers, const Resources& with) {
   const model::Transformer& transformer = *run.model->transformer;
   const int d_model = run.run->config.n_embd;
   const bool edited = edits_stream(run, layers);
@@ -84,7 +83,7 @@ StreamParts stream_parts(const PromptRun& run, int position, int layers, model::
   rows.add({Site::pos_embed});
   for (int layer = 0; layer < layers; ++layer) rows.add({Site::mlp_out, layer});
   if (edited) for_each_point(run, layers, [&](model::HookPoint point) { rows.add(point); });
-  rows.read(run, workspace, stop);
+  rows.read(run, with);
   StreamParts parts;
   const auto add = [&](StreamSource source, std::span<const float> vector) {
     parts.sources.push_back(source);
@@ -93,9 +92,9 @@ StreamParts stream_parts(const PromptRun& run, int position, int layers, model::
   add({Kind::token_embedding}, rows.rows({Site::embed, 0}));
   add({Kind::position_embedding}, rows.rows({Site::pos_embed, 0}));
   for (int layer = 0; layer < layers; ++layer) {
-    if (stop.stop_requested()) throw model::Stopped();
+    with.poll();
     const std::vector<float> of_heads =
-        transformer.attention_output(*run.run, layer, position, workspace).results;
+        transformer.attention_output(*run.run, layer, position, with.workspace).results;
     for (int head = 0; head < run.run->config.n_head; ++head)
       add({Kind::head, layer, head}, std::span(of_heads).subspan(std::ptrdiff_t{head} * d_model, d_model));
     add({Kind::attention_bias, layer}, transformer.projection_bias(layer));
@@ -119,8 +118,7 @@ double layer_norm_scale(std::span<const float> row, double epsilon) {
   return std::sqrt(variance + epsilon);
 }
 
-LogitDirection logit_direction(const PromptRun& run, const Measured& measured, model::Workspace& workspace,
-                               const std::stop_token& stop) {
+LogitDirection logit_direction(const PromptRun& run, const Measured& measured, const Resources& with) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const auto of_token = [&](const TokenRef& token) {
@@ -141,7 +139,7 @@ LogitDirection logit_direction(const PromptRun& run, const Measured& measured, m
   if (constexpr model::HookPoint kScale{Site::ln_final_scale}; edits_at(run, kScale)) {
     Recording seen(run.run->config, measured.position, 1);
     seen.add(kScale);
-    seen.read(run, workspace, stop);
+    seen.read(run, with);
     direction.scale = static_cast<double>(seen.rows(kScale).front());
   }
   direction.bias = product(unembedding, bias);

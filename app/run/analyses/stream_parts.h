@@ -1,6 +1,5 @@
 #pragma once
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +45,7 @@ struct StreamParts {
 /// Whether edits act on the stream before a layer (n_layer: before ln_f), not on what one part writes.
 bool edits_stream(const PromptRun& run, int layers);
 /// Throws model::Stopped.
-StreamParts stream_parts(const PromptRun& run, int position, int layers, model::Workspace& workspace,
-                         const std::stop_token& stop);
+StreamParts stream_parts(const PromptRun& run, int position, int layers, const Resources& with);
 
 /// A vector on the residual stream at a position adds its product with `along` to a logit, or to the
 /// difference of two, with ln_f's scale held fixed; ln_f's bias adds `bias` in any case.
@@ -60,8 +58,7 @@ struct LogitDirection {
 
 /// The direction of a logit, or of the difference of two, given by ids, with ln_f's scale as edits left it.
 /// Throws Stopped.
-LogitDirection logit_direction(const PromptRun& run, const Measured& measured, model::Workspace& workspace,
-                               const std::stop_token& stop);
+LogitDirection logit_direction(const PromptRun& run, const Measured& measured, const Resources& with);
 
 /// The scale of a layer norm for a row: sqrt(variance + epsilon), in double.
 double layer_norm_scale(std::span<const float> row, double epsilon);

@@ -107,8 +107,7 @@ viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, const v
 /// The selected layer's block on one side; null while pending.
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c, Side side, int position) {
   const auto pass = c.ask_on(side, PassOfToken{position});
-  const int layer = c.selection.layer;
-  return pass && layer < std::ssize(pass->blocks) ? pass->blocks[layer] : nullptr;
+  return pass ? std::shared_ptr<const BlockPass>(pass, &pass->blocks[c.selection.layer]) : nullptr;
 }
 
 /// Whether this is the difference of two models, whose weights differ.
@@ -273,12 +272,8 @@ void declare(Content& it) {
   const ViewContext& c = it.c;
   const auto pass = it.need(PassOfToken{c.chosen_query});
   if (it.lacks_counterpart() || !pass) return;
-  const auto block = block_of(c, c.side, c.chosen_query);
-  if (!block) {
-    it.message = kComputing;
-    return;
-  }
-  Numbers made = numbers_of(block, std::min(c.options[kNeurons], c.config().n_inner));
+  Numbers made =
+      numbers_of({pass, &pass->blocks[c.selection.layer]}, std::min(c.options[kNeurons], c.config().n_inner));
   for (const int neuron : made.order) made.effects.push_back(logit_effect_of(it, made, neuron));
   const Numbers& n = it.keep(std::move(made));
   const model::Config& config = c.config();

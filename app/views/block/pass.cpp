@@ -61,13 +61,8 @@ std::string layers_name(int first, int last) {
 
 std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   const model::Config& config = c.config();
-  const int layer = c.selection.layer, last = config.n_layer - 1,
-            known = static_cast<int>(pass.blocks.size());
-  static const BlockPass kUnknown{};  // its vectors are empty
-  const BlockPass& block = layer < known ? *pass.blocks[layer] : kUnknown;
-  const auto resid = [&](int at) {
-    return at <= known ? std::span<const float>(pass.resid(at)) : std::span<const float>();
-  };
+  const int layer = c.selection.layer, last = config.n_layer - 1;
+  const BlockPass& block = pass.blocks[layer];
   const std::string d = grouped(config.n_embd),
                     blocks =
                         "each block adds its attention and MLP output to the "
@@ -88,10 +83,10 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   };
   std::vector<model::HookPoint> embedded{{Site::embed}, {Site::pos_embed}};
   if (layer == 0) embedded.push_back({Site::resid_pre, 0});
-  add(kEmbedding, "embed", "wte + wpe", pass.embedded, "the token's row of wte + its position's row of wpe",
+  add(kEmbedding, "embed", "wte + wpe", pass.resid(0), "the token's row of wte + its position's row of wpe",
       embedded, Part::embedding);
   if (layer > 0)
-    add(kBefore, layers_name(0, layer - 1), of_layer(layer) + "resid_pre", resid(layer),
+    add(kBefore, layers_name(0, layer - 1), of_layer(layer) + "resid_pre", pass.resid(layer),
         blocks + ", which block " + std::to_string(layer) + " then reads", {{Site::resid_pre, layer}});
   add(kLn1, "ln_1", "normalized", block.ln_1, ln, {{Site::ln1_scale, layer}, {Site::ln1_normalized, layer}});
   add(kAttention, "attention", "attn_out", block.attn_out,
@@ -106,7 +101,7 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   add(kAddMlp, "", "resid_post", block.resid_post, "the residual stream + what the MLP adds",
       {{Site::resid_post, layer}});
   if (layer < last)
-    add(kAfter, layers_name(layer + 1, last), of_layer(last) + "resid_post", resid(last + 1), blocks,
+    add(kAfter, layers_name(layer + 1, last), of_layer(last) + "resid_post", pass.resid(last + 1), blocks,
         {{Site::resid_post, last}});
   add(kLnF, "ln_f", "normalized", pass.ln_f, ln, {{Site::ln_final_scale}, {Site::ln_final_normalized}});
   add(kUnembedding, "unembed", "logits", {}, "a logit for each of " + grouped(config.vocab_size) + " tokens",
@@ -243,7 +238,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 
 // ---- charts of all layers ----
 
-/// A number of each block's attention and of its MLP, as far as they are known.
+/// A number of each block's attention and of its MLP.
 template <class NumberOf>
 BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title, const NumberOf& number_of,
                 std::string x_title = {}) {
@@ -251,8 +246,8 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title,
   double low = 1, high = 0;
   for (const bool of_mlp : {false, true}) {
     std::vector<float> values;
-    for (const auto& block : pass.blocks) {
-      const double value = number_of(*block, of_mlp);
+    for (const BlockPass& block : pass.blocks) {
+      const double value = number_of(block, of_mlp);
       values.push_back(static_cast<float>(value));
       if (value < low) low = value;
       if (value > high) high = value;
@@ -288,8 +283,7 @@ BoxPtr charts_of(Content& it, const TokenPass& pass) {
 
 /// Says what a layer adds.
 void add_layer(Facts& facts, const ViewContext& c, const TokenPass& pass, int layer) {
-  if (layer >= std::ssize(pass.blocks)) return facts.say(kComputing);
-  const BlockPass& block = *pass.blocks[layer];
+  const BlockPass& block = pass.blocks[layer];
   const std::string of = difference_prefix(c);
   const auto say = [&](const std::string& part, double before, double added, double after, double cosine) {
     facts.number(part + " adds a vector of norm", added);
@@ -309,8 +303,7 @@ void add_summands(Facts& facts, const Numbers& n, const Line& line, int dimensio
   if (!line.name.empty()) return;
   const bool mlp = line.step == kAddMlp;
   const auto say = [&](const std::string& words, Step of) {
-    const Line* from = n.find(of);
-    facts.say(words + (from->values.empty() ? "…" : exact(from->values[dimension])));
+    facts.say(words + exact(n.find(of)->values[dimension]));
   };
   say(mlp ? "resid_mid " : "resid_pre ", mlp ? kAddAttention : n.find(kBefore) ? kBefore : kEmbedding);
   say(mlp ? "+ mlp_out " : "+ attn_out ", mlp ? kMlp : kAttention);
@@ -340,10 +333,10 @@ Table table(const ViewContext& c, const TokenPass& pass) {
                        std::optional<double> cosine = {}) {
     add_row(result, layer, name, norm_of(vector), cosine, vector);
   };
-  add({}, "wte + wpe", pass.embedded);
+  add({}, "wte + wpe", pass.resid(0));
   for (std::size_t i = 0; i < pass.blocks.size(); ++i) {
-    const BlockPass& block = *pass.blocks[i];
-    if (i > 0 && block.resid_pre != pass.blocks[i - 1]->resid_post) add(i, "resid_pre", block.resid_pre);
+    const BlockPass& block = pass.blocks[i];
+    if (i > 0 && block.resid_pre != pass.blocks[i - 1].resid_post) add(i, "resid_pre", block.resid_pre);
     add(i, "attn_out", block.attn_out);
     add(i, "resid_mid", block.resid_mid, block.cosine(false));
     add(i, "mlp_out", block.mlp_out);
@@ -369,11 +362,10 @@ void declare(Content& it) {
   const TokenPass& pass = *it.keep(answer);
   const Numbers& n = it.keep(numbers_of(c, pass));
   it.title = "Forward pass of " + token_name(c.run->tokens, c.selection.query);
-  it.subtitle = "block " + std::to_string(c.selection.layer) + " expanded" +
-                (pass.ln_f.empty() ? std::string("; ") + kComputing : best_guess(c, next.get()));
-  std::vector<std::span<const float>> vectors{pass.embedded, pass.ln_f};
-  for (const auto& block : pass.blocks)
-    for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
+  it.subtitle = "block " + std::to_string(c.selection.layer) + " expanded" + best_guess(c, next.get());
+  std::vector<std::span<const float>> vectors{pass.resid(0), pass.ln_f};
+  for (const BlockPass& block : pass.blocks)
+    for (const auto* vector : {&block.attn_out, &block.resid_mid, &block.mlp_out, &block.resid_post})
       vectors.emplace_back(*vector);
   it.same = are_zero(vectors);
   it.table = [&] { return table(c, pass); };

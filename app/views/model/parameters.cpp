@@ -328,11 +328,10 @@ void declare(Content& it) {
   list->least_width = 26, list->good_width = 36, list->least_rows = 6;
   list->on_click = [&lines](const ViewContext& now, int row) { return choose(now, lines[row]); };
   list->row_facts = [&](Facts& facts, int row) { add_line(facts, c, lines[row]); };
-  const bool there = tensor && !tensor->pooled.empty();
   const std::string name = parameter_of(c).name;
-  std::vector<BoxPtr> about = boxes(notes({there ? statistics_of(*tensor) : it.why_missing(question)},
+  std::vector<BoxPtr> about = boxes(notes({tensor ? statistics_of(*tensor) : it.why_missing(question)},
                                           name + " [" + shape_of(parameter_of(c)) + "]"));
-  if (there) {
+  if (tensor) {
     it.facts = [&c, name, tensor](Facts& facts, const ViewContext&, const Spot& at) {
       if (at.region.role != kMap && at.region.role != kBins) return;
       facts.overlay.add(viz::StrokeRect{at.cell().inset(-0.5F), c.theme->text, 1});

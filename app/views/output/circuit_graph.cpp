@@ -316,7 +316,6 @@ void declare(Content& it) {
   it.message = refuse(c);
   const auto circuit = it.message.empty() ? it.need(question) : nullptr;
   if (!circuit) return;
-  if (!circuit->whole) it.message = kComputing;
   const Numbers& n = it.keep(numbers_of(c, *question, circuit));
   it.table = [&c, &n] { return table(c, n); };
   if (n.edges.empty()) {

@@ -1,13 +1,8 @@
 #include "app/run/sources/pattern_file.h"
 
-#include <cmath>
-#include <filesystem>
-
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
-#include "app/run/analyses/predictions.h"
 #include "app/run/answers.h"
-#include "app/run/worker.h"
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
@@ -226,14 +221,14 @@ TEST_F(PatternFiles, HaveHeadMetrics) {
   const auto square = run(pattern_tensors({1, 1, 4, 4}, even_rows(4)),
                           R"({"tokens":")" + text_list({"a", "b", "a", "c"}) + "\"}");
   std::vector<HeadMetrics> heads;
-  add_head_metrics(*square, workspace_, heads);
+  add_head_metrics(*square, {workspace_}, heads);
   // Queries 1, 2, 3 give a half plus an eighth to keys 1, 2, 3, which are themselves.
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::self], 0.625);
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::previous], 0.125);
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::duplicate], 0.125) << "query 2 on key 0, the same text";
   const auto cross = run(pattern_tensors({1, 1, 8, 4}, even_rows(4)));
   heads.clear();
-  add_head_metrics(*cross, workspace_, heads);
+  add_head_metrics(*cross, {workspace_}, heads);
   EXPECT_NEAR(heads.at(0)[HeadMetric::first], (7 * 0.125 + 0.5) / 7, 1e-9) << "query 4 takes half of it";
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::previous]));
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::self]));
@@ -257,29 +252,6 @@ TEST_F(PatternFiles, HaveTheirKeysComparedByWhatTheyAreCalledToo) {
   compare_with(second, std::make_shared<const PromptRun>(own_keys), Alignment::subsequence);
   EXPECT_THAT(second.aligned, ElementsAre(1, 2));
   EXPECT_THAT(aligned_keys(second), ElementsAre(-1, 0, 1));
-}
-
-TEST_F(PatternFiles, AreOpenedByTheWorker) {
-  const auto path = file(safetensors_bytes(pattern_tensors({2, 2, 5, 12}, some_weight)));
-  Worker worker({1, model::Precision::f32, {}});
-  WorkerRequest want{.model = path,
-                     .load_request = 1,
-                     .prompt = {"not run", {}, false},
-                     .questions = {PatternOf{1, 0}, NextAfter{-1}}};
-  worker.want(want);
-  auto seen = worker.settle();
-  ASSERT_TRUE(seen->run);
-  EXPECT_EQ(seen->error, "");
-  EXPECT_EQ(seen->run->run->length(), 5);
-  ASSERT_TRUE(seen->answers.find(PatternOf{1, 0})->value);
-  EXPECT_THAT(seen->answers.find(NextAfter{-1})->failure, HasSubstr("needs a model's weights"));
-  const auto before = seen->answers.find(PatternOf{1, 0});
-  want.prompt.text = "something else";
-  worker.want(want);
-  seen = worker.settle();
-  EXPECT_EQ(seen->run->prompt.text, "something else");
-  EXPECT_EQ(seen->answers.find(PatternOf{1, 0}), before)
-      << "nothing is read again for a prompt that is not run";
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Tour files: what their lines mean, and the messages about invalid ones.
 #include "app/tour/tour.h"
 
-#include "app/run/sources/paths.h"
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
@@ -127,78 +126,6 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
     EXPECT_THAT(message_of<model::LoadError>([&] { parse_tour(wrong.text, "walk.md"); }),
                 AllOf(HasSubstr(wrong.said), Not(HasSubstr("\n"))));
   }
-}
-
-TEST(Tour, ParagraphsHaveConditionsAndAlternatives) {
-  const Tour tour = parse_tour(R"(# T
-
-About.
-
-## S
-- prompt: x
-- layer: 0
-- head: 0
-- if: this prompt, weight above 50 %
-One,
-in two lines.
-- otherwise: layers below 2
-
-Two.
-- otherwise
-Three.
-
-Four.
-)",
-                               "walk.md");
-  const auto& caption = tour.stops[0].caption;
-  EXPECT_THAT(words_of(tour.stops[0]), ElementsAre("One, in two lines.", "Two.", "Three.", "Four."));
-  ASSERT_EQ(caption[0].conditions.size(), 2U);
-  EXPECT_EQ(caption[0].conditions[0].name, "this prompt");
-  EXPECT_EQ(caption[0].conditions[1].holds, nullptr);
-  EXPECT_EQ(caption[0].conditions[1].number->name, "weight");
-  EXPECT_TRUE(caption[0].conditions[1].above);
-  EXPECT_EQ(caption[0].conditions[1].limit, 0.5);
-  EXPECT_FALSE(caption[1].conditions[0].above);
-  std::vector<bool> otherwise;
-  for (const TourParagraph& paragraph : caption) otherwise.push_back(paragraph.otherwise);
-  EXPECT_THAT(otherwise, ElementsAre(false, true, true, false));
-  EXPECT_TRUE(caption[2].conditions.empty());
-}
-
-TEST(Tour, PointsAreOfItsViewOrOfTheWindow) {
-  const Tour tour = parse_tour(R"(# T
-
-About.
-
-## S
-- prompt: x
-- view: heatmap
-- point: cell
-- point: pane view
-- point: pane next
-- point: guess
-- point: option cell-values
-- point: edits
-
-W.
-
-## The same view
-- point: query row
-
-W.
-)",
-                               "walk.md");
-  const auto& points = tour.stops[0].points;
-  ASSERT_EQ(points.size(), 6U);
-  EXPECT_EQ(points[0].view, find_view("heatmap"));
-  EXPECT_EQ(points[0].landmark->name, "cell");
-  EXPECT_EQ(points[1].view, find_view("heatmap"));
-  EXPECT_EQ(points[1].kind, TourPoint::Kind::pane);
-  EXPECT_EQ(points[2].view, find_view("next"));
-  EXPECT_EQ(points[3].view, find_view("next"));
-  EXPECT_EQ(points[4].option, find_option("cell-values"));
-  EXPECT_EQ(points[5].kind, TourPoint::Kind::edits);
-  EXPECT_EQ(tour.stops[1].points[0].view, find_view("heatmap"));
 }
 
 // A tour's view and the side panes share their names: none may hide another.

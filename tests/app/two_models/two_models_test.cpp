@@ -1,15 +1,12 @@
 // A prompt in two models of the same shape: what the worker runs and keeps, and what the views show.
 
 #include <atomic>
-#include <fstream>
 
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/parameters.h"
-#include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/token_pass.h"
-#include "app/run/analyses/vocabulary.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/export.h"
 #include "model/pass/statistics.h"
@@ -99,10 +96,7 @@ TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
     }
     EXPECT_EQ(caption(view, other), caption(view, expected));
     const ViewContext change = on_side(Side::difference, view, s.context(800, 600));
-    EXPECT_EQ(change.side, view.shows_difference ? Side::difference : Side::run);
-    const viz::Scene scene = view.build(change).scene;
-    EXPECT_FALSE(scene.items.empty());
-    for (const std::string& text : texts(scene)) {
+    for (const std::string& text : texts(view.build(change).scene)) {
       EXPECT_THAT(text, Not(HasSubstr("second prompt")));
       EXPECT_THAT(text, Not(HasSubstr("first prompt")));
     }
@@ -161,7 +155,7 @@ TEST(TwoModels, NeuronsPushWithTheWeightsOfTheirOwnModel) {
   for (const std::vector<std::string>& row : text_rows(table)) {
     const int neuron = std::stoi(row[1]), id = std::stoi(row[4]);
     const auto activation = [&](const TokenPass& pass) {
-      return static_cast<double>(pass.blocks[layer]->mlp_post[neuron]);
+      return static_cast<double>(pass.blocks[layer].mlp_post[neuron]);
     };
     const double expected = activation(*after) * written(*bundled(), layer, neuron, id) -
                             activation(*before) * written(*second(), layer, neuron, id);
@@ -226,27 +220,17 @@ class TwoModelsInTheWorker : public WorkerOfTales {
   }
 };
 
-TEST_F(TwoModelsInTheWorker, RunsThePromptInBoth) {
+TEST_F(TwoModelsInTheWorker, TheNextPromptLoadsNothing) {
   want_.questions = {Question(HashOfWeights{}).on_baseline()};
   const auto shown = settled();
-  EXPECT_EQ(shown->error, "");
-  ASSERT_TRUE(shown->second_model);
   EXPECT_EQ(shown->second_model->name, "other");
-  ASSERT_TRUE(shown->run->baseline);
-  EXPECT_EQ(shown->run->baseline->model, shown->second_model);
-  EXPECT_EQ(shown->run->baseline->run->tokens, shown->run->run->tokens);
   EXPECT_EQ(answer_of<HashOfWeights>(*shown, want_.questions[0])->text, weights_hash(second_folder()));
-  // The next prompt does not load anything.
   want_.prompt.text = "The old king";
   compare_in(second_folder());
   const auto next = settled();
   EXPECT_EQ(next->second_model, shown->second_model);
-  EXPECT_EQ(next->run->baseline->run->length(), next->run->run->length());
-  want_.second_model.clear();
-  want_.second.reset();
-  const auto alone = settled();
-  EXPECT_FALSE(alone->second_model);
-  EXPECT_FALSE(alone->run->baseline);
+  EXPECT_EQ(next->run->baseline->model, shown->second_model);
+  EXPECT_EQ(next->run->baseline->run->tokens, next->run->run->tokens);
 }
 
 TEST_F(TwoModelsInTheWorker, KeepsNothingOfAPreviousSecondModel) {

@@ -3,7 +3,6 @@
 #include "app/recipe/recipe.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/window/sessions.h"
@@ -179,21 +178,6 @@ TEST_F(TwoModelsWindow, PatchesAloneCompareNothing) {
   const auto* side = find_item(core, "Show Difference");
   ASSERT_NE(side, nullptr);
   EXPECT_FALSE(side->enabled);
-}
-
-TEST_F(TwoModelsWindow, ATourThatNeedsTheUneditedRunRestoresTheComparison) {
-  CoreOptions o = own();
-  o.tours = load_tours({assets_folder() / "tours"}).tours;
-  Core core(std::move(o));
-  compare(core);
-  const auto& tours = core.state().tours;
-  const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
-  apply_and_show(core, OpenTour{static_cast<int>(found - tours.begin())});
-  EXPECT_THAT(core.state().message.text, HasSubstr("yours come back when it is closed"));
-  apply_and_show(core, GoToStop{2});
-  EXPECT_TRUE(core.state().second.model.empty());
-  core.apply(CloseTour{});
-  EXPECT_EQ(core.state().second.model, second());
 }
 
 TEST_F(TwoModelsWindow, AFigureOfAViewWithoutDifferencesIsOfTheRun) {

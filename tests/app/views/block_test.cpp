@@ -12,42 +12,27 @@ namespace {
 constexpr double kTolerance = 2e-4;
 enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead };
 
-TEST(Qkv, IsLayerNormTimesTheMatrixPlusTheBias) {
+TEST(Qkv, IsTheNormalizedStreamTimesTheMatrixPlusTheBias) {
   const Scenario s(kRobot);
-  constexpr int kPosition = 5;
-  const auto d = static_cast<std::size_t>(s.config().n_embd);
   for (int layer = 0; layer < s.config().n_layer; ++layer) {
-    SCOPED_TRACE(layer);
-    const auto input = s.ask(AttentionInputOf{layer, kPosition});
-    const std::string block = "h." + std::to_string(layer) + ".";
-    const auto& gain = reference_model().parameter(block + "ln_1.weight");
-    const auto& shift = reference_model().parameter(block + "ln_1.bias");
-    const auto& weight = reference_model().parameter(block + "attn.c_attn.weight");
-    const auto& bias = reference_model().parameter(block + "attn.c_attn.bias");
-    ASSERT_EQ(input->residual.size(), d);
-    ASSERT_EQ(input->output.size(), 3 * d);
-    double mean = 0, variance = 0;
-    for (const float x : input->residual) mean += static_cast<double>(x) / static_cast<double>(d);
-    for (const float x : input->residual)
-      variance += (static_cast<double>(x) - mean) * (static_cast<double>(x) - mean) / static_cast<double>(d);
-    const double deviation = std::sqrt(variance + static_cast<double>(s.config().layer_norm_epsilon));
-    for (std::size_t i = 0; i < d; ++i) {
-      const double normed = (static_cast<double>(input->residual[i]) - mean) / deviation;
-      ASSERT_NEAR(input->normed[i], normed * gain[i] + shift[i], kTolerance);
-    }
-    for (std::size_t j = 0; j < 3 * d; ++j) {
-      ASSERT_NEAR(input->bias[j], bias[j], 1e-6);
+    const auto input = s.ask(AttentionInputOf{layer, 5});
+    const std::string block = "h." + std::to_string(layer) + ".attn.c_attn.";
+    const auto& weight = reference_model().parameter(block + "weight");
+    const auto& bias = reference_model().parameter(block + "bias");
+    ASSERT_EQ(input->output.size(), bias.size());
+    for (std::size_t j = 0; j < bias.size(); ++j) {
       double sum = bias[j];
-      for (std::size_t i = 0; i < d; ++i)
-        sum += static_cast<double>(input->normed[i]) * weight[i * 3 * d + j];
-      ASSERT_NEAR(input->output[j], sum, kTolerance) << j;
+      for (std::size_t i = 0; i < input->normed.size(); ++i)
+        sum += static_cast<double>(input->normed[i]) * weight[i * bias.size() + j];
+      ASSERT_NEAR(input->output[j], sum, kTolerance) << layer << " " << j;
+      ASSERT_NEAR(input->bias[j], bias[j], 1e-6);
     }
   }
 }
 
 TEST(Qkv, PiecesAreTheHeads) {
   Scenario s(kRobot, {1, 2, 5});
-  const auto rows = text_rows(ViewFixture("qkv", s, 1200, 900).table());
+  const auto rows = text_rows(table_of("qkv", s));
   const auto& head = reference_head(s);
   const std::size_t d_head = head.q[5].size();
   ASSERT_EQ(rows[0].size(), 11U);
@@ -70,15 +55,15 @@ TEST(Merge, IsWhatThePassComputed) {
     const auto pass = s.ask(PassOfToken{position});
     for (int layer = 0; layer < s.config().n_layer; ++layer) {
       const auto merged = s.ask(MergedHeadsOf{layer, position});
-      EXPECT_EQ(merged->of.out, pass->blocks[layer]->attn_out) << layer << " " << position;
-      EXPECT_EQ(merged->after, pass->blocks[layer]->resid_mid) << layer << " " << position;
+      EXPECT_EQ(merged->of.out, pass->blocks[layer].attn_out) << layer << " " << position;
+      EXPECT_EQ(merged->after, pass->blocks[layer].resid_mid) << layer << " " << position;
     }
   }
 }
 
 TEST(Merge, TheTableSaysWhatEachHeadAdds) {
   Scenario s(kRobot, {1, 2, kPosition});
-  const Table table = ViewFixture("merge", s, 1400, 900).table();
+  const Table table = table_of("merge", s);
   const auto rows = text_rows(table);
   const auto heads = static_cast<std::size_t>(s.config().n_head),
              d = static_cast<std::size_t>(s.config().n_embd);
@@ -119,7 +104,7 @@ TEST(Merge, EditsOfTheSumAreAPart) {
     for (std::size_t at = i; at < merged->of.results.size(); at += d) sum += merged->of.results[at];
     EXPECT_NEAR(sum, merged->of.out[i], 1e-4);
   }
-  EXPECT_THAT(texts_of(ViewFixture("merge", s, 1400, 900).table(), "part"), Contains("edits"));
+  EXPECT_THAT(texts_of(table_of("merge", s), "part"), Contains("edits"));
 }
 
 constexpr int kLayer = 3;
@@ -127,16 +112,6 @@ constexpr int kLayer = 3;
 Scenario robot() {
   Scenario s(kRobot, {kLayer, 3, kPosition});
   return s;
-}
-
-/// Neurons by descending magnitude of their output.
-std::vector<int> strongest(const Scenario& s) {
-  const auto pass = s.ask(PassOfToken{kPosition});
-  const std::vector<float>& post = pass->blocks[kLayer]->mlp_post;
-  std::vector<int> order(post.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::greater{}, [&](int i) { return std::abs(post[i]); });
-  return order;
 }
 
 /// W_out[neuron] · W_U[token] for every token, in double precision.
@@ -173,29 +148,22 @@ TEST(NeuronTokens, AreTheLargestAndSmallestProductsOfTheReference) {
   }
 }
 
-TEST(Mlp, TheTableHasTheNeuronsOfThePassStrongestFirst) {
-  const Scenario s = robot();
-  const auto rows = text_rows(ViewFixture("mlp", s, 900, 700, {{"neurons", "40"}}).table());
-  const std::vector<int> expected = strongest(s);
-  const auto pass = s.ask(PassOfToken{kPosition});
-  const BlockPass& block = *pass->blocks[kLayer];
-  ASSERT_EQ(rows.size(), 40U);
-  for (std::size_t i = 0; i < 40; ++i) {
-    EXPECT_EQ(rows[i][1], std::to_string(expected[i]));
-    EXPECT_EQ(rows[i][2], plain(block.mlp_pre[expected[i]]));
-    EXPECT_EQ(rows[i][3], plain(block.mlp_post[expected[i]]));
-  }
-}
-
-/// A neuron below zero pushes the other way.
+/// The strongest come first, and one below zero pushes the other way.
 TEST(Mlp, ANeuronPushesItsTokensByItsOutput) {
   Scenario s = robot();
   int negative = 0;
   for (int layer = 0; layer < s.config().n_layer; ++layer) {
     s.select({layer, 0, kPosition});
-    for (const auto& row : text_rows(ViewFixture("mlp", s, 1600, 1000, {{"neurons", "200"}}).table())) {
+    const auto pass = s.ask(PassOfToken{kPosition});
+    double last = INFINITY;
+    for (const auto& row : text_rows(table_of("mlp", s, {{"neurons", "200"}}))) {
+      const int neuron = std::stoi(row[1]);
+      EXPECT_EQ(row[2], plain(pass->blocks[layer].mlp_pre[neuron]));
+      EXPECT_EQ(row[3], plain(pass->blocks[layer].mlp_post[neuron]));
       const double output = std::stod(row[3]);
-      const auto tokens = s.ask(TokensOfNeuron{layer, std::stoi(row[1])});
+      EXPECT_LE(std::abs(output), last);
+      last = std::abs(output);
+      const auto tokens = s.ask(TokensOfNeuron{layer, neuron});
       for (std::size_t i = 0; i < 3; ++i) {  // an id, a token and a push for each, up before down
         const model::Guess &up = tokens->up[i], &down = tokens->down[i];
         EXPECT_EQ(row[4 + 3 * i], std::to_string(output < 0 ? down.id : up.id));
@@ -245,26 +213,6 @@ TEST(BlockViews, HaveAllPartsInThePanesOfSmallWindows) {
                   AllOf(Not(HasSubstr("no room for")), Not(HasSubstr("not shown: vector"))))
           << view << " " << width;
     }
-}
-
-TEST(PassView, ShowsWhatThereIsWhileTheRestIsComputed) {
-  const Scenario s = robot_of_pass();
-  for (const std::size_t blocks : {0U, 1U, 2U, 3U}) {
-    SCOPED_TRACE(blocks);
-    TokenPass part = *s.ask(PassOfToken{kPosition});
-    part.blocks.resize(blocks);
-    part.ln_f.clear();
-    OneAnswer answers(PassOfToken{kPosition}, part, false);
-    const ViewFixture shown("pass", s.context(1200, 800, answers));
-    EXPECT_THAT(shown.picture().subtitle, HasSubstr("computing…"));
-    EXPECT_EQ(senseless_item(shown.scene()), -1);
-    EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
-    for (int i = 0; i < std::ssize(shown.picture().regions); ++i) {
-      const viz::Hit hit{i, shown.region(i).row_count - 1, 5};
-      EXPECT_EQ(senseless_item(find_view("pass")->facts(shown.context(), shown.picture(), hit).overlay), -1);
-    }
-    EXPECT_EQ(shown.table().rows(), 1 + 4 * blocks);
-  }
 }
 
 }  // namespace

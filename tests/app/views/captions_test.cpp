@@ -1,6 +1,5 @@
 // Words of pictures: the line under an exported one, sizes of figures as a person writes them, and numbers
 // that files have, too.
-#include <gtest/gtest.h>
 
 #include "app/run/analyses/head_circuit.h"
 #include "app/views/figure.h"

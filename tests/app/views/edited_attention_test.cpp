@@ -87,13 +87,13 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
 TEST(EditedAttention, AllViewsHaveTheSameNumbersAsTheReference) {
   for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     const auto length = static_cast<std::size_t>(s.length());
-    const Table scores = ViewFixture("scores", s, 900, 800).table();
+    const Table scores = table_of("scores", s);
     auto pattern = matrix_of(scores, "weight"), hidden = matrix_of(scores, "masked");
-    const auto query = numbers_of(ViewFixture("query", s, 1200, 800).table(), "weight"),
-               softmax = numbers_of(ViewFixture("softmax", s, 900, 800).table(), "weight"),
-               tokens = numbers_of(ViewFixture("tokens", s, 900, 100).table(), "weight");
+    const auto query = numbers_of(table_of("query", s), "weight"),
+               softmax = numbers_of(table_of("softmax", s), "weight"),
+               tokens = numbers_of(table_of("tokens", s), "weight");
     std::map<std::pair<int, int>, std::string> map;
-    for (const auto& row : text_rows(ViewFixture("heads", s, 900, 800).table()))
+    for (const auto& row : text_rows(table_of("heads", s)))
       if (row[0] == std::to_string(kLayer) && row[1] == std::to_string(kHead))
         map[{std::stoi(row[2]), std::stoi(row[3])}] = row[4];
     const bool forced = weights[2][6] == 0.5;
@@ -179,7 +179,7 @@ constexpr int kQuery = 5;
 TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
   const Scenario s = with_edits("L2.resid_pre[5]*=0.5", {kLayer, kHead, kQuery});
   const auto pass = s.ask(PassOfToken{kQuery});
-  const BlockPass &before = *pass->blocks[kLayer - 1], &block = *pass->blocks[kLayer];
+  const BlockPass &before = pass->blocks[kLayer - 1], &block = pass->blocks[kLayer];
   const auto kept = s.run->run->resid(kLayer, kQuery);
   EXPECT_TRUE(std::ranges::equal(block.resid_pre, kept));
   for (std::size_t i = 0; i < kept.size(); ++i) {

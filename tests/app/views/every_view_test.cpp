@@ -6,10 +6,6 @@
 namespace headscope::app::every_view_test {
 namespace {
 
-class EveryView : public ViewSuite {};
-INSTANTIATE_TEST_SUITE_P(Views, EveryView, ::testing::ValuesIn(ids_of_views()),
-                         [](const auto& test) { return test.param; });
-
 /// Answers from a scenario, and checks the questions.
 class CheckedAnswers final : public Answers {
  public:
@@ -24,7 +20,7 @@ class CheckedAnswers final : public Answers {
   Capability declared_;
 };
 
-TEST_P(EveryView, AsksForNothingButWhatItSaysThatItNeeds) {
+TEST_P(ViewSuite, AsksForNothingButWhatItSaysThatItNeeds) {
   const Scenario s("The old king and the dog");
   // A model with weights has patterns. Without weights some options are rejected; see PatternViews.
   const Capability with_options =
@@ -41,17 +37,13 @@ TEST_P(EveryView, AsksForNothingButWhatItSaysThatItNeeds) {
     }
 }
 
-TEST_P(EveryView, TextsAreWhereTheyCanBeRead) {
+TEST_P(ViewSuite, TextsAreWhereTheyCanBeRead) {
   const int n_ctx = bundled()->transformer->config().n_ctx;
-  std::size_t turn = 0;  // letters of all sizes: by turns, except for the usual length, which has each
   for (const int length : {12, n_ctx}) {
     for (const auto& [width, height] : {std::pair{240.F, 600.F}, {640.F, 700.F}, {1600.F, 1000.F}}) {
-      const bool usual = length == 12;
-      constexpr float kFontSizes[] = {11, 14, 24};
-      for (const float font_size :
-           std::span(kFontSizes).subspan(usual ? 0 : (length + turn++) % 3, usual ? 3 : 1)) {
-        const bool large = usual && font_size == 14;
-        ViewContext c = scenario(length).context(width, height, large ? dark() : light());
+      for (const float font_size : {11.F, 14.F, 24.F}) {
+        if (length == n_ctx && font_size != 14) continue;  // letters of all sizes for the usual length
+        ViewContext c = scenario(length).context(width, height);
         c.font_size = font_size;
         const viz::Scene scene = with_caption(view().build(c), caption(view(), c), c).scene;
         EXPECT_EQ(text_faults(scene, *fonts()), "") << GetParam() << " " << length << " tokens, " << width
@@ -64,7 +56,7 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeRead) {
 }
 
 /// Including an edit that lets queries see later keys, and one that hides almost all keys from a query.
-TEST_P(EveryView, DrawsEditedRuns) {
+TEST_P(ViewSuite, DrawsEditedRuns) {
   Prompt prompt{kRobot, {}, false};
   prompt.edits = {
       model::SetMask{}, model::ScaleValues{{{model::Site::z, 1}, 1, {}, {}}, 0},
@@ -87,7 +79,7 @@ TEST_P(EveryView, DrawsEditedRuns) {
   }
 }
 
-TEST_P(EveryView, RegionsAreInverseMaps) {
+TEST_P(ViewSuite, RegionsAreInverseMaps) {
   for (const int length : {1, 12, 100}) {
     ViewContext c = scenario(length).context(900, 700);
     if (length == 100) {
@@ -134,7 +126,7 @@ bool goes_without_answers(const std::string& view) {
 }
 
 /// Of what it was drawn from, whatever is known by now.
-TEST_P(EveryView, EveryRegionAnswersTheMouse) {
+TEST_P(ViewSuite, EveryRegionAnswersTheMouse) {
   const ViewContext c = scenario(23).context(900, 700, dark());
   const Picture picture = view().build(c);
   NoAnswers none;
@@ -162,7 +154,7 @@ bool says_more_than_its_table(const std::string& view) {
   return std::ranges::count(more, view) > 0;
 }
 
-TEST_P(EveryView, NumbersAtTheMouseAreInTheTable) {
+TEST_P(ViewSuite, NumbersAtTheMouseAreInTheTable) {
   if (says_more_than_its_table(GetParam())) return;
   const Scenario s(kRobot, {2, 1, 6, 3});
   const ViewContext c = s.context(1300, 1000);
@@ -186,7 +178,7 @@ bool draws_more_than_its_table(const std::string& view) {
 }
 
 /// Of few tokens, so that cells have room for their numbers.
-TEST_P(EveryView, NumbersInThePictureAreInTheTable) {
+TEST_P(ViewSuite, NumbersInThePictureAreInTheTable) {
   if (draws_more_than_its_table(GetParam())) return;
   const int key = GetParam() == "query" ? -1 : 1;  // it draws the parts of a chosen key's score, too
   const Scenario s("The king and his", {2, 1, -1, key});
@@ -208,7 +200,7 @@ bool goes_without_selection(const std::string& view) {
   return view == "positions" || view == "staircase" || view == "tree" || view == "cache";
 }
 
-TEST_P(EveryView, SaysInWordsWhatIsMissing) {
+TEST_P(ViewSuite, SaysInWordsWhatIsMissing) {
   NoAnswers pending, failed("The answer holds values that are not finite.");
   ViewContext c = scenario(12).context(500, 400);
   for (const auto& [answers, has_run, words] : std::vector<std::tuple<Answers*, bool, std::string>>{
@@ -235,7 +227,7 @@ TEST_P(EveryView, SaysInWordsWhatIsMissing) {
   }
 }
 
-TEST_P(EveryView, ShowsTheAnswersForWhatIsSelected) {
+TEST_P(ViewSuite, ShowsTheAnswersForWhatIsSelected) {
   Scenario s(scenario(12).run->prompt);
   NoAnswers none;
   ViewContext c = s.context(900, 700);

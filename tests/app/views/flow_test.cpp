@@ -5,7 +5,6 @@
 #include "app/views/output/circuit_drawing.h"
 #include "app/views/output/flow_drawing.h"
 #include "app/views/parts/names.h"
-#include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"
 #include "viz/scene/scale.h"
 
@@ -139,7 +138,7 @@ TEST(FlowView, ClicksSelectTokensAndLayers) {
 /// Sorted by size, and the sources are the logit.
 TEST(FlowView, TheTableHasEveryEdgeAndSource) {
   const Scenario s(kMary);
-  const Table table = ViewFixture("flow", s, 900, 700).table();
+  const Table table = table_of("flow", s);
   const auto flow = s.ask(LogitFlowOf{logit_at(s.length() - 1)});
   const auto kinds = texts_of(table, "kind");
   const auto layers = numbers_of(table, "layer"), heads = numbers_of(table, "head"),

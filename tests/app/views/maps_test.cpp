@@ -13,7 +13,7 @@ namespace {
 TEST(Heads, TheTableHasTheCellsOfTheThumbnails) {
   for (const int length : {23, 100}) {
     const Scenario& s = scenario(length);
-    const Table table = ViewFixture("heads", s, 900, 900).table();
+    const Table table = table_of("heads", s);
     const auto thumbnails = s.ask(ThumbnailsOfHeads{});
     const int cells = std::min(length, 64);
     const std::vector<double> weights = numbers_of(table, "weight"), heads = numbers_of(table, "head"),
@@ -161,10 +161,10 @@ TEST(Heatmap, SeveralHeadsAreTheReferencesMeanOrTheirLargest) {
   for (const std::string of : {"layer-mean", "mean", "layer-max"}) {
     SCOPED_TRACE(of);
     const NamedOptions options{{"of", of}}, of_lines{{"of", of}, {"threshold", "0"}, {"all-queries", "yes"}};
-    auto weights = matrix_of(ViewFixture("heatmap", clean, 900, 800, options).table(), "weight");
-    const Table scores = ViewFixture("scores", clean, 900, 800, options).table();
+    auto weights = matrix_of(table_of("heatmap", clean, options), "weight");
+    const Table scores = table_of("scores", clean, options);
     auto masked = matrix_of(scores, "masked"), pattern = matrix_of(scores, "weight");
-    const auto lines = text_rows(ViewFixture("lines", clean, 900, 800, of_lines).table());
+    const auto lines = text_rows(table_of("lines", clean, of_lines));
     EXPECT_EQ(lines.size(), weights.size());
     for (int query = 0; query < clean.length(); ++query)
       for (int key = 0; key <= query; ++key) {
@@ -197,66 +197,27 @@ TEST(Heatmap, TheZoomFollowsTheKeys) {
   EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 21");
 }
 
-/// A stage's value in the reference, at a key that the query sees.
-double reference_stage(const Scenario& s, int stage, int query, int key) {
-  const auto& head = reference_head(s);
-  return (stage == 0 ? head.scores : stage == 3 ? head.weights : head.scaled)[query][key];
-}
-
-constexpr double kTolerance = 5e-5;  // between scores in float32 and double
-
-enum Role { kCell, kRow };
-
-TEST(Scores, TheListHasTheNumbersOfTheQuerysKeysTheStrongestFirst) {
-  const Scenario s(scenario(23).run->prompt, {0, 0, 20, 3});
-  const ViewFixture shown("scores", s, 1280, 900);
-  DrawnPage page = shown.page();
-  const Table table = shown.table();
-  const std::vector<int> rows = shown.all_of(kRow);
-  ASSERT_GE(rows.size(), 4U);
-  double last = 1;
-  for (const int row : rows) {
-    const auto drawn = page.take(shown.region(row).rect);
-    ASSERT_EQ(drawn.size(), 5U);
-    const int key = std::stoi(drawn[0].text);
-    EXPECT_EQ(in_words(shown.click(row)), "query 20, key " + std::to_string(key == 3 ? -1 : key));
-    for (int stage = 0; stage < 4; ++stage)
-      EXPECT_NEAR(std::get<0>(table.columns.at(stage + 4).cells).at(20 * s.length() + key),
-                  reference_stage(s, stage, 20, key), kTolerance);
-    EXPECT_LE(reference_stage(s, 3, 20, key), last + kTolerance);
-    last = reference_stage(s, 3, 20, key);
-  }
-}
-
-TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
-  for (const bool is_set : {false, true}) {
-    Prompt prompt{kRobot, {}, false};
-    if (is_set) prompt.edits = {model::SetCells{{model::Site::attn_scores, 2}, 1, {{3, 1, 90}}, false}};
-    const Scenario s(prompt, {2, 1, -1});
-    const ViewFixture shown("scores", s, 1400, 1300);
-    DrawnPage page = shown.page();
-    const int grid = shown.grid(2);
-    const DrawnScale scale(page, lying_bars(shown.scene()).at(2));
-    EXPECT_EQ(scale.high() >= 89, is_set);
-    const auto stages = s.ask(StagesOf{2, 1});
-    for (int query = 0; query < s.length(); ++query)
-      for (int key = 0; key < s.length(); ++key) {
-        const auto color = shown.color_of(grid, query, key);
-        EXPECT_EQ(color.has_value(), key <= query);
-        if (!color || (is_set && !(query == 3 && key == 1))) continue;  // the others are pale
-        EXPECT_TRUE(reads(scale, color, stages->matrix(Stage::masked).at(query, key)));
-      }
-  }
+TEST(Scores, AreInARowAboveTheirNumbersWhereverThatFits) {
+  constexpr int kRow = 1;
+  for (const int length : {2, 12, 100})
+    for (const auto& [width, height] : {std::pair{500.F, 340.F}, {680.F, 500.F}, {950.F, 450.F}}) {
+      const ViewFixture shown("scores", scenario(length), width, height);
+      const auto map = [&](int stage) { return shown.region(shown.grid(stage)).rect; };
+      const std::vector<int> rows = shown.all_of(kRow);
+      ASSERT_GE(rows.size(), 2U) << length << " tokens, " << width;
+      for (int stage = 1; stage < 4; ++stage) EXPECT_EQ(map(stage).y, map(0).y);
+      EXPECT_GT(map(3).right(), 0.8F * width) << "the room is used";
+      const float below = shown.region(rows[0]).rect.y - map(0).bottom();
+      EXPECT_TRUE(below > 0 && below < 120) << below;
+    }
 }
 
 constexpr int kQueries = 0, kKeys = 1;
 
 TEST(Lines, TheTableHasAllWeightsFromTheThresholdOnOfEachHead) {
   const Scenario s(kRobot);
-  const auto rows =
-      text_rows(ViewFixture("lines", s, 900, 700,
-                            {{"line-heads", "2.1, 0.3"}, {"threshold", "0.05"}, {"all-queries", "yes"}})
-                    .table());
+  const auto rows = text_rows(
+      table_of("lines", s, {{"line-heads", "2.1, 0.3"}, {"threshold", "0.05"}, {"all-queries", "yes"}}));
   std::vector<std::vector<std::string>> expected;
   for (const auto& [layer, head] : {std::pair{2, 1}, {0, 3}}) {
     const auto pattern = s.ask(PatternOf{layer, head});
@@ -306,7 +267,7 @@ const Scenario& many_heads(int length) {
 
 TEST(Lines, TheTableIsBoundedAndSaysSo) {
   const Scenario& s = many_heads(1024);
-  const Table table = ViewFixture("lines", s, 900, 700, {{"threshold", "0"}, {"all-queries", "yes"}}).table();
+  const Table table = table_of("lines", s, {{"threshold", "0"}, {"all-queries", "yes"}});
   ASSERT_EQ(table.rows(), 100'000U);
   EXPECT_EQ(fact_of(table, "weights"), 524'800);
   EXPECT_TRUE(std::ranges::is_sorted(numbers_of(table, "weight"), std::greater{})) << "the strongest first";

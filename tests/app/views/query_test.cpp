@@ -21,7 +21,7 @@ constexpr double kTolerance = 5e-5;  // between float32 and double
 TEST(Query, TheTableHasTheNumbersAndVectorsOfTheReference) {
   const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
-  const auto rows = text_rows(ViewFixture("query", s, 900, 700).table());
+  const auto rows = text_rows(table_of("query", s));
   const std::size_t d_head = head.z[kQuery].size();
   ASSERT_EQ(rows.size(), static_cast<std::size_t>(s.length()));
   ASSERT_EQ(rows[0].size(), 6 + 3 * d_head);
@@ -37,22 +37,15 @@ TEST(Query, TheTableHasTheNumbersAndVectorsOfTheReference) {
   }
 }
 
-TEST(Query, ProductsOfTheComponentsAddUpToTheScore) {
+TEST(Query, ProductsOfTheComponentsAreTheReferences) {
   const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
   const ViewFixture shown("query", s, 1700, 700, {{"strips", "products"}});
   const auto rows = text_rows(shown.table());
-  const std::size_t d_head = head.q[kQuery].size(), first = 6 + d_head;
-  ASSERT_EQ(rows[0].size(), 6 + 2 * d_head);
+  const std::size_t d_head = head.q[kQuery].size();
   for (std::size_t key = 0; key <= kQuery; ++key) {
-    SCOPED_TRACE(key);
-    double sum = 0;
-    for (std::size_t i = 0; i < d_head; ++i) {
-      const double product = std::stod(rows[key][first + i]);
-      EXPECT_NEAR(product, head.q[kQuery][i] * head.k[key][i], kTolerance) << i;
-      sum += product;
-    }
-    EXPECT_NEAR(sum, std::stod(rows[key][2]), kTolerance);
+    for (std::size_t i = 0; i < d_head; ++i)
+      EXPECT_NEAR(std::stod(rows[key][6 + d_head + i]), head.q[kQuery][i] * head.k[key][i], kTolerance) << i;
     EXPECT_GE(shown.strip(Vector::product, static_cast<int>(key)), 0);
     EXPECT_EQ(shown.strip(Vector::value, static_cast<int>(key)), -1);
   }
@@ -75,7 +68,7 @@ TEST(Query, HasTheScalesOfTheStripsThatAreDrawn) {
 TEST(SoftmaxView, ThreeNumbersOfEverySize) {
   const Scenario s(kRobot);
   const auto weights = [&](const char* from) {
-    return column(ViewFixture("softmax", s, 900, 600, {{"scores-from", from}}).table(), "weight");
+    return column(table_of("softmax", s, {{"scores-from", from}}), "weight");
   };
   const std::vector<float> one = weights("one"), ten = weights("ten"), hundred = weights("hundred");
   EXPECT_NEAR(one[0], 0.0900, 5e-5);
@@ -88,8 +81,7 @@ TEST(SoftmaxView, ThreeNumbersOfEverySize) {
   EXPECT_GT(hundred[1], 0);
   EXPECT_EQ(hundred[0], 0);
   EXPECT_EQ(hundred[2], 1);
-  const Table kept =
-      ViewFixture("softmax", s, 900, 600, {{"scores-from", "one"}, {"strongest-first", "yes"}}).table();
+  const Table kept = table_of("softmax", s, {{"scores-from", "one"}, {"strongest-first", "yes"}});
   EXPECT_EQ(column(kept, "weight"), one) << "they are no keys to be sorted";
 }
 
@@ -102,7 +94,7 @@ TEST(SoftmaxView, TheRowIsTheReferencesAtAnyScale) {
     sum += std::exp(factor * head.scores[kQuery][k]);
     plain_sum += std::exp(head.scores[kQuery][k]);
   }
-  const Table scaled = ViewFixture("softmax", s, 900, 600, {{"softmax-scale", "2.5"}}).table();
+  const Table scaled = table_of("softmax", s, {{"softmax-scale", "2.5"}});
   for (std::size_t k = 0; k <= kQuery; ++k) {
     EXPECT_NEAR(column(scaled, "weight")[k], std::exp(factor * head.scores[kQuery][k]) / sum, 2e-4);
     EXPECT_NEAR(column(scaled, "unscaled")[k], std::exp(head.scores[kQuery][k]) / plain_sum, 2e-4);
@@ -193,27 +185,6 @@ Table breakdown_of(Side side, const Scenario& scenario) {
   return find_view("query")->table(breakdown(side, scenario));
 }
 
-TEST(SoftmaxDifference, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
-  const Scenario s = of_two({kLayer, kHead, 5, -1});
-  Scenario second("The very old king had daughter");
-  const Table table = table_of(Side::difference, "softmax", s);
-  const auto weights = numbers_of(table, "difference of weight"),
-             scores = numbers_of(table, "difference of score");
-  const std::vector<int> stands{0, 2, 3, 4, -1, 5};
-  const auto after = s.ask(StagesOf{kLayer, kHead}), before = second.ask(StagesOf{kLayer, kHead});
-  ASSERT_EQ(weights.size(), stands.size());
-  for (int key = 0; key < 6; ++key) {
-    const auto i = static_cast<std::size_t>(key);
-    if (stands[i] < 0) {
-      EXPECT_TRUE(is_no_number(weights[i]) && is_no_number(scores[i])) << "nothing stands for it";
-      continue;
-    }
-    EXPECT_EQ(weights[i], decimal(s.weight(5, key) - second.weight(5, stands[i])));
-    EXPECT_EQ(scores[i], decimal(after->matrix(Stage::scores).at(5, key) -
-                                 before->matrix(Stage::scores).at(5, stands[i])));
-  }
-}
-
 TEST(ScoreDifference, ComparesThePairWithTheOneThatStandsForIt) {
   const Scenario s = of_two({kLayer, kHead, 5, 3});
   Scenario second("The very old king had daughter");
@@ -227,6 +198,9 @@ TEST(ScoreDifference, ComparesThePairWithTheOneThatStandsForIt) {
   const auto k = s.run->run->k(kLayer, kHead, 3), k0 = second.run->run->k(kLayer, kHead, 4);
   for (std::size_t i = 0; i < k.size(); ++i)
     EXPECT_EQ(numbers_of(difference, "difference of k")[i], decimal(k[i] - k0[i]));
+  const auto weights = numbers_of(table_of(Side::difference, "softmax", s), "difference of weight");
+  EXPECT_EQ(weights[3], decimal(s.weight(5, 3) - second.weight(5, 4)));
+  EXPECT_TRUE(is_no_number(weights[4])) << "nothing stands for it";
 }
 
 TEST(ScoreDifference, TakesTheKeyWithTheLargestDifference) {
@@ -247,29 +221,24 @@ TEST(ScoreDifference, TakesTheKeyWithTheLargestDifference) {
 }
 
 TEST(RowDifference, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
-  const Scenario s = edited("L2H1.scores[8,3]=null", {kLayer, kHead, 8, 3}), clean(kRobot);
-  const float weight = -clean.weight(8, 3);
-  const Table softmax = table_of(Side::difference, "softmax", s);
-  EXPECT_TRUE(is_no_number(numbers_of(softmax, "difference of score")[3])) << "no number of its own";
-  EXPECT_EQ(numbers_of(softmax, "difference of weight")[3], decimal(weight));
-  const Table cell = breakdown_of(Side::difference, s);
-  EXPECT_EQ(fact_of(cell, "difference of score"), 0);
-  EXPECT_EQ(fact_of(cell, "difference of masked"), -INFINITY);
-  EXPECT_EQ(fact_of(cell, "difference of weight"), decimal(weight));
+  const Scenario clean(kRobot);
+  for (const auto& [edits, query, key, masked] :
+       {std::tuple{"L2H1.scores[8,3]=null", 8, 3, -INFINITY},
+        {"L2H1.mask=none; L0.attn_out=0", 2, 6, INFINITY},
+        {"L2H1.pattern[2,6]=0.5", 2, 6, 0.F}}) {  // hidden on both sides before the softmax
+    SCOPED_TRACE(edits);
+    const Scenario s = edited(edits, {kLayer, kHead, query, key});
+    const Table cell = breakdown_of(Side::difference, s);
+    const double weight = decimal(s.weight(query, key) - clean.weight(query, key));
+    EXPECT_EQ(fact_of(cell, "difference of masked"), masked);
+    EXPECT_EQ(fact_of(cell, "difference of weight"), weight);
+    EXPECT_EQ(numbers_of(table_of(Side::difference, "softmax", s), "difference of weight")[key], weight);
+  }
 }
 
-TEST(RowDifference, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad) {
-  const Scenario s = edited("L2H1.mask=none; L0.attn_out=0", {kLayer, kHead, 2, 6}), clean(kRobot);
-  const auto after = s.ask(StagesOf{kLayer, kHead}), before = clean.ask(StagesOf{kLayer, kHead});
-  const Table cell = breakdown_of(Side::difference, s);
-  EXPECT_EQ(fact_of(cell, "difference of score"),
-            decimal(after->matrix(Stage::scores).at(2, 6) - before->matrix(Stage::scores).at(2, 6)));
-  EXPECT_EQ(fact_of(cell, "difference of masked"), INFINITY);
-  EXPECT_EQ(fact_of(cell, "difference of weight"), decimal(s.weight(2, 6)));
-  const Table softmax = table_of(Side::difference, "softmax", s);
-  ASSERT_EQ(softmax.rows(), 9U);
-  EXPECT_EQ(numbers_of(softmax, "difference of weight")[6], decimal(s.weight(2, 6)));
-  EXPECT_EQ(numbers_of(softmax, "difference of weight")[1], decimal(s.weight(2, 1) - clean.weight(2, 1)));
+TEST(RowDifference, AKeyWithoutAScoreOfItsOwnHasNoDifferenceOfScores) {
+  const Table softmax = table_of(Side::difference, "softmax", edited("L2H1.scores[8,3]=null"));
+  EXPECT_TRUE(is_no_number(numbers_of(softmax, "difference of score")[3]));
 }
 
 TEST(RowDifference, WhatIsHiddenOnBothSidesDoesNotDiffer) {
@@ -278,69 +247,38 @@ TEST(RowDifference, WhatIsHiddenOnBothSidesDoesNotDiffer) {
   const Table softmax = table_of(Side::difference, "softmax", s);
   ASSERT_EQ(softmax.rows(), 9U);
   for (const int key : {3, 4, 5, 8})
-    for (const char* number : {"score", "weight"})
-      EXPECT_EQ(numbers_of(softmax, std::string("difference of ") + number)[key], 0);
-  const Table cell = breakdown_of(Side::difference, edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6}));
-  EXPECT_EQ(fact_of(cell, "difference of masked"), 0);
-  EXPECT_EQ(fact_of(cell, "difference of weight"), 0.5);
+    for (const char* number : {"difference of score", "difference of weight"})
+      EXPECT_EQ(numbers_of(softmax, number)[key], 0);
 }
-
-/// The expected place of a mark according to the axes' numbers; both axes have the same unit.
-class Places {
- public:
-  explicit Places(const ViewFixture& shown, const QueryKeySpace& space) : frame_(shown.region(0).rect) {
-    double low[2]{}, high[2]{};
-    for (std::size_t i = 0; i < space.coordinates.size(); ++i) {
-      const auto v = static_cast<double>(space.coordinates[i]);
-      low[i % 2] = std::min(low[i % 2], v), high[i % 2] = std::max(high[i % 2], v);
-    }
-    unit_ = std::min(static_cast<double>(frame_.w) / (high[0] - low[0]),
-                     static_cast<double>(frame_.h) / (high[1] - low[1])) /
-            1.12;
-    middle_ = {(low[0] + high[0]) / 2, (low[1] + high[1]) / 2};
-  }
-  viz::Point of(const std::array<float, 2>& at) const {
-    return {frame_.center().x + static_cast<float>(unit_ * (static_cast<double>(at[0]) - middle_[0])),
-            frame_.center().y - static_cast<float>(unit_ * (static_cast<double>(at[1]) - middle_[1]))};
-  }
-  viz::Hit hit(const std::array<float, 2>& at) const {
-    const viz::Point p = of(at);
-    return {0, static_cast<int>(p.y - frame_.y), static_cast<int>(p.x - frame_.x)};
-  }
-
- private:
-  viz::Rect frame_;
-  double unit_ = 1;
-  std::array<double, 2> middle_{};
-};
 
 TEST(QueryKeySpaceView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
   Scenario s("The king and his sons", {2, 1, 4, 1});
-  const auto space = s.ask(QueryKeySpaceOf{2, 1});
   const auto stages = s.ask(StagesOf{2, 1});
   const ViewFixture shown("query_key_space", s, 900, 700);
-  const Places places(shown, *space);
   const auto name = [&](int position) { return token_name(s.run->tokens, position); };
+  std::map<std::string, std::pair<std::vector<std::string>, std::string>>
+      said;  // by mark: facts, and a click
+  const viz::Region& space = shown.region(0);
+  for (int row = 0; row < space.row_count; row += 8)
+    for (int col = 0; col < space.col_count; col += 8) {
+      const auto lines = shown.tooltip(0, row, col);
+      if (!lines.empty()) said[lines[0]] = {lines, in_words(shown.click(0, row, col))};
+    }
+  EXPECT_EQ(said.size(), 10U);
   for (const bool key : {false, true}) {
     for (int position = 0; position < s.length(); ++position) {
-      SCOPED_TRACE((key ? "key " : "query ") + std::to_string(position));
-      const viz::Hit hit = places.hit(space->at(key, position));
-      const auto lines = shown.tooltip(0, hit.row, hit.col);
+      const std::string mark = (key ? "key " : "query ") + name(position);
+      SCOPED_TRACE(mark);
       const int q = key ? 4 : position, k = key ? position : 1;
       const bool masked = k > q;
       EXPECT_THAT(
-          lines, ElementsAre((key ? "key " : "query ") + name(position),
-                             "with " + (key ? "query " + name(4) : "key " + name(1)),
-                             "score " + exact(stages->matrix(Stage::scaled).at(q, k)),
-                             masked ? "masked" : "weight " + exact(stages->matrix(Stage::pattern).at(q, k))));
-      const std::string clicked = in_words(shown.click(0, hit.row, hit.col));
-      if (!key) {
-        EXPECT_EQ(clicked, "query " + std::to_string(position));
-      } else if (masked) {
-        EXPECT_EQ(clicked, "query " + std::to_string(s.length() - 1) + ", key " + std::to_string(position));
-      } else {
-        EXPECT_EQ(clicked, position == 1 ? "key -1" : "key " + std::to_string(position));
-      }
+          said[mark].first,
+          ElementsAre(mark, "with " + (key ? "query " + name(4) : "key " + name(1)),
+                      "score " + exact(stages->matrix(Stage::scaled).at(q, k)),
+                      masked ? "masked" : "weight " + exact(stages->matrix(Stage::pattern).at(q, k))));
+      EXPECT_EQ(said[mark].second, !key            ? "query " + std::to_string(position)
+                                   : position == 1 ? "key -1"
+                                                   : "key " + std::to_string(position));
     }
   }
 }

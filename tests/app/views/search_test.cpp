@@ -1,9 +1,6 @@
 // Views of prompt lists: search, examples of neurons and heads, head metrics, rows against the answers, and
 // where clicks lead; means of tables over prompts, compared with plain float64 means.
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <span>
 
 #include "app/run/analyses/geometry.h"
 #include "app/run/analyses/heads.h"
@@ -33,11 +30,9 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
   const ViewFixture shown("search", s, 1200, 700, {{"search-above", "0"}});
   WeightSearch search;
   search.from = search.to = {TokenSelector::Kind::text, "king", 0};
-  const auto found = s.ask(WeightsOfRun{search});
+  const auto found = s.ask(WeightsOf{search});
   const Table table = shown.table();
   EXPECT_EQ(fact_of(table, "found"), found->count);
-  EXPECT_THAT(headings(table), ElementsAre("weight", "layer", "head", "query", "query token", "key",
-                                           "key token", "query id", "key id", "context"));
   const auto rows = text_rows(table);
   ASSERT_EQ(rows.size(), found->best.size());
   ASSERT_GT(rows.size(), 1U);
@@ -61,7 +56,7 @@ TEST(SearchView, FindsTheMarkedShape) {
   WeightSearch search;
   search.shape = {{3, 2}, {4, 3}, {5, 4}};
   search.above = 0.3;
-  const auto found = s.ask(WeightsOfRun{search});
+  const auto found = s.ask(WeightsOf{search});
   const std::vector<double> shares = numbers_of(shown.table(), "share");
   ASSERT_EQ(shares.size(), found->best.size());
   ASSERT_FALSE(shares.empty());
@@ -72,7 +67,7 @@ TEST(SearchView, FindsTheMarkedShape) {
 TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
   const Scenario s = kings();
   const ViewFixture shown("query_key_space", s, 900, 700, {{"text", "list"}});
-  const auto space = s.ask(QueryKeySpaceOverList{{s.prompts, false}, 2, 1});
+  const auto space = s.ask(QueryKeySpaceOf{2, 1, {s.prompts, false}});
   const auto rows = text_rows(shown.table());
   ASSERT_EQ(rows.size(), 2 * space->places.size());
   EXPECT_EQ(rows[8][0], "2") << "behind the eight tokens of the first";
@@ -85,11 +80,9 @@ TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
 TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
   const Scenario s = kings();
   const ViewFixture shown("top_examples", s, 1200, 700, {{"text", "list"}, {"example-neurons", "17,30"}});
-  const auto found = s.ask(ActivationsOverList{{s.prompts, false}, {{2, 17}, {2, 30}}});
+  const auto found = s.ask(ActivationsOf{{{2, 17}, {2, 30}}, {s.prompts, false}});
   ASSERT_FALSE(found->best.empty());
   const Table table = shown.table();
-  EXPECT_THAT(headings(table),
-              ElementsAre("neuron", "activation", "prompt", "position", "token", "token id", "context"));
   EXPECT_EQ(fact_of(table, "found"), found->count);
   const auto rows = text_rows(table);
   ASSERT_EQ(rows.size(), found->best.size());
@@ -110,7 +103,7 @@ TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
 TEST(TopExamplesView, ByDefaultAreOfTheMostActiveNeuron) {
   const Scenario s = kings();
   const ViewFixture shown("top_examples", s, 1200, 700);
-  const auto& post = s.ask(PassOfToken{7})->blocks[2]->mlp_post;
+  const auto& post = s.ask(PassOfToken{7})->blocks[2].mlp_post;
   const auto most = std::to_string(std::ranges::max_element(post) - post.begin());
   EXPECT_THAT(texts(shown.scene()), Contains("Largest activations of L2 neuron " + most));
   EXPECT_THAT(in_words(shown.click(shown.find(0, 0))), EndsWith(", example-neurons " + most));
@@ -135,7 +128,7 @@ TEST(HeadMetrics, OfTheTableAreTheAnswersForEveryHead) {
           {"repeated-seed", "5"}},
          s.ask(MetricsOnRepeated{{9, 2, 5}})->heads}}) {
     SCOPED_TRACE(options.size());
-    const Table table = ViewFixture("metrics", s, 900, 700, options).table();
+    const Table table = table_of("metrics", s, options);
     ASSERT_EQ(table.rows(), heads.size());
     for (const HeadMetric metric : {HeadMetric::first, HeadMetric::induction, HeadMetric::sink}) {
       const std::vector<double> numbers = numbers_of(table, kind_of(metric).name);
@@ -316,13 +309,6 @@ TEST(ListMeans, SkipAndCountPromptsThatCannotBeMeasured) {
   EXPECT_EQ(found->fold.prompts(), 3);
   EXPECT_EQ(found->progress.skipped, 3U);
   EXPECT_EQ(found->progress.problem, "prompt 2: it has no second prompt to patch from");
-  const auto without = means(with_list(), "sweep", {{"sweep-change", "patch"}});
-  EXPECT_EQ(table_json(found->fold.means()), table_json(without->fold.means()));
-  for (const auto& [line, why] : {std::pair(4, "its second prompt has "), {5, "there is no position 500"}}) {
-    const Scenario one = with_list(std::make_shared<const PromptList>(
-        PromptList{"one", {list.prompts[static_cast<std::size_t>(line)]}}));
-    EXPECT_THROW(means(one, "sweep", {{"sweep-change", "patch"}}), model::RunError) << why;
-  }
 }
 
 TEST(ListMeans, AreListed) {

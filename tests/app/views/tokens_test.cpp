@@ -3,7 +3,6 @@
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/vocabulary.h"
-#include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/textbook.h"
 
@@ -33,41 +32,24 @@ TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
   EXPECT_TRUE(view.on(c, picture, &last, {}).empty()) << "a click";
 }
 
-TEST(Tokens, ShadesAndNumbersAreThoseOfTheReference) {
-  Scenario s(kRobot, {2, 1, 5});
-  const std::vector<double>& weights = reference_head(s).weights[5];
-  const ViewFixture shown("tokens", s, 900, 120, kText);
-  const auto rows = text_rows(shown.table());
-  ASSERT_EQ(rows.size(), static_cast<std::size_t>(s.length()));
-  const auto fill_of = [&](int position) {
-    for (const viz::FillRect& item : items_of<viz::FillRect>(shown.scene()))
-      if (item.rect == shown.region(shown.chip(position)).rect) return item.color;
-    return viz::Color{0, 0, 0, 0};
-  };
-  DrawnPage page = shown.page();
-  const DrawnScale scale(page, lying_bars(shown.scene()).at(0));
+TEST(Tokens, NumbersAreThoseOfTheReference) {
+  const Scenario s(kRobot, {2, 1, 5});
+  const Table table = table_of("tokens", s, kText);
+  const auto ids = numbers_of(table, "id"), probabilities = numbers_of(table, "probability"),
+             ranks = numbers_of(table, "rank"), weights = numbers_of(table, "weight");
+  ASSERT_EQ(std::ssize(ids), s.length());
   for (int position = 0; position < s.length(); ++position) {
     SCOPED_TRACE("position " + std::to_string(position));
-    const auto i = static_cast<std::size_t>(position);
-    const std::vector<std::string>& row = rows[i];
-    if (position <= 5) {
-      EXPECT_TRUE(reads(scale, fill_of(position), weights[i]));
-    } else {
-      EXPECT_EQ(fill_of(position), light().surface);
-    }
-    const int token = s.run->tokens.tokens[i].id;
-    EXPECT_EQ(row[1], std::to_string(token));
+    const int token = s.run->tokens.ids()[position];
+    EXPECT_EQ(ids[position], token);
+    EXPECT_EQ(is_no_number(probabilities[position]), position == 0);
+    EXPECT_EQ(is_no_number(weights[position]), position > 5);
     if (position > 0) {
-      const double probability = reference(s).probabilities(position - 1)[token];
-      EXPECT_NEAR(std::stod(row[6]), probability, 1e-5);
-      EXPECT_EQ(row[7], std::to_string(reference(s).rank(position - 1, token)));
-    } else {
-      EXPECT_EQ(row[6], "");
+      EXPECT_NEAR(probabilities[position], reference(s).probabilities(position - 1)[token], 1e-5);
+      EXPECT_EQ(ranks[position], reference(s).rank(position - 1, token));
     }
     if (position <= 5) {
-      EXPECT_NEAR(std::stod(row[8]), weights[i], 1e-5);
-    } else {
-      EXPECT_EQ(row[8], "");
+      EXPECT_NEAR(weights[position], reference_head(s).weights[5][position], 1e-5);
     }
   }
 }
@@ -118,7 +100,7 @@ TEST(Tokens, LeftAndRightChooseTheQueryUpAndDownTheNearestOfALine) {
 
 TEST(Merges, TheTableHasARowForEachMerge) {
   const Scenario s = daughters();
-  const auto rows = text_rows(ViewFixture("tokens", s, 900, 700, kMerges).table());
+  const auto rows = text_rows(table_of("tokens", s, kMerges));
   std::size_t row = 0;
   for (int i = 0; i < s.length(); ++i) {
     const int id = s.run->tokens.ids()[i];
@@ -178,7 +160,7 @@ TEST(Embedding, TheNearestAreThoseOfTheReferenceByCosine) {
 
 TEST(Embedding, TheTableHasTheRowsOfTheFileAndTheirSum) {
   const Scenario s = robot();
-  const auto rows = text_rows(ViewFixture("embedding", s, 900, 700).table());
+  const auto rows = text_rows(table_of("embedding", s));
   const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
   ASSERT_EQ(rows.size(), 3U + NearestTokens::kMax);
   EXPECT_EQ(rows[0][0], "wte[" + std::to_string(id_of(s)) + "]");
@@ -211,22 +193,6 @@ std::vector<Row> rows_of(const Table& table) {
     rows.push_back(row);
   }
   return rows;
-}
-
-TEST(Tree, HasTheTenBestGuessesWithTheReferencesProbabilities) {
-  const Scenario s(kRobot);
-  const ViewFixture shown("tree", s, 900, 700, {{"texts", "0"}});
-  const std::vector<Row> rows = rows_of(shown.table());
-  ASSERT_EQ(rows.size(), 11U);
-  const auto p = reference(s).probabilities(s.length() - 1);
-  for (int i = 1; i <= 10; ++i) {
-    const Row& row = rows[i];
-    EXPECT_EQ(row.parent, 0);
-    EXPECT_EQ(row.position, s.length());
-    EXPECT_EQ(reference(s).rank(s.length() - 1, row.id), i);
-    EXPECT_NEAR(row.probability.value(), p.at(static_cast<std::size_t>(row.id)), 1e-6);
-    EXPECT_EQ(row.from, "prediction");
-  }
 }
 
 TEST(Tree, HasEveryTextThatIsDrawnAhead) {

@@ -1,6 +1,5 @@
 // Gestures on the pictures of every view: each gesture, key, scroll bar and menu line leads to something that
 // exists.
-#include <cstdlib>
 
 #include "model/files/error.h"
 #include "model/pass/edits.h"
@@ -8,10 +7,6 @@
 
 namespace headscope::app::view_gestures_test {
 namespace {
-
-class ViewGestures : public ViewSuite {};
-INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()),
-                         [](const auto& test) { return test.param; });
 
 /// Whether an action of a view can be carried out: it uses the view's options, or those of the one that it
 /// shows, within the limits and the run.
@@ -162,7 +157,7 @@ void apply(ViewContext& c, const ViewActions& actions) {
   }
 }
 
-TEST_P(ViewGestures, GesturesStayWithinTheLimitsAndTheRun) {
+TEST_P(ViewSuite, GesturesStayWithinTheLimitsAndTheRun) {
   const int n_ctx = bundled()->transformer->config().n_ctx;
   const Scenario beyond = Scenario::of_length(n_ctx + 30);
   for (const Scenario* s : {&scenario(1), &beyond}) {
@@ -171,7 +166,7 @@ TEST_P(ViewGestures, GesturesStayWithinTheLimitsAndTheRun) {
   }
 }
 
-TEST_P(ViewGestures, NothingCanBeDoneWithoutARun) {
+TEST_P(ViewSuite, NothingCanBeDoneWithoutARun) {
   NoAnswers none;
   ViewContext c = scenario(12).context(900, 700, none);
   c.run = nullptr;
@@ -193,7 +188,7 @@ TEST_P(ViewGestures, NothingCanBeDoneWithoutARun) {
 
 // Dragging the bar's handle scrolls to that place, the picture leaves room for the bar, and the new picture
 // reports the same position.
-TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
+TEST_P(ViewSuite, ScrollsToWhereItsBarIs) {
   for (const int length : {12, 100}) {
     for (const auto& [width, height] : {std::pair{240.F, 300.F}, {470.F, 92.F}, {900.F, 700.F}}) {
       for (const bool zoomed : {false, true}) {
@@ -249,7 +244,7 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
   }
 }
 
-TEST_P(ViewGestures, MenusOfferWhatCanBeDone) {
+TEST_P(ViewSuite, MenusOfferWhatCanBeDone) {
   int lines = 0;
   for (const int length : {1, 12, 100}) {
     for (const bool zoomed : {false, true}) {

@@ -1,12 +1,4 @@
 #pragma once
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "tests/app/view_fixture.h"
 

@@ -1,9 +1,5 @@
 // Tests of what every row in the table of views declares; new views are included automatically.
 
-#include <array>
-#include <map>
-#include <set>
-
 #include "app/views/export.h"
 #include "tests/app/cli/command_runs.h"
 #include "tests/app/views/view_suite.h"

@@ -1,6 +1,5 @@
 // The Edits bar, the comparison with a baseline, and the shown side.
 
-#include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/attention_maps.h"
 #include "tests/app/window/window_fixture.h"

@@ -1,5 +1,4 @@
 // The help with its guide, definitions in tooltips, and the command palette.
-#include <cmath>
 
 #include "app/run/analyses/heads.h"
 #include "app/run/sources/paths.h"
@@ -205,43 +204,24 @@ TEST_F(PaletteTest, APaneThatANarrowWindowLeavesOutForTheToursIsShownAgain) {
   EXPECT_NE(found(core, "next token").front().label, entry.label) << "it is there";
 }
 
-TEST_F(PaletteTest, FindsNumbers) {
-  CoreFixture core(options());
-  EXPECT_EQ(found(core, "temperature").front().label, "Temperature: 1 → 1.05");
-  EXPECT_EQ(found(core, "bars").front().label, "Bars: 10 → 11");
-}
-
-TEST_F(PaletteTest, FindsTokensBeforeExamplesWithThem) {
-  CoreOptions o = options("The old king");
+TEST_F(PaletteTest, FindsEveryKindOfThing) {
+  CoreOptions o = options("The old king had a daughter");
   o.examples = {example("First", "A king"), example("The second", "The kings")};
   CoreFixture core(std::move(o));
-  EXPECT_EQ(found(core, "king").front().kind, "token");
-}
-
-TEST_F(PaletteTest, FindsEveryKindOfThing) {
-  CoreFixture core(options("The old king had a daughter"));
   const auto first = [&](std::string_view letters) { return found(core, letters).front(); };
   EXPECT_EQ(first("5.5").label, "L5 H5");
   EXPECT_EQ(first("L3 H2").label, "L3 H2");
   EXPECT_EQ(first("dark").label, "Toggle dark theme");
   EXPECT_EQ(first("dark").keys, "Ctrl+T");
-  EXPECT_THAT(first("king").label, HasSubstr("king"));
-  const OptionSpec& scale = option("value-scale");
-  const std::string label(scale.label), value(scale.choices[1].label);
-  EXPECT_EQ(first(label + " " + value).label, label + ": " + value);
-  for (const char* id : {"pass", "query_key_space"}) {
-    const auto all = found(core, id);
-    EXPECT_TRUE(std::ranges::any_of(all, [](const auto& entry) { return entry.kind == "view"; })) << id;
-  }
-}
-
-TEST_F(PaletteTest, AWholeNameComesFirst) {
-  CoreFixture core(options());
+  EXPECT_EQ(first("king").kind, "token") << "before examples with it";
+  EXPECT_EQ(first("temperature").label, "Temperature: 1 → 1.05");
+  EXPECT_EQ(first("Colours Log").label, "Colours: Log");
   for (const View& view : all_tabs()) {
-    const PaletteEntry entry = found(core, view.title).front();
-    EXPECT_EQ(entry.label, view.title);
-    EXPECT_EQ(entry.kind, "view");
+    EXPECT_EQ(first(view.title).label, view.title) << "a whole name comes first";
+    EXPECT_EQ(first(view.title).kind, "view");
   }
+  const auto by_id = found(core, "query_key_space");
+  EXPECT_NE(std::ranges::find(by_id, "view", &PaletteEntry::kind), by_id.end());
 }
 
 TEST_F(PaletteTest, AnOptionOfTheShownViewDoesNotLeaveIt) {

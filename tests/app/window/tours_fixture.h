@@ -1,7 +1,4 @@
 #pragma once
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "app/run/sources/paths.h"
 #include "app/tour/tour.h"
