@@ -1,6 +1,7 @@
 #include "app/text/guide.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <span>
 #include <utility>
@@ -188,8 +189,11 @@ std::vector<GuideSection> sections_of(const GuidePage& page) {
 }
 
 bool text_has(std::string_view text, std::string_view search) {
+  constexpr std::array<std::string_view, 6> kQuestion{"what", "how", "why", "which", "does", "do"};
   return !trimmed(search).empty() && std::ranges::all_of(split(search, " "), [&](std::string_view word) {
-    return word.empty() || !std::ranges::search(text, word, {}, lower, lower).empty();
+    word = trimmed(word, "?");
+    return std::ranges::find(kQuestion, lowered(word)) != kQuestion.end() ||
+           !std::ranges::search(text, word, {}, lower, lower).empty();
   });
 }
 

@@ -417,9 +417,9 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   fill(grip.inset(u(3)), theme().on_accent, knob - u(3));
   const auto whole_steps = [&](double at) { return std::round(at / range.step); };
   if (const int steps = steps_by_keys(); steps != 0)
-    return std::clamp((whole_steps(value) + steps) * range.step, range.low, range.high);
+    return std::clamp(multiple(whole_steps(value) + steps, range.step), range.low, range.high);
   if (!changed) return std::nullopt;
-  return whole_steps(moved) * range.step;  // whatever the slider's length
+  return multiple(whole_steps(moved), range.step);  // whatever the slider's length
 }
 
 bool Ui::link(const Rect& rect, std::string_view words, float factor, int id) {

@@ -83,7 +83,7 @@ std::optional<Numbers> numbers_of(Content& it) {
     set_scores(n, {-size, 0, size}, c.options[kScale]);
     for (const float score : n.scores) n.names.push_back(exact(score));
     n.title = "Softmax of " + n.names[0] + ", " + n.names[1] + ", " + n.names[2];
-    n.note = "float32: the weight of a score 88 below the maximum loses digits; from 104 below on it is 0";
+    n.note = "in float32, weights lose digits 88 below the largest score and are 0 from 104 below it";
     return n;
   }
   const auto rows = rows_of_query(it);

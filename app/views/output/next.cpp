@@ -82,7 +82,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   list->file(key_column("rank"), [](int row) { return row + 1; });
   // As wide for all texts, so that bars do not move while one types.
   add_token_columns(*list, c, id,
-                    {.least = 3.5F * c.font_size, .most = 9 * c.font_size, .enough = 6 * c.font_size});
+                    {.least = 3.5F * c.font_size, .most = 9 * c.font_size, .enough = 4.5F * c.font_size});
   const int label = list->last() - 1;  // before its bytes, which only files have
   list->file("logit", logit);
   list->file("probability", now);

@@ -80,11 +80,11 @@ Ui::Part chip(Ui& ui, std::size_t index) {
     ui.widgets.menu_edit = index;
     ui.widgets.menu_at = {rect.x, rect.bottom() + ui.u(4)};
   };
-  Ui::Part parts = ui.joined(
-      {ui.sign(listed.on ? "●" : "○", "Switch " + words,
-               listed.on ? "Switch this edit off" : "Switch this edit on", switch_edit(list, index)),
-       {ui.button_width(words), draw_text},
-       ui.sign("×", "Remove " + words, "Remove this edit", remove_edit(list, index))});
+  Ui::Part parts =
+      ui.joined({ui.sign(listed.on ? "●" : "○", "Switch " + words,
+                         listed.on ? "Leave out this edit" : "Apply this edit", switch_edit(list, index)),
+                 {ui.button_width(words), draw_text},
+                 ui.sign("×", "Remove " + words, "Remove this edit", remove_edit(list, index))});
   const viz::Color frame = listed.on && !lacks && !beyond ? ui.theme().accent : ui.theme().line;
   return {parts.width, [=, &ui](const Rect& rect) {
             ui.stroke(rect, frame, 1, ui.u(6));
@@ -207,7 +207,7 @@ void draw_edit_menu(Ui& ui) {
   if (!ui.begin_menu(Menu::edit, std::clamp(ui.width(text) + ui.u(40), ui.u(280), ui.u(520)))) return;
   ui.heading(text);
   if (const auto strength = strength_of(listed.edit)) draw_slider(ui, ui.next(ui.u(34)), index, *strength);
-  ui.row({.label = listed.on ? "Switch off" : "Switch on"}, switch_edit(list, index));
+  ui.row({.label = listed.on ? "Leave out this edit" : "Apply this edit"}, switch_edit(list, index));
   ui.row({.label = "Copy as text"}, CopyText{edit_text(listed.edit)});
   ui.row({.label = "Copy all edits as text"}, CopyText{all_as_text(list)});
   ui.row({.label = "Remove"}, remove_edit(list, index));

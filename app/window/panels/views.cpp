@@ -82,7 +82,7 @@ Ui::Part views_of_group(Ui& ui, const View& shown, bool second_view, float room)
 std::string no_difference(const Ui& ui, const View& shown) {
   if (ui.state.side != Side::difference || !has_comparison(ui.state)) return "";
   if (can_show_difference(shown, ui.context(&shown))) return "";
-  if (!shown.caption.prompt) return "This view shows weights of the model, which no run changes.";
+  if (!shown.caption.prompt) return "This view shows the model's weights, which are the same in every run.";
   if (shown.shows_difference) return "This is about the unedited model: there is no difference.";
   return std::string("This view has no differences: it shows the ") + (ui.state.second.on ? "first prompt."
                                                                        : ui.state.second.is_set()

@@ -12,11 +12,6 @@ namespace {
 
 constexpr const char* kFirstPage = "window";  // of the help
 
-bool is_shown(const ViewSlice& s, const std::string& id) {
-  const View* view = find_view(id);
-  return view && (view->place != Place::tab || id == token_strip().id || id == s.view || id == s.second_view);
-}
-
 }  // namespace
 
 void clear_answer(FileForm& form) {
@@ -36,12 +31,7 @@ void reduce(UiState& s, const ShowDialog& a, ReduceContext& w) {
   ExportForm& form = s.export_form;
   form.state = s.save_form.state = Writing::none;
   if (a.dialog == Dialog::export_) {
-    const bool gone = !form.subject.empty() && !is_shown(s, form.subject);
-    if (!a.subject.empty()) {
-      form.subject = a.subject;
-    } else if (gone || form.path.edit.text.empty()) {
-      form.subject = s.view;
-    }
+    form.subject = a.subject.empty() ? s.view : a.subject;
     form.dark = s.dark && form.target == Target::screen;
     form.path = {make_text_state(suggested_figure(s, w.snapshot))};
     clear_answer(form);

@@ -73,7 +73,7 @@ struct DialogSlice {
 
 struct ShowDialog {
   Dialog dialog = Dialog::none;
-  std::string subject = {};  ///< what to export: the id of a view; empty: unchanged
+  std::string subject = {};  ///< what to export: the id of a view; empty: the view in the middle
   bool second = false;       ///< the Open dialog chooses a model to compare with
 };
 struct ShowGuide {          ///< opens the help at a page

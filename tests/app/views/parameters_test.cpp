@@ -1,7 +1,7 @@
 // Parameters and positional encodings: tables, pictures and colours, compared with the file.
+#include "app/run/analyses/parameters.h"
 
 #include "app/run/analyses/geometry.h"
-#include "app/run/analyses/parameters.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
