@@ -53,8 +53,7 @@ TEST(Comparison, AViewWithoutDifferencesShowsTheRun) {
 TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   const Scenario scenario = of_two();
   EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
-  ViewContext c = on(Side::difference, "heatmap", scenario, 800, 600);
-  const auto difference = c.ask(PatternOf{2, 1});
+  const auto difference = on(Side::difference, "heatmap", scenario).ask(PatternOf{2, 1});
   EXPECT_FALSE(difference->masked(3, 2));
   EXPECT_TRUE(difference->masked(4, 2)) << "“ a” has nothing that stands for it";
   EXPECT_TRUE(difference->masked(5, 4));
@@ -62,12 +61,6 @@ TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   std::vector<float> there(36);
   other.model->transformer->pattern(*other.run, 2, 1, there);
   EXPECT_EQ(difference->matrix().at(5, 1), scenario.weight(5, 1) - there[5 * 6 + 2]);
-  // The selection moves to its counterpart in the other prompt.
-  Scenario at_had = of_two();
-  at_had.select({2, 1, 3, 1});
-  c = on(Side::baseline, "query", at_had, 800, 600);
-  EXPECT_EQ(c.selection.query, 4);
-  EXPECT_EQ(c.selection.key, 2);
 }
 
 TEST(Comparison, SmallMapsShowTheLargestDifferenceUnderEachCell) {
@@ -180,22 +173,6 @@ TEST(ViewDifference, TheLensFollowsTheBaselinesAnswerUpTheStream) {
     EXPECT_NEAR(difference->at(position, end).guesses.next_probability, probabilities[lens->answer(position)],
                 1e-7);
   }
-}
-
-TEST(ViewDifference, ARankMeansTheSameTokenOnAllSides) {
-  // Without attention and MLPs the model has another first guess.
-  const Scenario scenario = edited("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0");
-  const auto token_in = [](const Table& table) { return fact_of(table, "token id"); };
-  std::vector<double> tokens;
-  for (const Side side : {Side::run, Side::baseline, Side::difference})
-    tokens.push_back(token_in(table_of(side, "attribution", scenario)));
-  EXPECT_THAT(tokens, Each(tokens.front()));
-  const Scenario alone(
-      Prompt{kRobot,
-             {},
-             false,
-             parse_edits("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0", *bundled())});
-  EXPECT_NE(token_in(table_of(Side::run, "attribution", alone)), tokens.front()) << "else this says nothing";
 }
 
 TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {

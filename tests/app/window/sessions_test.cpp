@@ -1,9 +1,9 @@
 // Sessions and recipes in the window: saving, opening, dropping, restoring.
+#include "app/window/sessions.h"
 
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/window/exporting.h"
-#include "app/window/sessions.h"
 #include "model/files/file_io.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
