@@ -11,9 +11,9 @@
 #include "model/pass/transformer.h"
 #include "model/tokens/tokenizer.h"
 #include "system/machine.h"
-#include "tests/support/file_size_limit.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
+#include "tests/support/resource_limit.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
@@ -58,7 +58,7 @@ TEST(HostileFolder, ALinkThatLeadsNowhereIsNoMissingFile) {
 TEST(SafetensorsWriter, TellsOfAFullDiskBeforeTheWork) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "large";
-  const FileSizeLimit limit(1 << 20);
+  const ResourceLimit limit(RLIMIT_FSIZE, 1 << 20);
   const std::string message = message_of<std::runtime_error>([&] {
     SafetensorsWriter(path, {{"x", {1 << 20}}}, {});
   });
@@ -77,21 +77,12 @@ TEST(ReadFile, ThatEndsBeforeItsSizeIsNotWhole) {
   EXPECT_THAT(message_of<LoadError>([&] { read_file(file); }), HasSubstr("found only"));
 }
 
-/// Limits what this process takes in addition during its lifetime.
-class MemoryLimit {
- public:
-  explicit MemoryLimit(rlim_t more) {
-    rlim_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    ::getrlimit(RLIMIT_AS, &before_);
-    const rlimit limit{pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + more, before_.rlim_max};
-    ::setrlimit(RLIMIT_AS, &limit);
-  }
-  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &before_); }
-
- private:
-  rlimit before_{};
-};
+/// The bytes of addresses that this process has taken.
+rlim_t taken() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+}
 
 class Memory : public ::testing::Test {
  protected:
@@ -106,7 +97,7 @@ class Memory : public ::testing::Test {
 // SECURITY.md: sizes declared by a file take no memory before the data is found.
 TEST_F(Memory, LayersThatAreNotThereTakeNone) {
   write_gpt2(folder_, gpt2_config({.layers = 1 << 24}), gpt2_tensors({}));
-  const MemoryLimit limit(rlim_t{1} << 30);
+  const ResourceLimit limit(RLIMIT_AS, taken() + (rlim_t{1} << 30));
   EXPECT_THAT(message_of<LoadError>([&] { Transformer::load(folder_.path()); }),
               HasSubstr("h.2.ln_1.weight"));
 }
@@ -125,7 +116,7 @@ TEST_F(Memory, GradientsHoldNothingOfTheSizeOfAPattern) {
     hooks.watch({site}, [&](const ConstActivation2d&) { called = true; });
   GradientOptions options;
   options.hooks = &hooks;
-  const MemoryLimit limit(rlim_t{sizeof(float)} * kLength * kLength);
+  const ResourceLimit limit(RLIMIT_AS, taken() + rlim_t{sizeof(float)} * kLength * kLength);
   transformer->gradients(*run, PromptLoss{}, workspace, options);
   EXPECT_TRUE(called);
 }

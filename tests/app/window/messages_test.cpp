@@ -226,6 +226,8 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     press_and_draw(core, Key::escape);
     EXPECT_EQ(core.widgets().menu, Menu::none);
   }
+  core.apply(ShowDialog{Dialog::export_});
+  EXPECT_EQ(core.state().export_form.subject, core.state().view) << "whatever was exported before";
 }
 
 TEST_F(MenusTest, TheFirstArrowAfterTheMouseShowsTheFirstRow) {
