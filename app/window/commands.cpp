@@ -133,7 +133,7 @@ constexpr Command kTable[] = {
      kRepeats | kAnywhere},
     {Key{'0'}, kCtrl, "Default text size", "", does<SetFontSize>, kAnywhere},
     {Key::f10, kNoModifiers, "", "open the window's menu", nullptr, 0, "", Menu::more},
-    {Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr, 0, "", Menu::picture},
+    {Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr, 0, "", Menu::focused},
     {Key{'q'}, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); },
      kGroup | kAnywhere},
 };

@@ -170,21 +170,12 @@ void Core::await_rest() {
 void Core::run_frame(const Event* event) {
   follow_carets();
   const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
-  std::vector<Action> actions;
-  window_ = {};
-  gui_.frame(frame_, event, state_.dark, state_.font_size, [&](viz::ImguiPlayer& player) {
-    const FrameInput input{state_, *snapshot_, answers, options_.fonts, frame_, event};
-    Ui ui(input, memory_, player, window_);
-    draw_window(ui);
-    actions = std::move(ui.actions);
-  });
-  memory_.cache.drop_unused();
-  window_.asked = answers->asked();
+  window_ = draw_window(gui_, {state_, *snapshot_, answers, options_.fonts, frame_, event}, memory_);
   std::vector<Question> asked = window_.asked;
   if (state_.generation.running) asked.push_back(next_token_question());
   questions_ = newest_first(questions_, asked);
   request_answers();
-  for (const Action& action : actions) apply(action);
+  for (const Action& action : std::exchange(window_.actions, {})) apply(action);
 }
 
 void Core::request_answers() {
