@@ -1,6 +1,7 @@
 // Thousands of random but reproducible events: whatever is typed, clicked, dragged and scrolled, at any
 // window size, every frame can be drawn and the state stays within its limits.
 
+#include "app/cli/engine.h"
 #include "app/views/output/continuation.h"
 #include "tests/app/core_fixture.h"
 
