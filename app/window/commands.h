@@ -55,8 +55,8 @@ std::string with_key(std::string_view help, std::string_view keys = {}, std::siz
 
 /// One line of the list of keys, which covers commands, the toolkit and views.
 struct KeyHelp {
-  std::string keys;
-  std::string what;
+  std::string keys, what;
+  bool operator==(const KeyHelp&) const = default;
 };
 std::vector<KeyHelp> list_of_keys();
 

@@ -5,20 +5,16 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "app/recipe/recipe.h"
 #include "app/run/prompt_run.h"
-#include "app/views/view.h"
 #include "system/folders.h"
-#include "viz/scene/scene.h"
 
 namespace headscope::app {
 
 struct WindowOptions {
-  std::filesystem::path model;  ///< folder of the model to open
-  bool model_given = false;  ///< whether the user named it; it then takes precedence over the last session's
-  std::optional<Prompt> prompt;  ///< the same for the prompt; nothing: the last session's or the example
+  std::filesystem::path model;   ///< folder of the model to open
+  std::optional<Prompt> prompt;  ///< nothing: the last session's or the example
   /// Returns the edits once the model is loaded; null: none. May throw model::LoadError or RunError, which
   /// the window shows.
   std::function<model::Edits(const LoadedModel&)> edits = {};
@@ -42,14 +38,6 @@ struct WindowSize {
 };
 WindowSize least_window(float font_size);
 
-/// The whole window as a picture, for `headscope shot`.
-struct ShotOptions {
-  WindowOptions base;              ///< with the views, theme and font size of its recipe
-  std::vector<SetOption> options;  ///< of views, over those of a session or a tour
-  Figure figure;
-  std::function<void(const PromptRun&)> report_run;  ///< called with the run that the picture shows
-};
-
 /// Why no window can be opened here. `what()` is one sentence with both.
 class NoWindow : public std::runtime_error {
  public:
@@ -62,22 +50,15 @@ class NoWindow : public std::runtime_error {
 /// What to install or set, for the reason that GLFW gives when there is no OpenGL 3.3.
 std::string opengl_remedy(std::string_view reason, const system::Environment& environment);
 
-/// Opens the window and returns the exit status when it is closed. Throws std::runtime_error (one sentence)
-/// when there is no display or no OpenGL 3.3, and system::Interrupted, once everything is saved.
-int run_window(const WindowOptions& options);
+struct CoreOptions;
+
+/// Opens the window and returns the exit status when it is closed. Sets the options that depend on a window
+/// system. Throws std::runtime_error (one sentence) when there is no display or no OpenGL 3.3, and
+/// system::Interrupted, once everything is saved.
+int run_window(CoreOptions options);
 
 /// The name and version of a window's OpenGL on this display, for diagnosis: briefly opens a hidden window.
 /// Throws NoWindow.
 std::string opengl_of_window();
-
-struct Shot {
-  viz::Bitmap bitmap;
-  Session session;  ///< without the hash of the weights
-};
-
-/// Draws the window with the bundled or given model, once everything is computed; needs no display or OpenGL.
-/// Throws model::LoadError, or std::runtime_error (one sentence) if the window is too small or the prompt
-/// cannot be run.
-Shot render_shot(const ShotOptions& options);
 
 }  // namespace headscope::app

@@ -2,6 +2,7 @@
 // window size, every frame can be drawn and the state stays within its limits.
 
 #include "app/ascii.h"
+#include "app/cli/engine.h"
 #include "app/views/output/continuation.h"
 #include "tests/app/core_fixture.h"
 

@@ -3,6 +3,7 @@
 
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
+#include "tests/support/random_numbers.h"
 
 namespace headscope::model::row_geometry_test {
 namespace {
@@ -11,14 +12,6 @@ using ::testing::Pointwise;
 
 ConstFloatRows rows_of(const std::vector<float>& values, int cols) {
   return {values.data(), static_cast<int>(values.size()) / cols, cols, cols};
-}
-
-std::vector<float> noise(std::size_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(count);
-  for (float& v : values) v = normal(random);
-  return values;
 }
 
 TEST(RowGeometry, ARowOfZerosHasNoCosine) {
@@ -34,7 +27,7 @@ TEST(RowGeometry, PrincipalDirectionsAreThoseOfTheCovarianceOfWideAndHighMatrice
     const auto at = [cols = d](const std::vector<float>& m, int row, int col) {
       return static_cast<double>(m[row * cols + col]);
     };
-    const std::vector<float> x = noise(static_cast<std::size_t>(n * d), 3);
+    const std::vector<float> x = normal_numbers(static_cast<std::size_t>(n * d), 1, 3);
     const auto found = principal_directions(rows_of(x, d), 3, {});
     ASSERT_EQ(found.count, 3);
     std::vector<double> mean(d);
@@ -69,7 +62,8 @@ TEST(RowGeometry, WhatDoesNotVaryHasNoShares) {
 
 TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {
   constexpr int kRows = 40, kCols = 6;
-  const std::vector<float> from = noise(kRows * kCols, 1), to = noise(kRows * kCols, 2);
+  const std::vector<float> from = normal_numbers(kRows * kCols, 1, 1),
+                           to = normal_numbers(kRows * kCols, 1, 2);
   const auto at = [](const auto& m, int row, int col) { return static_cast<double>(m[row * kCols + col]); };
   const auto map = best_linear_map(rows_of(from, kCols), rows_of(to, kCols), {});
   for (int i = 0; i < kCols; ++i) {
@@ -97,7 +91,7 @@ TEST(RowGeometry, OfManyBestMapsItIsTheSmallest) {
 TEST(RowGeometry, AStopEndsTheWork) {
   std::stop_source source;
   source.request_stop();
-  const std::vector<float> x = noise(40, 1);
+  const std::vector<float> x = normal_numbers(40, 1, 1);
   EXPECT_THROW(principal_directions(rows_of(x, 4), 2, source.get_token()), Stopped);
   EXPECT_THROW(best_linear_map(rows_of(x, 4), rows_of(x, 4), source.get_token()), Stopped);
 }

@@ -459,19 +459,5 @@ TEST(Notes, ThatAreHostileAreASentence) {
   EXPECT_THAT(problem_of("<svg><metadata id=\"recipe\"><a/></metadata>"), HasSubstr("elements"));
 }
 
-TEST(Notes, OfAFileThatIsCutOffAnywhereAreThereOrAreNot) {
-  const std::vector<Note> notes{{"recipe", kText}};
-  for (const std::string& file : {png_with(notes), svg_with(notes), pdf_with(notes)}) {
-    for (std::size_t size = 0; size < file.size(); ++size) {
-      try {
-        const auto note = find_note(file.substr(0, size), "recipe");
-        EXPECT_EQ(note.value_or(kText), kText) << size;
-      } catch (const std::runtime_error& e) {
-        EXPECT_THAT(e.what(), HasSubstr("truncated")) << size;
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace headscope::viz::files_test

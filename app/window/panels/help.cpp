@@ -78,12 +78,12 @@ struct HelpLayout {
     float factor = 1;
     FontStyle face = FontStyle::regular;
     bool muted = true;
+    bool on_ground = false;            ///< a line of code
     std::vector<Action> actions = {};  ///< of a link
   };
 
   std::tuple<std::string, std::string, float, float, std::shared_ptr<const Guide>> key;
   std::vector<Piece> pieces = {};
-  std::vector<Rect> frames = {};               ///< behind code
   std::map<std::string, float> headings = {};  ///< their tops by their anchors
   float height = 0;
 };
@@ -185,8 +185,7 @@ struct HelpColumn {
     const float indent = ui.width("0", kFace, kFactor) * static_cast<float>(spaces);
     for (const std::string& line :
          viz::wrap(ui.style(), code.substr(spaces), ui.state.font_size * kFactor, kFace, room - indent)) {
-      laid.frames.push_back({0, laid.height, width, high});
-      laid.pieces.push_back({{ui.u(8) + indent, laid.height, room, high}, line, kFactor, kFace, false});
+      laid.pieces.push_back({{ui.u(8) + indent, laid.height, room, high}, line, kFactor, kFace, false, true});
       laid.height += high;
     }
   }
@@ -290,14 +289,11 @@ void draw_content(Ui& ui, const Rect& rect) {
   const HelpForm& form = ui.state.help_form;
   if (layout.pieces.empty())
     ui.small("Nothing found.", {list.x, list.y, list.w, ui.u(24)}, ui.theme().text_muted);
-  const auto in_list = [&](const Rect& place) {
-    return Rect{list.x + place.x, list.y + place.y, place.w, place.h};
-  };
-  for (const Rect& frame : layout.frames) ui.fill(in_list(frame), ui.theme().raised);
   for (int i = 0; const HelpLayout::Piece& piece : layout.pieces) {
-    const Rect place = in_list(piece.place);
+    const Rect place{list.x + piece.place.x, list.y + piece.place.y, piece.place.w, piece.place.h};
     ++i;
     if (place.bottom() < rect.y || place.y > rect.bottom()) continue;
+    if (piece.on_ground) ui.fill({list.x, place.y, rect.w - bar, place.h}, ui.theme().raised);
     if (piece.actions.empty()) {
       ui.text(piece.words, {place.x, place.y, place.w + ui.u(2), place.h},
               piece.muted ? ui.theme().text_muted : ui.theme().text, piece.face, piece.factor);
@@ -305,12 +301,9 @@ void draw_content(Ui& ui, const Rect& rect) {
       std::ranges::copy(piece.actions, std::back_inserter(ui.actions));
     }
   }
-  const bool searching = is_searching(form);
-  const std::string shown = std::to_string(form.request) + form.page;
-  const auto heading = layout.headings.find(form.anchor);
-  if (!searching && heading != layout.headings.end())
-    ui.scroll_once(shown + "#" + form.anchor, heading->second);
-  if (searching || form.anchor.empty()) ui.scroll_once(shown + "?" + form.search.edit.text, 0);
+  const auto heading = is_searching(form) ? layout.headings.end() : layout.headings.find(form.anchor);
+  ui.scroll_once(std::to_string(form.request) + form.page + "#" + form.anchor + "?" + form.search.edit.text,
+                 heading == layout.headings.end() ? 0 : heading->second);
   ui.end_list();
 }
 

@@ -6,7 +6,7 @@
 #include "app/recipe/recipe.h"
 #include "app/tour/tour.h"
 #include "app/views/option.h"
-#include "app/window/state/slice.h"
+#include "app/window/state/document.h"
 
 namespace headscope::app {
 
@@ -93,8 +93,6 @@ void set_typed_option(ViewSlice& state);
 inline const ViewState& view_state(const ViewSlice& state) {
   return state;
 }
-/// The parts of what the panes show in which two states differ, as bits.
-int moved_parts(const ViewState& a, const ViewState& b);
 
 /// The options that a view shows controls for: a tab leaves out those of the side panes.
 std::vector<const OptionSpec*> options_shown_with(const View& view);
@@ -110,9 +108,7 @@ std::string tab_of_attention(const std::string& id);
 /// The one or two views in the middle.
 std::vector<const View*> shown_tabs(const ViewSlice& state);
 
-// Clamped to the limits of the window. A width of 0 stays: the window chooses.
 float within_limits(float font_size);
-PaneSizes within_limits(const PaneSizes& panes);
 
 /// The window's message. Information disappears after a while, an error when its cause is gone.
 struct Message {
@@ -123,10 +119,7 @@ struct Message {
 };
 
 /// The window itself: its look, its message.
-struct ShellSlice {
-  bool dark = false;
-  float font_size = kDefaultFontSize;
-  PaneSizes panes;
+struct ShellSlice : WindowLook {
   Message message;
   std::vector<std::string> closed_warnings;  ///< of models: those that are no longer shown
   bool quit = false;                         ///< the window closes

@@ -226,14 +226,15 @@ TEST(LensOf, TakesTheSameTokensFromThePreviousRun) {
   const auto previous = shorter.ask(kLast);
   ASSERT_EQ(previous->positions(), 3);
   std::vector<int> shown;
-  const LogitLens found =
-      kLast.compute(*longer.run, {workspace, {}, nullptr, previous.get(), [&](const LogitLens& part, double) {
-                                    shown.push_back(part.positions());
-                                  }});
+  const LogitLens found = kLast.compute(
+      *longer.run,
+      {workspace, {}, nullptr, previous.get(), [&](const std::optional<LogitLens>& part, double) {
+         shown.push_back(part->positions());
+       }});
   EXPECT_THAT(shown, ElementsAre(19)) << "the first 3 are not computed again";
   expect_same(found, *longer.ask(kLast));
   // Fewer tokens of a longer answer, or a block with the same tokens, need no work.
-  const auto nothing = [](const LogitLens&, double) { ADD_FAILURE(); };
+  const auto nothing = [](const std::optional<LogitLens>&, double) { ADD_FAILURE(); };
   expect_same(kLast.compute(*shorter.run, {workspace, {}, nullptr, &found, nothing}), *previous);
   const auto first = shorter.ask(LensOf{0});
   expect_same(LensOf{0}.compute(*longer.run, {workspace, {}, nullptr, first.get(), nothing}),

@@ -462,9 +462,9 @@ TEST_F(SweepEstimates, ComeFirstAndThenTheCellsWithTheLargest) {
         .over = SweepOver::positions, .site = Site::mlp_out, .measured = {.metric = metric, .position = 69}};
     std::vector<Sweep> parts;
     std::stop_source stop;
-    const auto show = [&](const Sweep& part, double done) {
-      parts.push_back(part);
-      EXPECT_NEAR(done, part.known_count() / (kLayers * 70.0), 1e-9);
+    const auto show = [&](const std::optional<Sweep>& part, double done) {
+      parts.push_back(part.value());
+      EXPECT_NEAR(done, part->known_count() / (kLayers * 70.0), 1e-9);
       if (parts.size() == 2) stop.request_stop();
     };
     EXPECT_THROW(question.compute(run, {workspace_, stop.get_token(), nullptr, nullptr, show}),

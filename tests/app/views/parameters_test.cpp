@@ -112,6 +112,18 @@ TEST(Parameters, AConstantTensorStandsInTheMiddleOfItsHistogram) {
   }
 }
 
+TEST(Parameters, ALowPaneHasTheChosenTensorInItsListAndTheValues) {
+  const Scenario s(scenario(12).run->prompt, {kLayer, 1, -1});
+  for (const auto& [width, height] : {std::pair(488.F, 500.F), {690.F, 430.F}}) {
+    ViewContext c = s.context(width, height);
+    c.in_pane = true;
+    const ViewFixture shown("parameters", c);
+    EXPECT_GE(shown.find(kMapRole, 0), 0) << width;
+    EXPECT_TRUE(shown.page().place_of("  attn.c_attn.weight")) << width;
+    EXPECT_TRUE(shown.page().place_of("h.2.attn.c_attn.weight [256 × 768]")) << width;
+  }
+}
+
 TEST(Parameters, LinesOpenBlocksAndShowTensors) {
   const Scenario s(scenario(12).run->prompt, {kLayer, 1, -1});
   const ViewFixture shown("parameters", s, 1200, 1000);

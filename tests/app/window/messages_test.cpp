@@ -214,7 +214,7 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     const PlacedPicture placed =  // not the strip of tokens, which has the id of a tab
         *std::ranges::find(core.window().pictures, &view, &PlacedPicture::view);
     open_by_mouse(core, placed);
-    ASSERT_EQ(core.widgets().menu, Menu::picture);
+    ASSERT_EQ(core.widgets().menu, Menu::context);
     EXPECT_THAT(rows(core), IsSupersetOf(kAlways));
     EXPECT_EQ(std::ranges::count(rows(core), "Add a second view"), view.place == Place::tab ? 1 : 0);
     if (view.menu) {
@@ -226,6 +226,8 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     press_and_draw(core, Key::escape);
     EXPECT_EQ(core.widgets().menu, Menu::none);
   }
+  core.apply(ShowDialog{Dialog::export_});
+  EXPECT_EQ(core.state().export_form.subject, core.state().view) << "whatever was exported before";
 }
 
 TEST_F(MenusTest, TheFirstArrowAfterTheMouseShowsTheFirstRow) {
