@@ -1,10 +1,7 @@
 // The sides of a comparison, and the difference: each number is the run's minus the baseline's.
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
-#include "app/run/analyses/token_pass.h"
-#include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/weight_colors.h"
@@ -172,29 +169,6 @@ TEST(ViewDifference, TheLensFollowsTheBaselinesAnswerUpTheStream) {
     const std::vector<double> probabilities = model::softmax(scenario.ask(NextAfter{position})->logits, 1);
     EXPECT_NEAR(difference->at(position, end).guesses.next_probability, probabilities[lens->answer(position)],
                 1e-7);
-  }
-}
-
-TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {
-  const Scenario scenario = edited("L2H1.z=0"), clean(kRobot);
-  const Table table = table_of(Side::difference, "pass", scenario);
-  const auto after = scenario.ask(PassOfToken{-1}), before = clean.ask(PassOfToken{-1});
-  const std::vector<double> norms = numbers_of(table, "norm of the difference");
-  const std::size_t first = table.at("[0]");
-  const auto rows = text_rows(table);
-  ASSERT_EQ(rows.size(), 1 + 4 * after->blocks.size());
-  for (std::size_t row = 0; row < 1 + 4 * 2; ++row)
-    EXPECT_EQ(norms[row], 0) << "before the edit of layer 2, row " << row;
-  for (std::size_t layer = 2; layer < after->blocks.size(); ++layer) {
-    const auto &end = after->blocks[layer].resid_post, &was = before->blocks[layer].resid_post;
-    double squares = 0;
-    for (std::size_t i = 0; i < end.size(); ++i) {
-      const double difference = static_cast<double>(end[i] - was[i]);
-      squares += difference * difference;
-      EXPECT_NEAR(std::stod(rows[4 + 4 * layer][first + i]), difference, 1e-5);
-    }
-    EXPECT_NEAR(norms[4 + 4 * layer], std::sqrt(squares), 1e-4);
-    EXPECT_GT(norms[1 + 4 * layer], 0) << "attn_out of layer " << layer;
   }
 }
 

@@ -59,14 +59,6 @@ TEST(Predictions, WhereOtherTokensFollowTheDifferenceDoesNotSayThatNoneDoes) {
               HasSubstr("the same token follows nowhere"));
 }
 
-TEST(Predictions, TheMeansOfADifferenceAreOverTheTokensThatItHas) {
-  const Scenario s = of_two();
-  const ViewFixture shown("predictions", on(Side::difference, "predictions", s, 1700, 700));
-  const double count = fact_of(shown.table(), "compared tokens");
-  ASSERT_LT(count, s.length() - 1);
-  EXPECT_THAT(shown.picture().subtitle, HasSubstr("bits; " + number_text(count) + " token"));
-}
-
 TEST(Predictions, MostSurprisingFirstSortsByLossAndTheLastTokenComesLast) {
   const Scenario& s = scenario(40);
   const ViewFixture shown("predictions", s, 900, 2000, {{"surprising-first", "yes"}});
@@ -145,17 +137,6 @@ TEST(Next, TheTableIsTheReferencesAtEveryTemperature) {
     below += rank > 8;
   }
   EXPECT_GT(below, 0);
-}
-
-TEST(Next, OthersAreAllTokensWithoutARow) {
-  const Scenario s(kRobot);
-  const ViewFixture shown("next", s, 420, 180);
-  const std::vector<int> rows = ids_of_role(shown.picture(), kGuessRole);
-  ASSERT_LT(rows.size(), 10U) << "there is no room for all";
-  double others = 1;
-  for (const int row : rows) others -= numbers_of(shown.table(), "probability")[row];
-  EXPECT_TRUE(shown.page().place_of(grouped(s.config().vocab_size - std::ssize(rows)) + " others"));
-  EXPECT_TRUE(shown.page().place_of(percent(others)));
 }
 
 TEST(Next, OthersHaveTheirOwnSumWhereOneTokenHasNearlyAll) {
