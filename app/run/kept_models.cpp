@@ -72,8 +72,7 @@ std::shared_ptr<const LoadedModel> KeptModels::find_or_load(const fs::path& give
     return kept_.back().model;
   }
   if (precision) make_room(static_cast<std::size_t>(files.weights));
-  auto loaded = precision ? load_model(given, {.precision = *precision, .stop = {}, .progress = {}})
-                          : load_patterns(given);
+  auto loaded = precision ? load_model(given, {.precision = *precision}) : load_patterns(given);
   const std::size_t bytes = bytes_of(*loaded);
   make_room(bytes);
   if (bytes <= limit_) kept_.push_back({std::move(path), precision, files.stamp, bytes, loaded});

@@ -71,9 +71,9 @@ inline std::string no_prompt_in(const std::string& name) {
   return "there is no prompt in " + name;
 }
 
-/// The list of prompts that a question is about, compared by its address.
+/// The list of prompts that a question is about, compared by its address; none: it is about a run.
 struct OverPrompts {
-  std::shared_ptr<const PromptList> list;
+  std::shared_ptr<const PromptList> list = {};
   bool start_token = false;  ///< added at the start of each
   bool operator==(const OverPrompts&) const = default;
 };

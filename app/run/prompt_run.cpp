@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
-#include <map>
-#include <string_view>
 
 #include "app/counted.h"
 #include "app/run/analyses/geometry.h"
@@ -68,17 +66,31 @@ void check_part(const LoadedModel& model, const char* kind, int layer, int part,
                         " with " + kind + "s 0 to " + std::to_string(count - 1));
 }
 
-/// Labels that identify tokens: ids of two files need not mean the same.
-std::vector<int> aligned_labels(const PromptTokens& tokens, const PromptTokens& others, Alignment by) {
-  std::map<std::string_view, int> numbers;
-  const auto numbered = [&](const PromptTokens& of) {
-    std::vector<int> ids;
-    for (const std::string& label : of.labels)
-      ids.push_back(numbers.try_emplace(label, static_cast<int>(numbers.size())).first->second);
-    return ids;
-  };
-  const std::vector<int> first = numbered(tokens), second = numbered(others);
-  return aligned_positions(first, second, by);
+/// See aligned_positions; tokens are ids, or labels.
+template <class Tokens>
+std::vector<int> aligned_tokens(const Tokens& tokens, const Tokens& others, Alignment by) {
+  const std::size_t rows = tokens.size(), cols = others.size();
+  std::vector<int> aligned(rows, -1);
+  if (by == Alignment::position) {
+    for (std::size_t i = 0; i < std::min(rows, cols); ++i) aligned[i] = static_cast<int>(i);
+    return aligned;
+  }
+  // longest[i][j]: the length for tokens from i on and others from j on.
+  std::vector<int> longest((rows + 1) * (cols + 1), 0);
+  const auto at = [&](std::size_t i, std::size_t j) -> int& { return longest[i * (cols + 1) + j]; };
+  for (std::size_t i = rows; i-- > 0;)
+    for (std::size_t j = cols; j-- > 0;)
+      at(i, j) = tokens[i] == others[j] ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
+  for (std::size_t i = 0, j = 0; i < rows && j < cols;) {
+    if (tokens[i] == others[j]) {
+      aligned[i++] = static_cast<int>(j++);
+    } else if (at(i + 1, j) > at(i, j + 1)) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return aligned;
 }
 
 }  // namespace
@@ -106,6 +118,10 @@ void require(const LoadedModel& model, Capability needed) {
   if (const std::string why = missing(model, needed); !why.empty()) throw model::RunError(why);
 }
 
+void Resources::poll() const {
+  if (stop.stop_requested()) throw model::Stopped();
+}
+
 std::vector<int> PromptTokens::ids() const {
   std::vector<int> result;
   for (const model::Token& token : std::span(tokens).first(run_length)) result.push_back(token.id);
@@ -113,28 +129,7 @@ std::vector<int> PromptTokens::ids() const {
 }
 
 std::vector<int> aligned_positions(std::span<const int> tokens, std::span<const int> others, Alignment by) {
-  const std::size_t rows = tokens.size(), cols = others.size();
-  std::vector<int> aligned(rows, -1);
-  if (by == Alignment::position) {
-    for (std::size_t i = 0; i < std::min(rows, cols); ++i) aligned[i] = static_cast<int>(i);
-    return aligned;
-  }
-  // longest[i][j]: the length for tokens from i on and others from j on.
-  std::vector<int> longest((rows + 1) * (cols + 1), 0);
-  const auto at = [&](std::size_t i, std::size_t j) -> int& { return longest[i * (cols + 1) + j]; };
-  for (std::size_t i = rows; i-- > 0;)
-    for (std::size_t j = cols; j-- > 0;)
-      at(i, j) = tokens[i] == others[j] ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
-  for (std::size_t i = 0, j = 0; i < rows && j < cols;) {
-    if (tokens[i] == others[j]) {
-      aligned[i++] = static_cast<int>(j++);
-    } else if (at(i + 1, j) > at(i, j + 1)) {
-      ++i;
-    } else {
-      ++j;
-    }
-  }
-  return aligned;
+  return aligned_tokens(tokens, others, by);
 }
 
 model::Config LoadedModel::config() const {
@@ -192,10 +187,9 @@ model::SecondModel second_of(const PromptRun& run) {
 
 std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens,
                                             std::shared_ptr<const model::Plan> plan, const LoadedModel& model,
-                                            const LoadedModel* second, model::Workspace& workspace,
-                                            std::stop_token stop) {
+                                            const LoadedModel* second, const Resources& with) {
   if (plan == nullptr || !patches_from_own_tokens(plan->edits())) return plan;
-  return model.transformer->plan(plan->edits(), workspace, std::move(stop),
+  return model.transformer->plan(plan->edits(), with.workspace, with.stop,
                                  {second != nullptr ? second->transformer.get() : nullptr, tokens});
 }
 
@@ -234,9 +228,10 @@ void check_comparable(const LoadedModel& first, const LoadedModel& second) {
 
 void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignment by) {
   if (run.model->patterns) {
-    run.aligned = aligned_labels(run.tokens, other->tokens, by);
+    // By labels: ids of two files need not mean the same.
+    run.aligned = aligned_tokens(run.tokens.labels, other->tokens.labels, by);
     if (!has_own_keys(run) || !has_own_keys(*other))
-      run.aligned_keys = aligned_labels(key_tokens(run), key_tokens(*other), by);
+      run.aligned_keys = aligned_tokens(key_tokens(run).labels, key_tokens(*other).labels, by);
   } else {
     run.aligned = aligned_positions(run.tokens.ids(), other->tokens.ids(), by);
   }

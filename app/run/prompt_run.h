@@ -43,6 +43,13 @@ void require(const LoadedModel& model, Capability needed);
 
 class PatternFile;
 
+/// What computing takes, and how it is stopped.
+struct Resources {
+  model::Workspace& workspace;
+  std::stop_token stop = {};  ///< the result is no longer wanted, or something newer comes first
+  void poll() const;          ///< throws model::Stopped if so
+};
+
 /// A model with its tokenizer, as one shared value; or the attention patterns of one, without its weights.
 struct LoadedModel {
   std::filesystem::path folder;  ///< for patterns, their file
@@ -140,8 +147,7 @@ model::SecondModel second_of(const PromptRun& run);
 /// patches from a run of the run's own tokens.
 std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens,
                                             std::shared_ptr<const model::Plan> plan, const LoadedModel& model,
-                                            const LoadedModel* second, model::Workspace& workspace,
-                                            std::stop_token stop = {});
+                                            const LoadedModel* second, const Resources& with);
 
 /// Throws model::RunError for a head, or a neuron, that the model does not have.
 void check_head(const LoadedModel& model, int layer, int head);

@@ -39,8 +39,7 @@ Answer Question::compute_difference(const PromptRun& run, const ComputeContext& 
   const Answer before = answer(there->on_baseline(), {});
   if (!before.failure.empty()) return before;
   const Answer after = answer(about_run(), [&](const Answer& part, double done) {
-    Answer difference = self_->subtract(part, before, run);
-    if (context.show && difference.value) context.show(std::move(difference), done);
+    if (context.show) context.show(part.value ? self_->subtract(part, before, run) : Answer(), done);
   });
   return after.failure.empty() ? self_->subtract(after, before, run) : after;
 }

@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -15,7 +14,6 @@
 #include <vector>
 
 #include "app/run/prompt_run.h"
-#include "model/pass/transformer.h"
 
 namespace headscope::app {
 
@@ -41,27 +39,29 @@ using AnswerOf = decltype(answer_type(&Q::compute));
 
 /// The resources for computing an answer, and the way to show parts of it.
 template <class Answer>
-struct Computation {
-  model::Workspace& workspace;
-  /// The answer is no longer wanted, or something newer comes first: throw model::Stopped.
-  std::stop_token stop = {};
+struct Computation : Resources {
   /// The part of this answer that was shown before it was stopped; null: none.
   const Answer* partial = nullptr;
   /// The answer about an earlier run with the same edits, complete or not; null: none.
   const Answer* previous = nullptr;
-  std::function<void(Answer part, double done)> shown = {};  ///< empty: parts are not shown
+  std::function<void(std::optional<Answer> part, double done)> shown = {};  ///< empty: nothing is shown
   std::function<std::shared_ptr<const void>(const Question& question)> asked = {};  ///< empty: see ask
 
   /// Shows a part of the answer and the fraction done, in [0, 1]. It is also what `partial` will be.
   void show(Answer part, double done) const {
     if (shown) shown(std::move(part), done);
   }
+  /// Shows the fraction done alone.
+  void progress(double done) const {
+    if (shown) shown(std::nullopt, done);
+  }
   /// The answer to another question about the run that this one is about; kept for others, if answers are.
   /// Throws as its `compute`.
   template <class Q>
   std::shared_ptr<const AnswerOf<Q>> ask(const Q& question, const PromptRun& run) const {
     if (asked) return std::static_pointer_cast<const AnswerOf<Q>>(asked(question));
-    return std::make_shared<const AnswerOf<Q>>(question.compute(run, {workspace, stop}));
+    const Resources& own = *this;
+    return std::make_shared<const AnswerOf<Q>>(question.compute(run, {own}));
   }
 };
 
@@ -114,15 +114,16 @@ struct Answer {
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Computation<Answer>& computation) const;
 ///                                             immutable once computed; Answer::bytes() counts its memory
-///     std::size_t hash() const;  equal for equal ones
 ///     bool reads_baseline() const;
 ///     std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
 ///
-/// compute throws RunError or Stopped. The last three are optional: hash for plain bytes with padding;
-/// reads_baseline if the answer may depend on `run.baseline`, which compute is not given otherwise;
-/// reusable_part if part of another run's answer is valid for this run without any work. Where that of
-/// `run.baseline` can be subtracted from the answer, either the answer or its question does so for every view
-/// and command:
+/// A question with a member `over` is about a list of prompts, which depends on the model alone, or without a
+/// list about the run: see over_prompts.
+///
+/// compute throws RunError or Stopped. The last two are optional: reads_baseline if the answer may depend on
+/// `run.baseline`, which compute is not given otherwise; reusable_part if part of another run's answer is
+/// valid for this run without any work. Where that of `run.baseline` can be subtracted from the answer,
+/// either the answer or its question does so for every view and command:
 ///
 ///     Answer minus(const Answer& before, const PromptRun& run) const;
 ///     Answer compute_difference(const PromptRun& run, const Computation<Answer>& computation) const;
@@ -134,10 +135,8 @@ struct Answer {
 class Question {
  public:
   /// A Computation without the answer's type.
-  struct ComputeContext {
-    using Show = std::function<void(app::Answer part, double done)>;
-    model::Workspace& workspace;
-    std::stop_token stop = {};
+  struct ComputeContext : Resources {
+    using Show = std::function<void(app::Answer part, double done)>;  ///< part.value null: the progress alone
     const app::Answer* partial = nullptr;
     const app::Answer* previous = nullptr;
     Show show = {};
@@ -212,16 +211,10 @@ class Question {
   template <class Q>
   static std::size_t hash_in_type(const Q& question) {
     const std::size_t type = typeid(Q).hash_code();
-    if constexpr (requires { question.hash(); }) {
-      return hash_of(type, question.hash());
-    } else if constexpr (std::has_unique_object_representations_v<Q>) {
+    if constexpr (std::has_unique_object_representations_v<Q>)
       return hash_of(type, std::hash<std::string_view>{}(
                                {reinterpret_cast<const char*>(&question), sizeof(Q)}));  // NOLINT
-    } else {
-      static_assert(!std::is_trivially_copyable_v<Q> || std::is_empty_v<Q>,
-                    "the question's bytes have padding, so it needs a hash()");
-      return type;
-    }
+    return type;  // it has padding, or refers to something; few of its kind are asked
   }
 
   template <class Q>
@@ -241,6 +234,8 @@ class Question {
       if constexpr (requires { Q::kQuick; }) traits.quick = Q::kQuick;
       if constexpr (requires { Q::kModelOnly; }) traits.model_only = Q::kModelOnly;
       if constexpr (requires { Q::kNeeds; }) traits.needs = Q::kNeeds;
+      if constexpr (requires { question.over.list; })
+        if (question.over.list != nullptr) traits.model_only = true, traits.quick = false;
       return traits;
     }
 
@@ -261,9 +256,11 @@ class Question {
       return made;
     }
     static Computation<A> computation_of(const ComputeContext& context) {
-      Computation<A> computation{context.workspace, context.stop, to_typed(context.partial),
-                                 to_typed(context.previous), [&context](A part, double done) {
-                                   if (context.show) context.show(to_answer(std::move(part), false), done);
+      Computation<A> computation{context, to_typed(context.partial), to_typed(context.previous),
+                                 [&context](std::optional<A> part, double done) {
+                                   if (context.show)
+                                     context.show(part ? to_answer(std::move(*part), false) : app::Answer(),
+                                                  done);
                                  }};
       if (context.ask)
         computation.asked = [&context](const Question& question) { return context.value_of(question); };

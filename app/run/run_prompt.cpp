@@ -100,24 +100,18 @@ bool edits_at(const PromptRun& run, model::HookPoint point) {
   return run.run->plan != nullptr && run.run->plan->edits(point);
 }
 
-void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
-               model::Workspace& workspace, const std::stop_token& stop) {
+void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks, const Resources& with) {
   const model::Run& kept = *run.run;
   const bool whole = kept.plan != nullptr && kept.plan->needs_whole_run();
-  model::ForwardOptions options;
-  options.base = &kept;
-  options.plan = kept.plan;
-  options.hooks = &hooks;
-  options.hooked_from = first;
-  options.stop = stop;
   const auto tokens = std::span(kept.tokens).first(whole ? kept.length() : end);
-  run.model->transformer->forward(tokens, workspace, options);
+  run.model->transformer->forward(
+      tokens, with.workspace,
+      {.base = &kept, .plan = kept.plan, .hooks = &hooks, .hooked_from = first, .stop = with.stop});
 }
 
 void Recording::add(model::HookPoint point) {
   if (std::ranges::find(points_, point, &Rows::point) != points_.end()) return;
-  const int heads = model::has_heads(point.site) ? config_.n_head : 1;
-  Rows& rows = points_.emplace_back(Rows{point, heads * model::unit_count(config_, point.site), {}});
+  Rows& rows = points_.emplace_back(Rows{point, model::column_count(config_, point.site), {}});
   rows.values.resize(static_cast<std::size_t>(count_ * rows.columns));
   hooks_.watch(point, [&rows, first = first_, all = count_ == 0](const model::ConstActivation2d& piece) {
     const int end = piece.first_pos + piece.rows;
@@ -129,8 +123,8 @@ void Recording::add(model::HookPoint point) {
   });
 }
 
-void Recording::read(const PromptRun& run, model::Workspace& workspace, const std::stop_token& stop) {
-  recompute(run, first_, first_ + count_, hooks_, workspace, stop);
+void Recording::read(const PromptRun& run, const Resources& with) {
+  recompute(run, first_, first_ + count_, hooks_, with);
 }
 
 std::span<const float> Recording::rows(model::HookPoint point) const {

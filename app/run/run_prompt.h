@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <vector>
 
 #include "app/run/prompt_run.h"
@@ -49,9 +48,7 @@ struct PassOfRun {
   model::ForwardOptions options = {};
 };
 
-struct RunTools {
-  model::Workspace& workspace;
-  std::stop_token stop = {};
+struct RunTools : Resources {
   const model::Hooks* hooks = nullptr;  ///< of the prompt's own pass; null: none
   KeptPlan* plan = nullptr;             ///< null: a plan is made for each run
   /// Makes a pass or finds it among runs that are kept. Empty: each is made.
@@ -64,8 +61,7 @@ PromptRun run_prompt(const PromptToRun& what, const RunTools& with);
 
 /// Recomputes positions [first, end) of a run with its edits, so that hooks can watch them; also positions
 /// after `end` if edits make earlier positions depend on them. Throws model::Stopped.
-void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
-               model::Workspace& workspace, const std::stop_token& stop);
+void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks, const Resources& with);
 
 /// Whether edits of a run act at a point.
 bool edits_at(const PromptRun& run, model::HookPoint point);
@@ -79,7 +75,7 @@ class Recording {
   void add(model::HookPoint point);  ///< once, however often it is asked for
   const model::Hooks& hooks() const { return hooks_; }
   /// Records a run, of which it recomputes the positions; there are some. Throws model::Stopped.
-  void read(const PromptRun& run, model::Workspace& workspace, const std::stop_token& stop);
+  void read(const PromptRun& run, const Resources& with);
   /// [positions, columns], with the columns of all heads; empty: the point was not added.
   std::span<const float> rows(model::HookPoint point) const;
   std::span<const float> row(model::HookPoint point, int position) const;

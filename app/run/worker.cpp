@@ -65,12 +65,16 @@ struct Worker::Impl {
   std::uint64_t loaded_request = 0;
   std::optional<WorkerRequest> tried;  // without its questions
   Memo memo;
-  KeptPlan newest_plan;                                  // newest plan of the shown model
-  std::shared_ptr<const LoadedModel> second_patterns;    // the last pattern file used as a baseline
-  std::filesystem::path second_tried;                    // the second model loaded last, successfully or not
-  std::uint64_t second_request = 0;                      // its request
-  std::shared_ptr<const LoadedModel> second_loaded_for;  // the first model at that time
-  Memo second_memo;                                      // for the second model's runs
+  KeptPlan newest_plan;                                // newest plan of the shown model
+  std::shared_ptr<const LoadedModel> second_patterns;  // the last pattern file used as a baseline
+  struct SecondLoad {
+    std::filesystem::path folder;
+    std::uint64_t request = 0;
+    std::shared_ptr<const LoadedModel> first;  // the first model at that time; of an empty folder null
+    bool operator==(const SecondLoad&) const = default;
+  };
+  SecondLoad second;  // the second model loaded last, successfully or not
+  Memo second_memo;   // for the second model's runs
 
   std::jthread thread;  // last member: starts after all others are built, ends first
 
@@ -208,10 +212,8 @@ struct Worker::Impl {
   }
 
   void show_progress(double fraction) {
-    publish([&](Snapshot& s) { s.fraction = fraction, count_bytes(s); });
+    publish([&](Snapshot& s) { s.fraction = fraction; });
   }
-
-  void count_bytes(Snapshot& s) const { s.memo_bytes = memo.bytes() + second_memo.bytes(); }
 
   void load() {
     publish([&](Snapshot& s) {
@@ -241,47 +243,44 @@ struct Worker::Impl {
 
   std::shared_ptr<const LoadedModel> load_showing(const std::filesystem::path& folder, std::stop_token stop) {
     auto last_shown = Clock::now();
-    model::LoadOptions load_options;
-    load_options.precision = options.precision;
-    load_options.stop = std::move(stop);
-    load_options.progress = [&](double fraction, const char*) {
+    const auto progress = [&](double fraction, const char*) {
       if (Clock::now() - last_shown < kShowEvery) return;
       last_shown = Clock::now();
-      publish([&](Snapshot& s) { s.fraction = fraction; });
+      show_progress(fraction);
     };
-    return load_model(folder, load_options);
+    return load_model(folder,
+                      {.precision = options.precision, .stop = std::move(stop), .progress = progress});
   }
 
-  bool second_is_due() const {
-    return want.second_model != second_tried || want.second_request != second_request ||
-           (!second_tried.empty() && second_loaded_for != shown->model);
+  SecondLoad wanted_second() const {
+    return {want.second_model, want.second_request, want.second_model.empty() ? nullptr : shown->model};
   }
+  bool second_is_due() const { return second != wanted_second(); }
 
   /// Loads the second model if needed, and runs the prompt again with it.
   void load_second_model() {
     auto loaded = shown->second_model;
-    second_tried = want.second_model;
-    second_request = want.second_request;
-    second_loaded_for = shown->model;
+    second = wanted_second();
     memo.forget_patched_from_second();
     second_memo = Memo(Memo::budget(shown->model->config()));
     newest_plan = {};
     tried.reset();
     publish([](Snapshot& s) { s.second_model.reset(), s.second_problem.clear(); });
-    if (second_tried.empty() || shown->model->patterns) return;
+    if (second.folder.empty() || shown->model->patterns) return;
     std::string problem;
     try {
       const std::stop_token stop = begin();
-      const std::filesystem::path& folder = want.second_model;
-      if (!loaded || loaded->folder != folder || loaded->weights_stamp != weights_stamp(folder, stop)) {
+      if (!loaded || loaded->folder != second.folder ||
+          loaded->weights_stamp != weights_stamp(second.folder, stop)) {
         publish([&](Snapshot& s) {
-          s.busy = Busy::loading_second, s.loading = system::text_of(folder.filename()), s.fraction = 0;
+          s.busy = Busy::loading_second, s.loading = system::text_of(second.folder.filename());
+          s.fraction = 0;
         });
-        loaded = load_showing(folder, stop);
+        loaded = load_showing(second.folder, stop);
       }
       check_comparable(*shown->model, *loaded);
     } catch (const model::Stopped&) {
-      second_loaded_for.reset();
+      second.first.reset();
       throw;
     } catch (const std::bad_alloc&) {
       problem = not_enough_memory("loading the second model");
@@ -321,7 +320,6 @@ struct Worker::Impl {
       s.run = run;
       s.error = s.second_problem;
       s.answers = memo.answers();
-      count_bytes(s);
     });
   }
 
@@ -352,7 +350,7 @@ struct Worker::Impl {
     if (!system::is_file(file)) return nullptr;
     if (!second_patterns || second_patterns->folder != file ||
         second_patterns->weights_stamp != weights_stamp(file, stop))
-      second_patterns = load_patterns(file, {.precision = options.precision, .stop = stop, .progress = {}});
+      second_patterns = load_patterns(file, {.precision = options.precision, .stop = stop});
     return second_patterns;
   }
 
@@ -389,9 +387,7 @@ struct Worker::Impl {
     forward.base = base.get();
     forward.stop = stop;
     forward.partial = &partial;
-    forward.progress = [this](double fraction, const char*) {
-      publish([&](Snapshot& s) { s.fraction = fraction; });
-    };
+    forward.progress = [this](double fraction, const char*) { show_progress(fraction); };
     try {
       return transformer.forward(asked.tokens, workspace, forward);
     } catch (const model::Stopped&) {
@@ -407,21 +403,19 @@ struct Worker::Impl {
                                                  const Question::ComputeContext::Show& show) {
     const auto partial = memo.find(question), previous = memo.previous_answer(question);
     if (partial && partial->whole) return partial;
-    const auto keep = [&](Answer answer) {
-      auto kept = std::make_shared<const Answer>(std::move(answer));
-      memo.keep(question, kept);
-      return kept;
-    };
-    const auto keep_part = [&](Answer part, double done) {
-      const auto kept = keep(std::move(part));
-      if (show) show(*kept, done);
+    const auto keep_part = [&](const Answer& part, double done) {
+      if (part.value) memo.keep(question, std::make_shared<const Answer>(part));
+      if (show) show(part, done);
     };
     // Quick answers are not worth keeping.
     const auto ask = [&](const Question& side, const Question::ComputeContext::Show& show_part) {
       if (!side.quick() || memo.find(side)) return kept_or_computed(side, run, stop, show_part);
       return std::make_shared<const Answer>(side.compute(run, {workspace, stop}));
     };
-    return keep(question.compute(run, {workspace, stop, partial.get(), previous.get(), keep_part, ask}));
+    const auto answer = std::make_shared<const Answer>(
+        question.compute(run, {workspace, stop, partial.get(), previous.get(), keep_part, ask}));
+    memo.keep(question, answer);
+    return answer;
   }
 
   /// The current questions, if they are about the same prompt.

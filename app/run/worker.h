@@ -23,7 +23,6 @@ struct Snapshot {
   std::shared_ptr<const LoadedModel> second_model;  ///< null: none, or none yet
   std::string second_problem;  ///< why the requested second model is missing; empty: it is loaded, or will be
   KnownAnswers answers;        ///< the known answers about `run`
-  std::size_t memo_bytes = 0;  ///< memory of all kept runs and answers, which tests hold to its bound
   Busy busy = Busy::settled;
   double fraction = 0;            ///< progress, in [0, 1]
   std::string error;              ///< one sentence about the newest load or run; empty: it succeeded

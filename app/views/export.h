@@ -47,7 +47,7 @@ constexpr TargetSpec spec_of(Target target) {
       {{"Screen", "as large as on the screen, in the window's font size", 1000, 0, 14, 2, 0, 1},
        {"Column", "a column of a paper: 3.3 inches wide, 300 dpi", 316.8F, 0, 10, kPrintScale, kHalfPoint, 1},
        {"Page", "the width of a page: 6.5 inches, 300 dpi", 624, 0, 10.5F, kPrintScale, kHalfPoint, 1},
-       {"Slide", "a 16:9 slide: 13.33 x 7.5 inches, 3840x2160 pixels", 1280, 720, 20, 3, 1.4F, 1.4F}}};
+       {"Slide", "a 16:9 slide: 13.33 × 7.5 inches, 3840 × 2160 pixels", 1280, 720, 20, 3, 1.4F, 1.4F}}};
   return kSpecs[static_cast<std::size_t>(target)];
 }
 

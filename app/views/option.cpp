@@ -108,7 +108,7 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
 
 double next_number(const OptionSpec& option, double x, int by) {
   // Rounds to whole steps, so that going up and down returns to the start.
-  if (option.steps.empty()) return (std::round(x / option.step) + by) * option.step;
+  if (option.steps.empty()) return multiple(std::round(x / option.step) + by, option.step);
   const std::vector<double>& steps = option.steps;
   auto at = std::ranges::find(steps, x) - steps.begin();
   if (at == std::ssize(steps)) {  // between two steps; a default below all others comes last
@@ -234,6 +234,10 @@ std::string to_text(const OptionSpec& option, const OptionValue& value) {
         return words;
       },
       [](const TokenRef& token) { return text_of(token); });
+}
+
+double multiple(double n, double step) {
+  return step < 1 ? n / std::round(1 / step) : n * step;
 }
 
 OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) {

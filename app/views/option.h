@@ -153,6 +153,9 @@ std::string expected(const OptionSpec& option);
 /// The text that `parse_option` reads back.
 std::string to_text(const OptionSpec& option, const OptionValue& value);
 
+/// `n` steps from 0, as the nearest number to its decimals: 24 steps of 0.05 are 1.2.
+double multiple(double n, double step);
+
 /// The value one step up or down, the next choice, or the opposite of a switch; others are unchanged. Tokens
 /// step by their ranks; without one, to rank 1.
 OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by);

@@ -27,9 +27,9 @@ using Progress = std::function<void(double fraction, const char* what)>;
 
 struct LoadOptions {
   Precision precision =
-      Precision::f32;    ///< precision of the matrices in memory; arithmetic is always float32
-  std::stop_token stop;  ///< polled between tensors; loading then throws Stopped
-  Progress progress;
+      Precision::f32;         ///< precision of the matrices in memory; arithmetic is always float32
+  std::stop_token stop = {};  ///< polled between tensors; loading then throws Stopped
+  Progress progress = {};
 };
 
 /// A row of the table of parameters.
@@ -67,17 +67,17 @@ class Workspace {
 };
 
 struct ForwardOptions {
-  const Run* base = nullptr;         ///< pages of the common prefix of its tokens are shared, not recomputed
-  std::shared_ptr<const Plan> plan;  ///< edits, which apply before hooks; null: none
+  const Run* base = nullptr;  ///< pages of the common prefix of its tokens are shared, not recomputed
+  std::shared_ptr<const Plan> plan = {};  ///< edits, which apply before hooks; null: none
   /// With a plan: the unedited run of these tokens. Layers and positions before the first edit are shared
   /// with it, not recomputed, unless there are hooks.
   const Run* clean = nullptr;
   const Hooks* hooks = nullptr;
-  int hooked_from = 0;   ///< the first position at which hooks must be called: with hooks only earlier
-                         ///< positions are taken from the base
-  std::stop_token stop;  ///< polled within each layer of each chunk
+  int hooked_from = 0;        ///< the first position at which hooks must be called: with hooks only earlier
+                              ///< positions are taken from the base
+  std::stop_token stop = {};  ///< polled within each layer of each chunk
   std::shared_ptr<const Run>* partial = nullptr;  ///< when stopped: the completed chunks, as a shorter run
-  Progress progress;
+  Progress progress = {};
   int chunk = 128;  ///< maximum number of positions computed at a time
 };
 
@@ -86,8 +86,8 @@ struct GradientOptions {
   /// from the logits down, of the shapes of the pass, in pieces like its own. Scores and patterns come with
   /// all keys of the run.
   const Hooks* hooks = nullptr;
-  std::stop_token stop;  ///< polled within each layer
-  Progress progress;
+  std::stop_token stop = {};  ///< polled within each layer
+  Progress progress = {};
 };
 
 /// The four stages of attention, [T, T] row-major each (row: query, column: key).
@@ -250,6 +250,9 @@ class Transformer {
 
   /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
   void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;
+
+  /// Adds the output of a layer's MLP to any rows [n, d_model] of the stream before its layer norm.
+  void add_mlp(int layer, FloatRows stream, Workspace& workspace) const;
 
   /// The product of any vector [d_model] with the unembedding, without a layer norm: out [vocab_size].
   void unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const;

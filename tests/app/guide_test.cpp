@@ -60,6 +60,7 @@ TEST(GuidePage, IsSearchedBySections) {
   EXPECT_FALSE(section_rank(sections[0], "logit"));
   EXPECT_TRUE(section_rank(sections[1], " LENS  logit "));
   EXPECT_TRUE(section_rank(sections[1], "x ="));
+  EXPECT_TRUE(section_rank(sections[1], "What does the lens do?"));
   EXPECT_FALSE(section_rank(sections[1], "lens first"));
   EXPECT_FALSE(section_rank(sections[1], "  "));
 }

@@ -23,8 +23,7 @@ struct ReachOf {
   bool operator==(const ReachOf&) const = default;
 
   Reach compute(const PromptRun& run, const Computation<Reach>& computation) const {
-    const Pattern pattern =
-        PatternOf{layer, head}.compute(run, {computation.workspace, computation.stop, {}, {}, {}});
+    const Pattern pattern = PatternOf{layer, head}.compute(run, {computation});
     Reach reach{std::vector<double>(static_cast<std::size_t>(pattern.length))};
     for (int query = 0; query < pattern.length; ++query)
       for (int key = 0; key <= query; ++key)

@@ -121,6 +121,51 @@ TEST(Table, AnAxisEndsAtTheNumberThatIsWritten) {
   EXPECT_THAT(ends(-0.2, 0.2), Contains("0.2"));
 }
 
+TEST(Table, ALongTextInAnyRowIsWholeWhereThereIsRoom) {
+  constexpr std::size_t kAll = 1000;
+  for (const std::size_t at : {0UL, 1UL, 501UL, kAll - 1}) {
+    std::vector<std::string> words(kAll, "·a");
+    words[at] = "·extraordinarily";
+    Table table;
+    table.rows = static_cast<int>(kAll);
+    table.columns = {column_of(Kind::text, "word", 1)};
+    table.columns[0].texts = words;
+    const float width = style_of().width(words[at], style_of().font_size);
+    EXPECT_GE(lay_out_table(table, {0, 0, 400, 200}, style_of()).places.at(0).w, width) << at;
+  }
+}
+
+TEST(Table, BarsOfANarrowColumnKeepTheirLengthUnderALongHeading) {
+  const std::vector<std::string> percents{"10 %", "20 %", "30 %"};
+  Table table;
+  table.rows = 3;
+  table.columns = {column_of(Kind::bar, "probability", 1)};
+  TableColumn& bars = table.columns[0];
+  bars.numbers = {10, 20, 30};
+  bars.texts = percents;
+  bars.axis = true, bars.least = 1;
+  for (const float width : {90.F, 110.F, 150.F, 300.F}) {
+    const PaintedTable painted = paint(table, width, 200);
+    float longest = 0;
+    for (const auto& rect : items_of<FillRect>(painted.picture.scene))
+      if (rect.color == kLight.bar) longest = std::max(longest, rect.rect.w);
+    EXPECT_GE(longest, width > 100 ? 2.5F * style_of().font_size : 20) << width;
+    EXPECT_THAT(texts(painted.picture.scene), Contains("probability")) << width;
+    EXPECT_EQ(testing::text_faults(painted.picture.scene, *testing::fonts()), "") << width;
+  }
+}
+
+TEST(Table, AWordBesideACellDoesNotTouchTheNumberBeforeIt) {
+  const Data data;
+  Table table = table_of(data);
+  table.columns[kVector].hidden = true;
+  table.header.clear();
+  table.footer = {{cell_of(kScore, "12.345"), table.footer[0].back()}};
+  EXPECT_THAT(texts(paint(table, 400, 400).picture.scene), ::testing::Not(Contains("z")));
+  table.footer = {{table.footer[0].back()}};
+  EXPECT_THAT(texts(paint(table, 400, 400).picture.scene), Contains("z"));
+}
+
 TEST(Table, ARowAboveIsLeftOutWithItsStrip) {
   const Data data;
   Table table = table_of(data);

@@ -60,7 +60,7 @@ void paint_chips(Picture& picture, const ChipFlow& flow, std::span<const ChipPla
     outline(0.75F, chip.outline);
     outline(2.5F, chip.inner_outline);
     if (chip.underline.a > 0) {
-      const float thick = 0.5F * style.unit(), top = box.bottom() - 1.25F * style.unit();
+      const float thick = 0.4F * style.unit(), top = box.bottom() - 0.75F * style.unit();  // below descenders
       picture.scene.add(FillRect{{box.x + pad, top, box.w - 2 * pad, thick}, chip.underline});
     }
     add_label(picture.scene, style, chip.label, box.center(), style.font_size, chip.text, FontStyle::regular,

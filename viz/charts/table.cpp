@@ -92,13 +92,17 @@ float heading_width(const TableColumn& column, const Style& style) {
   return style.width(column.heading, style.small(), heading_face(column));
 }
 
-/// The widest of a sample of texts: some rows are representative.
+/// The widest of a sample of texts: some rows are representative, and those of the most bytes are among them.
 float widest(std::span<const std::string> texts, float size, const Style& style) {
   constexpr std::size_t kLookedAt = 128;
   float width = 0;
   const std::size_t step = texts.empty() ? 1 : 1 + (texts.size() - 1) / kLookedAt;
-  for (std::size_t row = 0; row < texts.size(); row += step)
+  std::size_t most = 0;
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    if (row % step != 0 && texts[row].size() <= most) continue;
+    most = std::max(most, texts[row].size());
     width = std::max(width, style.width(texts[row], size));
+  }
   return std::ceil(width);
 }
 
@@ -108,11 +112,13 @@ float bar_number_width(const TableColumn& column, const Style& style) {
                   widest(column.texts, style.small(), style));
 }
 
-/// Room at the right of bars: for their numbers, and with an axis for its heading after the upper limit.
-float room_after_bars(const TableColumn& column, const Style& style) {
+/// Room at the right of bars: for their numbers, and with an axis for its heading after the upper limit, if
+/// that leaves room for bars that can be compared in a column of this width.
+float room_after_bars(const TableColumn& column, const Style& style, float width = 1e9F) {
   const float number = bar_number_width(column, style) + style.unit();
   const float limit = style.width("0.25", style.small()) / 2 + 1.5F * style.unit();
-  return column.axis ? std::max(number, limit + std::ceil(heading_width(column, style))) : number;
+  const float with_heading = std::max(number, limit + std::ceil(heading_width(column, style)));
+  return column.axis && with_heading + kMinBar * style.font_size <= width ? with_heading : number;
 }
 
 /// The width of a column of texts, at most `most` without the detail.
@@ -263,7 +269,8 @@ struct Painter {
 
   /// The rectangle of a column's bars: left of its numbers.
   Rect bar_rect(const Place& place, float y) const {
-    return {place.x, y + 1.5F * u, place.w - room_after_bars(column_of(place), style), row_h - 3 * u};
+    return {place.x, y + 1.5F * u, place.w - room_after_bars(column_of(place), style, place.w),
+            row_h - 3 * u};
   }
 
   void headings(float middle) {
@@ -277,12 +284,12 @@ struct Painter {
   }
 
   /// The limits of the bars' axis and its zero, each over its place as far as they have room, the upper limit
-  /// first, and after them the heading.
+  /// first, and after them the heading, which has its room in any case.
   void axis_heading(const Place& place, float middle) {
     const TableColumn& column = column_of(place);
     const Rect bars = bar_rect(place, 0);
     const NumberAxis axis{place.low, place.high};
-    float heading_start = place.x, end = place.right();
+    float heading_start = place.x, end = place.right() - heading_width(column, style) - u + kSlack;
     for (const double value : {place.high, 0.0, place.low}) {
       const std::string words = end_label(value);
       const float width = style.width(words, style.small()), at = axis.clamped(value, bars.x, bars.w),
@@ -313,9 +320,19 @@ struct Painter {
               cell.vector_row);
       const float width = style.width(cell.beside, style.small(), FontStyle::medium);
       const bool after = place->right() + 2 * u + width <= end;
+      if (!after && touches_before(row, *place, width + 2 * u)) continue;
       text(cell.beside, {after ? place->right() + 2 * u : place->x - 1.5F * u, middle}, style.small(),
            cell.color, FontStyle::medium, after ? Align::left : Align::right);
     }
+  }
+
+  /// Whether words of this width before a cell would touch the text in the column before it.
+  bool touches_before(const FixedRow& row, const Place& place, float width) const {
+    if (&place == &layout.places.front()) return true;
+    const Place& before = *(&place - 1);
+    return before.right() + width > place.x && std::ranges::any_of(row, [&](const FixedCell& cell) {
+             return cell.column == before.column && !cell.text.empty();
+           });
   }
 
   /// Where the text after a cell must end: at the next cell, or the number at its right end.

@@ -301,11 +301,12 @@ constexpr float kLineBar = 12, kShortLineBar = 6,
 
 float paint_line(Scene& scene, const ColorScale& scale, const std::string& title, Point left_middle,
                  float bar_length, const Style& style) {
-  // Both ends with the same number of digits. A limit that several scales share, such as 3.625, is the same
-  // in all: it is not rounded where that could be up or down.
+  // Both ends with the same number of digits, without zeros after the last one. A limit that several scales
+  // share, such as 3.625, is the same in all: it is not rounded where that could be up or down.
   const auto end = [&](double value) {
-    const bool is_tie = exact_digits(value) == 4 && limit_number(value).ends_with('5');
-    return scale.values_below || scale.values_above || is_tie ? limit_number(value) : number(value, 3);
+    const int digits = exact_digits(value);
+    const bool is_exact = digits == 4 ? limit_number(value).ends_with('5') : digits > 0;
+    return scale.values_below || scale.values_above || is_exact ? limit_number(value) : number(value, 3);
   };
   const float u = style.unit(), size = style.small();
   float x = left_middle.x;

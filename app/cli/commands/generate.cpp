@@ -97,10 +97,9 @@ void run_generate(Arguments& a, const Sampling& sampling, bool json, const Strea
   std::shared_ptr<const model::Run> run = first.run;
   for (int made = 0; made < sampling.tokens; ++made) {
     if (made > 0) {  // reuses the previous run's pages, so only the new token is computed
-      model::ForwardOptions options;
-      options.base = run.get();
-      options.plan = plan_for(ids, engine.plan.plan, *engine.model, engine.second.get(), engine.workspace);
-      run = transformer.forward(ids, engine.workspace, options);
+      const auto plan =
+          plan_for(ids, engine.plan.plan, *engine.model, engine.second.get(), {engine.workspace});
+      run = transformer.forward(ids, engine.workspace, {.base = run.get(), .plan = plan});
     }
     transformer.logits(*run, run->length() - 1, 1, engine.workspace, logits);
     const int id = [&] {

@@ -145,7 +145,7 @@ Measured measured_of(const Tracing& tracing, Engine& engine, const PromptRun& ru
   const Measured& of = tracing.measured;
   return resolved(
       {*tracing.metric, token(of.token, "--token"), token(of.other, "--other-token"), of.position}, run,
-      engine.workspace);
+      {engine.workspace});
 }
 
 /// Runs the prompt and writes the hooked activations piece by piece, so that the file may be larger than
@@ -163,7 +163,7 @@ void trace_prompt(Engine& engine, const Arguments& a, const Tracing& tracing, co
     run = run_prompt(engine, a, prompt, where, compares ? ComparedWith::second : ComparedWith::unedited);
     metadata = metadata_of(*engine.model, run.run->tokens, engine.edits);
     const Measured of = with_error_prefix(where, [&] { return measured_of(tracing, engine, run); });
-    metric = with_error_prefix(where, [&] { return gradient_metric(of, run, engine.workspace); });
+    metric = with_error_prefix(where, [&] { return gradient_metric(of, run, {engine.workspace}); });
     metadata["gradient_metric"] = describe(of, run);
     metadata["gradient_metric_value"] =
         format("%.9g", transformer.gradients(*run.run, *metric, engine.workspace));
@@ -179,9 +179,7 @@ void trace_prompt(Engine& engine, const Arguments& a, const Tracing& tracing, co
   run = run_prompt(engine, a, prompt, where, ComparedWith::nothing, {}, &activations);
   if (metric) {
     const model::Hooks gradients = file.hooks(interrupts, true);
-    model::GradientOptions options;
-    options.hooks = &gradients;
-    transformer.gradients(*run.run, *metric, engine.workspace, options);
+    transformer.gradients(*run.run, *metric, engine.workspace, {.hooks = &gradients});
   }
   interrupts.check();
   file.finish();

@@ -11,13 +11,6 @@
 #include "model/pass/hooks.h"
 
 namespace headscope::app {
-namespace {
-
-int heads_of(const model::Config& config, model::Site site) {
-  return model::has_heads(site) ? config.n_head : 1;
-}
-
-}  // namespace
 
 const PointMeans& ActivationMeans::at(model::HookPoint point) const {
   const auto found = std::ranges::find(points, point, &PointMeans::point);
@@ -71,8 +64,8 @@ ActivationMeans MeansOverList::compute(const PromptRun& run,
     throw model::RunError("no prompt of " + over.list->name +
                           " has activations whose mean could be taken: " + answer.progress.problem);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    PointMeans& point =
-        answer.points.emplace_back(PointMeans{points[i], heads_of(config, points[i].site), {}});
+    const int heads = model::has_heads(points[i].site) ? config.n_head : 1;
+    PointMeans& point = answer.points.emplace_back(PointMeans{points[i], heads, {}});
     for (const double sum : answer.sums[i])
       point.values.push_back(static_cast<float>(sum / static_cast<double>(answer.tokens)));
   }

@@ -38,7 +38,6 @@ struct ActivationMeans {
 /// The means of an unedited model's activations over a list.
 struct MeansOverList {
   static constexpr std::string_view kName = "means over a list of prompts";
-  static constexpr bool kModelOnly = true;
   OverPrompts over;
   std::vector<model::HookPoint> points;  ///< of sites without cells
   bool operator==(const MeansOverList&) const = default;

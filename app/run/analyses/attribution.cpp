@@ -7,7 +7,6 @@
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/vectors.h"
-#include "model/files/error.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
@@ -20,17 +19,6 @@ bool edits_outside_parts(const PromptRun& run) {
   for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
     if (edits_at(run, {site})) return true;
   return edits_stream(run, run.run->config.n_layer);
-}
-
-/// What edits added outside the parts, except those of logits, which come after the unembedding.
-double edits_before_logits(const PromptRun& run, int position, const StreamParts& parts,
-                           const LogitDirection& direction, const Recording& seen) {
-  double sum = 0;
-  for (std::size_t i = 0; i < parts.edits.size(); ++i) sum += direction.along[i] * parts.edits[i];
-  if (edits_at(run, {Site::ln_final_normalized}))
-    sum += product(direction.read, seen.rows({Site::ln_final_normalized})) -
-           product(direction.along, run.run->resid(run.run->config.n_layer, position));
-  return sum;
 }
 
 /// Whether edits act on what a head writes, after the weighted sum of its values.
@@ -75,18 +63,15 @@ SplitPart SplitPart::minus(const SplitPart& before, const PromptRun& run) const 
 }
 
 Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attribution>& computation) const {
-  const model::Transformer& transformer = *run.model->transformer;
   const int position = measured.position;
-  const std::vector<float> logits = logits_after(run, position, computation.workspace);
+  const std::vector<float> logits = logits_after(run, position, computation);
   const auto logit_of = [&](const TokenRef& token) { return static_cast<double>(logits[token.id()]); };
-  const int layers = transformer.config().n_layer;
   Attribution result;
   result.measured = resolved(measured, logits);
   result.logit = logit_of(result.measured.token);
   if (!result.measured.other.empty()) result.logit -= logit_of(result.measured.other);
-  const LogitDirection direction =
-      logit_direction(run, result.measured, computation.workspace, computation.stop);
-  const StreamParts parts = stream_parts(run, position, layers, computation.workspace, computation.stop);
+  const LogitDirection direction = logit_direction(run, result.measured, computation);
+  const StreamParts parts = stream_parts(run, position, run.run->config.n_layer, computation);
   result.scale = direction.scale;
   result.sources = parts.sources;
   for (const std::vector<float>& vector : parts.vectors)
@@ -96,14 +81,7 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
     result.parts.push_back(part);
   };
   add({StreamSource::Kind::norm_bias}, direction.bias);
-  if (!edits_outside_parts(run)) return result;
-  Recording seen(run.run->config, position, 1);
-  seen.add({Site::ln_final_normalized});
-  seen.read(run, computation.workspace, computation.stop);
-  double edits = edits_before_logits(run, position, parts, direction, seen);
-  if (edits_at(run, {Site::logits}))
-    edits += result.logit - direction.bias - product(direction.read, seen.rows({Site::ln_final_normalized}));
-  add({StreamSource::Kind::edits}, edits);
+  if (edits_outside_parts(run)) add({StreamSource::Kind::edits}, result.rounding_error());
   return result;
 }
 
@@ -111,7 +89,7 @@ SplitPart SourcesOf::compute(const PromptRun& run, const Computation<SplitPart>&
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const int position = measured.position;
-  const LogitDirection direction = logit_direction(run, measured, computation.workspace, computation.stop);
+  const LogitDirection direction = logit_direction(run, measured, computation);
   const ParameterRows rows =
       layer_rows(transformer, layer, "attn.c_proj.weight", head * config.d_head(), config.d_head());
   std::vector<double> along(config.d_head());  // direction of the head's values
@@ -141,12 +119,12 @@ SplitPart NeuronsOf::compute(const PromptRun& run, const Computation<SplitPart>&
   Recording seen(run.run->config, measured.position, 1);
   seen.add({Site::mlp_post, layer});
   if (result.edited) seen.add({Site::mlp_out, layer});
-  seen.read(run, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, measured, computation.workspace, computation.stop);
+  seen.read(run, computation);
+  const LogitDirection direction = logit_direction(run, measured, computation);
   result.sizes = vector_of(seen.rows({Site::mlp_post, layer}));
   const int neurons = static_cast<int>(result.sizes.size());
   for (int first = 0; first < neurons; first += kRows) {
-    if (computation.stop.stop_requested()) throw model::Stopped();
+    computation.poll();
     const ParameterRows rows =
         layer_rows(transformer, layer, "mlp.c_proj.weight", first, std::min(kRows, neurons - first));
     for (int i = 0; i < rows.rows; ++i)

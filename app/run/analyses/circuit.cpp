@@ -64,7 +64,7 @@ void set_to_counterparts(StreamWrites& writes, const StreamWrites& there, std::s
 
 /// The run with its embeddings moved a part of the way to those of the cut run.
 std::shared_ptr<const model::Run> run_between(const PromptRun& run, const StreamWrites& changes, double part,
-                                              model::Workspace& workspace, const std::stop_token& stop) {
+                                              const Resources& with) {
   const auto width = static_cast<std::size_t>(run.run->config.n_embd);
   model::Edits edits;
   for (int position = 0; position < changes.length; ++position) {
@@ -72,17 +72,14 @@ std::shared_ptr<const model::Run> run_between(const PromptRun& run, const Stream
     edits.emplace_back(model::AddVector{
         {{model::Site::embed, 0}, {}, {position}, {}}, {row.begin(), row.end()}, static_cast<float>(part)});
   }
-  model::ForwardOptions options;
-  options.plan = run.model->transformer->plan(std::move(edits), workspace, stop);
-  options.stop = stop;
-  return run.model->transformer->forward(run.run->tokens, workspace, options);
+  const model::Transformer& transformer = *run.model->transformer;
+  const auto plan = transformer.plan(std::move(edits), with.workspace, with.stop);
+  return transformer.forward(run.run->tokens, with.workspace, {.plan = plan, .stop = with.stop});
 }
 
 std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& run, const Circuit& circuit,
                                     const model::Metric& metric, const CutWrites& writes,
-                                    const Computation<Circuit>& computation,
-                                    const std::function<void(double done)>& progress) {
-  const model::Transformer& transformer = *run.model->transformer;
+                                    const Computation<Circuit>& computation) {
   StreamWrites changes = writes.cut;
   const auto subtract = [](std::vector<float>& from, const std::vector<float>& values) {
     std::ranges::transform(from, values, from.begin(), std::minus());
@@ -96,13 +93,12 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
   const int steps = moves ? question.steps : 1;
   for (int step = 0; step < steps; ++step) {
     const double part = static_cast<double>(step) / steps;
-    const auto at =
-        step == 0 ? run.run : run_between(run, changes, part, computation.workspace, computation.stop);
+    const auto at = step == 0 ? run.run : run_between(run, changes, part, computation);
     // What an edge keeps is minus what its change adds.
-    transformer.attribute_edges(*at, metric, changes, -unit_of(circuit.measured.metric) / steps,
-                                {sums.data(), circuit.rows, edges, edges}, computation.workspace,
-                                computation.stop);
-    progress((step + 1.0) / (steps + 1.0));
+    run.model->transformer->attribute_edges(*at, metric, changes, -unit_of(circuit.measured.metric) / steps,
+                                            {sums.data(), circuit.rows, edges, edges}, computation.workspace,
+                                            computation.stop);
+    computation.progress((step + 1.0) / (steps + 1.0));
   }
   return {sums.begin(), sums.end()};
 }
@@ -245,7 +241,6 @@ float Circuit::score(int place) const {
 
 Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& computation) const {
   if (const std::string words = cut.problem(run); !words.empty()) throw model::RunError(words);
-  const model::Transformer& transformer = *run.model->transformer;
   Circuit circuit;
   circuit.graph = StreamGraph(run.run->config);
   circuit.rows = by_position ? run.run->length() : 1;
@@ -254,23 +249,17 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
     throw model::RunError("by position, the parts of this model have " + grouped(edges) +
                           " edges with this prompt, but at most " + grouped(kMostEdges) +
                           " are possible: take a shorter prompt, or all positions together");
-  circuit.measured = resolved(measured, run, computation.workspace);
-  const model::Metric metric = gradient_metric(circuit.measured, run, computation.workspace);
+  circuit.measured = resolved(measured, run, computation);
+  const model::Metric metric = gradient_metric(circuit.measured, run, computation);
   const auto writes = computation.ask(CutWritesOf{cut}, run);
-  model::GradientOptions no_gradients;
-  no_gradients.stop = computation.stop;
   circuit.value =
-      unit_of(measured.metric) * transformer.gradients(*run.run, metric, computation.workspace, no_gradients);
+      unit_of(measured.metric) *
+      run.model->transformer->gradients(*run.run, metric, computation.workspace, {.stop = computation.stop});
   circuit.cut_value = computation.ask(CutMetricOf{circuit.measured, cut, 1, {}}, run)->value;
-  const auto progress = [&](double done) {
-    Circuit pending = circuit;
-    pending.whole = false;
-    computation.show(std::move(pending), done);
-  };
   rank_edges(circuit,
              method == CircuitMethod::flow
-                 ? flow_shares(run, writes->own, metric, by_position, computation.stop, progress)
-                 : attributed_edges(*this, run, circuit, metric, *writes, computation, progress),
+                 ? flow_shares(run, writes->own, metric, by_position, computation)
+                 : attributed_edges(*this, run, circuit, metric, *writes, computation),
              computation.stop);
   return circuit;
 }
@@ -331,15 +320,14 @@ int count_parts(const Circuit& circuit, const EdgeList& edges) {
 }
 
 CutMetric CutMetricOf::compute(const PromptRun& run, const Computation<CutMetric>& computation) const {
-  const model::Transformer& transformer = *run.model->transformer;
   const auto writes = computation.ask(CutWritesOf{cut}, run);
   const auto count = static_cast<std::size_t>(StreamGraph(run.run->config).edge_count());
   model::KeptEdges kept{std::vector<std::uint8_t>(count * rows, all_others ? 1 : 0), rows};
   for (const int place : edges) kept.edges[place] = all_others ? 0 : 1;
   return {unit_of(measured.metric) *
-          transformer.cut_pass(*run.run, writes->own.embedding, writes->cut, kept,
-                               gradient_metric(measured, run, computation.workspace), computation.workspace,
-                               computation.stop)};
+          run.model->transformer->cut_pass(*run.run, writes->own.embedding, writes->cut, kept,
+                                           gradient_metric(measured, run, computation), computation.workspace,
+                                           computation.stop)};
 }
 
 double faithfulness(const Circuit& circuit, double kept_value) {

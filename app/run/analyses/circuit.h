@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -52,7 +51,6 @@ struct Circuit {
   Measured measured = {};
   double value = 0;      ///< the metric in the run
   double cut_value = 0;  ///< with no edge kept
-  bool whole = true;     ///< false: the edges are still being computed, and there are none
 
   int edge_count() const { return rows * graph.edge_count(); }
   float score(int place) const;  ///< of a ranked edge; 0 of others
@@ -126,8 +124,8 @@ struct CircuitOf {
 ///
 /// Returns the edges' shares, [1, edges] or by position [T, edges]; those to the logits add up to 1.
 std::vector<float> flow_shares(const PromptRun& run, const model::StreamWrites& writes,
-                               const model::Metric& metric, bool by_position, const std::stop_token& stop,
-                               const std::function<void(double done)>& progress);
+                               const model::Metric& metric, bool by_position,
+                               const Computation<Circuit>& computation);
 
 /// Ranks edges with these scores, [rows, edges]; those that are 0 or not finite are no edges. Keeps
 /// kMostRanked of those on paths, and what comes to a path together with the last of these.

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "app/run/analyses/parameters.h"
-#include "model/files/error.h"
 #include "model/maths/sum.h"
 
 namespace headscope::app {
@@ -23,27 +22,29 @@ double size_of(std::span<const float> row) {
   return model::sum_in_lanes<16>(row.size(), [&](std::size_t i) { return std::abs(row[i]); });
 }
 
-double distance(std::span<const float> a, std::span<const float> b) {
-  return model::sum_in_lanes<16>(a.size(), [&](std::size_t i) { return std::abs(a[i] - b[i]); });
-}
-
-/// Divides proximities by their sum; all stay 0 if none is near.
-void normalize(std::span<float> proximities) {
-  double sum = 0;
-  for (const float value : proximities) sum += static_cast<double>(value);
-  if (sum > 0)
-    for (float& value : proximities) value = static_cast<float>(static_cast<double>(value) / sum);
+/// Sets the shares of parts in their sum: by their proximities, or all 0 if none is near. value(part, i): of
+/// the part's vector.
+void set_shares(std::span<float> shares, std::span<const float> sum, const auto& value) {
+  const double size = size_of(sum);
+  double all = 0;
+  for (std::size_t part = 0; part < shares.size(); ++part) {
+    const double distance =
+        model::sum_in_lanes<16>(sum.size(), [&](std::size_t i) { return std::abs(value(part, i) - sum[i]); });
+    shares[part] = static_cast<float>(std::max(0.0, size - distance));
+    all += static_cast<double>(shares[part]);
+  }
+  if (all > 0)
+    for (float& share : shares) share = static_cast<float>(static_cast<double>(share) / all);
 }
 
 /// See flow_shares.
 class Flow {
  public:
-  Flow(const PromptRun& run, const model::StreamWrites& writes, bool by_position, const std::stop_token& stop,
-       const std::function<void(double)>& progress)
+  Flow(const PromptRun& run, const model::StreamWrites& writes, bool by_position,
+       const Computation<Circuit>& computation)
       : run_(run),
         writes_(writes),
-        stop_(stop),
-        progress_(progress),
+        computation_(computation),
         config_(run.run->config),
         graph_(config_),
         length_(run.run->length()),
@@ -60,7 +61,7 @@ class Flow {
   std::vector<float> from(model::Positions measured) {
     for (int position = 0; position < length_; ++position) {
       find_shares(position);
-      progress_(0.5 * position / length_);
+      computation_.progress(0.5 * position / length_);
     }
     for (int i = 0; i < measured.count; ++i) divide({}, measured.first + i, 1.0 / measured.count);
     for (int layer = config_.n_layer - 1; layer >= 0; --layer) {
@@ -69,7 +70,7 @@ class Flow {
         divide({StreamReader::Kind::mlp, layer, 0}, position, arrived(mlp, position));
       for (int head = 0; head < config_.n_head; ++head) {
         divide_head(layer, head);
-        progress_(1 - 0.5 * (layer + 1 - (head + 1.0) / config_.n_head) / config_.n_layer);
+        computation_.progress(1 - 0.5 * (layer + 1 - (head + 1.0) / config_.n_head) / config_.n_layer);
       }
     }
     return {scores_.begin(), scores_.end()};
@@ -105,7 +106,7 @@ class Flow {
 
   /// The shares of all parts in every sum of a position.
   void find_shares(int position) {
-    if (stop_.stop_requested()) throw model::Stopped();
+    computation_.poll();
     std::vector<std::vector<float>> parts;
     std::vector<float> stream(width_);
     const auto write = [&](std::span<const float> written) {
@@ -113,11 +114,8 @@ class Flow {
       for (std::size_t i = 0; i < width_; ++i) stream[i] += written[i];
     };
     const auto divide_sum = [&](int sum) {
-      const double size = size_of(stream);
-      const std::span<float> to = shares(sum, position);
-      for (std::size_t part = 0; part < parts.size(); ++part)
-        to[part] = static_cast<float>(std::max(0.0, size - distance(parts[part], stream)));
-      normalize(to);
+      set_shares(shares(sum, position).first(parts.size()), stream,
+                 [&](std::size_t part, std::size_t i) { return parts[part][i]; });
     };
     write(row(writes_.embedding, position));
     for (int layer = 0; layer < config_.n_layer; ++layer) {
@@ -158,7 +156,7 @@ class Flow {
     int last = length_ - 1;
     while (last >= 0 && !takes(last)) --last;
     if (last < 0) return;
-    if (stop_.stop_requested()) throw model::Stopped();
+    computation_.poll();
     std::vector<std::vector<float>> values;  // [keys][d_model], as each would arrive with weight 1
     for (int key = 0; key <= last; ++key)
       values.push_back(projected(layer, head, run_.run->v(layer, head, key)));
@@ -171,13 +169,7 @@ class Flow {
       std::vector<float> sum(width_), near(weights.size());
       for (std::size_t key = 0; key < weights.size(); ++key)
         for (std::size_t i = 0; i < width_; ++i) sum[i] += weights[key] * values[key][i];
-      const double size = size_of(sum);
-      for (std::size_t key = 0; key < weights.size(); ++key) {
-        const double apart = model::sum_in_lanes<16>(
-            width_, [&](std::size_t i) { return std::abs(weights[key] * values[key][i] - sum[i]); });
-        near[key] = static_cast<float>(std::max(0.0, size - apart));
-      }
-      normalize(near);
+      set_shares(near, sum, [&](std::size_t key, std::size_t i) { return weights[key] * values[key][i]; });
       for (std::size_t key = 0; key < near.size(); ++key)
         to[key] += arrived(writer, query) * static_cast<double>(near[key]);
     }
@@ -186,8 +178,7 @@ class Flow {
 
   const PromptRun& run_;
   const model::StreamWrites& writes_;
-  const std::stop_token& stop_;
-  const std::function<void(double)>& progress_;
+  const Computation<Circuit>& computation_;
   const model::Config config_;
   model::StreamGraph graph_;
   int length_;
@@ -203,9 +194,9 @@ class Flow {
 }  // namespace
 
 std::vector<float> flow_shares(const PromptRun& run, const model::StreamWrites& writes,
-                               const model::Metric& metric, bool by_position, const std::stop_token& stop,
-                               const std::function<void(double)>& progress) {
-  return Flow(run, writes, by_position, stop, progress).from(model::positions_of(metric, run.run->length()));
+                               const model::Metric& metric, bool by_position,
+                               const Computation<Circuit>& computation) {
+  return Flow(run, writes, by_position, computation).from(model::positions_of(metric, run.run->length()));
 }
 
 }  // namespace headscope::app

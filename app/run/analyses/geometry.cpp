@@ -71,35 +71,19 @@ float error_of(std::span<const double> guess, model::ConstFloatRows truth) {
   return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : std::numeric_limits<float>::quiet_NaN();
 }
 
-/// Rows mapped step by step, compared with the rows further along.
-class MappedRows {
- public:
-  /// Rows `first`, first + step, ... of x.
-  MappedRows(model::ConstFloatRows x, int first, int step, std::vector<double> map)
-      : x_(x),
-        first_(first),
-        step_(step),
-        map_(std::move(map)),
-        now_(doubles(every(x, first, step, 0))),
-        next_(now_.size()) {}
-
-  /// Applies the map once; returns the error over the rows that still have a target.
-  float error_after_step() {
-    ++steps_;
-    const model::ConstFloatRows truth = every(x_, first_ + steps_, step_, 0);
-    const std::size_t values = static_cast<std::size_t>(truth.rows) * x_.cols;
-    model::map_rows(std::span(now_).first(values), map_, x_.cols, std::span(next_).first(values));
-    now_.swap(next_);
-    return error_of(now_, truth);
-  }
-
- private:
-  model::ConstFloatRows x_;
-  int first_, step_;
-  std::vector<double> map_;  // [d, d]
-  int steps_ = 0;
-  std::vector<double> now_, next_;
-};
+/// Maps rows `first`, first + step, ... of x once more with each call, which returns the error against the
+/// rows so many positions further along, as far as there are such. map: [d, d].
+auto errors_of_map(model::ConstFloatRows x, int first, int step, std::vector<double> map) {
+  std::vector<double> now = doubles(every(x, first, step, 0)), next(now.size());
+  return [=, done = 0]() mutable {
+    ++done;
+    const model::ConstFloatRows truth = every(x, first + done, step, 0);
+    const std::size_t values = static_cast<std::size_t>(truth.rows) * x.cols;
+    model::map_rows(std::span(now).first(values), map, x.cols, std::span(next).first(values));
+    now.swap(next);
+    return error_of(now, truth);
+  };
+}
 
 /// The error over all positions with one k further along, each pair of dimensions rotated by k times its
 /// angle. A last dimension without its pair is left out.
@@ -129,6 +113,22 @@ void add_run(QueryKeySpace& space, const model::Run& run, int layer, int head, s
     space.keys.insert(space.keys.end(), k.begin(), k.end());
     space.places.push_back({prompt, position, run.tokens[position]});
   }
+}
+
+/// How many of a list's first prompts fit into a space.
+std::size_t prompts_that_fit(const OverPrompts& over, const LoadedModel& model) {
+  std::size_t prompts = 0;
+  for (int tokens = 0; prompts < over.list->prompts.size(); ++prompts) {
+    try {
+      Prompt prompt = over.list->prompts[prompts];
+      prompt.start_token = over.start_token;
+      const int length = tokenize(model, prompt).length();
+      if (length <= model.config().n_ctx) tokens += length;  // one that is skipped costs no room
+    } catch (const model::RunError&) {
+    }
+    if (tokens > QueryKeySpace::kMaxTokens && prompts > 0) break;
+  }
+  return prompts;
 }
 
 /// Finds the coordinates of the queries and keys. Throws Stopped.
@@ -200,7 +200,7 @@ PositionCosines CosinesOfPositions::compute(const PromptRun& run,
   PositionCosines result;
   result.positions = config.n_ctx;
   result.learned = model::cosines(rows_of(transformer.position_embedding(), config), computation.workspace);
-  if (computation.stop.stop_requested()) throw model::Stopped();
+  computation.poll();
   const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
   result.sinusoidal = model::cosines(rows_of(encoding, config), computation.workspace);
   return result;
@@ -227,16 +227,16 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run,
   result.sinusoidal = result.learned = result.unseen = result.stay = {0.F};
   if (result.steps == 0) return result;
   const auto mapped = [&](int first, int step) {
-    return MappedRows(
+    return errors_of_map(
         learned, first, step,
         model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), computation.stop));
   };
-  MappedRows all = mapped(0, 1), odd = mapped(1, 2);  // odd positions under the map of the even ones
+  auto all = mapped(0, 1), odd = mapped(1, 2);  // odd positions under the map of the even ones
   constexpr int kShownAtOnce = 8;
   for (int k = 1; k <= result.steps; ++k) {
-    if (computation.stop.stop_requested()) throw model::Stopped();
-    result.learned.push_back(all.error_after_step());
-    result.unseen.push_back(odd.error_after_step());
+    computation.poll();
+    result.learned.push_back(all());
+    result.unseen.push_back(odd());
     result.stay.push_back(error_of(doubles(every(learned, 0, 1, k)), every(learned, k, 1, 0)));
     result.sinusoidal.push_back(turned_error(sinusoidal, k));
     if (k % kShownAtOnce == 0 && k < result.steps)
@@ -247,36 +247,15 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run,
 
 QueryKeySpace QueryKeySpaceOf::compute(const PromptRun& run,
                                        const Computation<QueryKeySpace>& computation) const {
-  QueryKeySpace space;
-  add_run(space, *run.run, layer, head, 0);
-  project(space, run.run->config.d_head(), computation.stop);
-  return space;
-}
-
-QueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
-                                             const Computation<QueryKeySpace>& computation) const {
-  std::size_t prompts = 0;
-  const int n_ctx = run.model->config().n_ctx;
-  for (int tokens = 0; prompts < over.list->prompts.size(); ++prompts) {
-    try {
-      Prompt prompt = over.list->prompts[prompts];
-      prompt.start_token = over.start_token;
-      const int length = tokenize(*run.model, prompt).length();
-      if (length <= n_ctx) tokens += length;  // one that is skipped costs no room
-    } catch (const model::RunError&) {
-    }
-    if (tokens > QueryKeySpace::kMaxTokens && prompts > 0) break;
-  }
-  return over_prompts(over, run, computation,
-                      [&](const PromptRun& one, std::size_t index, QueryKeySpace& space) {
-                        add_run(space, *one.run, layer, head, index);
-                      },
-                      {.finish =
-                           [&](QueryKeySpace& space) {
-                             space.prompts = prompts;
-                             project(space, run.model->config().d_head(), computation.stop);
-                           },
-                       .most = prompts});
+  const std::size_t prompts = over.list ? prompts_that_fit(over, *run.model) : 1;
+  const auto add = [&](const PromptRun& one, std::size_t index, QueryKeySpace& space) {
+    add_run(space, *one.run, layer, head, index);
+  };
+  const auto finish = [&](QueryKeySpace& space) {
+    space.prompts = prompts;
+    project(space, run.model->config().d_head(), computation.stop);
+  };
+  return over_prompts(over, run, computation, add, {.finish = finish, .most = prompts});
 }
 
 }  // namespace headscope::app

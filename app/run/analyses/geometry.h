@@ -94,7 +94,7 @@ struct QueryKeySpace {
   std::vector<float> coordinates;    ///< [2 places, 2]: the queries, then the keys
   std::array<double, 2> shares{};    ///< share of the total variance along each direction
   bool finite = true;                ///< false: a query or key is not finite, and there are no coordinates
-  std::size_t prompts = 0;           ///< number of the list's first prompts that fit
+  std::size_t prompts = 0;           ///< number of the list's first prompts that fit; 1 without a list
   ListProgress progress;             ///< of a list
 
   int length() const { return static_cast<int>(places.size()); }
@@ -107,17 +107,9 @@ struct QueryKeySpace {
 
 struct QueryKeySpaceOf : HeadQuestion {
   static constexpr std::string_view kName = "query-key space";
-  QueryKeySpace compute(const PromptRun& run, const Computation<QueryKeySpace>& computation) const;
-};
-
-struct QueryKeySpaceOverList {
-  static constexpr std::string_view kName = "query-key space of many prompts";
-  static constexpr bool kModelOnly = true;
-  OverPrompts over;
-  int layer = 0;
-  int head = 0;
-  bool operator==(const QueryKeySpaceOverList&) const = default;
-  /// Parts cover the first prompts.
+  OverPrompts over = {};
+  bool operator==(const QueryKeySpaceOf&) const = default;
+  /// Parts cover the first prompts of the list.
   QueryKeySpace compute(const PromptRun& run, const Computation<QueryKeySpace>& computation) const;
 };
 

@@ -2,14 +2,12 @@
 #include <array>
 #include <complex>
 #include <cstddef>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vocabulary.h"
 #include "app/run/question.h"
-#include "model/files/config.h"
 #include "model/maths/products.h"
 #include "model/pass/transformer.h"
 
@@ -50,12 +48,10 @@ struct CircuitQuestion {
   int head = 0;
   TokenReading reading = {};
   bool operator==(const CircuitQuestion&) const = default;
-  std::size_t hash() const { return hash_of(layer, head, reading.after_first_mlp, reading.normalized); }
 };
 struct CircuitTokenQuestion : CircuitQuestion {
   int id = 0;
   bool operator==(const CircuitTokenQuestion&) const = default;
-  std::size_t hash() const { return hash_of(CircuitQuestion::hash(), id); }
 };
 
 /// The tokens whose logits a head raises and lowers when it attends to the token.

@@ -226,17 +226,13 @@ HeadMetrics HeadMetrics::minus(const HeadMetrics& before) const {
   return difference;
 }
 
-void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
-                      std::stop_token stop) {
+void add_head_metrics(const PromptRun& run, const Resources& with, std::vector<HeadMetrics>& heads) {
   const std::vector<model::HeadIndex> all = all_heads(run.run->config);
   std::vector<HeadMetrics> of_run(all.size());
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
-  patterns_of(
-      run, all, workspace,
-      [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-        add_rows(of_run[index], run, all[index], first_query, rows, earlier);
-      },
-      stop);
+  patterns_of(run, all, with, [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+    add_rows(of_run[index], run, all[index], first_query, rows, earlier);
+  });
   heads.resize(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) of_run[i] += heads[i];
   heads = std::move(of_run);
@@ -257,7 +253,7 @@ std::vector<int> RepeatedTokens::sequence(int number, int vocabulary, std::optio
 }
 
 std::optional<HeadMetricsOf> HeadMetricsOf::minus(const HeadMetricsOf& before, const PromptRun&) const {
-  if (sequences != before.sequences || progress.done != before.progress.done) return std::nullopt;
+  if (progress.done != before.progress.done) return std::nullopt;
   HeadMetricsOf result = *this;
   for (std::size_t i = 0; i < heads.size(); ++i)
     result.heads[i] = heads[i].minus(i < before.heads.size() ? before.heads[i] : HeadMetrics());
@@ -267,14 +263,13 @@ std::optional<HeadMetricsOf> HeadMetricsOf::minus(const HeadMetricsOf& before, c
 HeadMetricsOf MetricsOnList::compute(const PromptRun& run,
                                      const Computation<HeadMetricsOf>& computation) const {
   return over_prompts(over, run, computation, [&](const PromptRun& one, std::size_t, HeadMetricsOf& answer) {
-    add_head_metrics(one, computation.workspace, answer.heads, computation.stop);
+    add_head_metrics(one, computation, answer.heads);
   });
 }
 
 HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,
                                          const Computation<HeadMetricsOf>& computation) const {
-  const model::Transformer& transformer = *run.model->transformer;
-  const model::Config& config = transformer.config();
+  const model::Config& config = run.model->transformer->config();
   const int longest = RepeatedTokens::longest(config.n_ctx);
   if (texts.length < 1 || texts.length > longest) {
     throw model::RunError(run.model->name + " takes " + std::to_string(config.n_ctx) + " tokens (n_ctx): " +
@@ -283,18 +278,10 @@ HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,
                                              " at most, not twice " + std::to_string(texts.length)));
   }
   const std::optional<int> start = start_token_of(*run.model);
-  HeadMetricsOf result = computation.partial != nullptr ? *computation.partial : HeadMetricsOf{};
-  while (result.sequences < texts.sequences) {
-    const std::vector<int> tokens = texts.sequence(result.sequences, config.vocab_size, start);
-    model::ForwardOptions options;
-    options.stop = computation.stop;
-    const auto pass = transformer.forward(tokens, computation.workspace, options);
-    add_head_metrics({run.model, {}, {}, pass}, computation.workspace, result.heads, computation.stop);
-    ++result.sequences;
-    if (result.sequences < texts.sequences)
-      computation.show(result, static_cast<double>(result.sequences) / texts.sequences);
-  }
-  return result;
+  const auto list = std::make_shared<PromptList>();
+  for (int i = 0; i < texts.sequences; ++i)
+    list->prompts.push_back({{.text = "", .ids = texts.sequence(i, config.vocab_size, start)}});
+  return MetricsOnList{{list}}.compute(run, computation);
 }
 
 ThumbnailMaker::ThumbnailMaker(int length, int keys) : length_(length), keys_(keys) {
@@ -370,7 +357,7 @@ Thumbnails go_on(Thumbnails result, const PromptRun& run, const Computation<Thum
   const auto count = static_cast<int>(all.size());
   result.of_head.resize(all.size());
   while (result.done < count) {
-    if (computation.stop.stop_requested()) throw model::Stopped();
+    computation.poll();
     const auto heads = std::span(all).subspan(result.done, std::min(heads_at_once, count - result.done));
     for (Thumbnail& made : make(heads))
       result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(made));
@@ -393,14 +380,11 @@ Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run,
   const auto make = [&](std::span<const model::HeadIndex> heads) {
     std::vector<ThumbnailMaker> makers(heads.size(), ThumbnailMaker(run.run->length(), key_count(run)));
     std::vector<HeadMetrics> metrics(heads.size());
-    patterns_of(
-        run, heads, computation.workspace,
-        [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-          makers[index].add(first_query, rows, masked_cells(run, heads[index], first_query, rows),
-                            sees_later(run, heads[index]));
-          add_rows(metrics[index], run, heads[index], first_query, rows, earlier);
-        },
-        computation.stop);
+    patterns_of(run, heads, computation, [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+      makers[index].add(first_query, rows, masked_cells(run, heads[index], first_query, rows),
+                        sees_later(run, heads[index]));
+      add_rows(metrics[index], run, heads[index], first_query, rows, earlier);
+    });
     std::vector<Thumbnail> made;
     for (std::size_t i = 0; i < heads.size(); ++i) made.push_back(std::move(makers[i]).finish(metrics[i]));
     return made;
@@ -416,7 +400,7 @@ Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run,
   const auto make = [&](std::span<const model::HeadIndex> heads) {
     const model::HeadIndex head = heads.front();
     const PatternOf question{head.layer, head.head};
-    const Computation<Pattern> of_patterns{computation.workspace, computation.stop};
+    const Computation<Pattern> of_patterns{computation};
     const Pattern after = question.compute(run, of_patterns),
                   before = question.compute(baseline, of_patterns), difference = after.minus(before, run);
     ThumbnailMaker maker(difference.length, difference.keys());

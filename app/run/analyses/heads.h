@@ -5,8 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -89,8 +87,7 @@ class HeadMetrics {
 
 /// Adds the metrics of all heads in a run to `heads`, indexed layer * n_head + head. Throws model::RunError,
 /// or model::Stopped, which leaves `heads` unchanged.
-void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
-                      std::stop_token stop = {});
+void add_head_metrics(const PromptRun& run, const Resources& with, std::vector<HeadMetrics>& heads);
 
 /// Random tokens followed by the same tokens: what follows a token is the same both times, and nothing else
 /// about the text is predictable (Olsson et al. 2022, "In-context learning and induction heads").
@@ -114,15 +111,13 @@ struct RepeatedTokens {
 /// Metrics of all heads over some texts. Two parts can be subtracted if they cover the same ones.
 struct HeadMetricsOf {
   std::vector<HeadMetrics> heads;  ///< layer * n_head + head
-  int sequences = 0;               ///< number of sequences of random tokens
-  ListProgress progress;           ///< progress of a list
+  ListProgress progress;           ///< of the list, or over the sequences of random tokens
   std::optional<HeadMetricsOf> minus(const HeadMetricsOf& before, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(heads) + progress.problem.size(); }
 };
 
 /// The metrics of all heads over a list of prompts, independent of the prompt.
 struct MetricsOnList {
-  static constexpr bool kModelOnly = true;
   static constexpr std::string_view kName = "head metrics over many prompts";
   OverPrompts over;
   bool operator==(const MetricsOnList&) const = default;

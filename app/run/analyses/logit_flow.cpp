@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -10,7 +11,6 @@
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/run_prompt.h"
-#include "model/files/error.h"
 #include "model/maths/best.h"
 #include "model/maths/products.h"
 #include "model/pass/plan.h"
@@ -61,8 +61,8 @@ class BackwardPass {
     watch();
     start_at_logit();
     for (int layer = config_.n_layer - 1; layer >= 0; --layer) {
-      computation_.show({}, static_cast<double>(config_.n_layer - layer) / (config_.n_layer + 1));
-      if (computation_.stop.stop_requested()) throw model::Stopped();
+      computation_.progress(static_cast<double>(config_.n_layer - layer) / (config_.n_layer + 1));
+      computation_.poll();
       go_back_through_mlp(layer);
       go_back_through_attention(layer);
     }
@@ -78,7 +78,7 @@ class BackwardPass {
 
  private:
   void begin() {
-    const std::vector<float> logits = logits_after(run_, question_.measured.position, computation_.workspace);
+    const std::vector<float> logits = logits_after(run_, question_.measured.position, computation_);
     flow_.measured = resolved(question_.measured, logits);
     const TokenRef &token = flow_.measured.token, &other = flow_.measured.other;
     flow_.layers = config_.n_layer;
@@ -104,13 +104,12 @@ class BackwardPass {
       if (edits_at(run_, {Site::ln1_scale, layer})) recorded_.add({Site::ln1_scale, layer});
     }
     if (edits_at(run_, {Site::ln_final_normalized})) recorded_.add({Site::ln_final_normalized});
-    recorded_.read(run_, computation_.workspace, computation_.stop);
+    recorded_.read(run_, computation_);
   }
 
   void start_at_logit() {
     const int position = question_.measured.position;
-    const LogitDirection direction =
-        logit_direction(run_, flow_.measured, computation_.workspace, computation_.stop);
+    const LogitDirection direction = logit_direction(run_, flow_.measured, computation_);
     flow_.scale = direction.scale;
     flow_.final_bias = direction.bias;
     std::ranges::copy(direction.along, along_.row(position).begin());
@@ -177,15 +176,11 @@ class BackwardPass {
     std::vector<HeadFlow> heads(config_.n_head, HeadFlow(positions_));
     std::vector<model::HeadIndex> indices;
     for (int head = 0; head < config_.n_head; ++head) indices.push_back({layer, head});
-    patterns_of(
-        run_, indices, computation_.workspace,
-        [&](std::size_t head, int first, model::ConstFloatRows weights) {
-          const int first_unit = static_cast<int>(head) * d_head;
-          add_edges(layer, static_cast<int>(head), first, weights,
-                    on_z.view().middle_cols(first_unit, d_head),
-                    on_values.view().middle_cols(first_unit, d_head), heads[head]);
-        },
-        computation_.stop);
+    patterns_of(run_, indices, computation_, [&](std::size_t head, int first, model::ConstFloatRows weights) {
+      const int first_unit = static_cast<int>(head) * d_head;
+      add_edges(layer, static_cast<int>(head), first, weights, on_z.view().middle_cols(first_unit, d_head),
+                on_values.view().middle_cols(first_unit, d_head), heads[head]);
+    });
     for (const HeadFlow& of : heads) {
       for (int position = 0; position < positions_; ++position) {
         flow_.sent[flow_.at(layer, position)] += of.sent[position];
@@ -324,12 +319,9 @@ FlowLens FlowLensOf::compute(const PromptRun& run, const Computation<FlowLens>& 
         rows.insert(rows.end(), row.begin(), row.end());
       }
     const std::vector<int> targets(end - begin, token);
-    for (const model::LensReading& reading : run.model->transformer->lens(
-             rows, depth, targets, 1, computation.workspace, computation.stop, &kept, positions[begin])) {
-      lens.of_token.push_back(reading.guesses.next_probability);
-      lens.of_top.push_back(reading.guesses.top.front().probability);
-      lens.top.push_back(reading.guesses.top.front().id);
-    }
+    std::ranges::move(run.model->transformer->lens(rows, depth, targets, 1, computation.workspace,
+                                                   computation.stop, &kept, positions[begin]),
+                      std::back_inserter(lens.readings));
     begin = end;
   }
   return lens;

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -41,9 +42,9 @@ struct LogitFlow {
   /// change the prediction.
   Measured measured = {};
   int layers = 0;
-  int positions = 0;  ///< 0: a part, which has nothing yet
-  double logit = 0;   ///< as the model computed it, or the difference of two
-  double scale = 1;   ///< divisor in ln_f at the position
+  int positions = 0;
+  double logit = 0;  ///< as the model computed it, or the difference of two
+  double scale = 1;  ///< divisor in ln_f at the position
 
   /// [layers + 1, positions]: what the stream carries into each block, and out of the last one.
   std::vector<double> stream;
@@ -90,15 +91,19 @@ struct LogitFlowOf {
   LogitFlow compute(const PromptRun& run, const Computation<LogitFlow>& computation) const;
 };
 
-/// The probability of a token, and the largest one, if the pass ended at the input of each block (the logit
-/// lens, nostalgebraist 2020), for some positions.
+/// What the model would predict for some positions if the pass ended at the input of each block (the logit
+/// lens, nostalgebraist 2020).
 struct FlowLens {
   int layers = 0;
-  std::vector<int> positions;    ///< those asked for
-  std::vector<double> of_token;  ///< [positions asked for, layers + 1]: probability of the token
-  std::vector<double> of_top;    ///< the same for the place's own best guess
-  std::vector<int> top;          ///< its id
-  std::size_t bytes() const { return bytes_of(positions, of_token, of_top, top); }
+  std::vector<int> positions;  ///< those asked for
+  /// [positions asked for, layers + 1]: with the best guess; next_* are the token's.
+  std::vector<model::LensReading> readings;
+  /// At the input of a block, or after the last one.
+  const model::PositionStatistics& at(int position, int layer) const {
+    const auto row = std::ranges::find(positions, position) - positions.begin();
+    return readings[row * (layers + 1) + layer].guesses;
+  }
+  std::size_t bytes() const { return bytes_of(positions, readings) + readings.size() * sizeof(model::Guess); }
 };
 
 struct FlowLensOf {

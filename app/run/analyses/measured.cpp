@@ -18,7 +18,7 @@ Measured resolved(Measured of, std::span<const float> logits) {
   return of;
 }
 
-Measured resolved(const Measured& of, const PromptRun& run, model::Workspace& workspace) {
+Measured resolved(const Measured& of, const PromptRun& run, const Resources& with) {
   if (of.metric == Metric::loss) return {of.metric, {}, {}};
   const int length = run.run->length();
   if (of.position >= length)
@@ -28,11 +28,11 @@ Measured resolved(const Measured& of, const PromptRun& run, model::Workspace& wo
   if (at.position < 0) at.position = length - 1;
   if (token_count(of.metric) == 0) return {of.metric, {}, {}, at.position};
   const bool ranks_unedited = run.baseline && !compares_different_inputs(run);
-  return resolved(at, logits_after(ranks_unedited ? *run.baseline : run, at.position, workspace));
+  return resolved(at, logits_after(ranks_unedited ? *run.baseline : run, at.position, with));
 }
 
 /// The logits of the baseline that a divergence is from.
-static std::vector<float> baseline_logits(const PromptRun& run, int position, model::Workspace& workspace) {
+static std::vector<float> baseline_logits(const PromptRun& run, int position, const Resources& with) {
   if (!run.baseline) throw model::RunError("KL needs a baseline to compare the run with, but there is none");
   const int there = counterpart_of(run, position);
   if (there < 0)
@@ -40,10 +40,10 @@ static std::vector<float> baseline_logits(const PromptRun& run, int position, mo
                           ", which has no counterpart in the baseline's " +
                           counted(run.baseline->run->length(), "token") +
                           "; choose another position, or match equal tokens (--align token)");
-  return logits_after(*run.baseline, there, workspace);
+  return logits_after(*run.baseline, there, with);
 }
 
-model::Metric gradient_metric(const Measured& of, const PromptRun& run, model::Workspace& workspace) {
+model::Metric gradient_metric(const Measured& of, const PromptRun& run, const Resources& with) {
   const int token = of.token.id(), at = of.position;
   switch (of.metric) {
     case Metric::logit:
@@ -53,7 +53,7 @@ model::Metric gradient_metric(const Measured& of, const PromptRun& run, model::W
     case Metric::log_probability:
       return model::LogProbability{token, at};
     case Metric::divergence:
-      return model::Divergence{baseline_logits(run, at, workspace), at};
+      return model::Divergence{baseline_logits(run, at, with), at};
     case Metric::loss:
       return model::PromptLoss{};
     case Metric::probability:

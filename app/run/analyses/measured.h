@@ -57,11 +57,11 @@ inline constexpr const char* kOneTwice =
 
 /// The same for the prediction of a run, with its position. Ranks are those of the unedited run if that is
 /// the run's baseline. Throws RunError also for a position that does not exist.
-Measured resolved(const Measured& of, const PromptRun& run, model::Workspace& workspace);
+Measured resolved(const Measured& of, const PromptRun& run, const Resources& with);
 
 /// What gradients are taken of; `of` is resolved. A divergence is that of the run from its baseline at the
 /// position's counterpart; throws RunError if there is none.
-model::Metric gradient_metric(const Measured& of, const PromptRun& run, model::Workspace& workspace);
+model::Metric gradient_metric(const Measured& of, const PromptRun& run, const Resources& with);
 
 /// "logit of ·it (id 340) minus ·that (id 326) after position 5"; `of` is resolved.
 std::string describe(const Measured& of, const PromptRun& run);

@@ -25,12 +25,20 @@ struct ListOptions {
   std::size_t most = std::numeric_limits<std::size_t>::max();  ///< how many of the first prompts
 };
 
-/// Answers a question about the prompts of a list, one after the other. `add(run, index, answer)` adds one
-/// prompt's share; if it throws Stopped, the answer must be unchanged. Prompts that cannot be run, and those
-/// for which `add` throws RunError or LoadError, are skipped and counted in the answer's `progress`.
+/// Answers a question about the prompts of a list, one after the other; without a list, about the run `of`.
+/// `add(run, index, answer)` adds one prompt's share; if it throws Stopped, the answer must be unchanged.
+/// Prompts of a list that cannot be run, and those for which `add` throws RunError or LoadError, are skipped
+/// and counted in the answer's `progress`.
 template <class Answer, class Add>
 Answer over_prompts(const OverPrompts& over, const PromptRun& of, const Computation<Answer>& computation,
                     const Add& add, const ListOptions<Answer>& options = {}) {
+  if (!over.list) {
+    Answer answer;
+    if (options.hooks != nullptr) recompute(of, 0, of.run->length(), *options.hooks, computation);
+    add(of, 0, answer);
+    if (options.finish) options.finish(answer);
+    return answer;
+  }
   constexpr std::chrono::milliseconds kPause{100};  // between two parts that are shown
   if (of.model->patterns)
     throw model::RunError("a list of prompts needs a model that runs them; an attention file holds one run");
@@ -46,7 +54,7 @@ Answer over_prompts(const OverPrompts& over, const PromptRun& of, const Computat
       PromptToRun what{.model = of.model, .prompt = line};
       what.prompt.start_token = over.start_token;
       if (options.compared && line.second) what.second = Prompt{*line.second, {}, over.start_token};
-      add(run_prompt(what, {computation.workspace, computation.stop, options.hooks}), progress.done, answer);
+      add(run_prompt(what, {computation, options.hooks}), progress.done, answer);
     } catch (const model::RunError& error) {
       skip("prompt " + grouped(static_cast<std::int64_t>(progress.done) + 1) + ": " + error.what());
     } catch (const model::LoadError& error) {  // names its line

@@ -25,12 +25,12 @@ void visit_rows(const model::Transformer& transformer, int index, const TensorPi
       static_cast<int>(std::clamp<std::int64_t>(kTensorValuesAtOnce / picture.cols, 1, picture.rows));
   std::vector<float> values;
   for (int first = 0; first < picture.rows; first += count) {
-    if (computation.stop.stop_requested()) throw model::Stopped();
+    computation.poll();
     const int rows = std::min(count, picture.rows - first);
     values.resize(std::ptrdiff_t{rows} * picture.cols);
     transformer.parameter_rows(static_cast<std::size_t>(index), first, rows, values);
     visit(first, std::span<const float>(values));
-    if (first + rows < picture.rows) computation.show({}, from + (to - from) * first / picture.rows);
+    if (first + rows < picture.rows) computation.progress(from + (to - from) * first / picture.rows);
   }
 }
 

@@ -87,7 +87,6 @@ struct PictureOfTensor {
   static constexpr bool kModelOnly = true;
   int index = 0;  ///< in Transformer::parameters()
   bool operator==(const PictureOfTensor&) const = default;
-  /// Parts shown before the end are empty.
   TensorPicture compute(const PromptRun& run, const Computation<TensorPicture>& computation) const;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 #include <variant>
 
 #include "app/run/analyses/parameters.h"
@@ -110,15 +109,16 @@ void pattern_of(const PromptRun& run, int layer, int head, std::span<float> out)
   }
 }
 
-void patterns_of(const PromptRun& run, std::span<const model::HeadIndex> heads, model::Workspace& workspace,
-                 const model::PatternVisitor& visit, std::stop_token stop) {
-  if (!run.model->patterns) return run.model->transformer->patterns(*run.run, heads, workspace, visit, stop);
+void patterns_of(const PromptRun& run, std::span<const model::HeadIndex> heads, const Resources& with,
+                 const model::PatternVisitor& visit) {
+  if (!run.model->patterns)
+    return run.model->transformer->patterns(*run.run, heads, with.workspace, visit, with.stop);
   constexpr int kBlock = 1 << 18;  // weights
   const PatternFile& file = *run.model->patterns;
   const int queries = file.query_count(), keys = file.key_count(), rows = std::max(1, kBlock / keys);
   std::vector<float> block;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    if (stop.stop_requested()) throw model::Stopped();
+    with.poll();
     for (int first = 0; first < queries; first += rows) {
       const int count = std::min(rows, queries - first);
       block.resize(std::ptrdiff_t{count} * keys);
@@ -260,7 +260,7 @@ AnswerOf<Q> OverHeads<Q>::compute(const PromptRun& run, const Computation<Answer
   std::vector<std::vector<double>> cells(matrices_of(answer).size());
   bool causal = true;
   for (int i = first; i < first + count; ++i) {
-    if (computation.stop.stop_requested()) throw model::Stopped();
+    computation.poll();
     answer = Q{i / config.n_head, i % config.n_head}.compute(run, computation);
     causal &= answer.masked.causal();
     for (std::size_t m = 0; m < cells.size(); ++m) {
@@ -309,7 +309,7 @@ Pattern RolloutOf::compute(const PromptRun& run, const Computation<Pattern>& com
     std::ranges::fill(step, 0.F);
     for (std::ptrdiff_t i = 0; i < cells; i += length + 1) step[i] = 0.5F;
     for (int head = 0; head < heads; ++head) {
-      if (computation.stop.stop_requested()) throw model::Stopped();
+      computation.poll();
       pattern_of(run, l, head, pattern);
       for (std::ptrdiff_t i = 0; i < cells; ++i) step[i] += part * pattern[i];
     }

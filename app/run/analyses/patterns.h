@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
-#include <stop_token>
 #include <type_traits>
 #include <vector>
 
@@ -37,8 +36,8 @@ void pattern_of(const PromptRun& run, int layer, int head, std::span<float> out)
 
 /// The patterns of several heads, one head per thread: calls visit(index in `heads`, first query, rows [n,
 /// K]) for blocks of a head's queries, in order. Throws as Transformer::patterns does.
-void patterns_of(const PromptRun& run, std::span<const model::HeadIndex> heads, model::Workspace& workspace,
-                 const model::PatternVisitor& visit, std::stop_token stop = {});
+void patterns_of(const PromptRun& run, std::span<const model::HeadIndex> heads, const Resources& with,
+                 const model::PatternVisitor& visit);
 
 /// The mask of some rows of a head's pattern, starting with `first_query`: [rows, K], 1: masked. Empty: the
 /// causal mask.

@@ -44,7 +44,7 @@ std::vector<float> stream_of(const PromptRun& run, int first, int count,
 
   Recording middle(kept.config, first, count);
   for (int layer = 0; layer < layers; ++layer) middle.add({model::Site::resid_mid, layer});
-  middle.read(run, computation.workspace, computation.stop);
+  middle.read(run, computation);
   for (int position = first; position < first + count; ++position)
     for (int layer = 0; layer < layers; ++layer)
       put(position, 2 * layer + 1, middle.row({model::Site::resid_mid, layer}, position));
@@ -122,9 +122,9 @@ LogitLens read_on(LogitLens result, const PromptRun& run, const PromptRun* basel
 
 }  // namespace
 
-std::vector<float> logits_after(const PromptRun& run, int position, model::Workspace& workspace) {
+std::vector<float> logits_after(const PromptRun& run, int position, const Resources& with) {
   std::vector<float> logits(static_cast<std::size_t>(run.run->config.vocab_size));
-  run.model->transformer->logits(*run.run, position, 1, workspace, logits);
+  run.model->transformer->logits(*run.run, position, 1, with.workspace, logits);
   return logits;
 }
 
@@ -138,7 +138,7 @@ double divergence(std::span<const double> p, std::span<const double> q) {
 NextToken NextAfter::compute(const PromptRun& run, const Computation<NextToken>& computation) const {
   const int last = run.run->length() - 1;
   NextToken next{position < 0 ? last : std::min(position, last), {}, {}};
-  next.logits = logits_after(run, next.position, computation.workspace);
+  next.logits = logits_after(run, next.position, computation);
   next.not_finite = not_finite_note(*run.run, next.position, next.logits);
   return next;
 }
@@ -188,17 +188,14 @@ Continuations ContinuationsOf::compute(const PromptRun& run,
   const model::SamplingOptions sampling{temperature, top_k, top_p};
   const auto end = run.model->tokenizer->end_of_text();
   const int n_ctx = run.run->config.n_ctx;
-  const std::vector<float> first = logits_after(run, run.run->length() - 1, computation.workspace);
+  const std::vector<float> first = logits_after(run, run.run->length() - 1, computation);
   std::vector<float> logits;
   const auto read = [&](const std::vector<DrawnToken>& text, const model::Run& base) {
     std::vector<int> ids = run.run->tokens;
     for (const DrawnToken& token : text) ids.push_back(token.id);
-    model::ForwardOptions options;
-    options.base = &base;
-    options.plan =
-        plan_for(ids, base.plan, *run.model, run.second_model.get(), computation.workspace, computation.stop);
-    options.stop = computation.stop;
-    return transformer.forward(ids, computation.workspace, options);
+    const auto plan = plan_for(ids, base.plan, *run.model, run.second_model.get(), computation);
+    return transformer.forward(ids, computation.workspace,
+                               {.base = &base, .plan = plan, .stop = computation.stop});
   };
   Continuations result = computation.partial != nullptr ? *computation.partial : Continuations();
   if (result.texts.empty()) result.texts.emplace_back();

@@ -22,7 +22,7 @@ struct NextToken {
 };
 
 /// The logits of the whole vocabulary after a position.
-std::vector<float> logits_after(const PromptRun& run, int position, model::Workspace& workspace);
+std::vector<float> logits_after(const PromptRun& run, int position, const Resources& with);
 
 /// KL(p || q) of two distributions over the same tokens, in nats; infinite where q is 0 and p is not.
 double divergence(std::span<const double> p, std::span<const double> q);
@@ -81,7 +81,6 @@ struct ContinuationsOf {
   std::uint64_t seed = 0;  ///< seed of the first text; the others use the following seeds
   bool read_last = false;  ///< whether a pass reads the last token, too; else its counts are 0
   bool operator==(const ContinuationsOf&) const = default;
-  std::size_t hash() const { return hash_of(texts, tokens, top_k, seed); }
   /// Draws with `model::draw_token`. Shows the answer after each token.
   Continuations compute(const PromptRun& run, const Computation<Continuations>& computation) const;
 };

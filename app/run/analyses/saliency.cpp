@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <span>
 #include <utility>
 
 #include "app/run/analyses/parameters.h"
@@ -29,7 +28,7 @@ struct Passes {
   ParameterRows embeddings() const {
     Recording embeddings(run.run->config, 0, length);
     embeddings.add(kEmbed);
-    embeddings.read(run, computation.workspace, computation.stop);
+    embeddings.read(run, computation);
     return {vector_of(embeddings.rows(kEmbed)), length, cols};
   }
 
@@ -37,10 +36,8 @@ struct Passes {
   double differentiate(const model::Run& at, ParameterRows* gradient) const {
     Recording slopes(run.run->config, 0, length);
     if (gradient != nullptr) slopes.add(kEmbed);
-    model::GradientOptions options;
-    options.hooks = &slopes.hooks();
-    options.stop = computation.stop;
-    const double value = transformer().gradients(at, metric, computation.workspace, options);
+    const double value = transformer().gradients(at, metric, computation.workspace,
+                                                 {.hooks = &slopes.hooks(), .stop = computation.stop});
     if (gradient != nullptr) *gradient = {vector_of(slopes.rows(kEmbed)), length, cols};
     return value;
   }
@@ -131,9 +128,7 @@ class Way {
   Stretch stretch(Saliency& result, double from, double to, double before, double after) {
     Stretch made{from, to, before, after, std::vector<double>(static_cast<std::size_t>(passes_.length))};
     for (const auto& [at, weight] : kNodes) {
-      Saliency pending = result;
-      pending.whole = false;
-      passes_.computation.show(std::move(pending), static_cast<double>(result.gradients) / kMostGradients);
+      passes_.computation.progress(static_cast<double>(result.gradients) / kMostGradients);
       ++result.gradients;
       passes_.differentiate(*run_at(from + at * (to - from)), &gradient_);
       for (int position = 0; position < passes_.length; ++position)
@@ -144,11 +139,10 @@ class Way {
 
   std::shared_ptr<const model::Run> run_at(double part) const {
     const Computation<Saliency>& computation = passes_.computation;
-    model::ForwardOptions options;
-    options.plan = passes_.transformer().plan(at_part(passes_, start_, part), computation.workspace,
-                                              computation.stop, second_of(passes_.run));
-    options.stop = computation.stop;
-    return passes_.transformer().forward(passes_.run.run->tokens, computation.workspace, options);
+    const auto plan = passes_.transformer().plan(at_part(passes_, start_, part), computation.workspace,
+                                                 computation.stop, second_of(passes_.run));
+    return passes_.transformer().forward(passes_.run.run->tokens, computation.workspace,
+                                         {.plan = plan, .stop = computation.stop});
   }
 
   double metric_at(double part) const { return passes_.differentiate(*run_at(part), nullptr); }
@@ -170,8 +164,8 @@ int Saliency::reach() const {
 
 Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& computation) const {
   Saliency result;
-  result.measured = resolved(measured, run, computation.workspace);
-  const model::Metric metric = gradient_metric(result.measured, run, computation.workspace);
+  result.measured = resolved(measured, run, computation);
+  const model::Metric metric = gradient_metric(result.measured, run, computation);
   result.method = method;
   result.gradients = method == SaliencyMethod::integrated ? 0 : 1;
   const Passes passes{run, metric, computation, run.run->length(), run.run->config.n_embd};
@@ -193,8 +187,7 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
   return result;
 }
 
-std::optional<Saliency> Saliency::minus(const Saliency& before, const PromptRun& run) const {
-  if (!whole || !before.whole) return std::nullopt;
+Saliency Saliency::minus(const Saliency& before, const PromptRun& run) const {
   Saliency result = *this;
   result.value -= before.value;
   result.start -= before.start;

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <numeric>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -36,7 +35,6 @@ struct Saliency {
   std::vector<double> parts;  ///< [T]
   /// On the difference side: minus the shares of baseline positions without a counterpart here.
   double unmatched = 0;
-  bool whole = true;  ///< false: its gradients are still being computed, and there are no shares
 
   double sum() const { return std::accumulate(parts.begin(), parts.end(), unmatched); }
   /// By how much the parts of integrated gradients miss the metric's difference from the baseline.
@@ -44,8 +42,8 @@ struct Saliency {
   /// Number of tokens that may have a share: up to the position, or with edits that let it see later tokens,
   /// up to the last one that has one.
   int reach() const;
-  /// Token by token; one without a counterpart had no share there. Nothing while one is not whole.
-  std::optional<Saliency> minus(const Saliency& before, const PromptRun& run) const;
+  /// Token by token; one without a counterpart had no share there.
+  Saliency minus(const Saliency& before, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(parts); }
 };
 

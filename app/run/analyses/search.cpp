@@ -4,14 +4,12 @@
 #include <cmath>
 #include <functional>
 #include <optional>
-#include <stop_token>
 #include <tuple>
 #include <utility>
 
 #include "app/run/analyses/over_prompts.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/run_prompt.h"
-#include "model/files/error.h"
 #include "model/maths/best.h"
 
 namespace headscope::app {
@@ -125,16 +123,13 @@ class ShapeFit {
   std::vector<Place> places_;
 };
 
-void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
-                  BestWeights& best, std::stop_token stop) {
+void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, const Resources& with,
+                  BestWeights& best) {
   const std::vector<model::HeadIndex> heads = heads_of(search, run);
   std::vector<ShapeFit> fits(heads.size(), ShapeFit(search, run.run->length(), key_count(run)));
-  patterns_of(
-      run, heads, workspace,
-      [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-        for (int i = 0; i < rows.rows; ++i) fits[index].add(first_query + i, rows.row(i));
-      },
-      std::move(stop));
+  patterns_of(run, heads, with, [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+    for (int i = 0; i < rows.rows; ++i) fits[index].add(first_query + i, rows.row(i));
+  });
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const auto found = fits[i].best();
     if (!found || !(found->fit > search.above)) continue;
@@ -143,8 +138,8 @@ void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, 
   }
 }
 
-void search_tokens(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
-                   BestWeights& best, std::stop_token stop) {
+void search_tokens(const PromptRun& run, const WeightSearch& search, int prompt, const Resources& with,
+                   BestWeights& best) {
   const std::vector<model::HeadIndex> heads = heads_of(search, run);
   const std::vector<int>& ids = run.run->tokens;
   const std::vector<std::string>& key_labels = key_tokens(run).labels;
@@ -164,61 +159,20 @@ void search_tokens(const PromptRun& run, const WeightSearch& search, int prompt,
     for (int key = 1; key < key_length && !sees_others[i]; ++key)
       sees_others[i] = may_see(run, heads[i], 0, key);
   std::vector<BestWeights> of_heads(heads.size(), BestWeights(FoundWeights::kMax));
-  patterns_of(
-      run, heads, workspace,
-      [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-        for (int i = 0; i < rows.rows; ++i) {
-          const int query = first_query + i;
-          if (query == 0 && !sees_others[index]) continue;
-          for (const int key : keys[query]) {
-            if (!may_see(run, heads[index], query, key)) continue;
-            const float weight = rows.row_data(i)[key];
-            if (!(static_cast<double>(weight) > search.above)) continue;
-            of_heads[index].add({prompt, heads[index].layer, heads[index].head, query, key, ids[query],
-                                 key_id(run, key), weight});
-          }
-        }
-      },
-      std::move(stop));
+  patterns_of(run, heads, with, [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+    for (int i = 0; i < rows.rows; ++i) {
+      const int query = first_query + i;
+      if (query == 0 && !sees_others[index]) continue;
+      for (const int key : keys[query]) {
+        if (!may_see(run, heads[index], query, key)) continue;
+        const float weight = rows.row_data(i)[key];
+        if (!(static_cast<double>(weight) > search.above)) continue;
+        of_heads[index].add({prompt, heads[index].layer, heads[index].head, query, key, ids[query],
+                             key_id(run, key), weight});
+      }
+    }
+  });
   for (const BestWeights& of_head : of_heads) best.add(of_head);
-}
-
-/// Adds the matches in a run to those that are kept.
-void add_weights(const PromptRun& run, const WeightSearch& search, int prompt,
-                 const Computation<FoundWeights>& computation, FoundWeights& all) {
-  BestWeights found(FoundWeights::kMax);
-  const auto look = search.shape.empty() ? search_tokens : search_shape;
-  look(run, search, prompt, computation.workspace, found, computation.stop);
-  join_found(all, found, prompt, [&](const FoundWeight& one) {
-    Excerpt excerpt = excerpt_of(run, one.query, 13, 0);
-    excerpt.key = key_tokens(run).labels[one.key];
-    return excerpt;
-  });
-}
-
-/// Records the layers of neurons. Throws model::RunError for a neuron that the model does not have.
-void record(Recording& recording, const std::vector<NeuronIndex>& neurons, const LoadedModel& model) {
-  for (const auto& [layer, neuron] : neurons) {
-    check_neuron(model, layer, neuron);
-    recording.add({model::Site::mlp_post, layer});
-  }
-}
-
-/// Adds the largest activations in a recorded run to those that are kept.
-void add_activations(const PromptRun& run, const std::vector<NeuronIndex>& neurons,
-                     const Recording& recording, int prompt, FoundActivations& all) {
-  const auto activation = [&](int layer, int neuron, int position) {
-    return recording.row({model::Site::mlp_post, layer}, position)[neuron];
-  };
-  BestActivations found(FoundActivations::kMax);
-  for (int position = 0; position < run.run->length(); ++position)
-    for (const auto& [layer, neuron] : neurons)
-      if (const float value = activation(layer, neuron, position); !std::isnan(value))
-        found.add({prompt, layer, neuron, position, run.run->tokens[position], value});
-  join_found(all, found, prompt, [&](const FoundActivation& one) {
-    return excerpt_of(run, one.position, 16, 8,
-                      [&](int position) { return activation(one.layer, one.neuron, position); });
-  });
 }
 
 }  // namespace
@@ -245,39 +199,44 @@ bool TokenSelector::matches(std::string_view label, int position, int length, in
   return kind == Kind::any || position == query - number;
 }
 
-FoundWeights WeightsOfRun::compute(const PromptRun& run, const Computation<FoundWeights>& computation) const {
-  FoundWeights found;
-  add_weights(run, search, 1, computation, found);
-  return found;
+FoundWeights WeightsOf::compute(const PromptRun& run, const Computation<FoundWeights>& computation) const {
+  const auto look = search.shape.empty() ? search_tokens : search_shape;
+  const auto add = [&](const PromptRun& one, std::size_t index, FoundWeights& all) {
+    const int prompt = static_cast<int>(index) + 1;
+    BestWeights found(FoundWeights::kMax);
+    look(one, search, prompt, computation, found);
+    join_found(all, found, prompt, [&](const FoundWeight& match) {
+      Excerpt excerpt = excerpt_of(one, match.query, 13, 0);
+      excerpt.key = key_tokens(one).labels[match.key];
+      return excerpt;
+    });
+  };
+  return over_prompts(over, run, computation, add);
 }
 
-FoundWeights WeightsOverList::compute(const PromptRun& run,
-                                      const Computation<FoundWeights>& computation) const {
-  return over_prompts(over, run, computation,
-                      [&](const PromptRun& one, std::size_t index, FoundWeights& all) {
-                        add_weights(one, search, static_cast<int>(index) + 1, computation, all);
-                      });
-}
-
-FoundActivations ActivationsOfRun::compute(const PromptRun& run,
-                                           const Computation<FoundActivations>& computation) const {
-  Recording recording(run.run->config, 0, run.run->length());
-  record(recording, neurons, *run.model);
-  recording.read(run, computation.workspace, computation.stop);
-  FoundActivations found;
-  add_activations(run, neurons, recording, 1, found);
-  return found;
-}
-
-FoundActivations ActivationsOverList::compute(const PromptRun& run,
-                                              const Computation<FoundActivations>& computation) const {
+FoundActivations ActivationsOf::compute(const PromptRun& run,
+                                        const Computation<FoundActivations>& computation) const {
   Recording recording(run.model->transformer->config());
-  record(recording, neurons, *run.model);
-  return over_prompts(over, run, computation,
-                      [&](const PromptRun& one, std::size_t index, FoundActivations& found) {
-                        add_activations(one, neurons, recording, static_cast<int>(index) + 1, found);
-                      },
-                      {.hooks = &recording.hooks()});
+  for (const auto& [layer, neuron] : neurons) {
+    check_neuron(*run.model, layer, neuron);
+    recording.add({model::Site::mlp_post, layer});
+  }
+  const auto activation = [&](int layer, int neuron, int position) {
+    return recording.row({model::Site::mlp_post, layer}, position)[neuron];
+  };
+  const auto add = [&](const PromptRun& one, std::size_t index, FoundActivations& all) {
+    const int prompt = static_cast<int>(index) + 1;
+    BestActivations found(FoundActivations::kMax);
+    for (int position = 0; position < one.run->length(); ++position)
+      for (const auto& [layer, neuron] : neurons)
+        if (const float value = activation(layer, neuron, position); !std::isnan(value))
+          found.add({prompt, layer, neuron, position, one.run->tokens[position], value});
+    join_found(all, found, prompt, [&](const FoundActivation& match) {
+      return excerpt_of(one, match.position, 16, 8,
+                        [&](int position) { return activation(match.layer, match.neuron, position); });
+    });
+  };
+  return over_prompts(over, run, computation, add, {.hooks = &recording.hooks()});
 }
 
 }  // namespace headscope::app

@@ -87,21 +87,13 @@ struct WeightSearch {
 /// The largest weights, ties by prompt, layer, head, query and key. Query 0 is skipped where it can only look
 /// at itself; so are shapes that do not fit into the pattern. Throws model::RunError for a head that the
 /// model does not have, or model::Stopped.
-struct WeightsOfRun {
+struct WeightsOf {
   static constexpr std::string_view kName = "weight search";
   static constexpr Capability kNeeds = Capability::patterns;
   WeightSearch search;
-  bool operator==(const WeightsOfRun&) const = default;
-  FoundWeights compute(const PromptRun& run, const Computation<FoundWeights>& computation) const;
-};
-
-struct WeightsOverList {
-  static constexpr std::string_view kName = "weight search over many prompts";
-  static constexpr bool kModelOnly = true;
-  OverPrompts over;
-  WeightSearch search;
-  bool operator==(const WeightsOverList&) const = default;
-  /// Parts cover the first prompts.
+  OverPrompts over = {};
+  bool operator==(const WeightsOf&) const = default;
+  /// Parts cover the first prompts of the list.
   FoundWeights compute(const PromptRun& run, const Computation<FoundWeights>& computation) const;
 };
 
@@ -116,22 +108,13 @@ struct FoundActivation {
 using FoundActivations = Found<FoundActivation>;
 
 /// The largest activations (mlp.hook_post, after edits), ties by prompt, layer, neuron and position.
-struct ActivationsOfRun {
+struct ActivationsOf {
   static constexpr std::string_view kName = "activations of neurons";
   static constexpr Capability kNeeds = Capability::weights | Capability::mlp;
   std::vector<NeuronIndex> neurons;
-  bool operator==(const ActivationsOfRun&) const = default;
-  FoundActivations compute(const PromptRun& run, const Computation<FoundActivations>& computation) const;
-};
-
-struct ActivationsOverList {
-  static constexpr std::string_view kName = "activations of neurons over many prompts";
-  static constexpr Capability kNeeds = ActivationsOfRun::kNeeds;
-  static constexpr bool kModelOnly = true;
-  OverPrompts over;
-  std::vector<NeuronIndex> neurons;
-  bool operator==(const ActivationsOverList&) const = default;
-  /// Parts cover the first prompts.
+  OverPrompts over = {};
+  bool operator==(const ActivationsOf&) const = default;
+  /// Parts cover the first prompts of the list. Throws RunError for a neuron that the model does not have.
   FoundActivations compute(const PromptRun& run, const Computation<FoundActivations>& computation) const;
 };
 

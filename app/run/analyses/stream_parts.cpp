@@ -8,7 +8,6 @@
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vectors.h"
 #include "app/run/named.h"
-#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {
@@ -16,54 +15,13 @@ namespace {
 using model::Site;
 using Kind = StreamSource::Kind;
 
-/// Calls visit(point) for the points of the stream before a layer, and of attention's sum, in order.
-template <class Visit>
-void for_each_point(const PromptRun& run, int layers, const Visit& visit) {
-  for (int layer = 0; layer < layers; ++layer)
-    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
-      visit(model::HookPoint{site, layer});
-  if (layers < run.run->config.n_layer) visit(model::HookPoint{Site::resid_pre, layers});
-}
-
-/// What edits added outside the parts: at each point, the activation minus what arrived there.
-std::vector<double> edits_of(const PromptRun& run, int layers, const StreamParts& parts,
-                             const Recording& rows) {
-  const std::size_t d_model = static_cast<std::size_t>(run.run->config.n_embd);
-  std::vector<double> edits(d_model), stream(d_model), arrived(d_model);
-  const auto add = [](std::vector<double>& sum, std::span<const float> part) {
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(part[i]);
-  };
-  add(arrived, rows.rows({Site::embed, 0}));
-  add(arrived, rows.rows({Site::pos_embed, 0}));
-  for_each_point(run, layers, [&](model::HookPoint point) {
-    const std::span<const float> values = rows.rows(point);
-    if (point.site == Site::attn_out) {
-      arrived.assign(d_model, 0);
-      for (std::size_t i = 0; i < parts.sources.size(); ++i)
-        if (parts.sources[i].layer == point.layer && parts.sources[i].kind != Kind::mlp)
-          add(arrived, parts.vectors[i]);
-    } else if (point.site == Site::resid_mid) {
-      arrived = stream;
-      add(arrived, rows.rows({Site::attn_out, point.layer}));
-    } else if (point.site == Site::resid_post) {
-      arrived = stream;
-      add(arrived, rows.rows({Site::mlp_out, point.layer}));
-    } else if (point.layer > 0) {
-      arrived = stream;
-    }
-    if (edits_at(run, point))
-      for (std::size_t i = 0; i < d_model; ++i) edits[i] += static_cast<double>(values[i]) - arrived[i];
-    if (point.site != Site::attn_out) stream.assign(values.begin(), values.end());
-  });
-  return edits;
-}
-
 }  // namespace
 
 bool edits_stream(const PromptRun& run, int layers) {
-  bool edited = false;
-  for_each_point(run, layers, [&](model::HookPoint point) { edited |= edits_at(run, point); });
-  return edited;
+  for (int layer = 0; layer < layers; ++layer)
+    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
+      if (edits_at(run, {site, layer})) return true;
+  return layers < run.run->config.n_layer && edits_at(run, {Site::resid_pre, layers});
 }
 
 std::string name_of(const StreamSource& source, std::string_view norm_bias, std::string_view own_bias) {
@@ -74,17 +32,14 @@ std::string name_of(const StreamSource& source, std::string_view norm_bias, std:
          std::string(names[static_cast<std::size_t>(source.kind)]);
 }
 
-StreamParts stream_parts(const PromptRun& run, int position, int layers, model::Workspace& workspace,
-                         const std::stop_token& stop) {
+StreamParts stream_parts(const PromptRun& run, int position, int layers, const Resources& with) {
   const model::Transformer& transformer = *run.model->transformer;
   const int d_model = run.run->config.n_embd;
-  const bool edited = edits_stream(run, layers);
   Recording rows(run.run->config, position, 1);
   rows.add({Site::embed});
   rows.add({Site::pos_embed});
   for (int layer = 0; layer < layers; ++layer) rows.add({Site::mlp_out, layer});
-  if (edited) for_each_point(run, layers, [&](model::HookPoint point) { rows.add(point); });
-  rows.read(run, workspace, stop);
+  rows.read(run, with);
   StreamParts parts;
   const auto add = [&](StreamSource source, std::span<const float> vector) {
     parts.sources.push_back(source);
@@ -93,15 +48,14 @@ StreamParts stream_parts(const PromptRun& run, int position, int layers, model::
   add({Kind::token_embedding}, rows.rows({Site::embed, 0}));
   add({Kind::position_embedding}, rows.rows({Site::pos_embed, 0}));
   for (int layer = 0; layer < layers; ++layer) {
-    if (stop.stop_requested()) throw model::Stopped();
+    with.poll();
     const std::vector<float> of_heads =
-        transformer.attention_output(*run.run, layer, position, workspace).results;
+        transformer.attention_output(*run.run, layer, position, with.workspace).results;
     for (int head = 0; head < run.run->config.n_head; ++head)
       add({Kind::head, layer, head}, std::span(of_heads).subspan(std::ptrdiff_t{head} * d_model, d_model));
     add({Kind::attention_bias, layer}, transformer.projection_bias(layer));
     add({Kind::mlp, layer}, rows.rows({Site::mlp_out, layer}));
   }
-  if (edited) parts.edits = edits_of(run, layers, parts, rows);
   return parts;
 }
 
@@ -119,8 +73,7 @@ double layer_norm_scale(std::span<const float> row, double epsilon) {
   return std::sqrt(variance + epsilon);
 }
 
-LogitDirection logit_direction(const PromptRun& run, const Measured& measured, model::Workspace& workspace,
-                               const std::stop_token& stop) {
+LogitDirection logit_direction(const PromptRun& run, const Measured& measured, const Resources& with) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const auto of_token = [&](const TokenRef& token) {
@@ -141,7 +94,7 @@ LogitDirection logit_direction(const PromptRun& run, const Measured& measured, m
   if (constexpr model::HookPoint kScale{Site::ln_final_scale}; edits_at(run, kScale)) {
     Recording seen(run.run->config, measured.position, 1);
     seen.add(kScale);
-    seen.read(run, workspace, stop);
+    seen.read(run, with);
     direction.scale = static_cast<double>(seen.rows(kScale).front());
   }
   direction.bias = product(unembedding, bias);

@@ -1,6 +1,5 @@
 #pragma once
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,20 +33,18 @@ struct StreamSource {
 std::string name_of(const StreamSource& source, std::string_view norm_bias, std::string_view own_bias = {});
 
 /// What a run wrote into the residual stream of one position before some layer: vectors [d_model] that add up
-/// to the stream there, but for float32 rounding. The parts are as edits left them.
+/// to the stream there, but for float32 rounding and what edits_stream is about. The parts are as edits left
+/// them.
 struct StreamParts {
   std::vector<StreamSource> sources;        ///< in the order of the pass
   std::vector<std::vector<float>> vectors;  ///< for each what it wrote; MLPs with their biases
-  /// What edits added outside the parts: to the stream itself, or to attention's sum of heads. Empty without
-  /// such edits.
-  std::vector<double> edits;
 };
 
-/// Whether edits act on the stream before a layer (n_layer: before ln_f), not on what one part writes.
+/// Whether edits act on the stream before a layer (n_layer: before ln_f), or on attention's sum of heads, not
+/// on what one part writes.
 bool edits_stream(const PromptRun& run, int layers);
 /// Throws model::Stopped.
-StreamParts stream_parts(const PromptRun& run, int position, int layers, model::Workspace& workspace,
-                         const std::stop_token& stop);
+StreamParts stream_parts(const PromptRun& run, int position, int layers, const Resources& with);
 
 /// A vector on the residual stream at a position adds its product with `along` to a logit, or to the
 /// difference of two, with ln_f's scale held fixed; ln_f's bias adds `bias` in any case.
@@ -60,8 +57,7 @@ struct LogitDirection {
 
 /// The direction of a logit, or of the difference of two, given by ids, with ln_f's scale as edits left it.
 /// Throws Stopped.
-LogitDirection logit_direction(const PromptRun& run, const Measured& measured, model::Workspace& workspace,
-                               const std::stop_token& stop);
+LogitDirection logit_direction(const PromptRun& run, const Measured& measured, const Resources& with);
 
 /// The scale of a layer norm for a row: sqrt(variance + epsilon), in double.
 double layer_norm_scale(std::span<const float> row, double epsilon);

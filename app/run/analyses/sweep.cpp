@@ -144,13 +144,10 @@ std::size_t cells_at_once(const SweepOf& question, const PromptRun& run) {
 }
 
 /// The run of the same tokens without edits: this one, one that was made, or a new one.
-std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Workspace& workspace,
-                                               const std::stop_token& stop) {
+std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, const Resources& with) {
   if (run.run->plan == nullptr) return run.run;
   if (run.unedited) return run.unedited;
-  model::ForwardOptions options;
-  options.stop = stop;
-  return run.model->transformer->forward(run.run->tokens, workspace, options);
+  return run.model->transformer->forward(run.run->tokens, with.workspace, {.stop = with.stop});
 }
 
 /// The rank of each value, from 0; equal values share the mean of their ranks.
@@ -359,7 +356,7 @@ static std::vector<std::size_t> take_last(std::vector<std::size_t>& list, std::s
 Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   check();
-  const std::vector<float> logits = logits_after(run, measured.position, computation.workspace);
+  const std::vector<float> logits = logits_after(run, measured.position, computation);
   Sweep sweep = computation.partial != nullptr ? *computation.partial : begin(*this, run, logits);
   const Meter meter(sweep, logits);
   sweep.before = meter(logits);
@@ -369,13 +366,13 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
                      static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
   };
   if (has_estimates() && sweep.estimates.empty()) {
-    sweep.estimates = estimate_cells(*this, sweep, run, computation.workspace, computation.stop);
+    sweep.estimates = estimate_cells(*this, sweep, run, computation);
     if (over == SweepOver::neurons) choose_neurons(*this, sweep);
     show();
   }
 
   const model::Edits base = run.run->plan ? run.run->plan->edits() : model::Edits{};
-  const auto clean = unedited_run(run, computation.workspace, computation.stop);
+  const auto clean = unedited_run(run, computation);
   auto shown = std::chrono::steady_clock::now() - kPause;
   // Without estimates late layers first: their passes start late, so half of the grid is done after a quarter
   // of the work. The results are the same in every order.

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -187,7 +186,7 @@ struct SweepOf {
 /// smallest at the run itself. `sweep` has its position and its tokens; of neurons, no cells yet: there are
 /// estimates of all neurons, [n_layer, n_inner].
 std::vector<SweepReading> estimate_cells(const SweepOf& question, const Sweep& sweep, const PromptRun& run,
-                                         model::Workspace& workspace, const std::stop_token& stop);
+                                         const Resources& with);
 
 /// A sweep's metrics in the run that is patched from, by the logits after the counterpart of the measured
 /// position. The divergence is NaN.

@@ -23,9 +23,8 @@ struct Layers {
 
 /// Values of a site at a position, of all heads; of patterns the keys.
 int width_of(const SweepOf& question, const PromptRun& run) {
-  const model::Config& config = run.run->config;
   if (model::has_cells(question.site)) return run.run->length();
-  return model::unit_count(config, question.site) * (model::has_heads(question.site) ? config.n_head : 1);
+  return model::column_count(run.run->config, question.site);
 }
 
 /// Layers whose values, and what is patched into them, are in memory at a time.
@@ -46,8 +45,7 @@ model::Edits masks_of(const PromptRun& run) {
 /// By how much the edits of some layers change what they replace.
 class Changes {
  public:
-  Changes(const SweepOf& question, Layers layers, const PromptRun& run, model::Workspace& workspace,
-          const std::stop_token& stop)
+  Changes(const SweepOf& question, Layers layers, const PromptRun& run, const Resources& with)
       : run_(run),
         site_(question.site),
         layers_(layers),
@@ -58,9 +56,9 @@ class Changes {
     for (int layer = layers.first; layer < layers.end; ++layer)
       for (model::Edit& edit : question.edits(layer, -1)) edits.push_back(std::move(edit));
     if (edits.size() == masks) return;
-    plan_ = run.model->transformer->plan(std::move(edits), workspace, stop, second_of(run));
+    plan_ = run.model->transformer->plan(std::move(edits), with.workspace, with.stop, second_of(run));
     if (model::has_cells(site_)) return;
-    read_values(workspace, stop);
+    read_values(with);
     for (int layer = layers.first; layer < layers.end; ++layer) change(layer, 0, rows_[layer - layers.first]);
   }
 
@@ -74,10 +72,10 @@ class Changes {
 
  private:
   /// rows_ = the run's activations, as its edits left them.
-  void read_values(model::Workspace& workspace, const std::stop_token& stop) {
+  void read_values(const Resources& with) {
     Recording values(run_.run->config, 0, length_);
     for (int layer = layers_.first; layer < layers_.end; ++layer) values.add({site_, layer});
-    values.read(run_, workspace, stop);
+    values.read(run_, with);
     for (int layer = layers_.first; layer < layers_.end; ++layer)
       rows_.push_back(vector_of(values.rows({site_, layer})));
   }
@@ -135,8 +133,7 @@ void add_row(const SweepOf& question, std::span<const float> slope, std::span<co
 
 /// Adds the metric's derivative along each cell's change to `cells`, [layers, columns].
 void add_slopes(const model::Metric& metric, const SweepOf& question, const Sweep& sweep, Layers layers,
-                Changes& changes, const PromptRun& run, model::Workspace& workspace,
-                const std::stop_token& stop, std::vector<double>& cells) {
+                Changes& changes, const PromptRun& run, const Resources& with, std::vector<double>& cells) {
   const int d_head = run.run->config.d_head();
   model::Hooks hooks;
   for (int layer = layers.first; layer < layers.end; ++layer)
@@ -150,24 +147,21 @@ void add_slopes(const model::Metric& metric, const SweepOf& question, const Swee
           add_row(question, gradient.row(i), change, gradient.head, position, d_head, of_layer);
       }
     });
-  model::GradientOptions options;
-  options.hooks = &hooks;
-  options.stop = stop;
-  run.model->transformer->gradients(*run.run, metric, workspace, options);
+  run.model->transformer->gradients(*run.run, metric, with.workspace, {.hooks = &hooks, .stop = with.stop});
 }
 
 }  // namespace
 
 std::vector<SweepReading> estimate_cells(const SweepOf& question, const Sweep& sweep, const PromptRun& run,
-                                         model::Workspace& workspace, const std::stop_token& stop) {
+                                         const Resources& with) {
   const auto count = static_cast<std::size_t>(sweep.layers) * static_cast<std::size_t>(sweep.columns);
   std::vector<double> logits(count), others(count), logs(count);
   const int together = layers_together(question, run);
   for (int first = 0; first < sweep.layers; first += together) {
     const Layers layers{first, std::min(first + together, sweep.layers)};
-    Changes changes(question, layers, run, workspace, stop);
+    Changes changes(question, layers, run, with);
     const auto add = [&](const model::Metric& metric, std::vector<double>& cells) {
-      add_slopes(metric, question, sweep, layers, changes, run, workspace, stop, cells);
+      add_slopes(metric, question, sweep, layers, changes, run, with, cells);
     };
     const int token = sweep.measured.token.id(), other = sweep.measured.other.id();
     add(model::TokenLogit{token, sweep.measured.position}, logits);

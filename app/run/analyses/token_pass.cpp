@@ -5,7 +5,6 @@
 
 #include "app/run/analyses/vectors.h"
 #include "app/run/run_prompt.h"
-#include "model/pass/hooks.h"
 
 namespace headscope::app {
 namespace {
@@ -27,56 +26,35 @@ double BlockPass::cosine(bool mlp) const {
 }
 
 TokenPass TokenPass::minus(const TokenPass& before, const PromptRun&) const {
-  TokenPass result;
-  result.position = position;
-  result.embedded = difference_of(embedded, before.embedded);
-  for (std::size_t i = 0; i < std::min(blocks.size(), before.blocks.size()); ++i) {
-    const BlockPass &a = *blocks[i], &b = *before.blocks[i];
-    BlockPass block;
-    for (const auto& [site, vector] : kVectors) block.*vector = difference_of(a.*vector, b.*vector);
-    result.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
-  }
-  result.ln_f = difference_of(ln_f, before.ln_f);
+  TokenPass result{position, blocks, difference_of(ln_f, before.ln_f)};
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    for (const auto& [site, vector] : kVectors)
+      result.blocks[i].*vector = difference_of(blocks[i].*vector, before.blocks[i].*vector);
   return result;
 }
 
-std::size_t BlockPass::bytes() const {
-  return (7 * attn_out.size() + 2 * mlp_pre.size()) * sizeof(float);
-}
-
 std::size_t TokenPass::bytes() const {
-  std::size_t sum = bytes_of(embedded, ln_f);
-  for (const auto& block : blocks) sum += block->bytes();
+  std::size_t sum = bytes_of(ln_f);
+  for (const BlockPass& block : blocks)
+    for (const auto& [site, vector] : kVectors) sum += bytes_of(block.*vector);
   return sum;
 }
 
 TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass>& computation) const {
-  const model::Run& kept = *run.run;
-  const int last = kept.length() - 1, layers = kept.config.n_layer;
+  const model::Config& config = run.run->config;
+  const int last = run.run->length() - 1;
   TokenPass pass;
   pass.position = position < 0 ? last : std::min(position, last);
-
-  BlockPass block;
-  model::Hooks hooks;
-  const auto keep = [&](Site site, int layer, std::vector<float>& where) {
-    hooks.watch({site, layer}, [&where, at = pass.position](const model::ConstActivation2d& activation) {
-      const int row = at - activation.first_pos;
-      if (row >= 0 && row < activation.rows) where = vector_of(activation.row(row));
-    });
-  };
-  keep(Site::resid_pre, 0, pass.embedded);
-  hooks.watch({Site::resid_pre, 0}, [&](const model::ConstActivation2d&) { pass.blocks.clear(); });
-  for (int layer = 0; layer < layers; ++layer) {
-    for (const auto& [site, vector] : kVectors) keep(site, layer, block.*vector);
-    hooks.watch({Site::resid_post, layer}, [&, layer](const model::ConstActivation2d&) {
-      pass.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
-      block = {};
-      if (layer + 1 < layers) computation.show(pass, static_cast<double>(layer + 1) / layers);
-    });
+  Recording seen(config, pass.position, 1);
+  for (int layer = 0; layer < config.n_layer; ++layer)
+    for (const auto& [site, vector] : kVectors) seen.add({site, layer});
+  seen.add({Site::ln_final_normalized});
+  seen.read(run, computation);
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    BlockPass& block = pass.blocks.emplace_back();
+    for (const auto& [site, vector] : kVectors) block.*vector = vector_of(seen.rows({site, layer}));
   }
-  keep(Site::ln_final_normalized, 0, pass.ln_f);
-
-  recompute(run, pass.position, pass.position + 1, hooks, computation.workspace, computation.stop);
+  pass.ln_f = vector_of(seen.rows({Site::ln_final_normalized}));
   return pass;
 }
 

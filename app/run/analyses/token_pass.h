@@ -1,5 +1,4 @@
 #pragma once
-#include <memory>
 #include <vector>
 
 #include "app/run/question.h"
@@ -17,24 +16,20 @@ struct BlockPass {
   std::vector<float> mlp_out, resid_post;  ///< [d_model]
   /// Of the residual stream before and after adding attention's or the MLP's output; NaN where a vector is 0.
   double cosine(bool mlp) const;
-  std::size_t bytes() const;
 };
 
 /// The forward pass of one position.
 struct TokenPass {
   int position = 0;
-  std::vector<float> embedded;  ///< [d_model], the residual stream that enters block 0: its resid_pre
-  std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< a partial answer has those computed so far
-  std::vector<float> ln_f;  ///< [d_model], normalized, before gain and bias; empty until all blocks are done
+  std::vector<BlockPass> blocks;
+  std::vector<float> ln_f;  ///< [d_model], normalized, before gain and bias
   std::size_t bytes() const;
   /// The differences of the vectors.
   TokenPass minus(const TokenPass& before, const PromptRun& run) const;
 
-  /// The residual stream that enters a block; for a block after the last, or as long as that block is not
-  /// known, the one that leaves the block before it. It must be there.
+  /// The residual stream that enters a block; after the last, the one that leaves it.
   const std::vector<float>& resid(int layer) const {
-    if (layer < static_cast<int>(blocks.size())) return blocks[layer]->resid_pre;
-    return layer == 0 ? embedded : blocks[layer - 1]->resid_post;
+    return layer < std::ssize(blocks) ? blocks[layer].resid_pre : blocks.back().resid_post;
   }
 };
 

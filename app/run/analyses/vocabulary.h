@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "app/run/question.h"
@@ -39,9 +38,6 @@ struct TokensOfNeuron {
   float before = 1;
   /// Compares bits, so that a question with a NaN equals itself.
   bool operator==(const TokensOfNeuron& q) const { return bits() == q.bits(); }
-  std::size_t hash() const {
-    return std::apply([](auto... of) { return hash_of(of...); }, bits());
-  }
   NeuronTokens compute(const PromptRun& run, const Computation<NeuronTokens>& computation) const;
   /// The difference in logits with each side's activation and each model's own weights. With one model that
   /// is the difference of activations times compute().

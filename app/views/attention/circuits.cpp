@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <ranges>
 
 #include "app/run/analyses/head_circuit.h"
 #include "app/views/parts/parts.h"
@@ -116,15 +119,21 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->good_width = 28;
   list->file(key_column("rank"), [](int row) { return row + 1; });
   const std::array<viz::Color, 2> colors{c.theme->query, c.theme->key};
+  double limit = 0;  // one for the bars of both columns, each on its side of zero
+  for (const float value : n.values | std::views::join)
+    limit = std::max(limit, std::abs(static_cast<double>(value)));
   for (const std::size_t i : {0, 1}) {
     const std::string name = words.files[i];
     list->file(note_column(name + " id"), n.ids[i]);
     list->text(words.headings[i], 9, [&c, &ids = n.ids[i]](int row) { return label_of(c, ids[row]); },
                {.file = note_column(name + " token"), .heading = pairs ? colors[i] : c.theme->text});
     if (n.values[i].empty()) continue;
+    const auto [smallest, largest] = std::ranges::minmax(n.values[i]);
     list->bar(words.quantity, 8, n.values[i],
               {.file = (pairs ? "" : name + " ") + words.quantity,
                .digits = 3,
+               .low = smallest < 0 ? -limit : 0,
+               .high = largest > 0 ? limit : 0,
                .axis = true,
                .most = 60 * c.font_size,
                .is_signed = true});

@@ -44,8 +44,7 @@ struct Numbers {
   std::shared_ptr<const void> answer;       ///< owns the metrics
   std::vector<const HeadMetrics*> of_head;  ///< of the heads measured so far, in order; null: none
   std::string pending;                      ///< progress, while incomplete
-  int sequences = 0;                        ///< number of finished sequences of random tokens
-  const ListProgress* list = nullptr;       ///< of a list
+  const ListProgress* texts = nullptr;      ///< over the texts that they are measured on; null: the prompt
 
   const HeadMetrics* of(int head) const { return head < std::ssize(of_head) ? of_head[head] : nullptr; }
   /// NaN if not measured yet, or undefined.
@@ -62,15 +61,15 @@ std::optional<Numbers> numbers_of(Content& it) {
     if (done < all) n.pending = std::to_string(done) + " of " + std::to_string(all) + what;
   };
   const auto add_texts = [&n](const auto& answer) {
-    n.answer = answer, n.sequences = answer->sequences;
+    n.answer = answer, n.texts = &answer->progress;
     for (const HeadMetrics& head : answer->heads) n.of_head.push_back(&head);
   };
   if (c.options[kText] == Text::list) {
     const auto answer = it.need(MetricsOnList{over_list(c)});
-    if (answer) add_texts(answer), n.list = &answer->progress;
+    if (answer) add_texts(answer);
   } else if (ignores_prompt(c)) {
     const auto answer = c.run ? it.need(MetricsOnRepeated{repeated_tokens(c)}) : nullptr;
-    if (answer) add_texts(answer), note_progress(n.sequences, repeated_tokens(c).sequences, " sequences");
+    if (answer) add_texts(answer), note_progress(n.texts->done, repeated_tokens(c).sequences, " sequences");
   } else if (const auto answer = it.need(ThumbnailsOfHeads{})) {
     n.answer = answer;
     for (const auto& head : answer->of_head | std::views::take(answer->done))
@@ -148,7 +147,7 @@ std::string detail_of(const ViewContext& c, const Numbers& n) {
     return detail + ": " + std::to_string(queries) + (queries == 1 ? " query" : " queries");
   }
   const std::string model = c.run->prompt.edits.empty() ? "" : "unedited model; ";
-  if (n.list != nullptr) return model + list_words(c, *n.list) + "; " + detail;
+  if (c.options[kText] == Text::list) return model + list_words(c, *n.texts) + "; " + detail;
   const RepeatedTokens texts = repeated_tokens(c);
   return model + std::to_string(texts.sequences) + " × " + std::to_string(texts.length) +
          " random tokens, repeated once; " + detail;
@@ -158,12 +157,12 @@ std::string detail_of(const ViewContext& c, const Numbers& n) {
 Table table(const ViewContext& c, const Numbers& n, const List& list) {
   const std::string metric(kind_of(c.options[kMetric]).name);
   Table result = list.exported(difference_column_prefix(c) + metric);
-  if (n.list != nullptr) {
-    result.fact("prompts", n.list->done - n.list->skipped);
-    result.fact("skipped prompts", n.list->skipped);
+  if (c.options[kText] == Text::list) {
+    result.fact("prompts", n.texts->done - n.texts->skipped);
+    result.fact("skipped prompts", n.texts->skipped);
   } else if (ignores_prompt(c)) {
     const RepeatedTokens texts = repeated_tokens(c);
-    result.about("sequences", n.sequences);
+    result.about("sequences", n.texts->done);
     result.about("length", texts.length, "tokens");
     result.about("seed", texts.seed);
   }

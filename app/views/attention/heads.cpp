@@ -285,7 +285,7 @@ class Maps final : public Box {
   }
   Wish height(const ViewContext& c, float width) const override {
     const auto layers = static_cast<float>(c.config().n_layer), heads = static_cast<float>(c.config().n_head);
-    const float all = 2 * names_above(c) + (width - names_left(c)) / heads * layers;
+    const float all = names_above(c) + style_of(c).unit() + (width - names_left(c)) / heads * layers;
     if (c.options[kHeadsZoom] > 1) return {c.font_size, all};
     return {c.font_size, all, all};
   }
@@ -400,10 +400,10 @@ void declare(Content& it) {
     return std::vector<Swatch>{{.words = box.pooling(page)}};
   };
   it.body = rows(boxes(
-      std::move(maps), may_be_left_out(swatches(pooling, 12), "how cells are pooled"),
+      std::move(maps),
       may_be_left_out(legend(scale, per_row ? "row max = 1" : std::string(difference_prefix(c)) + "weight"),
                       "the scale"),
-      std::move(key0)));
+      std::move(key0), may_be_left_out(swatches(pooling, 12), "how cells are pooled")));
 }
 
 View view() {

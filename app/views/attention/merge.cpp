@@ -99,7 +99,10 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto label = [&](int row) {
     return row < n.heads ? head_title(c, c.selection.layer, row) : n.names[row];
   };
-  list->text("part", 9, label, {.file = "part"}).file_cell = [&n](int row) { return n.names[row]; };
+  const float of_sum = 6 * c.font_size;  // "sum of all 13", below
+  list->text("part", 9, label, {.file = "part", .least = of_sum}).file_cell = [&n](int row) {
+    return n.names[row];
+  };
   const auto is_no_head = [&n](int row) { return row >= n.heads; };
   ListColumn& z =
       list->strip(delta(c) + std::string("z"), 5, kOwnZ, n.z,
@@ -149,6 +152,7 @@ void declare(Content& it) {
   strips->refers_to = [&](const NamedStrip& strip, int component) {
     return strip.id == kZ ? Ref{c.selection.layer, component / c.config().d_head()} : Ref();
   };
+  strips->good = 2.3F;  // the list's rows tell more than higher strips
   auto list = list_of(c, n);
   std::vector<Swatch> scales = list->scales();
   scales.push_back({.words = "sum", .scale = strip_scale(n.sum())});

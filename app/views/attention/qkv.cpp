@@ -83,12 +83,12 @@ Table table(const ViewContext& c, const std::vector<NamedStrip>& strips) {
 
 /// Lines from the chosen head's piece of the strips above to its own strips below.
 BoxPtr leads() {
-  constexpr float kHeight = 1.4F;  // ems
+  constexpr float kHeight = 0.5F;  // ems
   return custom({}, {kHeight, kHeight, kHeight}, [](Picture& picture, const ViewContext& c, viz::Rect area) {
     area = strips_in(c, area);
     const float part = area.w / static_cast<float>(c.config().n_head),
                 x = area.x + static_cast<float>(c.selection.head) * part;
-    area.y -= 4 * style_of(c).unit(), area.h += 4 * style_of(c).unit();  // from under the strip
+    area.y -= 3 * style_of(c).unit(), area.h += 3 * style_of(c).unit();  // from under the strip
     picture.scene.add(viz::Segments{
         {{x, area.y}, {area.x, area.bottom()}, {x + part, area.y}, {area.right(), area.bottom()}},
         c.theme->accent,
@@ -109,6 +109,7 @@ void declare(Content& it) {
   it.table = [&] { return table(c, strips); };
   const auto part = [&](Role role, Row first, Row end) {
     auto box = std::make_unique<Strips>(role, std::vector(strips.begin() + first, strips.begin() + end));
+    box->enough = 2.6F;  // as high for one strip as for three
     box->refers_to = [&c](const NamedStrip& strip, int component) {
       const int head = head_of(c, strip.id, component);
       return head < 0 ? Ref() : Ref{c.selection.layer, head};

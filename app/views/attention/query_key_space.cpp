@@ -35,10 +35,7 @@ struct Marks {
 /// Nothing while there is no answer.
 std::optional<Marks> marks_of(Content& it) {
   const auto& [layer, head, query, key] = it.c.selection;
-  const bool of_list = uses_list(it.c);
-  Marks shown{of_list ? it.need(QueryKeySpaceOverList{over_list(it.c), layer, head})
-                      : it.need(QueryKeySpaceOf{layer, head}),
-              of_list};
+  Marks shown{it.need(QueryKeySpaceOf{layer, head, chosen_text(it.c)}), uses_list(it.c)};
   return shown.space ? std::optional(std::move(shown)) : std::nullopt;
 }
 

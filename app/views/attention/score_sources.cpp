@@ -140,7 +140,7 @@ const ListRows kRows{kRow, first_row_option("first-product", true), "products", 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.listed.size()));
   list->refers_to = [&n](int row) { return n.ref(n.listed[row].of_query, n.listed[row].of_key); };
-  list->least_width = 20, list->good_width = 23, list->most_width = 34;
+  list->least_rows = 4, list->least_width = 16, list->good_width = 23, list->most_width = 34;
   const Listed listed = c.options[kList];
   if (listed != Listed::key)
     list->text("part of q", 9, [&n](int row) { return name_in(*n.of, n.listed[row].of_query, false); },

@@ -131,7 +131,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto chosen = std::ranges::find(n.keys, c.selection.key);
   list->table.marked = list->kept = chosen == n.keys.end() ? -1 : static_cast<int>(chosen - n.keys.begin());
   list->table.mark = c.theme->key;
-  list->least_width = 21, list->good_width = 23, list->most_width = 26;
   return list;
 }
 
@@ -177,7 +176,7 @@ void declare(Content& it) {
   BoxPtr list;
   if (stage < 1 && !n.keys.empty()) list = may_be_left_out(list_of(c, n), "the query's numbers");
   it.same = n.same;
-  it.body = beside(boxes(std::move(maps), std::move(list)));
+  it.body = rows(boxes(std::move(maps), std::move(list)));
 }
 
 View view() {

@@ -149,8 +149,7 @@ void declare(Content& it) {
   const ViewContext& c = it.c;
   if (c.run) it.message = refuse(c);
   if (!c.run || !it.message.empty()) return;
-  const auto answer = uses_list(c) ? it.need(WeightsOverList{over_list(c), search_of(c)})
-                                   : it.need(WeightsOfRun{search_of(c)});
+  const auto answer = it.need(WeightsOf{search_of(c), chosen_text(c)});
   if (!answer) return;
   const FoundWeights& found = *it.keep(answer);
   it.title = is_for_shapes(c.options)

@@ -83,7 +83,7 @@ std::optional<Numbers> numbers_of(Content& it) {
     set_scores(n, {-size, 0, size}, c.options[kScale]);
     for (const float score : n.scores) n.names.push_back(exact(score));
     n.title = "Softmax of " + n.names[0] + ", " + n.names[1] + ", " + n.names[2];
-    n.note = "float32: the weight of a score 88 below the maximum loses digits; from 104 below on it is 0";
+    n.note = "in float32, weights lose digits 88 below the largest score and are 0 from 104 below it";
     return n;
   }
   const auto rows = rows_of_query(it);
@@ -125,7 +125,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     list->file(key_column("key"), [](int key) { return key; });
     list->file(note_column("key token"), c.run->tokens.labels);
   } else {
-    list->text("score of", 9, n.names, {.file = "scores"});
+    list->text("", 9, n.names, {.file = "scores"});
   }
   list->bar("score", 6, n.scores, {.file = "score", .is_signed = true, .differs = true});
   list->bar("× " + viz::number(n.scale, 3), 5, n.scaled,

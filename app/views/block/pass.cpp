@@ -61,13 +61,8 @@ std::string layers_name(int first, int last) {
 
 std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   const model::Config& config = c.config();
-  const int layer = c.selection.layer, last = config.n_layer - 1,
-            known = static_cast<int>(pass.blocks.size());
-  static const BlockPass kUnknown{};  // its vectors are empty
-  const BlockPass& block = layer < known ? *pass.blocks[layer] : kUnknown;
-  const auto resid = [&](int at) {
-    return at <= known ? std::span<const float>(pass.resid(at)) : std::span<const float>();
-  };
+  const int layer = c.selection.layer, last = config.n_layer - 1;
+  const BlockPass& block = pass.blocks[layer];
   const std::string d = grouped(config.n_embd),
                     blocks =
                         "each block adds its attention and MLP output to the "
@@ -88,10 +83,10 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   };
   std::vector<model::HookPoint> embedded{{Site::embed}, {Site::pos_embed}};
   if (layer == 0) embedded.push_back({Site::resid_pre, 0});
-  add(kEmbedding, "embed", "wte + wpe", pass.embedded, "the token's row of wte + its position's row of wpe",
+  add(kEmbedding, "embed", "wte + wpe", pass.resid(0), "the token's row of wte + its position's row of wpe",
       embedded, Part::embedding);
   if (layer > 0)
-    add(kBefore, layers_name(0, layer - 1), of_layer(layer) + "resid_pre", resid(layer),
+    add(kBefore, layers_name(0, layer - 1), of_layer(layer) + "resid_pre", pass.resid(layer),
         blocks + ", which block " + std::to_string(layer) + " then reads", {{Site::resid_pre, layer}});
   add(kLn1, "ln_1", "normalized", block.ln_1, ln, {{Site::ln1_scale, layer}, {Site::ln1_normalized, layer}});
   add(kAttention, "attention", "attn_out", block.attn_out,
@@ -106,7 +101,7 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   add(kAddMlp, "", "resid_post", block.resid_post, "the residual stream + what the MLP adds",
       {{Site::resid_post, layer}});
   if (layer < last)
-    add(kAfter, layers_name(layer + 1, last), of_layer(last) + "resid_post", resid(last + 1), blocks,
+    add(kAfter, layers_name(layer + 1, last), of_layer(last) + "resid_post", pass.resid(last + 1), blocks,
         {{Site::resid_post, last}});
   add(kLnF, "ln_f", "normalized", pass.ln_f, ln, {{Site::ln_final_scale}, {Site::ln_final_normalized}});
   add(kUnembedding, "unembed", "logits", {}, "a logit for each of " + grouped(config.vocab_size) + " tokens",
@@ -216,9 +211,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto line = [&n](int row) -> const Line& { return n.lines[row]; };
   const auto none = [line](int row) { return line(row).values.empty(); };
   const viz::Color muted = c.theme->text_muted;
-  const float steps = 10 * c.font_size;
+  const float steps = 8.5F * c.font_size;
   auto list = std::make_unique<List>(c, kStep, static_cast<int>(n.lines.size()));
-  list->least_width = 26;
+  list->least_width = 27.5F;
   list->table.vector_role = kStrip;
   list->text("", 9, [](int) { return std::string(); }, {.least = steps, .most = steps}).draw =
       [&n](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {
@@ -230,9 +225,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     return grouped(c.run->run->length()) + " × " +
            grouped(line(row).step == kUnembedding ? config.vocab_size : config.n_embd);
   };
-  list->text("shape", 1, shape, {.color = muted});
+  list->text("shape", 0, shape, {.color = muted});
   ListColumn& strips =
-      list->strip("value", 8, 0, n.vectors, {.least = 8 * c.font_size, .most = 1e4F, .blank = none});
+      list->strip("value", 8, 0, n.vectors, {.least = 7 * c.font_size, .most = 1e4F, .blank = none});
   for (const Line& of : n.lines) strips.scales.push_back(of.is_normalized() ? n.normalized : n.stream);
   list->number(c.differs() ? "norm of Δ" : "norm", 6, [line](int row) { return norm_of(line(row).values); },
                {.color = muted, .blank = none})
@@ -243,7 +238,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 
 // ---- charts of all layers ----
 
-/// A number of each block's attention and of its MLP, as far as they are known.
+/// A number of each block's attention and of its MLP.
 template <class NumberOf>
 BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title, const NumberOf& number_of,
                 std::string x_title = {}) {
@@ -251,8 +246,8 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title,
   double low = 1, high = 0;
   for (const bool of_mlp : {false, true}) {
     std::vector<float> values;
-    for (const auto& block : pass.blocks) {
-      const double value = number_of(*block, of_mlp);
+    for (const BlockPass& block : pass.blocks) {
+      const double value = number_of(block, of_mlp);
       values.push_back(static_cast<float>(value));
       if (value < low) low = value;
       if (value > high) high = value;
@@ -264,7 +259,7 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title,
   chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
   chart.low = id == kCosines ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
   chart.high = id == kCosines ? 1 : viz::round_limit(high);
-  const auto height = [](float) { return Wish{6, 8, 16}; };
+  const auto height = [](float) { return Wish{5.5F, 8, 16}; };
   return curve_box(std::move(chart), std::move(title), std::move(x_title), height,
                    {kChart, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
 }
@@ -288,8 +283,7 @@ BoxPtr charts_of(Content& it, const TokenPass& pass) {
 
 /// Says what a layer adds.
 void add_layer(Facts& facts, const ViewContext& c, const TokenPass& pass, int layer) {
-  if (layer >= std::ssize(pass.blocks)) return facts.say(kComputing);
-  const BlockPass& block = *pass.blocks[layer];
+  const BlockPass& block = pass.blocks[layer];
   const std::string of = difference_prefix(c);
   const auto say = [&](const std::string& part, double before, double added, double after, double cosine) {
     facts.number(part + " adds a vector of norm", added);
@@ -309,8 +303,7 @@ void add_summands(Facts& facts, const Numbers& n, const Line& line, int dimensio
   if (!line.name.empty()) return;
   const bool mlp = line.step == kAddMlp;
   const auto say = [&](const std::string& words, Step of) {
-    const Line* from = n.find(of);
-    facts.say(words + (from->values.empty() ? "…" : exact(from->values[dimension])));
+    facts.say(words + exact(n.find(of)->values[dimension]));
   };
   say(mlp ? "resid_mid " : "resid_pre ", mlp ? kAddAttention : n.find(kBefore) ? kBefore : kEmbedding);
   say(mlp ? "+ mlp_out " : "+ attn_out ", mlp ? kMlp : kAttention);
@@ -340,10 +333,10 @@ Table table(const ViewContext& c, const TokenPass& pass) {
                        std::optional<double> cosine = {}) {
     add_row(result, layer, name, norm_of(vector), cosine, vector);
   };
-  add({}, "wte + wpe", pass.embedded);
+  add({}, "wte + wpe", pass.resid(0));
   for (std::size_t i = 0; i < pass.blocks.size(); ++i) {
-    const BlockPass& block = *pass.blocks[i];
-    if (i > 0 && block.resid_pre != pass.blocks[i - 1]->resid_post) add(i, "resid_pre", block.resid_pre);
+    const BlockPass& block = pass.blocks[i];
+    if (i > 0 && block.resid_pre != pass.blocks[i - 1].resid_post) add(i, "resid_pre", block.resid_pre);
     add(i, "attn_out", block.attn_out);
     add(i, "resid_mid", block.resid_mid, block.cosine(false));
     add(i, "mlp_out", block.mlp_out);
@@ -369,11 +362,10 @@ void declare(Content& it) {
   const TokenPass& pass = *it.keep(answer);
   const Numbers& n = it.keep(numbers_of(c, pass));
   it.title = "Forward pass of " + token_name(c.run->tokens, c.selection.query);
-  it.subtitle = "block " + std::to_string(c.selection.layer) + " expanded" +
-                (pass.ln_f.empty() ? std::string("; ") + kComputing : best_guess(c, next.get()));
-  std::vector<std::span<const float>> vectors{pass.embedded, pass.ln_f};
-  for (const auto& block : pass.blocks)
-    for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
+  it.subtitle = "block " + std::to_string(c.selection.layer) + " expanded" + best_guess(c, next.get());
+  std::vector<std::span<const float>> vectors{pass.resid(0), pass.ln_f};
+  for (const BlockPass& block : pass.blocks)
+    for (const auto* vector : {&block.attn_out, &block.resid_mid, &block.mlp_out, &block.resid_post})
       vectors.emplace_back(*vector);
   it.same = are_zero(vectors);
   it.table = [&] { return table(c, pass); };

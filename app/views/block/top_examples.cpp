@@ -18,8 +18,8 @@ std::vector<NeuronIndex> neurons_of(Content& it) {
   for (const int neuron : c.options[kNeurons]) neurons.push_back({c.selection.layer, neuron});
   if (!neurons.empty()) return neurons;
   const auto pass = it.need(PassOfToken{c.chosen_query});
-  if (!pass || c.selection.layer >= std::ssize(pass->blocks)) return {};
-  const std::vector<float>& active = pass->blocks[c.selection.layer]->mlp_post;
+  if (!pass) return {};
+  const std::vector<float>& active = pass->blocks[c.selection.layer].mlp_post;
   const auto largest = std::ranges::max_element(active);  // NaN: the first
   return {{c.selection.layer, static_cast<int>(largest - active.begin())}};
 }
@@ -42,8 +42,7 @@ struct Examples {
 std::optional<Examples> examples_of(Content& it) {
   std::vector<NeuronIndex> neurons = neurons_of(it);
   if (neurons.empty()) return std::nullopt;
-  auto found = uses_list(it.c) ? it.need(ActivationsOverList{over_list(it.c), neurons})
-                               : it.need(ActivationsOfRun{neurons});
+  auto found = it.need(ActivationsOf{neurons, chosen_text(it.c)});
   if (!found) return std::nullopt;
   return Examples{std::move(found), std::move(neurons)};
 }

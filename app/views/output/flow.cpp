@@ -54,14 +54,9 @@ struct Numbers {
   double most_probable =
       0;  ///< the largest probability of the token along the target's ribbon, and of a guess
 
-  /// Of a place in the lens.
-  std::size_t index(int position, int layer) const {
-    const auto row = std::ranges::find(lens->positions, position) - lens->positions.begin();
-    return static_cast<std::size_t>(row * (lens->layers + 1) + layer);
-  }
   /// The probability of the token at the input of a layer; NaN: not known.
   double probability(int position, int layer) const {
-    return lens ? lens->of_token[index(position, layer)] : NAN;
+    return lens ? lens->at(position, layer).next_probability : NAN;
   }
 };
 
@@ -130,7 +125,8 @@ class Flow final : public Box {
     for (const double end : {0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0})
       if (colors_ = viz::linear_scale(end); most <= end) break;
     for (const Numbers* side : {&n_, there_})
-      if (side && side->lens) colors_.values_above |= std::ranges::max(side->lens->of_token) > colors_.high;
+      for (int i = 0; side && side->lens && i < std::ssize(side->lens->readings); ++i)
+        colors_.values_above |= side->lens->readings[i].guesses.next_probability > colors_.high;
   }
 
   Wish width(const ViewContext& c) const override { return {16 * c.font_size, 66 * c.font_size}; }
@@ -197,6 +193,7 @@ class Flow final : public Box {
     if (!drawing_ || drawing_->numbers_tokens()) words.push_back({"below tokens: their embeddings and MLPs"});
     for (const char* const reading : kReading)
       if (!c.note_in_caption) words.push_back({reading});
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) words[i].words += ";";
     return words;
   }
 
@@ -272,9 +269,10 @@ class Flow final : public Box {
     say(facts, "MLP " + std::to_string(item.layer), column.mlps[item.layer], kTip);
     say(facts, "rest", column.rest[item.layer], kTip);
     if (!n_.lens) return;
-    const std::size_t i = n_.index(column.position, item.layer);
-    facts.say("lens: “" + label_of(c_, n_.flow->measured.token.id()) + "” " + percent(n_.lens->of_token[i]) +
-                  ", best “" + label_of(c_, n_.lens->top[i]) + "” " + percent(n_.lens->of_top[i]),
+    const model::PositionStatistics& lens = n_.lens->at(column.position, item.layer);
+    const model::Guess& best = lens.top.front();
+    facts.say("lens: “" + label_of(c_, n_.flow->measured.token.id()) + "” " + percent(lens.next_probability) +
+                  ", best “" + label_of(c_, best.id) + "” " + percent(best.probability),
               kTip);
   }
   /// What adds to the logit.
@@ -325,7 +323,6 @@ ViewActions choose(const ViewContext& c, const Ref& ref) {
 void declare(Content& it) {
   const ViewContext& c = it.c;
   const auto flow = it.need(question_of(c));
-  if (flow && flow->positions == 0) it.message = kComputing;
   if (!it.message.empty()) return;
   it.table = [&c, flow] { return table_of(c, *flow); };
   if (c.fonts == nullptr) return;  // only a picture needs the lens
@@ -334,7 +331,7 @@ void declare(Content& it) {
   if (const auto side = other_side(c)) {
     const auto asked = question_of(*side);
     const auto other = asked ? side->ask(*asked) : nullptr;
-    if (other && other->positions > 0)
+    if (other)
       there = &it.keep(numbers_of(*side, other));
     else if (!asked || side->failure(*asked).empty())
       it.message = kComputing;
@@ -342,7 +339,7 @@ void declare(Content& it) {
   it.title = "Flow to the " + metric_words(c, flow->measured);
   it.subtitle = "after " + token_name(c.run->tokens, flow->measured.position) + "; " +
                 (flow->measured.metric == Metric::logit ? "logit " : "difference ") +
-                viz::fixed_number(flow->logit, 2) + words_of_edits(*flow);
+                viz::fixed_number(flow->logit, 2) + words_of_edits(*flow) + "; temperature 1";
   it.choose = choose;
   it.on = arrows({1, 0});
   auto drawing = std::make_unique<Flow>(n, there, c);

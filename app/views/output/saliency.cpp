@@ -135,10 +135,6 @@ void declare(Content& it) {
   const ViewContext& c = it.c;
   const auto answer = it.need(question_of(c));
   if ((token_count(c.options[kMetric]) > 0 && it.lacks_counterpart()) || !answer) return;
-  if (!answer->whole) {
-    it.message = kComputing;
-    return;
-  }
   const Saliency& of = *it.keep(answer);
   it.title = std::string(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].label) + ": " +
              metric_words(c, of.measured);

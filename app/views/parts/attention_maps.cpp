@@ -248,14 +248,18 @@ Wish AttentionMaps::height(const ViewContext& c, float width) const {
     return {around, around + cells * std::min(cell, kMostCell * em), around + cells * cell};
   }
   const float own = panel_heading(style_of(c)) + em, labels = kLabelsAbove * em;
-  constexpr float kInARow = 8;  // ems a map, whose scale is above it
-  const float most = std::max(kMostCell * cells, 14.F);
+  constexpr float kInARow = 6.8F;  // ems a map, whose scale is above it
+  constexpr float kLarge = 0.85F;  // of that row, before a list below has more than a few rows
+  const float most = std::max(kMostCell * cells, 14.F), in_a_row = (ems - kLabelsLeft) / 4;
   const auto height_of = [&](float rows, float side) {
     return labels + rows * (own + std::min(side, most) * em);
   };
+  if (in_a_row >= kInARow) {
+    const float row = height_of(1, in_a_row);
+    return {height_of(1, kLeastSide), row, row, height_of(1, kLarge * in_a_row)};
+  }
   const float two = height_of(2, (ems - kLabelsLeft) / 2);
-  if (ems < kLabelsLeft + 4 * kInARow) return {std::min(two, height_of(2, kLeastSide)), two, two};
-  return {height_of(1, kLeastSide), height_of(1, (ems - kLabelsLeft) / 4), two};
+  return {std::min(two, height_of(2, kLeastSide)), two, two};
 }
 
 /// In a row or in two, whichever makes them larger.
@@ -320,12 +324,13 @@ void AttentionMaps::paint_panel(Picture& picture, const ViewContext& c, const Pa
   viz::add_label(picture.scene, style, one.title, {x, y}, style.font_size, c.theme->text,
                  viz::FontStyle::medium, viz::Align::left, p.side);
   const float used = style.width(one.title, style.font_size, viz::FontStyle::medium) + 2 * u;
-  viz::add_whole_label(picture.scene, style, one.note, {x + used, y}, p.side - used, c.theme->text_muted);
+  const float room = p.side + p.gap - u;  // up to the next map's
+  viz::add_whole_label(picture.scene, style, one.note, {x + used, y}, room - used, c.theme->text_muted);
   const viz::ColorScale& scale = one.cells.scale;
   const viz::Point below{x, place.y + line + style.line(style.small()) / 2};
-  if (!viz::paint_color_scale_in(picture.scene, scale, "", std::nullopt, below, p.side, style))
+  if (!viz::paint_color_scale_in(picture.scene, scale, "", std::nullopt, below, room, style))
     viz::add_whole_label(picture.scene, style, (scale.low < 0 ? "±" : "0 to ") + viz::number(scale.high, 3),
-                         below, p.side, c.theme->text_muted);
+                         below, room, c.theme->text_muted);
   if (index == 0)
     viz::add_label(picture.scene, style, "key",
                    {place.x + p.left.size - 2 * u, place.y + p.heading + p.top.size / 2}, style.small(),

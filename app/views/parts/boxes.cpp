@@ -16,6 +16,7 @@ constexpr float kCellRead = 1.6F;                 // ems that a row or a column 
 constexpr float kNumberRead = 2.6F;               // ems that a column needs for its numbers
 constexpr float kGridLeast = 14;                  // ems of cells, however many
 constexpr float kGridBeside = 9, kGridAbove = 5;  // ems: labels and scale
+constexpr float kLabelsBeside = 5;                // ems, of squares in print, whose scale is under them
 
 /// The side of a cell whose number is read well, in ems; of few cells it is larger.
 float good_cell(int cols) {
@@ -60,7 +61,8 @@ Wish Grid::height(const ViewContext& c, float width) const {
   const auto rows = static_cast<float>(map.cells.matrix.rows),
              cols = static_cast<float>(map.cells.matrix.cols);
   const float em = c.font_size, around = kGridAbove * em;
-  const float square = std::max(0.F, width - kGridBeside * em) / std::max(1.F, cols);
+  const float beside = c.printed && map.stretch == 1 && !cell ? kLabelsBeside : kGridBeside;
+  const float square = std::max(0.F, width - beside * em) / std::max(1.F, cols);
   const float good = cell               ? cell->y * em
                      : map.stretch == 0 ? std::clamp(kRows / rows, kCellLeast, 2.4F) * em
                                         : std::min(square, good_cell(map.cells.matrix.cols) * em);

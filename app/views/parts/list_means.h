@@ -40,7 +40,6 @@ struct FoldOverPrompts {
 /// A view's table over the prompts of a list, each without edits and compared with the second prompt of its
 /// line where the view uses one: independent of the shown prompt.
 struct MeansOfView {
-  static constexpr bool kModelOnly = true;
   static constexpr std::string_view kName = "means over many prompts";
   const View* view = nullptr;
   Options options;      ///< those that have an effect

@@ -18,6 +18,10 @@ OverPrompts over_list(const ViewContext& c) {
   return {c.prompts, c.run && c.run->tokens.has_start_token};
 }
 
+OverPrompts chosen_text(const ViewContext& c) {
+  return uses_list(c) ? over_list(c) : OverPrompts{};
+}
+
 std::string no_list_words(const ViewContext& c) {
   return c.in_pane
              ? "no list of prompts is open: press Ctrl+O to open one (.txt with one prompt per line, or "

@@ -14,6 +14,8 @@ extern const Option<TextOf> kTextOf;
 bool uses_list(const ViewContext& context);
 /// The context's list of prompts, for questions; it must exist. With the start token if the prompt has one.
 OverPrompts over_list(const ViewContext& context);
+/// The same if the view is about it; without a list if it is about the prompt.
+OverPrompts chosen_text(const ViewContext& context);
 /// The message of a picture about many prompts without a list, which the frame shows.
 std::string no_list_words(const ViewContext& context);
 /// "120 prompts of “names.jsonl”", progress, and how many were skipped. `of_first`: if only those are used.

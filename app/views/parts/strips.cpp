@@ -78,11 +78,12 @@ viz::Rect strips_in(const ViewContext& c, viz::Rect area) {
 }
 
 Wish Strips::height(const ViewContext& c, float) const {
-  constexpr float kMinStrip = 0.7F;  // ems
+  constexpr float kMinStrip = 0.7F, kMost = 4;  // ems
   const viz::Style style = style_of(c);
   const auto count = static_cast<float>(strips_.size());
   const float least = style.line(style.small()) + style.unit() + kMinStrip * c.font_size;
-  return {count * least, count * std::max(least, 3 * c.font_size), count * std::max(least, 4 * c.font_size)};
+  const auto all = [&](float ems) { return count * std::max(least, ems * c.font_size); };
+  return {all(0), all(good), all(kMost), all(enough)};
 }
 
 bool Strips::place(const ViewContext& c, viz::Rect area) {

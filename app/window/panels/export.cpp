@@ -49,16 +49,16 @@ template <class T>
 void choices(Ui& ui, std::string name, T ExportForm::*member, const std::vector<NamedValue<T>>& values) {
   SetExport set{ui.state.export_form};
   const auto chosen = std::ranges::find(values, set.form.*member, &NamedValue<T>::value) - values.begin();
-  std::vector<Ui::Segment> segments;
+  std::vector<MenuItem> segments;
   for (const auto& [value, label, tip, unavailable] : values) {
     set.form.*member = value;
-    segments.push_back({label, set, tip, unavailable});
+    segments.push_back({.label = label, .actions = {set}, .tip = tip, .unavailable = unavailable});
   }
   const Rect rect = line(ui, name);
   ui.place(rect, {ui.choice(std::move(name), std::move(segments), static_cast<int>(chosen), rect.w)});
 }
 
-/// The picture, the file format and the scale.
+/// The picture, the file format and what it is for.
 void draw_format_lines(Ui& ui) {
   const ExportForm& now = ui.state.export_form;
   std::vector<NamedValue<std::string>> pictures;
@@ -82,16 +82,6 @@ void draw_format_lines(Ui& ui) {
       targets.push_back({target.value, std::string(spec.label), std::string(spec.words)});
     }
     choices(ui, "For", &ExportForm::target, targets);
-  }
-  if (window || (now.kind == FileFormat::png && now.target == Target::screen)) {
-    std::vector<NamedValue<int>> scales;
-    for (int scale = 1; scale <= kMaxExportScale; ++scale)
-      scales.push_back({scale, std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"});
-    choices(ui, "Scale", &ExportForm::scale, scales);
-  } else if (now.kind == FileFormat::svg) {
-    choices(ui, "Text", &ExportForm::svg_text,
-            {{false, "Outlines", "looks the same everywhere"},
-             {true, "Text", "editable and searchable, but depends on the reader's fonts"}});
   }
 }
 
@@ -131,6 +121,21 @@ std::string dimensions(const viz::Scene& page, const ExportForm& form, float sca
   return pixels(page.width) + " × " + pixels(page.height) + " pixels, " + printed;
 }
 
+/// The pixels of a PNG or the letters of an SVG; the last line, because it comes and goes with those above.
+void draw_detail_line(Ui& ui) {
+  const ExportForm& now = ui.state.export_form;
+  if (now.subject.empty() || (now.kind == FileFormat::png && now.target == Target::screen)) {
+    std::vector<NamedValue<int>> scales;
+    for (int scale = 1; scale <= kMaxExportScale; ++scale)
+      scales.push_back({scale, std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"});
+    choices(ui, "Scale", &ExportForm::scale, scales);
+  } else if (now.kind == FileFormat::svg) {
+    choices(ui, "Text", &ExportForm::svg_text,
+            {{false, "Outlines", "looks the same everywhere"},
+             {true, "Text", "editable and searchable, but depends on the reader's fonts"}});
+  }
+}
+
 /// The file's page as it will look, and its dimensions.
 void draw_preview(Ui& ui, Rect room) {
   const ExportForm& form = ui.state.export_form;
@@ -148,7 +153,6 @@ void draw_preview(Ui& ui, Rect room) {
   try {
     const auto [context, figure] = figure_plan(*view, form, form.kind, ui.input, ui.out.pictures);
     const CachedPicture file = ui.memory.cache.get(*view, context, ui.input.answers, figure.how);
-    if (!file.problem.empty()) return say(capitalized(file.problem));
     const viz::Scene& page = file.picture->scene;
     const Rect where = ui.page(page, room.inset(1));
     ui.stroke(where.inset(-1), ui.theme().line);
@@ -162,7 +166,10 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   const ExportForm& form = ui.state.export_form;
   ui.begin_list("form", place);
   draw_format_lines(ui);
-  if (form.kind != FileFormat::csv) draw_look_lines(ui);
+  if (form.kind != FileFormat::csv) {
+    draw_look_lines(ui);
+    draw_detail_line(ui);
+  }
   ui.field(Field::export_path, line(ui, "File"), "path of the file");
   draw_path_message(ui, ui.next(ui.u(48)), form,
                     form.kind == FileFormat::csv ? ""

@@ -1,7 +1,6 @@
 #include "app/run/sources/pattern_file.h"
 
 #include "app/run/analyses/heads.h"
-#include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
@@ -181,26 +180,6 @@ TEST_F(PatternFiles, RefuseWhatIsNoneWithASentence) {
 
 // ---- questions about patterns ----
 
-TEST_F(PatternFiles, AnswerWhatIsAskedOfPatterns) {
-  const auto of = run(pattern_tensors({2, 2, 5, 12}, some_weight));
-  DirectAnswers answers(of, workspace_);
-  const auto pattern = ask(answers, PatternOf{1, 1});
-  ASSERT_EQ(pattern->length, 5);
-  ASSERT_EQ(pattern->keys(), 12);
-  EXPECT_FALSE(pattern->masked.causal());
-  EXPECT_EQ(pattern->masked.count_of(0), 12);
-  for (int query = 0; query < 5; ++query)
-    for (int key = 0; key < 12; ++key) {
-      ASSERT_EQ(pattern->matrix().at(query, key), some_weight(1, 1, query, key));
-      ASSERT_TRUE(may_see(*of, {1, 1}, query, key));
-    }
-  const auto small = ask(answers, ThumbnailsOfHeads{});
-  ASSERT_EQ(small->done, 4);
-  EXPECT_EQ(small->of_head[3]->rows, 5);
-  EXPECT_EQ(small->of_head[3]->cols, 12);
-  EXPECT_EQ(small->of_head[3]->values, pattern->values);
-}
-
 TEST_F(PatternFiles, ArePooledByQueriesAndByKeysApart) {
   const auto of = run(pattern_tensors({1, 1, 3, 200}, some_weight));
   DirectAnswers answers(of, workspace_);
@@ -221,14 +200,14 @@ TEST_F(PatternFiles, HaveHeadMetrics) {
   const auto square = run(pattern_tensors({1, 1, 4, 4}, even_rows(4)),
                           R"({"tokens":")" + text_list({"a", "b", "a", "c"}) + "\"}");
   std::vector<HeadMetrics> heads;
-  add_head_metrics(*square, workspace_, heads);
+  add_head_metrics(*square, {workspace_}, heads);
   // Queries 1, 2, 3 give a half plus an eighth to keys 1, 2, 3, which are themselves.
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::self], 0.625);
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::previous], 0.125);
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::duplicate], 0.125) << "query 2 on key 0, the same text";
   const auto cross = run(pattern_tensors({1, 1, 8, 4}, even_rows(4)));
   heads.clear();
-  add_head_metrics(*cross, workspace_, heads);
+  add_head_metrics(*cross, {workspace_}, heads);
   EXPECT_NEAR(heads.at(0)[HeadMetric::first], (7 * 0.125 + 0.5) / 7, 1e-9) << "query 4 takes half of it";
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::previous]));
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::self]));

@@ -22,14 +22,14 @@ TEST(EveryQuestion, StopsWhenItIsTold) {
   std::stop_source stop;
   stop.request_stop();
   model::Workspace workspace(1);
-  const Question::ComputeContext context{.workspace = workspace, .stop = stop.get_token()};
+  const Question::ComputeContext context{{workspace, stop.get_token()}};
   for (const Question& question :
        {Question(AttributionOf{logit_at(11)}), Question(SaliencyOf{.method = SaliencyMethod::integrated}),
         Question(NeuronsOf{2, logit_at(11, TokenRef::of(11))}), Question(LogitFlowOf{logit_at(11)}),
         Question(LensOf{0}), Question(ScoreSourcesOf{5, 0, 11, 3}), Question(CompositionOf{}),
         Question(CopyingOfHead{0, 0}), Question(PairsOfHead{0, 0, {}}), Question(RolloutOf{1}),
         Question(MetricsOnRepeated{{8, 4, 0}}), Question(MetricsOnList{list}),
-        Question(ActivationsOverList{list, {{1, 1}}})})
+        Question(ActivationsOf{{{1, 1}}, list})})
     EXPECT_THROW(static_cast<void>(question.compute(*s.run, context)), model::Stopped) << question.name();
 }
 
@@ -43,8 +43,8 @@ TEST(EveryQuestion, RefusesPlacesThatAreNotThereInOneSentence) {
         Question(LogitFlowOf{logit_at(0, TokenRef::of(vocabulary))}), Question(ScoreSourcesOf{6, 0, 0, 0}),
         Question(ScoreSourcesOf{0, -1, 0, 0}), Question(ScoreSourcesOf{0, 0, 12, 0}),
         Question(ScoreSourcesOf{0, 0, 0, 12}), Question(CopyingOfHead{6, 0}),
-        Question(ActivationsOfRun{{{6, 0}}}), Question(ActivationsOfRun{{{0, neurons}}})}) {
-    const Answer answer = question.compute(*s.run, {.workspace = workspace});
+        Question(ActivationsOf{{{6, 0}}}), Question(ActivationsOf{{{0, neurons}}})}) {
+    const Answer answer = question.compute(*s.run, {{workspace}});
     EXPECT_EQ(answer.value, nullptr) << question.name();
     EXPECT_TRUE(testing::is_sentence(answer.failure)) << question.name() << ": " << answer.failure;
   }

@@ -97,7 +97,7 @@ TEST(MetricsOnList, AreThoseOfItsPrompts) {
   const auto answer = s.ask(MetricsOnList{over(kPrompts)});
   std::vector<HeadMetrics> sum(answer->heads.size());
   model::Workspace workspace(1);
-  for (const auto& [number, one] : each()) add_head_metrics(*one.run, workspace, sum);
+  for (const auto& [number, one] : each()) add_head_metrics(*one.run, {workspace}, sum);
   EXPECT_EQ(answer->heads, sum);
   EXPECT_EQ(answer->progress.done, kPrompts.size());
   EXPECT_EQ(answer->progress.skipped, 1U);
@@ -106,16 +106,16 @@ TEST(MetricsOnList, AreThoseOfItsPrompts) {
   EXPECT_EQ(Scenario("Another prompt").ask(MetricsOnList{over(kPrompts)})->heads, sum);
   const auto with_start = s.ask(MetricsOnList{over({{.text = "The king", .ids = {}}}, true)});
   std::vector<HeadMetrics> started(sum.size());
-  add_head_metrics(*Scenario(Prompt{"The king", {}, true}).run, workspace, started);
+  add_head_metrics(*Scenario(Prompt{"The king", {}, true}).run, {workspace}, started);
   EXPECT_EQ(with_start->heads, started);
 }
 
-TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
+TEST(WeightsOf, AreTheLargestOfAllPrompts) {
   const Scenario s("x");
   WeightSearch search;
   search.from = {TokenSelector::Kind::text, "king", 0};
   search.above = 0.05;
-  const auto found = s.ask(WeightsOverList{over(kPrompts), search});
+  const auto found = s.ask(WeightsOf{search, over(kPrompts)});
   std::vector<std::tuple<float, int, int, int, int, int>>
       expected;  // −weight, prompt, layer, head, query, key
   for (const auto& [number, one] : each()) {
@@ -143,7 +143,7 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   }
   // For a single prompt the result is that of its run.
   const Scenario first(kPrompts[0]);
-  const auto alone = first.ask(WeightsOfRun{search});
+  const auto alone = first.ask(WeightsOf{search});
   std::erase_if(expected, [](const auto& e) { return std::get<1>(e) != 1; });
   ASSERT_EQ(alone->best.size(), std::min(expected.size(), FoundWeights::kMax));
   EXPECT_EQ(alone->best.front().weight, -std::get<0>(expected.front()));
@@ -174,7 +174,7 @@ TEST(ShapeSearch, FindsTheBestPlaceOfEachHead) {
       WeightSearch search;
       search.shape = shape;
       search.moves = moves;
-      const auto found = s.ask(WeightsOfRun{search});
+      const auto found = s.ask(WeightsOf{search});
       int heads = 0;
       for (int layer = 0; layer < s.config().n_layer; ++layer)
         for (int head = 0; head < s.config().n_head; ++head) {
@@ -203,32 +203,31 @@ TEST(ShapeSearch, LeavesOutPromptsThatAreTooShort) {
   WeightSearch search;
   search.shape = {{6, 5}};
   search.moves = false;
-  const auto found = s.ask(WeightsOverList{over(kPrompts), search});
+  const auto found = s.ask(WeightsOf{search, over(kPrompts)});
   ASSERT_FALSE(found->best.empty());
   for (const FoundWeight& f : found->best) EXPECT_EQ(f.prompt, 1) << "the others have six tokens at most";
   WeightSearch nothing = search;
   nothing.shape = {{40, 39}};
-  EXPECT_TRUE(s.ask(WeightsOverList{over(kPrompts), nothing})->best.empty());
+  EXPECT_TRUE(s.ask(WeightsOf{nothing, over(kPrompts)})->best.empty());
   nothing.moves = true;
   WeightSearch near = nothing;
   near.shape = {{1, 0}};
-  EXPECT_EQ(s.ask(WeightsOverList{over(kPrompts), nothing})->best,
-            s.ask(WeightsOverList{over(kPrompts), near})->best)
+  EXPECT_EQ(s.ask(WeightsOf{nothing, over(kPrompts)})->best, s.ask(WeightsOf{near, over(kPrompts)})->best)
       << "wherever along the diagonal it was marked";
   nothing.shape = {{2147483647, 0}, {1, 2147483647}};
-  EXPECT_TRUE(s.ask(WeightsOverList{over(kPrompts), nothing})->best.empty());
+  EXPECT_TRUE(s.ask(WeightsOf{nothing, over(kPrompts)})->best.empty());
 }
 
-TEST(WeightsOverList, GoOnFromTheirParts) {
+TEST(WeightsOf, GoOnFromTheirParts) {
   const Scenario s("x");
   WeightSearch search;
   search.above = 0.5;
-  const WeightsOverList question{over(kPrompts), search};
+  const WeightsOf question{search, over(kPrompts)};
   const auto whole = s.ask(question);
   model::Workspace workspace(1);
-  FoundWeights part = *Scenario(kPrompts[0]).ask(WeightsOfRun{search});
+  FoundWeights part = *Scenario(kPrompts[0]).ask(WeightsOf{search});
   part.progress.done = 1;
-  const FoundWeights rest = question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
+  const FoundWeights rest = question.compute(*s.run, {{workspace}, &part, nullptr, [](auto&&, double) {}});
   EXPECT_EQ(rest.best, whole->best);
   EXPECT_EQ(rest.count, whole->count);
 }
@@ -236,10 +235,10 @@ TEST(WeightsOverList, GoOnFromTheirParts) {
 TEST(ListsOfPrompts, OfWhichNoneCanBeRunHaveNoNumbers) {
   const Scenario s("x");
   const OverPrompts bad = over({{.text = "", .ids = {-1}}, {.text = "", .ids = {999999}}});
-  const auto space = s.ask(QueryKeySpaceOverList{bad, 1, 1});
+  const auto space = s.ask(QueryKeySpaceOf{1, 1, bad});
   EXPECT_EQ(space->length(), 0);
   EXPECT_EQ(space->progress.skipped, 2U);
-  EXPECT_TRUE(s.ask(WeightsOverList{bad, {}})->best.empty());
+  EXPECT_TRUE(s.ask(WeightsOf{{}, bad})->best.empty());
   EXPECT_TRUE(s.ask(MetricsOnList{bad})->heads.empty());
 }
 
@@ -247,7 +246,7 @@ TEST(ListsOfPrompts, LeaveOutPromptsBeyondTheContextAndCountThem) {
   const Scenario s("x");
   const Prompt longest{.text = "", .ids = std::vector<int>(s.config().n_ctx, 7)},
       too_long{.text = "", .ids = std::vector<int>(s.config().n_ctx + 1, 7)};
-  const QueryKeySpaceOverList question{over({longest, too_long, kPrompts[2]}), 1, 3};
+  const QueryKeySpaceOf question{1, 3, over({longest, too_long, kPrompts[2]})};
   const auto found = s.ask(question);
   EXPECT_EQ(found->progress.done, 3U);
   EXPECT_EQ(found->progress.skipped, 1U);
@@ -255,9 +254,9 @@ TEST(ListsOfPrompts, LeaveOutPromptsBeyondTheContextAndCountThem) {
   EXPECT_EQ(found->length(), s.config().n_ctx + Scenario(kPrompts[2]).length()) << "which has no room for it";
 }
 
-TEST(QueryKeySpaceOverList, OfOnePromptIsThatPromptsSpace) {
+TEST(QueryKeySpaceOf, OfOnePromptIsThatPromptsSpace) {
   const Scenario s("x"), one(kPrompts[2]);
-  const auto list = s.ask(QueryKeySpaceOverList{over({kPrompts[2]}), 2, 1});
+  const auto list = s.ask(QueryKeySpaceOf{2, 1, over({kPrompts[2]})});
   const auto space = one.ask(QueryKeySpaceOf{2, 1});
   EXPECT_EQ(list->coordinates, space->coordinates);
   EXPECT_EQ(list->shares, space->shares);
@@ -265,9 +264,9 @@ TEST(QueryKeySpaceOverList, OfOnePromptIsThatPromptsSpace) {
   EXPECT_EQ(list->places[3], (QueryKeySpace::Place{0, 3, one.run->run->tokens[3]}));
 }
 
-TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
+TEST(QueryKeySpaceOf, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
   const Scenario s("x");
-  const auto list = s.ask(QueryKeySpaceOverList{over(kPrompts), 1, 3});
+  const auto list = s.ask(QueryKeySpaceOf{1, 3, over(kPrompts)});
   int tokens = 0;
   for (const auto& [number, one] : each()) tokens += one.length();
   EXPECT_EQ(list->length(), tokens);
@@ -275,7 +274,7 @@ TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
   EXPECT_EQ(list->progress.skipped, 1U);
   const int each_has = s.config().n_ctx;
   const std::vector<Prompt> long_ones(40, Prompt{.text = "", .ids = std::vector<int>(each_has, 7)});
-  const auto many = s.ask(QueryKeySpaceOverList{over(long_ones), 1, 3});
+  const auto many = s.ask(QueryKeySpaceOf{1, 3, over(long_ones)});
   EXPECT_EQ(static_cast<int>(many->prompts), QueryKeySpace::kMaxTokens / each_has);
   EXPECT_EQ(many->length(), static_cast<int>(many->prompts) * each_has);
 }
@@ -289,9 +288,9 @@ double activation(const Scenario& s, int layer, int neuron, int position) {
 }
 
 /// Ties of the same beginning of two prompts: the earlier prompt comes first.
-TEST(ActivationsOverList, AreTheLargestOfAllPromptsByTheReference) {
+TEST(ActivationsOf, AreTheLargestOfAllPromptsByTheReference) {
   const Scenario s("x");
-  const auto found = s.ask(ActivationsOverList{over(kPrompts), {{4, 463}}});
+  const auto found = s.ask(ActivationsOf{{{4, 463}}, over(kPrompts)});
   struct Expected {
     double activation;
     int prompt, position;
@@ -317,9 +316,9 @@ TEST(ActivationsOverList, AreTheLargestOfAllPromptsByTheReference) {
   }
 }
 
-TEST(ActivationsOverList, HaveTheTokensAroundWithTheirActivations) {
+TEST(ActivationsOf, HaveTheTokensAroundWithTheirActivations) {
   const Scenario s("x");
-  const auto found = s.ask(ActivationsOverList{over(kPrompts), {{4, 823}, {4, 706}}});
+  const auto found = s.ask(ActivationsOf{{{4, 823}, {4, 706}}, over(kPrompts)});
   ASSERT_FALSE(found->best.empty());
   for (const auto& f : found->best) {
     const Excerpt& excerpt = f.excerpt;
@@ -337,15 +336,15 @@ TEST(ActivationsOverList, HaveTheTokensAroundWithTheirActivations) {
   }
 }
 
-TEST(ActivationsOfRun, AreThoseOfItsEdits) {
+TEST(ActivationsOf, AreThoseOfItsEdits) {
   const Scenario s = with_edits("L2.mlp_post[3][7]=25; L1H0.z=0");
-  const auto found = s.ask(ActivationsOfRun{{{2, 7}, {2, 8}}});
+  const auto found = s.ask(ActivationsOf{{{2, 7}, {2, 8}}});
   ASSERT_FALSE(found->best.empty());
   EXPECT_EQ(found->best.front().activation, 25);
   EXPECT_EQ(found->best.front().position, 3);
   for (const FoundActivation& f : found->best) {
     const auto pass = s.ask(PassOfToken{f.position});
-    EXPECT_EQ(f.activation, pass->blocks[2]->mlp_post[f.neuron]);
+    EXPECT_EQ(f.activation, pass->blocks[2].mlp_post[f.neuron]);
   }
 }
 

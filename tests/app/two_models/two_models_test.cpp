@@ -155,7 +155,7 @@ TEST(TwoModels, NeuronsPushWithTheWeightsOfTheirOwnModel) {
   for (const std::vector<std::string>& row : text_rows(table)) {
     const int neuron = std::stoi(row[1]), id = std::stoi(row[4]);
     const auto activation = [&](const TokenPass& pass) {
-      return static_cast<double>(pass.blocks[layer]->mlp_post[neuron]);
+      return static_cast<double>(pass.blocks[layer].mlp_post[neuron]);
     };
     const double expected = activation(*after) * written(*bundled(), layer, neuron, id) -
                             activation(*before) * written(*second(), layer, neuron, id);

@@ -231,6 +231,12 @@ TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
     const ViewFixture shown("circuits", s, 900, 600);
     EXPECT_EQ(ids_of_role(shown.picture(), kRaised).size(), tokens->up.size());
     expect_rows(shown.table(), *tokens);
+    std::array<float, 2> longest{};  // bars of what is raised, and of what is lowered
+    for (const auto& rect : items_of<viz::FillRect>(shown.scene()))
+      for (const int down : {0, 1})
+        if (rect.color == viz::sign_color(light(), down == 1 ? -1 : 1))
+          longest[down] = std::max(longest[down], rect.rect.w);
+    EXPECT_NEAR(longest[0] / longest[1], -tokens->up[0].logit / tokens->down[0].logit, 0.05);
   }
 }
 

@@ -179,7 +179,7 @@ constexpr int kQuery = 5;
 TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
   const Scenario s = with_edits("L2.resid_pre[5]*=0.5", {kLayer, kHead, kQuery});
   const auto pass = s.ask(PassOfToken{kQuery});
-  const BlockPass &before = *pass->blocks[kLayer - 1], &block = *pass->blocks[kLayer];
+  const BlockPass &before = pass->blocks[kLayer - 1], &block = pass->blocks[kLayer];
   const auto kept = s.run->run->resid(kLayer, kQuery);
   EXPECT_TRUE(std::ranges::equal(block.resid_pre, kept));
   for (std::size_t i = 0; i < kept.size(); ++i) {

@@ -81,9 +81,8 @@ TEST(Heatmap, WhoLooksUpAColourInTheLegendReadsTheWeight) {
     for (const auto& [without_key0, most] : {std::pair(false, "auto"), {true, "auto"}, {true, "0.2"}}) {
       SCOPED_TRACE(std::string(value_scale) + (without_key0 ? " without key 0, most " : ", most ") + most);
       const ViewFixture shown(
-          "heatmap", s, 900, 800,
-          {{"value-scale", value_scale}, {"without-key0", without_key0 ? "yes" : "no"}, {"value-max", most}},
-          without_key0 ? dark() : light());
+          "heatmap", s.context(900, 800, without_key0 ? dark() : light()),
+          {{"value-scale", value_scale}, {"without-key0", without_key0 ? "yes" : "no"}, {"value-max", most}});
       const int grid = shown.grid();
       const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
       ASSERT_TRUE(bar);
@@ -195,6 +194,21 @@ TEST(Heatmap, TheZoomFollowsTheKeys) {
   EXPECT_EQ(in_words(shown.press(Key::end)), "query -1, zoom 80:100,20:40");
   EXPECT_EQ(in_words(shown.press(Key::left, true)), "key 19, zoom 31:51,19:39");
   EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 21");
+}
+
+TEST(Scores, AreInARowAboveTheirNumbersWhereverThatFits) {
+  constexpr int kRow = 1;
+  for (const int length : {2, 12, 100})
+    for (const auto& [width, height] : {std::pair{500.F, 340.F}, {680.F, 500.F}, {950.F, 450.F}}) {
+      const ViewFixture shown("scores", scenario(length), width, height);
+      const auto map = [&](int stage) { return shown.region(shown.grid(stage)).rect; };
+      const std::vector<int> rows = shown.all_of(kRow);
+      ASSERT_GE(rows.size(), 2U) << length << " tokens, " << width;
+      for (int stage = 1; stage < 4; ++stage) EXPECT_EQ(map(stage).y, map(0).y);
+      EXPECT_GT(map(3).right(), 0.8F * width) << "the room is used";
+      const float below = shown.region(rows[0]).rect.y - map(0).bottom();
+      EXPECT_TRUE(below > 0 && below < 120) << below;
+    }
 }
 
 constexpr int kQueries = 0, kKeys = 1;

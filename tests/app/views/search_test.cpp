@@ -30,7 +30,7 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
   const ViewFixture shown("search", s, 1200, 700, {{"search-above", "0"}});
   WeightSearch search;
   search.from = search.to = {TokenSelector::Kind::text, "king", 0};
-  const auto found = s.ask(WeightsOfRun{search});
+  const auto found = s.ask(WeightsOf{search});
   const Table table = shown.table();
   EXPECT_EQ(fact_of(table, "found"), found->count);
   const auto rows = text_rows(table);
@@ -56,7 +56,7 @@ TEST(SearchView, FindsTheMarkedShape) {
   WeightSearch search;
   search.shape = {{3, 2}, {4, 3}, {5, 4}};
   search.above = 0.3;
-  const auto found = s.ask(WeightsOfRun{search});
+  const auto found = s.ask(WeightsOf{search});
   const std::vector<double> shares = numbers_of(shown.table(), "share");
   ASSERT_EQ(shares.size(), found->best.size());
   ASSERT_FALSE(shares.empty());
@@ -67,7 +67,7 @@ TEST(SearchView, FindsTheMarkedShape) {
 TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
   const Scenario s = kings();
   const ViewFixture shown("query_key_space", s, 900, 700, {{"text", "list"}});
-  const auto space = s.ask(QueryKeySpaceOverList{{s.prompts, false}, 2, 1});
+  const auto space = s.ask(QueryKeySpaceOf{2, 1, {s.prompts, false}});
   const auto rows = text_rows(shown.table());
   ASSERT_EQ(rows.size(), 2 * space->places.size());
   EXPECT_EQ(rows[8][0], "2") << "behind the eight tokens of the first";
@@ -80,7 +80,7 @@ TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
 TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
   const Scenario s = kings();
   const ViewFixture shown("top_examples", s, 1200, 700, {{"text", "list"}, {"example-neurons", "17,30"}});
-  const auto found = s.ask(ActivationsOverList{{s.prompts, false}, {{2, 17}, {2, 30}}});
+  const auto found = s.ask(ActivationsOf{{{2, 17}, {2, 30}}, {s.prompts, false}});
   ASSERT_FALSE(found->best.empty());
   const Table table = shown.table();
   EXPECT_EQ(fact_of(table, "found"), found->count);
@@ -103,7 +103,7 @@ TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
 TEST(TopExamplesView, ByDefaultAreOfTheMostActiveNeuron) {
   const Scenario s = kings();
   const ViewFixture shown("top_examples", s, 1200, 700);
-  const auto& post = s.ask(PassOfToken{7})->blocks[2]->mlp_post;
+  const auto& post = s.ask(PassOfToken{7})->blocks[2].mlp_post;
   const auto most = std::to_string(std::ranges::max_element(post) - post.begin());
   EXPECT_THAT(texts(shown.scene()), Contains("Largest activations of L2 neuron " + most));
   EXPECT_THAT(in_words(shown.click(shown.find(0, 0))), EndsWith(", example-neurons " + most));

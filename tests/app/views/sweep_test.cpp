@@ -191,7 +191,7 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWithAndSaysWhatThatRestores) {
   const auto sweep = s.ask(question);
   model::Workspace workspace(1);
   const auto there =
-      logits_after(*s.run->baseline, counterpart_of(*s.run, sweep->measured.position), workspace);
+      logits_after(*s.run->baseline, counterpart_of(*s.run, sweep->measured.position), {workspace});
   const double second = source_reading(*sweep, there).of(Metric::difference),
                before = sweep->before.of(Metric::difference);
   const Table table = shown.table();
