@@ -20,6 +20,7 @@
 #include "app/run/sources/pattern_file.h"
 #include "app/text/output_text.h"
 #include "app/views/parts/names.h"
+#include "app/window/core.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "system/file.h"
@@ -225,20 +226,40 @@ std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& f
   return file.empty() ? nullptr : std::make_shared<const PromptList>(read_prompt_list(file));
 }
 
-WindowOptions window_options(Arguments& a, const Streams& streams) {
+void add_assets(CoreOptions& options) {
+  options.fonts = viz::Fonts::load();
+  options.examples = bundled_examples();
+  options.guide = bundled_guide();
+  options.examples_model = bundled_model();
+  LoadedTours loaded = load_tours(tour_folders());
+  const std::string& name = options.window.tour;
+  if (!name.empty()) {
+    options.tour = find_tour(loaded, name);
+    const auto stops = std::ssize(loaded.tours[*options.tour].stops);
+    if (options.window.stop > stops)
+      throw std::runtime_error("the tour " + model::quote(name) + " has " + std::to_string(stops) +
+                               " stops; --stop is " + std::to_string(options.window.stop));
+  }
+  options.tours = std::move(loaded.tours);
+  options.problem = std::move(loaded.problem);
+}
+
+CoreOptions window_options(Arguments& a, const Streams& streams) {
   fetch_if_missing(a.model, streams);
-  WindowOptions options{.model = model_folder(a.model),
-                        .model_given = a.model.name.has_value(),
-                        .prompt = PromptSource(a, streams.in).next(),
-                        .recipe = {a.session, {}},
-                        .second = a.second_model ? second_folder(*a.second_model) : a.second_attention,
-                        .prompts = list_of_prompts(a.over),
-                        .tour = a.tour,
-                        .stop = a.stop,
-                        .threads = a.threads};
-  if (a.model.patterns) options.recipe.session.attention = system::text_of(options.model.filename());
+  CoreOptions options;
+  WindowOptions& window = options.window;
+  window = {.model = model_folder(a.model),
+            .prompt = PromptSource(a, streams.in).next(),
+            .recipe = {a.session, {}},
+            .second = a.second_model ? second_folder(*a.second_model) : a.second_attention,
+            .prompts = list_of_prompts(a.over),
+            .tour = a.tour,
+            .stop = a.stop,
+            .threads = a.threads};
+  if (a.model.patterns) window.recipe.session.attention = system::text_of(window.model.filename());
   if (!a.session.edits.empty() || !a.edits_file.empty())
-    options.edits = [given = a](const LoadedModel& model) { return edits_from(given, model); };
+    window.edits = [given = a](const LoadedModel& model) { return edits_from(given, model); };
+  add_assets(options);
   return options;
 }
 

@@ -72,8 +72,11 @@ PromptRun run_prompt(Engine& engine, const Arguments& arguments, Prompt prompt, 
                      ComparedWith compared_with = ComparedWith::second,
                      const std::optional<std::string>& second = {}, const model::Hooks* hooks = nullptr);
 
-/// The window's options from the shared arguments.
-WindowOptions window_options(Arguments& arguments, const Streams& streams);
+/// Adds the window's fonts and what is next to the program. Throws std::runtime_error (one sentence) if there
+/// is no such tour or stop as its options name.
+void add_assets(CoreOptions& options);
+/// The window's options from the shared arguments, with these. Throws likewise.
+CoreOptions window_options(Arguments& arguments, const Streams& streams);
 
 /// Reads a list of prompts; null for an empty path. Throws model::LoadError.
 std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& file);

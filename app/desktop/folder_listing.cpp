@@ -1,17 +1,20 @@
 #include "app/desktop/folder_listing.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <ranges>
 #include <system_error>
 #include <utility>
 
 #include "app/ascii.h"
-#include "app/recipe/recipe.h"
 #include "app/run/prompt_list.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/export.h"
+#include "model/files/file_io.h"
 #include "system/file.h"
 #include "system/machine.h"
 #include "system/path_text.h"
@@ -156,6 +159,38 @@ bool may_hold_patterns(const fs::path& file) {
 
 bool may_hold_tensors(const fs::path& file) {
   return may_hold_patterns(file) || lowered(system::text_of(file.extension())) == ".bin";
+}
+
+std::vector<KeptSession> kept_sessions(const fs::path& folder) {
+  constexpr std::size_t kMax = 15;
+  const auto old = fs::file_time_type::clock::now() - std::chrono::days(7);
+  std::vector<KeptSession> kept;
+  std::error_code ignored;
+  for (const fs::path& file : model::entries_of(folder))
+    if (file.extension() == kSessionExtension) kept.push_back({fs::last_write_time(file, ignored), file});
+  std::ranges::sort(kept, std::greater());
+  for (; kept.size() > kMax; kept.pop_back())
+    if (kept.back().written < old) system::remove_file(kept.back().file);
+  return kept;
+}
+
+void remember(std::vector<fs::path>& recent, const fs::path& used) {
+  if (used.empty()) return;
+  const fs::path newest = (used / "").parent_path();  // without a slash at the end
+  std::erase(recent, newest);
+  recent.insert(recent.begin(), newest);
+  if (recent.size() > kMaxRecent) recent.resize(kMaxRecent);
+}
+
+Settings with_recents_of_others(Settings own, const fs::path& file) {
+  const Settings there = load_settings(file);
+  for (const auto recent :
+       {&Settings::recent_models, &Settings::recent_folders, &Settings::recent_sessions}) {
+    std::vector<fs::path> all = there.*recent;
+    for (const fs::path& path : own.*recent | std::views::reverse) remember(all, path);
+    own.*recent = std::move(all);
+  }
+  return own;
 }
 
 bool natural_less(std::string_view a, std::string_view b) {

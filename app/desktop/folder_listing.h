@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/recipe/recipe.h"
+
 namespace headscope::app {
 
 /// An entry of the folder browser.
@@ -38,6 +40,23 @@ std::optional<FolderEntry::Kind> kind_by_name(const std::filesystem::path& file)
 bool may_hold_patterns(const std::filesystem::path& file);
 /// Whether it may hold those or a model's weights.
 bool may_hold_tensors(const std::filesystem::path& file);
+
+/// A session that a window kept, in a file of its own.
+struct KeptSession {
+  std::filesystem::file_time_type written;
+  std::filesystem::path file;
+  auto operator<=>(const KeptSession&) const = default;
+};
+
+/// The last sessions in the state folder, the last one first. Deletes older ones, but not those of the last
+/// days, whose windows may be open. Never throws.
+std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder);
+
+/// Puts a path, unless it is empty, in front of at most kMaxRecent, each once; a slash at its end does not
+/// count.
+void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used);
+/// Settings with the recent paths in a file, which another window may have written, after their own.
+Settings with_recents_of_others(Settings own, const std::filesystem::path& file);
 
 /// Natural order: ignores case and compares numbers by value; ties are ordered by bytes.
 bool natural_less(std::string_view a, std::string_view b);

@@ -41,8 +41,15 @@ struct PaneSizes {
   bool operator==(const PaneSizes&) const = default;
 };
 
+struct WindowLook {
+  bool dark = false;
+  float font_size = kDefaultFontSize;  ///< logical pixels, in [6, 72]
+  PaneSizes panes;
+  bool operator==(const WindowLook&) const = default;
+};
+
 /// Everything that the window shows. Contains no paths.
-struct Session {
+struct Session : WindowLook {
   std::string model;    ///< see model_name; a name to search for, never a path
   std::string weights;  ///< see weights_hash; empty: unknown
   model::Precision precision = model::Precision::f32;
@@ -63,9 +70,6 @@ struct Session {
   Selection selection;
   Tries tries;
   std::optional<PromptList> prompts;  ///< for views that can show a list
-  bool dark = false;
-  float font_size = kDefaultFontSize;  ///< logical pixels, in [6, 72]
-  PaneSizes panes;
   bool operator==(const Session&) const = default;
 };
 

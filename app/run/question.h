@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -15,7 +14,6 @@
 #include <vector>
 
 #include "app/run/prompt_run.h"
-#include "model/pass/transformer.h"
 
 namespace headscope::app {
 

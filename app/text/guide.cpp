@@ -23,6 +23,11 @@ std::size_t letter_at(std::string_view text) {
   return first >= 0xC3 && first <= 0xCF && text.size() > 1 && !text.starts_with("×") ? 2 : 0;
 }
 
+/// Whether a byte is of a letter or digit, as all beyond ASCII are taken to be.
+bool is_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || (c & 0x80) != 0;
+}
+
 /// The singular of a regular plural; other words unchanged.
 std::string singular(std::string word) {
   const auto ends = [&](std::string_view end) { return word.size() > end.size() + 1 && word.ends_with(end); };
@@ -172,8 +177,7 @@ std::string anchor_of(const GuideText& heading) {
   std::string anchor;
   for (const char c : plain_text(heading)) {
     if (c == ' ') anchor += '-';
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || (c & 0x80) != 0)
-      anchor += lower(c);
+    if (is_of_word(c) || c == '-' || c == '_') anchor += lower(c);
   }
   return anchor;
 }
@@ -194,6 +198,17 @@ bool text_has(std::string_view text, std::string_view search) {
     word = trimmed(word, "?");
     return std::ranges::find(kQuestion, lowered(word)) != kQuestion.end() ||
            !std::ranges::search(text, word, {}, lower, lower).empty();
+  });
+}
+
+bool has_words(std::string_view text, std::string_view words) {
+  return std::ranges::all_of(split(words, " "), [&](std::string_view word) {
+    for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {
+      const std::string_view before = text.substr(0, at);
+      if (at == 0 || !is_of_word(before.back()) || before.ends_with("·") || before.ends_with("“"))
+        return true;
+    }
+    return false;
   });
 }
 

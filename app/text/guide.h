@@ -53,6 +53,9 @@ std::vector<GuideSection> sections_of(const GuidePage& page);
 /// Whether a text contains every word of a search, in any order, letters of any case; "what", "does" and
 /// their like may be missing: "what does a head output?". False for a search without words.
 bool text_has(std::string_view text, std::string_view search);
+/// Whether each of the words begins a word of the text, in any order; both are in lower case. A token's word
+/// is in quotes, after the sign for its space.
+bool has_words(std::string_view text, std::string_view words);
 /// How well a section fits a search; less is better. 0: its heading is the search, 1: it has it as a word or
 /// words of its own, 2: it contains all words of the search, 3: one text below does, 4: only several texts
 /// together do; nothing: not even these.

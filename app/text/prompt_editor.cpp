@@ -96,22 +96,13 @@ KeyMeaning control_key(const TextState& state, const KeyDown& key) {
   const bool selected = !state.selection().empty(), shift = key.modifiers.shift;
   if (key.key == Key::home) return TextCommand(MoveTo{0, shift});
   if (key.key == Key::end) return TextCommand(MoveTo{state.text.size(), shift});
-  switch (static_cast<char>(key.key)) {
-    case 'a':
-      return TextCommand(kSelectAll);
-    case 'c':
-      return selected && !shift ? KeyMeaning(EditorRequest::copy) : KeyMeaning();
-    case 'x':
-      return selected ? KeyMeaning(EditorRequest::cut) : KeyMeaning();
-    case 'v':
-      return EditorRequest::paste;
-    case 'z':
-      return shift ? EditorRequest::redo : EditorRequest::undo;
-    case 'y':
-      return EditorRequest::redo;
-    default:
-      return {};
-  }
+  if (key.key == Key{'a'}) return TextCommand(kSelectAll);
+  if (key.key == Key{'c'} && selected && !shift) return EditorRequest::copy;
+  if (key.key == Key{'x'} && selected) return EditorRequest::cut;
+  if (key.key == Key{'v'}) return EditorRequest::paste;
+  if (key.key == Key{'z'} && !shift) return EditorRequest::undo;
+  if (key.key == Key{'z'} || key.key == Key{'y'}) return EditorRequest::redo;
+  return {};
 }
 
 struct RowKey {

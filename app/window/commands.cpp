@@ -133,7 +133,7 @@ constexpr Command kTable[] = {
      kRepeats | kAnywhere},
     {Key{'0'}, kCtrl, "Default text size", "", does<SetFontSize>, kAnywhere},
     {Key::f10, kNoModifiers, "", "open the window's menu", nullptr, 0, "", Menu::more},
-    {Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr, 0, "", Menu::picture},
+    {Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr, 0, "", Menu::focused},
     {Key{'q'}, kCtrl, "Quit", "", [](State) -> Maybe { return change(&UiState::quit, true); },
      kGroup | kAnywhere},
 };
@@ -172,9 +172,8 @@ const Command& command(std::string_view label) {
 
 Action toggle_second_view(const UiState& state) {
   if (!state.second_view.empty()) return change(&UiState::second_view, "");
-  for (const View& view : views())
-    if (view.place == Place::tab && view.id != state.view) return ShowView{std::string(view.id), true};
-  return change(&UiState::second_view, "");
+  const auto all = tabs();
+  return ShowView{std::string(all[all[0]->id == state.view ? 1 : 0]->id), true};
 }
 
 std::string label_of(const Command& command, const UiState& state) {
@@ -214,10 +213,8 @@ std::vector<KeyHelp> list_of_keys() {
        {"Esc", "stop generating or loading; close a menu or dialog; return to the prompt"}});
   const auto add = [&](std::string_view keys, std::string what) {
     if (keys.empty()) return;
-    const std::string words = keys_help(keys);
-    for (const KeyHelp& line : lines)
-      if (line.keys == words && line.what == what) return;
-    lines.push_back({words, std::move(what)});
+    const KeyHelp line{keys_help(keys), std::move(what)};
+    if (std::ranges::count(lines, line) == 0) lines.push_back(line);
   };
   for (const View& view : views())
     for (const KeyCommand& command : view.commands)

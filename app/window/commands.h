@@ -55,16 +55,15 @@ std::string with_key(std::string_view help, std::string_view keys = {}, std::siz
 
 /// One line of the list of keys, which covers commands, the toolkit and views.
 struct KeyHelp {
-  std::string keys;
-  std::string what;
+  std::string keys, what;
+  bool operator==(const KeyHelp&) const = default;
 };
 std::vector<KeyHelp> list_of_keys();
 
 /// What a key or typed text means.
 struct Meaning {
   std::vector<Action> actions;
-  bool to_toolkit =
-      false;  ///< the event goes to Dear ImGui, which moves the focus or presses the focused item
+  bool to_toolkit = false;  ///< the event goes to Dear ImGui: it moves the focus or presses the focused item
 };
 
 /// The key with this label in the user's layout (UTF-8), so that Ctrl+Z is on the key labelled Z. If it has

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <exception>
-#include <ranges>
 #include <stdexcept>
 #include <utility>
 
-#include "app/run/sources/paths.h"
 #include "app/window/commands.h"
 #include "app/window/exporting.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
-#include "model/files/error.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
@@ -22,8 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kPatience{3};  // of a window that closes, with each kind of task
-constexpr std::string_view kFirstPrompt =
-    "Once there was a little girl who lived by the sea with a big black dog. Every morning she";
 
 /// `now` in its order, but with the questions that are not in `before` first.
 std::vector<Question> newest_first(const std::vector<Question>& before, const std::vector<Question>& now) {
@@ -48,7 +43,7 @@ UiState first_state(const CoreOptions& options) {
   s.load_request = 1;
   s.examples = options.examples;
   s.examples_model = options.examples_model;
-  std::string text(kFirstPrompt);
+  std::string text;
   if (!options.examples.empty()) {
     const TourStop& first = options.examples.front();
     text = *first.prompt;
@@ -81,27 +76,6 @@ UiState first_state(const CoreOptions& options) {
   return s;
 }
 
-std::optional<viz::Point> place_of(const Event& event) {
-  return std::visit(
-      [](const auto& e) -> std::optional<viz::Point> {
-        if constexpr (requires { e.at; }) return e.at;
-        return std::nullopt;
-      },
-      event);
-}
-
-/// Settings with the recent paths in a file, which another window may have written, after their own.
-Settings with_recents_of_others(Settings own, const fs::path& file) {
-  const Settings there = load_settings(file);
-  for (const auto recent :
-       {&Settings::recent_models, &Settings::recent_folders, &Settings::recent_sessions}) {
-    std::vector<fs::path> all = there.*recent;
-    for (const fs::path& path : own.*recent | std::views::reverse) remember(all, path);
-    own.*recent = std::move(all);
-  }
-  return own;
-}
-
 /// The session and the settings were written for the next start; else `problem` says why not.
 Action keeping_ended(const std::string& problem) {
   return [problem](UiState& s, ReduceContext& w) {
@@ -115,24 +89,6 @@ Action keeping_ended(const std::string& problem) {
 }
 
 }  // namespace
-
-std::string add_assets(CoreOptions& options) {
-  options.fonts = viz::Fonts::load();
-  options.examples = bundled_examples();
-  options.guide = bundled_guide();
-  options.examples_model = bundled_model();
-  LoadedTours loaded = load_tours(tour_folders());
-  const std::string& name = options.window.tour;
-  if (!name.empty()) {
-    options.tour = find_tour(loaded, name);
-    const auto stops = std::ssize(loaded.tours[*options.tour].stops);
-    if (options.window.stop > stops)
-      throw std::runtime_error("the tour " + model::quote(name) + " has " + std::to_string(stops) +
-                               " stops; --stop is " + std::to_string(options.window.stop));
-  }
-  options.tours = std::move(loaded.tours);
-  return std::move(loaded.problem);
-}
 
 Core::Core(CoreOptions options)
     : options_(std::move(options)),
@@ -150,7 +106,7 @@ Core::Core(CoreOptions options)
     kept_session_ += kSessionExtension;
   }
   set_prompts(state_, options_.window.prompts);  // the list of the last start is not restored
-  if (const WindowOptions& window = options_.window; window.opens_recipe) {
+  if (const WindowOptions& window = options_.window; !window.recipe_file.empty()) {
     OpenSession opened{window.recipe, window.recipe_file, window.model};
     if (!window.second.empty()) opened.second = window.second;
     apply(opened);
@@ -184,7 +140,12 @@ void Core::handle(const Event& event) {
   }
   if (!meaning.to_toolkit) return;
   // First move the mouse there, because it presses what it hovers.
-  const std::optional<viz::Point> at = place_of(event);
+  const auto at = std::visit(
+      [](const auto& e) -> std::optional<viz::Point> {
+        if constexpr (requires { e.at; }) return e.at;
+        return std::nullopt;
+      },
+      event);
   if (at) frame_.pointer = at, frame_.tips = true;
   frame_.defines = false;
   if (at && !std::holds_alternative<MouseMove>(event)) {
@@ -205,21 +166,12 @@ void Core::await_rest() {
 void Core::run_frame(const Event* event) {
   follow_carets();
   const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
-  std::vector<Action> actions;
-  window_ = {};
-  gui_.frame(frame_, event, state_.dark, state_.font_size, [&](viz::ImguiPlayer& player) {
-    const FrameInput input{state_, *snapshot_, answers, options_.fonts, frame_, event};
-    Ui ui(input, memory_, player, window_);
-    draw_window(ui);
-    actions = std::move(ui.actions);
-  });
-  memory_.cache.drop_unused();
-  window_.asked = answers->asked();
+  window_ = draw_window(gui_, {state_, *snapshot_, answers, options_.fonts, frame_, event}, memory_);
   std::vector<Question> asked = window_.asked;
   if (state_.generation.running) asked.push_back(next_token_question());
   questions_ = newest_first(questions_, asked);
   request_answers();
-  for (const Action& action : actions) apply(action);
+  for (const Action& action : std::exchange(window_.actions, {})) apply(action);
 }
 
 void Core::request_answers() {
@@ -231,7 +183,10 @@ void Core::request_answers() {
 const WindowPicture& Core::draw(const WindowFrame& frame) {
   const bool rests = frame.pointer == frame_.pointer, defines = frame_.defines && rests,
              tips = frame_.tips || !rests;
+  if (frame.width != frame_.width || frame.height != frame_.height) keep_soon();
   frame_ = frame;
+  options_.settings.window_width = static_cast<int>(frame.width);
+  options_.settings.window_height = static_cast<int>(frame.height);
   frame_.tips = tips, frame_.defines = defines;
   run_frame(nullptr);
   for (int i = 1; window_.settling && i < kMaxFrames; ++i) run_frame(nullptr);
@@ -246,20 +201,14 @@ viz::Bitmap Core::picture(const WindowFrame& frame) const {
 
 void Core::apply(const Action& action) {
   const std::string said = state_.message.text, text = state_.prompt.edit.text;
-  if (const auto* open = action.get_if<OpenModel>()) {
-    const fs::path folder = expanded(system::text_of(open->folder), options_.environment);
-    if (folder != open->folder) return apply(OpenModel{folder});
-  }
   if (action.get_if<ShowDialog>()) pending_export_.reset();  // drops the pending export of a closed dialog
-  const std::vector<Effect> effects = apply_to(state_, action, *snapshot_);
   memory_.widgets.found.reset();
   keep_soon();
-  for (const Effect& effect : effects) carry_out(effect);
-  if (action.get_if<OpenModel>())  // drops what is still to be said of a session's weights
-    background_.run("weights", [] { return std::optional<Action>(); });
-  if (const auto* open = action.get_if<OpenSession>())
-    background_.run("weights", [open = *open]() -> std::optional<Action> {
-      const std::string warning = weights_warning(open);
+  for (const Effect& effect : apply_to(state_, action, *snapshot_)) carry_out(effect);
+  const auto* session = action.get_if<OpenSession>();
+  if (session || action.get_if<OpenModel>())  // nothing more is said of the weights of an earlier session
+    background_.run("weights", [opened = session ? *session : OpenSession{}]() -> std::optional<Action> {
+      const std::string warning = weights_warning(opened);
       return warning.empty() ? std::nullopt : std::optional<Action>(ShowMessage{warning, true});
     });
   if (action.get_if<ShowMessage>() || state_.message.text != said) {
@@ -303,24 +252,24 @@ bool Core::take_results() {
   }
   auto newest = worker_.snapshot();
   if (newest == snapshot_) return changed;
-  const bool other_model = newest->model != snapshot_->model;
-  const bool second_differs = newest->second_model && newest->second_model != snapshot_->second_model;
-  snapshot_ = std::move(newest);
+  const auto before = std::exchange(snapshot_, std::move(newest));
+  const bool other_model = snapshot_->model != before->model;
+  const auto& second = snapshot_->second_model;
   memory_.widgets.found.reset();
   if (other_model) {
     apply(ModelOpened{});
     apply_given_edits();
   }
-  if (second_differs && snapshot_->second_model->folder != options_.examples_model)
-    apply(Action(
-        [&](UiState& s, ReduceContext&) { remember(s.recent_models, snapshot_->second_model->folder); }));
+  if (second && second != before->second_model && second->folder != options_.examples_model)
+    apply([&](UiState& s, ReduceContext&) { remember(s.recent_models, second->folder); });
   // The second model's row shows why it could not be loaded.
   const bool in_row = snapshot_->error == snapshot_->second_problem;
-  const bool is_new = std::exchange(errors_seen_, snapshot_->error_count) < snapshot_->error_count;
-  if (is_new && !in_row) apply(ShowMessage{snapshot_->error, true, true});
+  if (snapshot_->error_count > before->error_count && !in_row)
+    apply(ShowMessage{snapshot_->error, true, true});
   if (in_row && state_.message.from_worker) apply(ShowMessage{});
-  const bool ended = std::exchange(load_seen_, snapshot_->load_ended) != snapshot_->load_ended;
-  if (ended && !other_model && snapshot_->model && load_seen_ == state_.load_request) {
+  const bool ended =
+      snapshot_->load_ended != before->load_ended && snapshot_->load_ended == state_.load_request;
+  if (ended && !other_model && snapshot_->model) {
     const bool from_session = state_.pending_session.has_value();
     apply(ModelKept{});
     // The session's prompt is run with the model that is open. That run succeeds, so the error is shown here.
@@ -381,12 +330,6 @@ Settings Core::settings() const {
   s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;
   s.start_token = state_.start_token && state_.start_token_chosen;
   return s;
-}
-
-void Core::set_window_size(int width, int height) {
-  Settings& settings = options_.settings;
-  if (width != settings.window_width || height != settings.window_height) keep_soon();
-  settings.window_width = width, settings.window_height = height;
 }
 
 Recipe Core::session() const {

@@ -37,6 +37,7 @@ struct CoreOptions {
   std::vector<DiscoveredModel> (*find_models)() = nullptr;  ///< null: none; called from another thread
   /// Fetches a model and returns its folder, as fetch_model; null: not possible. Called from another thread.
   std::function<std::filesystem::path(const HubModel&, const FetchOptions&)> fetch;
+  std::string problem;  ///< with settings or tours, a sentence that is shown; empty: none
   std::shared_ptr<const viz::Fonts> fonts;
   Screen* screen = nullptr;    ///< shows the frames; must outlive the core
   std::function<void()> wake;  ///< called from another thread when there is something to draw
@@ -49,11 +50,6 @@ struct CoreOptions {
   std::chrono::milliseconds rest_time{700};      ///< how long the mouse rests before a label is defined
   std::chrono::milliseconds keep_time{3000};     ///< a change is kept for the next start within this time
 };
-
-/// Adds the fonts and what is next to the program, and opens the tour named in the window's options. Returns
-/// what is wrong with the tours, a sentence; empty: nothing. Throws std::runtime_error (one sentence) if
-/// there is no such tour or stop.
-std::string add_assets(CoreOptions& options);
 
 /// The program without a window system: events in, frames of Dear ImGui out. Owns the state and the worker.
 /// The window, `shot` and the tests are thin shells around it.
@@ -76,7 +72,8 @@ class Core {
   /// Waits until everything is computed and takes the results; for pictures without a window and for tests.
   void settle();
 
-  /// Draws a frame for the screen to show. Draws again until every size has settled.
+  /// Draws a frame for the screen to show, whose size the settings keep. Draws again until every size has
+  /// settled.
   const WindowPicture& draw(const WindowFrame& frame);
   /// The whole window in pixels, with whatever has been computed so far.
   viz::Bitmap picture(const WindowFrame& frame) const;
@@ -89,15 +86,14 @@ class Core {
   Settings settings() const;
   Recipe session() const;  ///< everything that the window shows, without hashes of weights
 
-  /// Remembers the size for the settings.
-  void set_window_size(int width, int height);
-
   /// Saves the session and the settings when the window closes. Throws std::runtime_error (sentences) if
   /// they, or the sessions and pictures that are still being written, cannot be written. The destructor does
   /// the same and ignores errors if this was not called.
   void close();
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+
   void run_frame(const Event* event);
   void carry_out(const Effect& effect);
   void perform(const DoExport& effect);
@@ -109,12 +105,13 @@ class Core {
   void perform(const FetchModel& effect);
   void perform(const SaveSession& effect);
   void perform(const OpenFile& effect);
+  /// Runs work on another thread. What it throws becomes a message.
+  void run(const std::string& topic, std::function<Action()> work);
   /// Carries the effect out again once the questions that it asked have complete answers.
   void await_answers(const Effect& effect, const SnapshotAnswers& answers);
   void keep_soon();  ///< something has changed
   void keep();       ///< begins to write the session and the settings, if they have changed
-  static constexpr const char* kSaving =
-      "saving";  // the topic of sessions saved by the user; of others their file
+  static constexpr const char* kSaving = "saving";  // the topic of sessions that the user saves
   std::string keeping_topic() const;
   /// The path, which must name a file. Throws std::runtime_error.
   std::filesystem::path path_to_write(const std::string& typed, std::string_view extension) const;
@@ -137,15 +134,13 @@ class Core {
   WindowFrame frame_;
   WindowPicture window_;
   std::set<Field> edited_;  // whose carets the next frame scrolls into view
-  std::optional<std::chrono::steady_clock::time_point> message_until_;
-  std::optional<std::chrono::steady_clock::time_point>
-      define_at_;  // when the label under the mouse is defined
-  std::uint64_t errors_seen_ = 0, load_seen_ = 0;
+  std::optional<Time> message_until_;
+  std::optional<Time> define_at_;        // when the label under the mouse is defined
   double next_value_at_ = 0;             // when an option that plays shows its next value
   std::filesystem::path saved_session_;  // the file that a session was last saved to
   std::filesystem::path kept_session_;   // the file of this window's session; empty: none
   std::string kept_;                     // what session and settings were last written with
-  std::optional<std::chrono::steady_clock::time_point> keep_at_;
+  std::optional<Time> keep_at_;
   std::stop_source hashing_;  // of weights, for sessions
   bool closed_ = false;
   Gui gui_;

@@ -1,5 +1,4 @@
 // What the core does on request of actions: clipboard, folders, models, files, generating.
-#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <stdexcept>
@@ -34,16 +33,6 @@ std::shared_ptr<const PromptRun> continued(const UiState& state, const Snapshot&
   return state.side == Side::baseline && run->baseline ? run->baseline : run;
 }
 
-/// What `read` returns, or its failure as a message.
-template <class Read>
-Result read_or_message(const Read& read) {
-  try {
-    return read();
-  } catch (const std::exception& e) {
-    return ShowMessage{e.what(), true};
-  }
-}
-
 /// What becomes of a session or a picture: what `write` returns, or that it throws.
 template <class Write>
 WriteEnded outcome(bool session, const fs::path& file, const Write& write) {
@@ -55,6 +44,16 @@ WriteEnded outcome(bool session, const fs::path& file, const Write& write) {
 }
 
 }  // namespace
+
+void Core::run(const std::string& topic, std::function<Action()> work) {
+  background_.run(topic, [work = std::move(work)]() -> Result {
+    try {
+      return work();
+    } catch (const std::exception& e) {
+      return ShowMessage{e.what(), true};
+    }
+  });
+}
 
 void Core::perform(const CopyText& effect) {
   if (options_.set_clipboard) options_.set_clipboard(effect.text);
@@ -69,21 +68,20 @@ void Core::perform(const Paste& effect) {
 void Core::perform(const BrowseFolder& effect) {
   apply([](UiState& s, ReduceContext&) { s.open_form.loading = true; });
   const fs::path folder = expanded(system::text_of(effect.folder), options_.environment);
-  background_.run("folder", [folder, typed = state_.open_form.path.edit.text]() -> Result {
-    return Action([listing = list_folder(folder), typed](UiState& s, ReduceContext&) {
+  run("folder", [folder, typed = state_.open_form.path.edit.text]() -> Action {
+    return [listing = list_folder(folder), typed](UiState& s, ReduceContext&) {
       OpenForm& form = s.open_form;
       form.loading = false;
       form.listing = listing;
       if (form.path.edit.text == typed)  // else another path is being typed
         form.path = {app::apply(make_text_state(system::text_of(listing.folder)), kSelectAll)};
-    });
+    };
   });
 }
 
 void Core::perform(const FindModels&) {
   if (options_.find_models)
-    background_.run("models",
-                    [find = options_.find_models]() -> Result { return change(&UiState::models, find()); });
+    run("models", [find = options_.find_models] { return change(&UiState::models, find()); });
 }
 
 void Core::perform(const FetchModel& effect) {
@@ -147,19 +145,16 @@ void Core::perform(const OpenFile& effect) {
   }
   apply(ShowDialog{});
   if (may_hold_prompts(file))
-    return background_.run("prompts", [file] {
-      return read_or_message(
-          [&] { return PromptsRead{std::make_shared<const PromptList>(read_prompt_list(file))}; });
-    });
+    return run("prompts",
+               [file] { return PromptsRead{std::make_shared<const PromptList>(read_prompt_list(file))}; });
   std::vector<fs::path> known;  // open and recent models and files, which a search need not find
   for (const auto& open : {snapshot_->model, snapshot_->second_model})
     if (open) known.push_back(open->folder);
   if (state_.second.is_file) known.push_back(system::path_of(state_.second.text.edit.text));
   known.insert(known.end(), state_.recent_models.begin(), state_.recent_models.end());
   const bool has_model = !snapshot_->model || !snapshot_->model->patterns;
-  background_.run("session", [=, find = options_.find_models]() -> Result {
-    return read_or_message(
-        [&] { return read_session(file, find ? find() : std::vector<DiscoveredModel>(), known, has_model); });
+  run("session", [=, find = options_.find_models] {
+    return read_session(file, find ? find() : std::vector<DiscoveredModel>(), known, has_model);
   });
 }
 
@@ -226,7 +221,7 @@ void Core::generate_step() {
   const auto shown = state_.generation.running ? continued(state_, *snapshot_) : nullptr;
   const auto known = shown ? snapshot_->answers.find(next_token_question()) : nullptr;
   if (!known) return;
-  const auto stop = [this](std::string why, bool is_error) {
+  const auto stop = [this](std::string why, bool is_error = false) {
     apply(Generate{false});
     apply(ShowMessage{std::move(why), is_error});
   };
@@ -234,9 +229,8 @@ void Core::generate_step() {
   const auto& next = *std::static_pointer_cast<const NextToken>(known->value);
   const int n_ctx = shown->run->config.n_ctx;
   if (shown->tokens.length() >= n_ctx)
-    return stop(
-        "Context full: generation stopped at this model's limit of " + std::to_string(n_ctx) + " tokens.",
-        false);
+    return stop("Context full: generation stopped at this model's limit of " + std::to_string(n_ctx) +
+                " tokens.");
   int id = 0;
   try {
     id = model::draw_token(next.logits, sampling_of(state_.options), seed_of(state_.options),
@@ -245,7 +239,7 @@ void Core::generate_step() {
     return stop(e.what(), true);
   }
   if (id == shown->model->tokenizer->end_of_text())
-    return stop("The model ended the text (<|endoftext|>): generation stopped.", false);
+    return stop("The model ended the text (<|endoftext|>): generation stopped.");
   const auto logit = static_cast<double>(next.logits[id]);
   apply(AppendToken{id, -1, std::exp(logit - model::log_sum_exp(next.logits)), shown});
 }

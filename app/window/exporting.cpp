@@ -116,15 +116,7 @@ std::optional<viz::Bitmap> window_bitmap(const FrameInput& shown, bool complete)
   MemoryScreen screen;
   Gui gui(shown.fonts, screen);
   UiMemory memory;
-  WindowPicture out;
-  int frames = 0;
-  do {
-    out = {};
-    gui.frame(shown.frame, nullptr, shown.state.dark, shown.state.font_size, [&](viz::ImguiPlayer& player) {
-      Ui ui(shown, memory, player, out);
-      draw_window(ui);
-    });
-  } while (out.settling && ++frames < kMaxFrames);
+  for (int i = 0; i < kMaxFrames && draw_window(gui, shown, memory).settling; ++i) continue;
   if (complete && !are_complete(*shown.answers)) return std::nullopt;
   return viz::rasterize(*ImGui::GetDrawData(), screen.textures().store(), theme_of(shown.state.dark).window);
 }

@@ -53,7 +53,7 @@ struct Keys {
       if (state.dialog != Dialog::none) return;
       focus(Field::prompt);
     }
-    if (const PlacedField* field = placed(widgets.field, window.layer - (in_menu ? 1 : 0)))
+    if (const PlacedField* field = placed(widgets.field, in_menu ? 1 : 0))
       add(TypeInField{field->field, Insert{e.text, true}});
   }
 
@@ -82,12 +82,12 @@ struct Keys {
     to_toolkit();
   }
 
-  const PlacedField* placed(Field field, int layer) const {
+  /// The field in the topmost layer, or so far below it.
+  const PlacedField* placed(Field field, int below = 0) const {
     for (const PlacedField& p : window.fields)
-      if (p.field == field && p.layer == layer) return &p;
+      if (p.field == field && p.layer == window.layer - below) return &p;
     return nullptr;
   }
-  const PlacedField* placed(Field field) const { return placed(field, window.layer); }
   const PlacedField* field_with_caret() const {
     return widgets.keyboard_item == 0 ? placed(widgets.field) : nullptr;
   }
@@ -120,21 +120,17 @@ struct Keys {
   /// Tab visits the first item of each group, and in a menu all items.
   void step_item(int by) {
     std::vector<const WindowItem*> stops = reachable();
-    const PlacedField* caret = field_with_caret();
-    const unsigned now = caret ? caret->id : widgets.keyboard_item;
-    const auto focused = std::ranges::find(stops, now, &WindowItem::id);
-    const bool in_menu = widgets.menu != Menu::none;
-    const int group = focused == stops.end() ? -1 : (*focused)->group;
-    if (!in_menu) {
-      const auto rest = std::ranges::unique(stops, {}, &WindowItem::group);
-      stops.erase(rest.begin(), rest.end());
-    }
     if (stops.empty()) return;
-    const auto at = in_menu ? std::ranges::find(stops, now, &WindowItem::id)
-                            : std::ranges::find(stops, group, &WindowItem::group);
-    const std::ptrdiff_t count = std::ssize(stops);
-    const std::ptrdiff_t from = at != stops.end() ? at - stops.begin() : by > 0 ? -1 : 0;
-    go_to(stops[(from + by + count) % count]->id);
+    const PlacedField* caret = field_with_caret();
+    auto now = std::ranges::find(stops, caret ? caret->id : widgets.keyboard_item, &WindowItem::id);
+    const bool is_none = now == stops.end();
+    if (widgets.menu == Menu::none) {
+      const int group = is_none ? -1 : (*now)->group;
+      stops.erase(std::ranges::unique(stops, {}, &WindowItem::group).begin(), stops.end());
+      now = std::ranges::find(stops, group, &WindowItem::group);
+    }
+    const std::ptrdiff_t from = !is_none ? now - stops.begin() : by > 0 ? -1 : 0;
+    go_to(stops[(from + by + std::ssize(stops)) % std::ssize(stops)]->id);
   }
 
   /// Arrow keys visit the items of a group, unless the focused one uses them itself.
@@ -198,41 +194,27 @@ struct Keys {
     return true;
   }
 
-  void perform_entry() {
-    if (state.palette.chosen >= std::ssize(entries())) return;
-    perform(entries()[state.palette.chosen], out.actions, widgets.open);
-    if (widgets.open != Menu::none) to_toolkit();
-  }
-
   /// Enter outside a text: presses the dialog's main button or returns to the prompt.
   void enter() {
     const auto can_write = [](const FileForm& form) {  // only the button replaces an existing file
       return !form.path.edit.text.empty() && form.state != Writing::writes && form.state != Writing::exists;
     };
-    switch (state.dialog) {
-      case Dialog::export_:
-        if (can_write(state.export_form)) add(DoExport{});
-        break;
-      case Dialog::open:
-        if (auto action = opening(state)) add(*std::move(action));
-        break;
-      case Dialog::save:
-        if (can_write(state.save_form)) add(SaveSession{system::path_of(state.save_form.path.edit.text)});
-        break;
-      case Dialog::help:  // stays after a search, so that the next one is not typed into the prompt
-        if (state.help_form.search.edit.text.empty()) add(ShowDialog{Dialog::none});
-        break;
-      case Dialog::palette:
-        perform_entry();
-        break;
-      case Dialog::none:
-        if (const PlacedField* field = field_with_caret()) {
-          if (field->field == Field::edits) return add(TypeEdits{});
-          if (field->field == Field::option) return;  // the next value is typed there
-        }
-        focus(Field::prompt);
-        break;
+    if (state.dialog == Dialog::export_ && can_write(state.export_form)) add(DoExport{});
+    if (state.dialog == Dialog::save && can_write(state.save_form))
+      add(SaveSession{system::path_of(state.save_form.path.edit.text)});
+    if (state.dialog == Dialog::open)
+      if (auto action = opening(state)) add(*std::move(action));
+    // The help stays after a search, so that the next one is not typed into the prompt.
+    if (state.dialog == Dialog::help && state.help_form.search.edit.text.empty()) add(ShowDialog{});
+    if (state.dialog == Dialog::palette && state.palette.chosen < std::ssize(entries())) {
+      perform(entries()[state.palette.chosen], out.actions, widgets.open);
+      if (widgets.open != Menu::none) to_toolkit();
     }
+    if (state.dialog != Dialog::none) return;
+    const PlacedField* field = field_with_caret();
+    if (field && field->field == Field::edits) return add(TypeEdits{});
+    if (!field || field->field != Field::option)
+      focus(Field::prompt);  // an option's next value is typed there
   }
 
   bool command(const KeyDown& e) {

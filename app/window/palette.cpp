@@ -9,6 +9,7 @@
 
 #include "app/ascii.h"
 #include "app/run/analyses/heads.h"
+#include "app/text/guide.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "system/path_text.h"
@@ -68,32 +69,25 @@ void add_views(Entries& entries, const std::vector<PlacedPicture>& pictures) {
       add(view, {CloseTour{}, change(&UiState::second_view, "")});
 }
 
-/// The views that are shown, then all others.
-std::vector<const View*> shown_views_first(const std::vector<PlacedPicture>& pictures) {
-  std::vector<const View*> ordered;
-  for (const PlacedPicture& placed : pictures) ordered.push_back(placed.view);
-  for (const View& view : views())
-    if (std::ranges::find(ordered, &view) == ordered.end()) ordered.push_back(&view);
-  return ordered;
-}
-
 /// The other state of switches, all values of choices and the next of numbers, where they have an effect now.
 /// Those of a view that is not shown also show it.
 void add_options(Entries& entries, const UiState& state, const Snapshot& snapshot,
                  const std::vector<PlacedPicture>& pictures) {
-  const auto is_shown = [&](const View& view) {
-    return view.place != Place::tab ||
-           std::ranges::find(pictures, &view, &PlacedPicture::view) != pictures.end();
+  const auto is_shown = [&](const View* view) {
+    return view->place != Place::tab || std::ranges::count(pictures, view, &PlacedPicture::view) > 0;
   };
+  std::vector<const View*> ordered;
+  for (const View& view : views()) ordered.push_back(&view);
+  std::ranges::stable_partition(ordered, is_shown);
   std::vector<const OptionSpec*> known;
-  for (const View* of : shown_views_first(pictures)) {
+  for (const View* of : ordered) {
     const View& view = *of;
     for (const OptionSpec* option : view.options) {
       if (option->control == Control::none || !has_effect(view, *option, state, snapshot)) continue;
       if (std::ranges::find(known, option) != known.end()) continue;
       known.push_back(option);
       std::vector<Action> shows;
-      if (!is_shown(view)) shows.emplace_back(ShowView{std::string(view.id)});
+      if (!is_shown(&view)) shows.emplace_back(ShowView{std::string(view.id)});
       const auto add = [&](std::string value, OptionValue to, std::string also) {
         std::vector<Action> acts = shows;
         acts.emplace_back(SetOption{option, std::move(to)});
@@ -118,13 +112,6 @@ void add_options(Entries& entries, const UiState& state, const Snapshot& snapsho
       }
     }
   }
-}
-
-/// The context of a shown picture with a run; null: there is none.
-const ViewContext* context_with_run(const std::vector<PlacedPicture>& pictures) {
-  const auto found = std::ranges::find_if(
-      pictures, [](const PlacedPicture& placed) { return placed.context.run != nullptr; });
-  return found == pictures.end() ? nullptr : &found->context;
 }
 
 /// The edits of the selected head.
@@ -211,23 +198,6 @@ void add_files(Entries& entries, const UiState& state) {
 enum Fit : int { kNoFit = 0, kInside = 20, kElsewhere = 30, kWords = 40, kBeginning = 50, kWhole = 60 };
 constexpr int kReference = 25, kOtherName = 1;
 
-/// Bytes of UTF-8 beyond ASCII are letters.
-bool is_letter(char c) {
-  return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
-}
-
-/// Whether each of the words begins a word of the text, in any order; both are in lower case. A token's word
-/// is in quotes, after the sign for its space.
-bool has_words(std::string_view text, std::string_view words) {
-  return std::ranges::all_of(split(words, " "), [&](std::string_view word) {
-    for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {
-      const std::string_view before = text.substr(0, at);
-      if (at == 0 || !is_letter(before.back()) || before.ends_with("·") || before.ends_with("“")) return true;
-    }
-    return false;
-  });
-}
-
 /// How well words fit a text, and the text's length: of equal fits the shortest comes first.
 using Score = std::pair<int, std::ptrdiff_t>;
 
@@ -265,9 +235,10 @@ std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& 
   add_view_commands(entries, state, pictures);
   add_options(entries, state, snapshot, pictures);
   add_files(entries, state);
-  if (const ViewContext* c = context_with_run(pictures)) {
-    add_head_edits(entries, *c);
-    add_heads_by_metric(entries, *c, pictures);
+  const auto has_run = [](const PlacedPicture& placed) { return placed.context.run != nullptr; };
+  if (const auto any = std::ranges::find_if(pictures, has_run); any != pictures.end()) {
+    add_head_edits(entries, any->context);
+    add_heads_by_metric(entries, any->context, pictures);
   }
   add_places(entries, snapshot);
   return entries;

@@ -1,7 +1,6 @@
 #include "app/window/picture_cache.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -96,64 +95,44 @@ bool draws_same(const View& view, const ViewContext& a, const ViewContext& b) {
 
 }  // namespace
 
-struct PictureCache::Slot {
-  std::optional<ExportOptions> file;
-  std::vector<AnswerTo> replies = {};
-  CachedPicture shown = {};
-};
-
 CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
                                 const std::shared_ptr<SnapshotAnswers>& answers,
                                 const std::optional<ExportOptions>& file) {
   const Key key{&view, &view == &token_strip() && wanted.side == Side::baseline, file.has_value()};
-  used_.insert(key);
-  std::shared_ptr<const Slot>& slot = slots_[key];
-  const bool same_kind = slot && slot->file == file;
+  Slot& slot = slots_[key];
+  slot.used = true;
+  const bool same_kind = slot.picture && slot.file == file;
   const bool same =
-      same_kind && shows_same(view, slot->shown.context, wanted) && same_replies(slot->replies, *answers);
-  const auto show = [&] {
-    CachedPicture shown = slot->shown;
-    shown.context = wanted;
-    shown.answers = answers;
-    shown.stale = awaits_quick_answer(slot->replies);
-    return shown;
+      same_kind && shows_same(view, slot.context, wanted) && same_replies(slot.replies, *answers);
+  const auto shown = [&] {
+    return CachedPicture{slot.picture, wanted, answers, awaits_quick_answer(slot.replies)};
   };
-  if (same && draws_same(view, slot->shown.context, wanted)) return show();
+  if (same && draws_same(view, slot.context, wanted)) return shown();
   RecordedAnswers recorded(answers);
-  Slot made{file};
-  auto& [picture, context, answered_by, stale, problem] = made.shown;
-  context = wanted;
+  ViewContext context = wanted;
   context.answers = &recorded;
-  const std::shared_ptr<void> content =
-      same && !file && view.draws_again ? slot->shown.picture->content : nullptr;
-  try {
-    picture = std::make_shared<const Picture>(file ? export_picture_of(view, context, *file)
-                                                   : view.drawn(context, content));
-  } catch (const std::runtime_error& e) {
-    if (!file) throw;
-    problem = e.what();
-    picture = std::make_shared<const Picture>();
-  }
+  const std::shared_ptr<void> content = same && !file && view.draws_again ? slot.picture->content : nullptr;
+  auto picture = std::make_shared<const Picture>(file ? export_picture_of(view, context, *file)
+                                                      : view.drawn(context, content));
   ++built_;
-  made.replies = content ? slot->replies : std::move(recorded).replies();
-  context.answers = nullptr;  // supplied when the slot is shown
-  if (!is_enough(view, *picture, made.replies) && same_kind && slot->shown.context.run &&
-      is_enough(view, *slot->shown.picture, slot->replies)) {
+  std::vector<AnswerTo> replies = content ? slot.replies : std::move(recorded).replies();
+  if (!is_enough(view, *picture, replies) && same_kind && slot.context.run &&
+      is_enough(view, *slot.picture, slot.replies)) {
     // New questions are possible only about the same run.
-    CachedPicture previous = slot->shown;
-    previous.answers = std::make_shared<RecordedAnswers>(
-        previous.context.asked == wanted.asked ? answers : nullptr, slot->replies);
-    previous.context.answers = previous.answers.get();
-    previous.stale = awaits_quick_answer(made.replies);
+    const auto known = std::make_shared<RecordedAnswers>(
+        slot.context.asked == wanted.asked ? answers : nullptr, slot.replies);
+    CachedPicture previous{slot.picture, slot.context, known, awaits_quick_answer(replies)};
+    previous.context.answers = known.get();
     return previous;
   }
-  slot = std::make_shared<const Slot>(std::move(made));
-  return show();
+  context.answers = nullptr;
+  slot = {file, std::move(replies), std::move(picture), std::move(context)};
+  return shown();
 }
 
 void PictureCache::drop_unused() {
-  std::erase_if(slots_, [&](const auto& slot) { return !used_.contains(slot.first); });
-  used_.clear();
+  std::erase_if(slots_, [](const auto& slot) { return !slot.second.used; });
+  for (auto& [key, slot] : slots_) slot.used = false;
 }
 
 }  // namespace headscope::app

@@ -2,8 +2,8 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/run/answers.h"
 #include "app/views/export.h"
@@ -18,7 +18,6 @@ struct CachedPicture {
   ViewContext context;
   std::shared_ptr<Answers> answers;  ///< answers the context's questions
   bool stale = false;                ///< a previous picture: the new one is waiting for a quick answer
-  std::string problem = {};          ///< why there is no picture, a sentence; only for files
 };
 
 /// The last picture of each view and of the file that is about to be made: moving the mouse rebuilds none,
@@ -26,6 +25,7 @@ struct CachedPicture {
 class PictureCache {
  public:
   /// The view's picture, or the one on the page of a file, rebuilt if anything it depends on has changed.
+  /// Throws std::runtime_error (one sentence) if the file cannot be made.
   CachedPicture get(const View& view, const ViewContext& context,
                     const std::shared_ptr<SnapshotAnswers>& answers,
                     const std::optional<ExportOptions>& file = {});
@@ -34,15 +34,20 @@ class PictureCache {
   int built() const { return built_; }  ///< how many pictures have been built
 
  private:
-  struct Slot;
   struct Key {
     const View* view;
     bool second_tokens;  ///< shows the tokens of a second prompt
     bool for_file;
     auto operator<=>(const Key&) const = default;
   };
-  std::map<Key, std::shared_ptr<const Slot>> slots_;
-  std::set<Key> used_;
+  struct Slot {
+    std::optional<ExportOptions> file = {};
+    std::vector<std::pair<Question, std::shared_ptr<const Answer>>> replies = {};  ///< to what it asked
+    std::shared_ptr<const Picture> picture = {};
+    ViewContext context = {};  ///< without answers
+    bool used = true;          ///< since the last call of drop_unused
+  };
+  std::map<Key, Slot> slots_;
   int built_ = 0;
 };
 

@@ -1,9 +1,6 @@
 #include "app/window/sessions.h"
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
-#include <system_error>
 #include <tuple>
 
 #include "app/run/answers.h"
@@ -13,7 +10,6 @@
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/list_means.h"
 #include "model/files/error.h"
-#include "model/files/file_io.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
@@ -36,19 +32,6 @@ std::string tab_id(const std::string& name) {
   return view != nullptr && view->place == Place::tab ? std::string(view->id) : "";
 }
 
-/// The parts that belong to no prompt: look, panes, views, their options and the selection.
-Session view_part(const UiState& state) {
-  Session s;
-  s.view = state.view;
-  s.second_view = state.second_view;
-  s.options = state.options;
-  s.selection = state.selection;
-  s.dark = state.dark;
-  s.font_size = state.font_size;
-  s.panes = state.panes;
-  return s;
-}
-
 void show_tabs(UiState& state, const Session& s, bool second_view) {
   if (std::string view = tab_id(s.view); !view.empty()) state.view = std::move(view);
   if (second_view) state.second_view = tab_id(s.second_view);
@@ -56,9 +39,8 @@ void show_tabs(UiState& state, const Session& s, bool second_view) {
 }
 
 void show_look(UiState& state, const Session& s) {
-  state.dark = s.dark;
+  static_cast<WindowLook&>(state) = s;
   state.font_size = within_limits(s.font_size);
-  state.panes = within_limits(s.panes);
 }
 
 /// The model of the shown run's baseline if the session names it, or its file, as the second one; else null.
@@ -74,11 +56,11 @@ const LoadedModel* named_second(const Session& session, const Snapshot& snapshot
 }  // namespace
 
 Session kept_part(const UiState& state) {
-  Session s = view_part(state);
+  Session s;
+  static_cast<WindowLook&>(s) = state;
   const auto& before = state.tour.before;
   const Document& document = before ? before->document : state;
   const ViewState& shown = before ? before->view_state : state;
-  s.options = {};
   for (const OptionSpec* option : all_options())
     if (option->kept) s.options.set(*option, (before ? before->options : state.options).value(*option));
   s.view = shown.view, s.second_view = shown.second_view;
@@ -94,7 +76,11 @@ void show_kept_part(UiState& state, const Session& s) {
 }
 
 Session session_of(const UiState& state, const Snapshot& snapshot) {
-  Session s = view_part(state);
+  Session s;
+  static_cast<WindowLook&>(s) = state;
+  s.view = state.view, s.second_view = state.second_view;
+  s.options = state.options;
+  s.selection = state.selection;
   s.model = snapshot.model ? snapshot.model->name : model_name(state.model);
   if (snapshot.model && snapshot.model->transformer) s.precision = snapshot.model->transformer->precision();
   const bool patterns = snapshot.model && snapshot.model->patterns;  // attention without a prompt
@@ -145,20 +131,6 @@ void write_session(const std::filesystem::path& file, Recipe recipe, const Snaps
   system::write_file_atomically(file, to_json(recipe));
 }
 
-std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder) {
-  constexpr std::size_t kMax = 15;
-  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::days(7);
-  std::vector<KeptSession> kept;
-  std::error_code ignored;
-  for (const std::filesystem::path& file : model::entries_of(folder))
-    if (file.extension() == kSessionExtension)
-      kept.push_back({std::filesystem::last_write_time(file, ignored), file});
-  std::ranges::sort(kept, std::greater());
-  for (; kept.size() > kMax; kept.pop_back())
-    if (kept.back().written < old) system::remove_file(kept.back().file);
-  return kept;
-}
-
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
                  const Figure& page) {
   Recipe recipe{session_of(state, snapshot), page};
@@ -188,29 +160,6 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
     for (const auto* of_list : {&view->over_list, &view->list_mean})
       if (of_list->is_in(state.options)) state.options.set(*of_list->option, of_list->option->default_value);
   }
-}
-
-void show_prompt_list_view(UiState& state) {
-  // Any view has means, but lists are opened for those whose tokens their lines name.
-  const auto shows_means = [](const View* view) {
-    return can_show_means(*view) && std::ranges::any_of(view->options, [&](const OptionSpec* option) {
-             return token_place(*view, *option) >= 0;
-           });
-  };
-  const auto takes_prompt_list = [&](const View* view) {
-    return view->list_mean.is_in(state.options) || shows_means(view) ||
-           (view->over_list.option != nullptr && !can_show_means(*view));
-  };
-  if (std::ranges::none_of(shown_tabs(state), takes_prompt_list)) {
-    // Pairs are for patching; other lists show first what they are searched for.
-    const bool pairs = state.prompts && all_have_second(*state.prompts);
-    const auto first = std::ranges::find_if(tabs(), [&](const View* view) {
-      return takes_prompt_list(view) && (!pairs || view->with_second.option != nullptr);
-    });
-    if (first != tabs().end()) state.view = (*first)->id;
-  }
-  if (state.prompts && std::ranges::any_of(shown_tabs(state), shows_means))
-    state.options.set(kMeanOverList, true);
 }
 
 void show_comparison(UiState& state, const Session& s, const std::filesystem::path& second) {
@@ -270,20 +219,6 @@ OpenSession read_session(const std::filesystem::path& file, const std::vector<Di
   return open;
 }
 
-std::string warning_of(const OpenSession& opened) {
-  const Session& s = opened.recipe.session;
-  if (!opened.model)
-    return "It was made with the model " + model::quote(s.model) +
-           ", which was not found; the current model is used instead.";
-  const std::string second = !s.second_model.empty() ? s.second_model : s.second_on ? s.second_attention : "";
-  if (!second.empty() && !opened.second)
-    return "It is compared with " + model::quote(second) +
-           ", which was not found; choose it again to compare.";
-  if (opened.recipe.unknown.empty()) return "";
-  return "It has the option " + model::quote(opened.recipe.unknown.front()) +
-         ", which this version does not have; it was ignored.";
-}
-
 std::string weights_warning(const OpenSession& opened) {
   const Session& s = opened.recipe.session;
   const bool patterns = !s.attention.empty();
@@ -296,56 +231,6 @@ std::string weights_warning(const OpenSession& opened) {
     } catch (const model::LoadError&) {  // loading it says why
     }
   return "";
-}
-
-std::string finish_session(UiState& state, const Snapshot& snapshot) {
-  const Session s = *std::exchange(state.pending_session, std::nullopt);
-  state.selection = s.selection;
-  if (!s.attention.empty()) return "";
-  std::string problem;
-  EditList list;
-  for (const std::string& text : s.edits) {
-    const bool on = !text.starts_with(kOff);
-    try {
-      for (model::Edit& edit : parse_edits(text.substr(on ? 0 : kOff.size()), *snapshot.model))
-        list.edits.push_back({std::move(edit), on});
-    } catch (const model::RunError& e) {
-      problem = e.what();
-    }
-  }
-  state.edits = std::move(list);
-  if (prompt_without_edits(state) == Prompt{s.prompt.text, {}, s.prompt.start_token})
-    state.ids = s.prompt.ids;
-  Tries tries = s.tries;
-  const int vocabulary = snapshot.model->config().vocab_size;
-  std::erase_if(tries, [&](const TriedText& tried) { return !tried.fits(vocabulary); });
-  state.tries = std::make_shared<const Tries>(std::move(tries));
-  return problem;
-}
-
-namespace {
-
-/// A file in the folder of the last export, whose name begins with the model's.
-std::string suggested(const UiState& state, const Snapshot& snapshot, const std::string& rest) {
-  std::string name = (snapshot.model ? snapshot.model->name : "headscope") + rest;
-  std::ranges::replace(name, '/', '-');
-  return system::text_of(state.export_folder / system::path_of(name));
-}
-
-}  // namespace
-
-std::string suggested_session(const UiState& state, const Snapshot& snapshot) {
-  return state.session.empty() ? suggested(state, snapshot, std::string(kSessionExtension))
-                               : system::text_of(state.session);
-}
-
-std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
-  const View* view = find_view(state.export_form.subject);
-  std::string rest;
-  if (view && view->caption.head)
-    rest += "-L" + std::to_string(state.selection.layer) + "H" + std::to_string(state.selection.head);
-  rest += "-" + (view ? std::string(view->id) : "window");
-  return suggested(state, snapshot, rest.append(extension_of(state.export_form.kind)));
 }
 
 bool is_open(const std::filesystem::path& model, const Snapshot& snapshot) {

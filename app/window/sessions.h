@@ -23,19 +23,12 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 void write_session(const std::filesystem::path& file, Recipe recipe, const Snapshot& shown,
                    const std::stop_token& stop);
 
-/// The last sessions in the state folder, the last one first. Deletes older ones, but not those of the last
-/// days, whose windows may be open. Never throws.
-std::vector<KeptSession> kept_sessions(const std::filesystem::path& folder);
-
 /// The recipe of a view's picture, or of the whole window if `view` is null.
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
                  const Figure& page);
 
 /// Sets the list of prompts for views that can show one; null: they show the prompt.
 void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts);
-/// Shows a view that can show a list of prompts, unless one is shown already.
-void show_prompt_list_view(UiState& state);
-
 /// Compares as a session does; `second`: its second model or attention file, empty if there is none.
 void show_comparison(UiState& state, const Session& session, const std::filesystem::path& second);
 
@@ -50,20 +43,8 @@ void show_session(UiState& state, const OpenSession& opened);
 OpenSession read_session(const std::filesystem::path& file, const std::vector<DiscoveredModel>& found,
                          const std::vector<std::filesystem::path>& known, bool has_model);
 
-/// One sentence about what could not be restored of an opened session; empty: everything was.
-std::string warning_of(const OpenSession& opened);
 /// One sentence about a model or file of it that has other weights now; empty: none has. Reads whole files.
 std::string weights_warning(const OpenSession& opened);
-
-/// Restores the rest once the model is loaded: ids, edits and tried tokens. Returns a sentence if this model
-/// does not support some of it; else nothing.
-std::string finish_session(UiState& state, const Snapshot& snapshot);
-
-/// "tales.headscope" in the folder of the last session, or of the last export.
-std::string suggested_session(const UiState& state, const Snapshot& snapshot);
-
-/// "tales-L1H2-heatmap.png" in the folder of the last export, or where the program was started.
-std::string suggested_figure(const UiState& state, const Snapshot& snapshot);
 
 /// Whether a model is the open one; the path of its weights file counts as its folder.
 bool is_open(const std::filesystem::path& model, const Snapshot& snapshot);

@@ -6,10 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "app/window/state/dialogs.h"
+#include "app/window/state/document.h"
 #include "app/window/state/files.h"
-#include "app/window/state/prompt.h"
-#include "app/window/state/slice.h"
 #include "app/window/state/tours.h"
 #include "app/window/state/view.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "viz/players/imgui_compat.h"
@@ -19,14 +20,6 @@ namespace {
 /// Dear ImGui rejects empty items, which occur in very small windows.
 ImVec2 at_least_a_pixel(const Rect& rect) {
   return {std::max(1.0F, rect.w), std::max(1.0F, rect.h)};
-}
-
-/// Dear ImGui's id of a menu; never shown.
-std::string name_of(Menu menu) {
-  return "menu " + std::to_string(static_cast<int>(menu));
-}
-std::string name_of(Dialog dialog) {
-  return "dialog " + std::to_string(static_cast<int>(dialog));
 }
 
 constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize |
@@ -55,7 +48,7 @@ void Ui::line(Point a, Point b, Color color) {
 
 void Ui::text(std::string_view words, const Rect& rect, Color color, FontStyle style, float factor,
               viz::Align align) {
-  if (rect.w <= 0) return;
+  if (rect.w <= 0 || words.empty()) return;
   const float size = state.font_size * factor;
   const float x = align == viz::Align::left    ? rect.x
                   : align == viz::Align::right ? rect.right()
@@ -144,7 +137,7 @@ void Ui::begin_window() {
 }
 
 void Ui::end_window() {
-  if (state.dialog == Dialog::none) text_menu();
+  if (state.dialog == Dialog::none) context_menu();
   end_scene();
   ImGui::End();
 }
@@ -196,7 +189,7 @@ void Ui::scroll_once(const std::string& what, float y) {
 }
 
 bool Ui::begin_menu(Menu menu, float width) {
-  const std::string name = name_of(menu);
+  const std::string name = "menu " + std::to_string(static_cast<int>(menu));
   if (widgets.open == menu) {
     ImGui::OpenPopup(name.c_str());
     widgets.open = Menu::none;
@@ -205,21 +198,10 @@ bool Ui::begin_menu(Menu menu, float width) {
       compat::show_keyboard_item(true);  // keyboard navigation continues in the menu
     }
   }
+  if (!ImGui::IsPopupOpen(name.c_str())) return false;
   const auto button = menu_buttons_.find(menu);
   const bool at_mouse = button == menu_buttons_.end();
   const Point at = at_mouse ? widgets.menu_at : Point{button->second.x, button->second.bottom() + u(4)};
-  if (!begin_popup(name, menu, at, width)) return false;
-  // The keyboard is at the first row of a menu that the mouse opened, unseen: the first arrow shows it there.
-  const auto* key = input.event_as<KeyDown>();
-  if (at_mouse && key && compat::keyboard_item() == 0 && (key->key == Key::down || key->key == Key::up)) {
-    ImGui::NavMoveRequestCancel();
-    compat::show_keyboard_item(true);
-  }
-  return true;
-}
-
-bool Ui::begin_popup(const std::string& name, Menu menu, Point at, float width) {
-  if (!ImGui::IsPopupOpen(name.c_str())) return false;
   const float edge = u(8), max_height = input.frame.height - 2 * edge;
   const auto inside = [&](float from, float size, float side) {
     return std::clamp(from, edge, std::max(edge, side - edge - size));
@@ -236,31 +218,29 @@ bool Ui::begin_popup(const std::string& name, Menu menu, Point at, float width) 
     return false;
   }
   begin_sheet(u(14));
-  widgets.menu_now = menu;
+  out.menu = menu;
   if (const float height = ImGui::GetWindowHeight(); std::exchange(widgets.menu_height, height) != height)
     out.settling = true;
   if (widgets.close_menu) ImGui::CloseCurrentPopup();
+  // The keyboard is at the first row of a menu that the mouse opened, unseen: the first arrow shows it there.
+  const auto* key = input.event_as<KeyDown>();
+  if (at_mouse && key && compat::keyboard_item() == 0 && (key->key == Key::down || key->key == Key::up)) {
+    ImGui::NavMoveRequestCancel();
+    compat::show_keyboard_item(true);
+  }
   return true;
 }
 
 std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, float width, float height) {
-  const std::string id = name_of(dialog);
-  const char* name = id.c_str();
-  const bool wanted = state.dialog == dialog;
-  if (!wanted && !ImGui::IsPopupOpen(name)) return std::nullopt;
-  if (wanted && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
+  if (state.dialog != dialog) return std::nullopt;
+  const std::string id = "dialog " + std::to_string(static_cast<int>(dialog));
+  if (!ImGui::IsPopupOpen(id.c_str())) ImGui::OpenPopup(id.c_str());
   const float w = std::min(u(width), input.frame.width - u(24));
   const float h = std::min(u(height), input.frame.height - u(24));
   const Rect rect{std::round((input.frame.width - w) / 2), std::round((input.frame.height - h) / 2), w, h};
   ImGui::SetNextWindowPos({rect.x, rect.y});
   ImGui::SetNextWindowSize({rect.w, rect.h});
-  if (!ImGui::BeginPopupModal(name, nullptr, kFixed | ImGuiWindowFlags_NoScrollbar)) {
-    out.settling = true;
-    return std::nullopt;
-  }
-  if (!wanted) {
-    ImGui::CloseCurrentPopup();
-    ImGui::EndPopup();
+  if (!ImGui::BeginPopupModal(id.c_str(), nullptr, kFixed | ImGuiWindowFlags_NoScrollbar)) {
     out.settling = true;
     return std::nullopt;
   }
@@ -274,7 +254,7 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
 }
 
 void Ui::end_dialog() {
-  text_menu();
+  context_menu();
   end_sheet();
 }
 
@@ -307,10 +287,7 @@ void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool rin
 
 bool Ui::invisible_button(std::string_view name, const Rect& rect, int flags) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::PushID(name.data(), name.data() + name.size());
-  const bool pressed = ImGui::ButtonEx("##button", at_least_a_pixel(rect), flags);
-  ImGui::PopID();
-  return pressed;
+  return ImGui::ButtonEx(("##" + std::string(name)).c_str(), at_least_a_pixel(rect), flags);
 }
 
 bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
@@ -340,49 +317,35 @@ float Ui::button_width(std::string_view label, bool menu) const {
   return std::ceil(width(label, FontStyle::medium)) + u(menu ? 38 : 24);
 }
 
-Ui::Part Ui::choice(std::string name, std::vector<Segment> segments, int chosen, float room, bool list) {
+Ui::Part Ui::choice(std::string name, std::vector<MenuItem> items, int chosen, float room, bool list) {
   std::vector<Part> parts;
   float longest = 0;
-  for (int i = 0; i < std::ssize(segments); ++i) {
-    const Segment& s = segments[i];
-    parts.push_back(button(s.label,
-                           {.look = Look::plain,
-                            .on = i == chosen,
-                            .unavailable = s.unavailable,
-                            .tip = s.tip,
-                            .name = name + " " + s.label},
-                           s.action));
-    parts.back().width = std::ceil(width(s.label, FontStyle::medium)) + u(20);
-    longest = std::max(longest, button_width(s.label, true));
+  for (int i = 0; i < std::ssize(items); ++i) {
+    const auto draw = [=, this, item = items[i]](const Rect& rect) {
+      const Button style{.look = Look::plain,
+                         .on = i == chosen,
+                         .unavailable = item.unavailable,
+                         .tip = item.tip,
+                         .name = name + " " + item.label};
+      if (button(rect, item.label, style)) std::ranges::copy(item.actions, std::back_inserter(actions));
+    };
+    parts.push_back({std::ceil(width(items[i].label, FontStyle::medium)) + u(20), draw});
+    longest = std::max(longest, button_width(items[i].label, true));
   }
   Part row = joined(std::move(parts));
-  if (list || row.width > room)  // the list's button has room for each of them
-    return {longest, [this, name = std::move(name), segments = std::move(segments),
-                      chosen](const Rect& rect) { this->list(rect, name, segments, chosen); }};
-  return {row.width, [this, row = std::move(row)](const Rect& rect) {
-            fill(rect, theme().raised, u(6));
-            stroke(rect, theme().line, 1, u(6));
-            row.draw(rect);
+  if (!list && row.width <= room)
+    return {row.width, [this, row = std::move(row)](const Rect& rect) {
+              fill(rect, theme().raised, u(6));
+              stroke(rect, theme().line, 1, u(6));
+              row.draw(rect);
+            }};
+  const MenuItem& now = items[std::clamp(chosen, 0, static_cast<int>(items.size()) - 1)];
+  const Button style{.menu = true, .tip = now.tip, .name = std::move(name)};
+  if (chosen >= 0) items[chosen].marked = true;
+  // The button has room for each of them.
+  return {longest, [this, style, label = now.label, items = std::move(items)](const Rect& rect) {
+            if (button(rect, label, style)) open_menu({rect.x, rect.bottom() + u(2)}, items);
           }};
-}
-
-void Ui::list(const Rect& rect, const std::string& name, const std::vector<Segment>& segments, int chosen) {
-  const Segment& now = segments[std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1)];
-  const std::string id = "choice " + name;
-  if (button(rect, now.label, {.menu = true, .tip = now.tip, .name = name})) ImGui::OpenPopup(id.c_str());
-  float wide = rect.w;
-  for (const Segment& s : segments) wide = std::max(wide, width(s.label, FontStyle::medium) + u(52));
-  if (!begin_popup(id, Menu::choice, {rect.x, rect.bottom() + u(2)}, wide)) return;
-  for (int i = 0; i < std::ssize(segments); ++i) {
-    const Segment& s = segments[i];
-    if (!s.heading.empty()) {
-      if (i > 0) separator();
-      heading(s.heading);
-    }
-    row({.label = s.label, .marked = i == chosen, .unavailable = s.unavailable}, s.action);
-    tip(s.label, s.tip, s.unavailable);
-  }
-  end_menu();
 }
 
 std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double value, const Range& range,
@@ -394,10 +357,8 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
                       ImVec2(0, std::max(0.0F, (rect.h - ImGui::GetFontSize()) / 2)));
   ImGui::PushStyleVar(ImGuiStyleVar_GrabMinSize, 2 * knob);
   ImGui::SetNextItemWidth(rect.w);
-  ImGui::PushID(name.data(), name.data() + name.size());
-  const bool changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &moved, &range.low, &range.high,
-                                           "", ImGuiSliderFlags_NoInput);
-  ImGui::PopID();
+  const bool changed = ImGui::SliderScalar(("##" + std::string(name)).c_str(), ImGuiDataType_Double, &moved,
+                                           &range.low, &range.high, "", ImGuiSliderFlags_NoInput);
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
   ImGui::PopStyleVar(2);
   record_item(std::string(name), rect);
@@ -434,34 +395,34 @@ bool Ui::link(const Rect& rect, std::string_view words, float factor, int id) {
   return pressed;
 }
 
-bool Ui::row(const Row& row) {
-  const Rect rect = next(u(row.more.empty() ? 30 : 46));
+bool Ui::row(const MenuItem& item) {
+  if (item.begins_group) separator();
+  if (!item.heading.empty()) heading(item.heading);
+  const Rect rect = next(u(item.more.empty() ? 30 : 46));
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::PushID(layers_.back().rows++);  // not by name: two rows may have the same
-  const bool enabled = row.unavailable.empty();
+  const bool enabled = item.unavailable.empty();
   bool pressed =
       ImGui::Selectable("##row", false, enabled ? 0 : ImGuiSelectableFlags_Disabled, {rect.w, rect.h});
-  if (row.marked) ImGui::SetItemDefaultFocus();  // arrows start from what is chosen
+  if (item.marked) ImGui::SetItemDefaultFocus();  // arrows start from what is chosen
   ImGui::PopID();
   const bool in_menu = (ImGui::GetCurrentWindow()->Flags & ImGuiWindowFlags_Popup) != 0;
   if (!in_menu && widgets.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;
   if (pressed && in_menu) widgets.leave_keyboard = true;
-  record_item(row.label, rect, enabled, true);
+  if (pressed) std::ranges::copy(item.actions, std::back_inserter(actions));
+  record_item(item.label, rect, enabled, true);
   if (!ImGui::IsItemVisible()) return pressed;
   const bool lit = enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
-  const Color ground = row.marked ? selected() : theme().surface;
-  if (lit || row.marked) fill(rect, lit ? viz::blended(ground, theme().text.with_alpha(20)) : ground, u(6));
-  tip("", row.tip, row.unavailable);  // its label may be the user's own words
-  const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
-  const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);
-  text(row.label, {rect.x + pad, rect.y + lift, rect.w - 2 * pad - right, half},
-       enabled ? theme().text : theme().text_muted, row.marked ? FontStyle::bold : FontStyle::medium);
-  if (!row.more.empty())
-    text(row.more, {rect.x + pad, rect.y + half - lift, rect.w - 2 * pad, half}, theme().text_muted,
-         FontStyle::regular, 0.9F);
-  if (!row.right.empty())
-    text(row.right, {rect.x, rect.y, rect.w - pad, rect.h}, theme().text_muted, FontStyle::regular, 0.9F,
-         viz::Align::right);
+  const Color ground = item.marked ? selected() : theme().surface;
+  if (lit || item.marked) fill(rect, lit ? viz::blended(ground, theme().text.with_alpha(20)) : ground, u(6));
+  tip("", item.tip, item.unavailable);  // its label may be the user's own words
+  const float pad = u(10), half = item.more.empty() ? rect.h : rect.h / 2,
+              lift = item.more.empty() ? 0 : u(2);
+  const float right = item.right.empty() ? 0 : width(item.right, FontStyle::regular, kSmall) + u(14);
+  text(item.label, {rect.x + pad, rect.y + lift, rect.w - 2 * pad - right, half},
+       enabled ? theme().text : theme().text_muted, item.marked ? FontStyle::bold : FontStyle::medium);
+  small(item.more, {rect.x + pad, rect.y + half - lift, rect.w - 2 * pad, half}, theme().text_muted);
+  small(item.right, {rect.x, rect.y, rect.w - pad, rect.h}, theme().text_muted, viz::Align::right);
   return pressed;
 }
 

@@ -55,7 +55,7 @@ class Ui {
   const FrameInput& input;
   UiMemory& memory;
   WindowPicture& out;
-  std::vector<Action> actions;
+  std::vector<Action>& actions = out.actions;
   const UiState& state = input.state;
   const Snapshot& snapshot = input.snapshot;
   WidgetState& widgets = memory.widgets;
@@ -126,19 +126,12 @@ class Ui {
   void heading(std::string_view words);
   void paragraph(std::string_view words, viz::Color color, float factor = 1);
   void separator();
-  struct Row {
-    std::string label;
-    std::string more = {};   ///< under the label
-    std::string right = {};  ///< at the right end, for example a key
-    std::string tip = {};
-    bool marked = false;
-    std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
-  };
   /// A line that can be chosen; returns whether it was pressed, which closes its menu. The second click of a
   /// double click on a list is ignored, since the list may show something else by then.
-  bool row(const Row& row);
-  void row(const Row& line, Action action) {
-    if (row(line)) actions.push_back(std::move(action));
+  bool row(const MenuItem& item);
+  void row(MenuItem item, Action action) {
+    item.actions.push_back(std::move(action));
+    row(item);
   }
 
   // --- rows ---
@@ -181,16 +174,9 @@ class Ui {
   /// A button that opens a menu, and is on while that is open.
   Part menu_button(std::string label, Menu menu, Button style);
 
-  struct Segment {
-    std::string label;
-    Action action;  ///< when it is chosen
-    std::string tip = {};
-    std::string unavailable = {};   ///< why it cannot be chosen now; empty: it can
-    std::string_view heading = {};  ///< above it in a list
-  };
   /// Choices side by side or, if `room` is too narrow or they are a `list`, a button that says what is chosen
-  /// and opens a list of them. The items' names begin with `name`.
-  Part choice(std::string name, std::vector<Segment> segments, int chosen, float room, bool list = false);
+  /// and opens a menu of them. The items' names begin with `name`.
+  Part choice(std::string name, std::vector<MenuItem> items, int chosen, float room, bool list = false);
 
   /// Returns the new value, in whole steps, while the mouse or arrow keys move it. A double click returns
   /// `default_value`.
@@ -210,12 +196,11 @@ class Ui {
   /// An editor with this look; the rest of the look comes from the state.
   void editor(Field field, EditorLook look);
   /// A view's picture, which responds to the mouse.
-  void picture(const View& view, const viz::Rect& rect) { picture(view, rect, state.side); }
   void picture(const View& view, const viz::Rect& rect, Side side);
   /// A page in the middle of a rectangle, made smaller if it does not fit, without responding to the mouse;
   /// returns where it is.
   viz::Rect page(const viz::Scene& scene, const viz::Rect& rect);
-  /// Opens the menu of a picture: for the place under the mouse or, without `mouse`, for the whole picture.
+  /// Opens the context menu of a picture: for the place under the mouse or, without `mouse`, for all of it.
   void open_menu(const PlacedPicture& placed, std::optional<viz::Point> mouse);
   void open_menu(const PlacedField& placed, viz::Point at);
   /// A draggable gap beside a pane of this width, which grows by `sign` times the distance. Returns the
@@ -229,11 +214,9 @@ class Ui {
   void finish();  ///< draws the tooltip over everything
 
  private:
-  bool begin_popup(const std::string& name, Menu menu, viz::Point at, float width);
   void begin_child(const char* id, const viz::Rect& rect, bool border, int flags);
   /// A Dear ImGui button, which is not seen; returns whether it was pressed.
   static bool invisible_button(std::string_view name, const viz::Rect& rect, int flags = 0);
-  void list(const viz::Rect& rect, const std::string& name, const std::vector<Segment>& segments, int chosen);
   float line_height(float factor) const { return state.font_size * factor * 1.45F; }
   /// The content of a Dear ImGui popup that has begun.
   void begin_sheet(float shadow_depth);
@@ -254,8 +237,8 @@ class Ui {
   void scroll_bars(const PlacedPicture& placed);
   ViewActions meaning(const PlacedPicture& placed, viz::Point pressed, Gesture gesture) const;
   void hold_text(const PlacedField& placed);
-  /// The context menu of a field.
-  void text_menu();
+  void open_menu(viz::Point at, std::vector<MenuItem> items);
+  void context_menu();
   void act(const PlacedPicture& placed, ViewActions todo);
   void shadow(ImDrawList& list, const viz::Rect& rect, float radius, float depth) const;
 

@@ -19,7 +19,8 @@ using viz::Rect;
 
 namespace {
 
-constexpr float kStill = 4;  // a press that moves less is a click
+constexpr float kStill = 4;   // a press that moves less is a click
+constexpr float kOffset = 2;  // of a menu from the mouse, so that none of its lines is there yet
 
 Point within(const PlacedPicture& picture, Point at) {
   return {at.x - picture.where.x, at.y - picture.where.y};
@@ -52,7 +53,8 @@ std::optional<float> Ui::splitter(const char* name, const Rect& rect, float widt
   }
   float by = u(16) * static_cast<float>(steps_by_keys());
   if (held) by = ImGui::GetMousePos().x - GImGui->ActiveIdClickOffset.x - ImGui::GetItemRectMin().x;
-  return std::abs(by) < 0.5F ? std::nullopt : std::optional(width + sign * by);  // a press is no drag yet
+  if (std::abs(by) < 0.5F) return std::nullopt;  // a press is no drag yet
+  return std::clamp(width + sign * by, 1.F, kWidestPane);
 }
 
 void Ui::act(const PlacedPicture& placed, ViewActions todo) {
@@ -168,23 +170,69 @@ void Ui::hold_picture(const PlacedPicture& placed) {
   }
 }
 
+void Ui::open_menu(Point at, std::vector<MenuItem> items) {
+  widgets.open = Menu::context;
+  widgets.menu_at = at;
+  widgets.menu_items = std::move(items);
+}
+
 void Ui::open_menu(const PlacedPicture& placed, std::optional<Point> mouse) {
-  widgets.open = Menu::picture;
-  widgets.menu_view = placed.view;
-  widgets.menu_side = placed.context.side;
-  widgets.menu_lines.clear();
+  const View& view = *placed.view;
   const Point at = mouse.value_or(placed.where.center());
-  widgets.menu_at = {at.x + 2, at.y + 2};  // offset, so that no line is under the mouse yet
-  if (!placed.context.run) return;
-  const auto hit = mouse ? viz::hit_test(placed.picture->regions, within(placed, at)) : std::nullopt;
-  widgets.menu_lines =
-      menu_at(*placed.view, placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr);
+  std::vector<MenuItem> items;
+  if (placed.context.run) {
+    const auto hit = mouse ? viz::hit_test(placed.picture->regions, within(placed, at)) : std::nullopt;
+    for (MenuLine& line :
+         menu_at(view, placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr))
+      items.push_back({std::move(line.label), {DoAll{std::move(line.actions), false, placed.context.side}}});
+  }
+  const std::string id(view.id);
+  items.push_back({.label = "Export picture…",
+                   .actions = {ShowDialog{Dialog::export_, id}},
+                   .begins_group = !items.empty()});
+  items.push_back({"Copy data", {CopyNumbers{id}}});
+  if (view.place == Place::tab) {
+    std::vector<Action> acts{toggle_second_view(state)};
+    if (id == state.second_view) acts.insert(acts.begin(), ShowView{id});
+    const bool alone = state.second_view.empty();
+    items.push_back({alone ? "Add a second view" : "Show only this view", std::move(acts)});
+  }
+  open_menu({at.x + kOffset, at.y + kOffset}, std::move(items));
 }
 
 void Ui::open_menu(const PlacedField& placed, Point at) {
-  widgets.open = Menu::text;
-  widgets.menu_field = widgets.field = placed.field;
-  widgets.menu_at = {at.x + 2, at.y + 2};
+  const Field field = widgets.field = placed.field;
+  const TextState& edit = field_of(state, field).edit;
+  const auto item = [&](const char* label, const char* keys, EditorRequest request, const char* unavailable) {
+    return MenuItem{.label = label,
+                    .actions = meaning_of(request, field, edit),
+                    .right = keys,
+                    .unavailable = unavailable};
+  };
+  const char* const unselected = edit.selection().empty() ? "No text is selected." : "";
+  std::vector<MenuItem> items{
+      item("Cut", "Ctrl+X", EditorRequest::cut, unselected),
+      item("Copy", "Ctrl+C", EditorRequest::copy, unselected),
+      item("Paste", "Ctrl+V", EditorRequest::paste, ""),
+      {.label = "Select all", .actions = {TypeInField{field, kSelectAll}}, .right = "Ctrl+A"},
+      item("Undo", "Ctrl+Z", EditorRequest::undo,
+           can_undo(state, field, false) ? "" : "There is nothing to undo."),
+      item("Redo", "Ctrl+Shift+Z", EditorRequest::redo,
+           can_undo(state, field, true) ? "" : "There is nothing to redo.")};
+  items[4].begins_group = true;
+  open_menu({at.x + kOffset, at.y + kOffset}, std::move(items));
+}
+
+void Ui::context_menu() {
+  float wide = u(100);
+  for (const MenuItem& item : widgets.menu_items)
+    wide = std::max(wide, width(item.label, FontStyle::medium) + u(56) + width(item.right));
+  if (!begin_menu(Menu::context, wide)) return;
+  for (const MenuItem& item : widgets.menu_items) {
+    row(item);
+    if (!item.tip.empty()) tip(item.label, item.tip, item.unavailable);
+  }
+  end_menu();
 }
 
 void Ui::scroll_bars(const PlacedPicture& placed) {
@@ -266,27 +314,6 @@ void Ui::hold_text(const PlacedField& placed) {
   out.cursor = Cursor::text;
   if (const auto* e = input.event_as<MouseMove>()) select_to(widgets.press->text, e->at);
   if (const auto* e = input.event_as<MouseUp>(); e && e->button == 0) widgets.press.reset();
-}
-
-void Ui::text_menu() {
-  if (!begin_menu(Menu::text, u(220))) return;
-  const Field field = widgets.menu_field;
-  const TextState& edit = field_of(state, field).edit;
-  const auto line = [&](const char* label, const char* key, bool possible, const char* unavailable,
-                        EditorRequest request) {
-    if (row({.label = label, .right = key, .unavailable = possible ? "" : unavailable}))
-      std::ranges::move(meaning_of(request, field, edit), std::back_inserter(actions));
-  };
-  const bool selected = !edit.selection().empty();
-  const bool undoes = can_undo(state, field, false), redoes = can_undo(state, field, true);
-  line("Cut", "Ctrl+X", selected, "No text is selected.", EditorRequest::cut);
-  line("Copy", "Ctrl+C", selected, "No text is selected.", EditorRequest::copy);
-  line("Paste", "Ctrl+V", true, "", EditorRequest::paste);
-  if (row({.label = "Select all", .right = "Ctrl+A"})) actions.emplace_back(TypeInField{field, kSelectAll});
-  separator();
-  line("Undo", "Ctrl+Z", undoes, "There is nothing to undo.", EditorRequest::undo);
-  line("Redo", "Ctrl+Shift+Z", redoes, "There is nothing to redo.", EditorRequest::redo);
-  end_menu();
 }
 
 void Ui::complain(const Rect& field, std::string words) {

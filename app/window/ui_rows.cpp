@@ -98,7 +98,7 @@ void Ui::flow(Rect& rest, float row, const std::vector<Part>& parts, float max_h
 Ui::Part Ui::joined(std::vector<Part> parts, float gap) {
   float width = -u(gap);
   for (const Part& part : parts) width += part.width + u(gap);
-  return {width, [=, this](const Rect& rect) { place(rect, parts, gap); }};
+  return {width, [this, gap, parts = std::move(parts)](const Rect& rect) { place(rect, parts, gap); }};
 }
 
 Ui::Part Ui::label(std::string words, std::string tip, std::string_view term) {

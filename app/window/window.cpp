@@ -8,20 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "app/hub/fetch.h"
-#include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/window/commands.h"
 #include "app/window/core.h"
 #include "app/window/gl_screen.h"
 #include "app/window/glfw.h"
 #include "system/console.h"
-#include "system/file.h"
 #include "system/interrupt.h"
 #include "system/machine.h"
 #include "system/memory.h"
 #include "system/path_text.h"
-#include "system/picture_clipboard.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app {
@@ -180,22 +176,20 @@ class Shell {
     shell(window).dirty_ = true;
   }
 
-  /// Window units per logical pixel, and device pixels per window unit.
   struct Scales {
-    float ui = 1;
-    float pixel = 1;
-    int width = 1;
-    int height = 1;
+    float ui = 1;                          ///< window units per logical pixel
+    float pixel = 1;                       ///< device pixels per window unit
+    int width = 1, height = 1;             ///< window units
+    int pixels_wide = 1, pixels_high = 1;  ///< device pixels
   };
 
   Scales scales() const {
     Scales s;
-    int framebuffer_width = 1, framebuffer_height = 1;
     glfw().GetWindowSize(window_, &s.width, &s.height);
-    glfw().GetFramebufferSize(window_, &framebuffer_width, &framebuffer_height);
+    glfw().GetFramebufferSize(window_, &s.pixels_wide, &s.pixels_high);
     float content = 1;
     glfw().GetWindowContentScale(window_, &content, nullptr);
-    if (s.width > 0) s.pixel = static_cast<float>(framebuffer_width) / static_cast<float>(s.width);
+    if (s.width > 0) s.pixel = static_cast<float>(s.pixels_wide) / static_cast<float>(s.width);
     s.ui = std::max(0.25F, content / std::max(0.01F, s.pixel));
     return s;
   }
@@ -309,14 +303,9 @@ class Shell {
     if (s.width <= 0 || s.height <= 0) return;  // iconified
     dirty_ = false;
     limit_size(s.ui);
-    const WindowFrame now = frame();
-    core_.set_window_size(static_cast<int>(now.width), static_cast<int>(now.height));
-    const WindowPicture& picture = core_.draw(now);
+    const WindowPicture& picture = core_.draw(frame());
     core_.make_current();
-    const auto pixels = [&](int units) {
-      return static_cast<int>(std::lround(static_cast<float>(units) * s.pixel));
-    };
-    screen_.show(pixels(s.width), pixels(s.height), theme_of(core_.state().dark).window);
+    screen_.show(s.pixels_wide, s.pixels_high, theme_of(core_.state().dark).window);
     glfw().SwapBuffers(window_);
     glfw().SetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)]);
   }
@@ -348,58 +337,13 @@ class Shell {
   double last_press_time_ = -1;
 };
 
-std::vector<DiscoveredModel> models_on_this_machine() {
-  std::vector<DiscoveredModel> models{{"tales (bundled)", bundled_model()}};
-  if (const auto cache = hugging_face_cache(process_environment()))
-    for (DiscoveredModel& model : discover_models(*cache)) models.push_back(std::move(model));
-  return models;
-}
-
-/// Fetches a model from the hub unless it is on this machine; returns its folder.
-std::filesystem::path fetch_if_missing(const HubModel& model, const FetchOptions& options) {
-  const HubSettings settings = hub_settings(process_environment());
-  if (const auto there = cached_model(settings.cache, model)) return *there;
-  return fetch_model(model, settings, options);
-}
-
-bool may_fetch() {
-  try {
-    return !hub_settings(process_environment()).offline;
-  } catch (const std::exception&) {
-    return true;  // fetching reports the error
-  }
-}
-
-CoreOptions core_options(const WindowOptions& options, std::string& message) {
-  CoreOptions core;
-  core.window = options;
-  if (const auto folder = config_folder(process_environment())) {
-    core.settings_file = *folder / kSettingsFile;
-    core.settings = load_settings(core.settings_file);
-    message = core.settings.problem;
-  }
-  if (const auto folder = state_folder(process_environment())) core.state_folder = *folder;
-  const std::filesystem::path& last = core.settings.last_model;
-  std::error_code error;
-  const bool asked = options.prompt || options.recipe.session.second || !options.second.empty() ||
-                     options.edits || options.opens_recipe || !options.tour.empty();
-  const bool attention = !asked && may_hold_patterns(last) && system::is_file(last);
-  if (!options.model_given && !last.empty() && (attention || system::is_folder(last)))
-    core.window.model = last;
-  if (options.model_given && !options.prompt && !may_hold_patterns(options.model))
-    core.settings.has_prompt = core.settings.has_prompt && last == options.model;
-  core.start_folder = std::filesystem::current_path(error);
-  const std::string problem = add_assets(core);
-  if (message.empty()) message = problem;
-  core.offer_tours = !core.settings.has_prompt && !options.prompt && !options.model_given;
-  core.find_models = models_on_this_machine;
-  if (may_fetch()) core.fetch = fetch_if_missing;
-  core.clock = glfw().GetTime;
-  core.pictures = system::picture_clipboard(process_environment());
-  return core;
-}
-
 }  // namespace
+
+WindowSize least_window(float font_size) {
+  // From the minimum widths of the panes and the heights of the bars, which all scale with the font.
+  const float unit = font_size / kDefaultFontSize;
+  return {static_cast<int>(std::ceil(800 * unit)), static_cast<int>(std::ceil(560 * unit))};
+}
 
 std::string opengl_remedy(std::string_view reason, const system::Environment& environment) {
   const auto says = [&](std::string_view words) { return reason.find(words) != reason.npos; };
@@ -422,36 +366,36 @@ std::string opengl_of_window() {
   return gl_description(Gl(glfw().GetProcAddress));
 }
 
-int run_window(const WindowOptions& options) {
+int run_window(CoreOptions options) {
   system::keep_little_freed_memory();
   // The worker loads the model while the window system starts up.
   std::atomic<bool> window_ready = false;
-  std::string message;
-  CoreOptions settings = core_options(options, message);
-  const int width = settings.settings.window_width;
-  const int height = settings.settings.window_height;
+  const WindowSize last_size{options.settings.window_width, options.settings.window_height};
   GLFWwindow* window = nullptr;
-  settings.wake = [&window_ready] {
+  options.clock = glfw().GetTime;
+  options.wake = [&window_ready] {
     if (window_ready) glfw().PostEmptyEvent();
   };
-  settings.get_clipboard = [&window] {
+  options.get_clipboard = [&window] {
     const char* text = glfw().GetClipboardString(window);
     return std::string(text ? text : "");
   };
-  settings.set_clipboard = [&window](const std::string& text) {
+  options.set_clipboard = [&window](const std::string& text) {
     glfw().SetClipboardString(window, text.c_str());
   };
   const GlfwLibrary library;  // outlives the core, whose textures belong to the window's context
   GlScreen screen(glfw().GetProcAddress);
-  settings.screen = &screen;
-  Core core(std::move(settings));
-  if (options.prompts && options.tour.empty() && !options.opens_recipe)
-    core.apply(PromptsRead{options.prompts});
-  const WindowSize size = on_screen({width, height});
+  options.screen = &screen;
+  const WindowOptions given = options.window;
+  const std::string problem = options.problem;
+  Core core(std::move(options));
+  if (given.prompts && given.tour.empty() && given.recipe_file.empty())
+    core.apply(PromptsRead{given.prompts});
+  const WindowSize size = on_screen(last_size);
   window = create_window(size.width, size.height);
   system::leave_own_console();
   window_ready = true;
-  if (!message.empty()) core.apply(ShowMessage{message, true});
+  if (!problem.empty()) core.apply(ShowMessage{problem, true});
   const system::InterruptGuard signals;
   Shell(window, core, screen).run(signals);
   window_ready = false;

@@ -19,8 +19,9 @@ struct PaletteEntry;
 
 enum class Cursor { arrow, hand, text, resize_x, move };
 
-/// Menus that open at a button or at the mouse.
-enum class Menu { none, examples, models, second_model, more, stops, picture, text, choice, edit };
+/// Menus that open at a button or at the mouse. `focused`: the context menu of what has the keyboard, when it
+/// is asked for.
+enum class Menu { none, examples, models, second_model, more, stops, edit, context, focused };
 
 /// A control, picture or field that responds to the mouse or the keyboard.
 struct WindowItem {
@@ -73,12 +74,14 @@ struct WindowPicture {
   std::vector<viz::Rect> tags;      ///< their names, where they have any
   std::vector<viz::Scene> scenes;   ///< everything painted except the views' pictures, in order
   int layer = 0;                    ///< the topmost one
+  Menu menu = Menu::none;           ///< the open one
   Cursor cursor = Cursor::arrow;
   bool caret = false;           ///< some field shows a caret, which blinks
   bool over_term = false;       ///< the mouse is over a label that the glossary explains
   bool stale = false;           ///< some picture is a previous one, waiting for quick answers
   bool settling = false;        ///< some item found its size in this frame, so it must be drawn again
   std::vector<Question> asked;  ///< by its pictures, in order
+  std::vector<Action> actions;  ///< of the user, to be applied
 };
 
 /// The number of frames after which every size has settled.
@@ -86,6 +89,19 @@ inline constexpr int kMaxFrames = 4;
 
 /// The wrapped texts of the fields: a cache, not state.
 using FieldMetrics = std::map<Field, EditMetrics>;
+
+/// Something to choose: a line of a menu or a list, or one of several buttons in a row.
+struct MenuItem {
+  std::string label;
+  std::vector<Action> actions = {};  ///< when it is chosen
+  std::string more = {};             ///< under the label
+  std::string right = {};            ///< at the right end, for example a key
+  std::string tip = {};
+  bool marked = false;
+  std::string unavailable = {};   ///< why it cannot be chosen now; empty: it can
+  std::string_view heading = {};  ///< above it
+  bool begins_group = false;      ///< has a line above it
+};
 
 /// A mouse press on a picture or a text, until it is released.
 struct MousePress {
@@ -101,20 +117,16 @@ struct MousePress {
 /// saved.
 struct WidgetState {
   std::optional<MousePress> press;
-  Field field = Field::prompt;      ///< the field with the caret
-  unsigned keyboard_item = 0;       ///< the item with the keyboard focus; 0: the field has it
-  unsigned focus = 0;               ///< the item that gets the keyboard focus in the next frame
-  bool space_pressed = false;       ///< the space key pressed an item, so the space that follows is not typed
-  int press_clicks = 0;             ///< number of clicks of the last mouse press
-  const View* pressed = nullptr;    ///< the picture that was last pressed; null: something else was
-  Menu open = Menu::none;           ///< the menu that opens in the next frame
-  Menu menu = Menu::none;           ///< the menu open in the last frame
-  Menu menu_now = Menu::none;       ///< the menu drawn so far in this frame
-  const View* menu_view = nullptr;  ///< the view of the open picture menu
-  Side menu_side = Side::run;       ///< of that picture
-  std::vector<MenuLine> menu_lines;
+  Field field = Field::prompt;    ///< the field with the caret
+  unsigned keyboard_item = 0;     ///< the item with the keyboard focus; 0: the field has it
+  unsigned focus = 0;             ///< the item that gets the keyboard focus in the next frame
+  bool space_pressed = false;     ///< the space key pressed an item, so the space that follows is not typed
+  int press_clicks = 0;           ///< number of clicks of the last mouse press
+  const View* pressed = nullptr;  ///< the picture that was last pressed; null: something else was
+  Menu open = Menu::none;         ///< the menu that opens in the next frame
+  Menu menu = Menu::none;         ///< the menu open in the last frame
+  std::vector<MenuItem> menu_items;  ///< of the context menu
   std::size_t menu_edit = 0;         ///< the edit of the open edit menu: an index of the list
-  Field menu_field = Field::prompt;  ///< the field of the open text menu
   viz::Point menu_at;
   float menu_height = 0;  ///< of the open menu in the last frame
   float strips = 0;       ///< height of the bars under the prompt: fixed while a picture is dragged

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/files/error.h"
+#include "model/kernels/product.h"
 #include "model/pass/attention.h"
 #include "model/pass/pass.h"
 #include "model/pass/shared_steps.h"
@@ -130,6 +131,21 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
   Lane lane{std::make_shared<Run>(run), {}, pos, 1};
   recompute_block(impl_->weights, lane, layer, false, options, workspace.impl());
   return output;
+}
+void Transformer::add_mlp(int layer, FloatRows stream, Workspace& workspace) const {
+  const BlockWeights& block = impl_->weights.h[layer];
+  Workers& workers = workspace.impl().workers;
+  std::vector<float> outer(std::ptrdiff_t{stream.rows} * stream.cols),
+      inner(std::ptrdiff_t{stream.rows} * config().n_inner);
+  const FloatRows x = rows_of(outer, stream.cols), hidden = rows_of(inner, config().n_inner);
+  layer_norm(
+      block.ln_2, config().layer_norm_epsilon, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer},
+      [&](int i) { return stream.row(i); }, Tap{}, workers, x);
+  linear(x, block.mlp_c_fc, workers, hidden);
+  workers.for_rows(hidden.rows,
+                   [&](int i) { activate(workers.kernels().rows, config().activation, hidden.row(i)); });
+  linear(hidden, block.mlp_c_proj, workers, x);
+  workers.for_rows(x.rows, [&](int i) { add(x.row(i), stream.row(i)); });
 }
 std::span<const float> Transformer::position_embedding() const {
   return impl_->weights.wpe;

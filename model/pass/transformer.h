@@ -251,6 +251,9 @@ class Transformer {
   /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
   void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;
 
+  /// Adds the output of a layer's MLP to any rows [n, d_model] of the stream before its layer norm.
+  void add_mlp(int layer, FloatRows stream, Workspace& workspace) const;
+
   /// The product of any vector [d_model] with the unembedding, without a layer norm: out [vocab_size].
   void unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const;
 

@@ -5,6 +5,7 @@
 
 #include "app/window/core.h"
 #include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -33,7 +34,9 @@ class CoreFixture : public Core {
 /// The whole program without a window system, on the bundled model.
 class CoreTest : public ::testing::Test {
  protected:
-  static std::filesystem::path bundled_folder();
+  static std::filesystem::path bundled_folder() {
+    return headscope::testing::source_dir() / "assets/models/tales";
+  }
 
   static void SetUpTestSuite() { fonts_ = viz::Fonts::load(); }
   static void TearDownTestSuite() { fonts_.reset(); }
@@ -44,10 +47,28 @@ class CoreTest : public ::testing::Test {
     stop.caption.emplace_back().words = "Look at the first head.";
     return stop;
   }
-  CoreOptions options(std::optional<std::string> prompt = "The old king had a daughter, and the old king");
+  CoreOptions options(std::optional<std::string> prompt = "The old king had a daughter, and the old king") {
+    CoreOptions o;
+    o.window.model = bundled_folder();
+    if (prompt) o.window.prompt = Prompt{*prompt, {}, false};
+    o.settings.all_controls = true;  // so that each can be pressed
+    o.fonts = fonts_;
+    o.wake = [] { woken_.release(); };
+    o.screen = &screen_;
+    o.start_folder = folder_.path();
+    o.get_clipboard = [this] { return clipboard_; };
+    o.set_clipboard = [this](const std::string& text) { clipboard_ = text; };
+    return o;
+  }
 
   /// Settles and draws, as the window does between events.
-  static const WindowPicture& shown(Core& core, float width = 1600, float height = 1000);
+  static const WindowPicture& shown(Core& core, float width = 1600, float height = 1000) {
+    core.settle();
+    WindowFrame frame;
+    frame.width = width;
+    frame.height = height;
+    return core.draw(frame);
+  }
 
   template <class... Actions>
   static void apply_and_show(Core& core, const Actions&... actions) {
@@ -60,30 +81,81 @@ class CoreTest : public ::testing::Test {
     shown(core);
   }
 
-  static const PlacedPicture& picture(const WindowPicture& window, std::string_view id);
+  static const PlacedPicture& picture(const WindowPicture& window, std::string_view id) {
+    for (const PlacedPicture& placed : window.pictures)
+      if (placed.view->id == id) return placed;
+    throw std::logic_error("no such picture");
+  }
 
   /// The centre of a cell in the first region with this id, in window coordinates.
-  static viz::Point cell(const PlacedPicture& placed, int id, int row = 0, int col = 0);
+  static viz::Point cell(const PlacedPicture& placed, int id, int row = 0, int col = 0) {
+    for (const viz::Region& region : placed.picture->regions) {
+      if (region.id != id) continue;
+      const viz::Point p = region.cell_rect(row, col).center();
+      return {placed.where.x + p.x, placed.where.y + p.y};
+    }
+    throw std::logic_error("no such region");
+  }
 
-  static void click(Core& core, viz::Point at, int clicks = 1, int button = 0);
-  static void click_and_show(Core& core, viz::Point at, int clicks = 1, int button = 0);
+  static void click(Core& core, viz::Point at, int clicks = 1, int button = 0) {
+    core.handle(MouseDown{at, button, clicks, {}});
+    core.handle(MouseUp{at, button});
+  }
+  static void click_and_show(Core& core, viz::Point at, int clicks = 1, int button = 0) {
+    click(core, at, clicks, button);
+    shown(core);
+  }
 
   /// The n-th item with that name in the last drawn window.
-  static const WindowItem* find_item(const Core& core, std::string_view label, int n = 0);
-  static viz::Point item(const Core& core, std::string_view label, int n = 0);
-  static void click_item(Core& core, std::string_view label, int n = 0, int clicks = 1);
-  static void click_and_show(Core& core, std::string_view label, int n = 0, int clicks = 1);
+  static const WindowItem* find_item(const Core& core, std::string_view label, int n = 0) {
+    for (const WindowItem& item : core.window().items)
+      if (item.label == label && n-- == 0) return &item;
+    return nullptr;
+  }
+  static viz::Point item(const Core& core, std::string_view label, int n = 0) {
+    const WindowItem* found = find_item(core, label, n);
+    if (found == nullptr) throw std::logic_error("no item " + std::string(label));
+    return found->rect.center();
+  }
+  static void click_item(Core& core, std::string_view label, int n = 0, int clicks = 1) {
+    click(core, item(core, label, n), clicks);
+    core.draw({});
+  }
+  static void click_and_show(Core& core, std::string_view label, int n = 0, int clicks = 1) {
+    click_item(core, label, n, clicks);
+    shown(core);
+  }
 
   /// Presses a key like the window system does.
-  static void press(Core& core, Key key, Modifiers modifiers = {});
-  static void press_and_show(Core& core, Key key, Modifiers modifiers = {});
+  static void press(Core& core, Key key, Modifiers modifiers = {}) { core.handle(KeyDown{key, modifiers}); }
+  static void press_and_show(Core& core, Key key, Modifiers modifiers = {}) {
+    press(core, key, modifiers);
+    shown(core);
+  }
   static void type(Core& core, std::string_view text) { core.handle(TextTyped{std::string(text)}); }
-  static void type_and_show(Core& core, std::string_view text);
+  static void type_and_show(Core& core, std::string_view text) {
+    type(core, text);
+    shown(core);
+  }
 
   /// Drags from one point to another, in steps.
-  static void drag(Core& core, viz::Point from, viz::Point to, int button = 0);
+  static void drag(Core& core, viz::Point from, viz::Point to, int button = 0) {
+    constexpr int kSteps = 4;
+    core.handle(MouseDown{from, button, 1, {}});
+    for (int i = 1; i <= kSteps; ++i) {
+      const float part = static_cast<float>(i) / kSteps;
+      core.handle(MouseMove{{from.x + part * (to.x - from.x), from.y + part * (to.y - from.y)}});
+      core.draw({});
+    }
+    core.handle(MouseUp{to, button});
+  }
 
-  static const OptionSpec& option(std::string_view name);
+  static const OptionSpec& option(std::string_view name) {
+    for (const View& view : views())
+      for (const OptionSpec* option : view.options)
+        if (option->name == name) return *option;
+    throw std::logic_error("no such option");
+  }
 
   /// The value of an option in its type, which is int for an option with choices.
   template <class T>
@@ -99,15 +171,36 @@ class CoreTest : public ::testing::Test {
   }
 
   /// Whether a text of the last drawn window contains the words.
-  static bool says(const Core& core, std::string_view words);
+  static bool says(const Core& core, std::string_view words) {
+    const auto in = [&](const viz::Scene& scene) {
+      return std::ranges::any_of(scene.items, [&](const viz::Item& item) {
+        const auto* text = std::get_if<viz::GlyphRun>(&item);
+        return text != nullptr && text->text.find(words) != std::string::npos;
+      });
+    };
+    const WindowPicture& window = core.window();
+    return std::ranges::any_of(window.scenes, in) ||
+           std::ranges::any_of(window.pictures, [&](const PlacedPicture& p) { return in(p.picture->scene); });
+  }
 
   static const std::string& prompt(const Core& core) { return core.state().prompt.edit.text; }
 
   /// A prompt longer than the bundled model's context.
-  static std::string long_prompt();
+  static std::string long_prompt() {
+    std::string text;
+    while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
+    return text;
+  }
 
   /// Generates `tokens` tokens, or fewer if generation stops.
-  static void generate(Core& core, int tokens);
+  static void generate(Core& core, int tokens) {
+    core.apply(Generate{true});
+    while (core.state().generation.running && core.state().generation.token_count < tokens) {
+      core.draw({});
+      while (!core.take_results()) woken_.try_acquire_for(kLongestTimer);
+    }
+    core.apply(Generate{false});
+  }
 
   /// Takes results until `done`, for at most ten seconds, and draws.
   template <class Done>

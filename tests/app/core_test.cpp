@@ -68,18 +68,6 @@ TEST_F(CoreTest, ALongPromptRunsAsFarAsItGoesAndTheWindowSaysSo) {
   EXPECT_TRUE(says(core, std::to_string(n_ctx) + " of "));
 }
 
-TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
-  CoreFixture core(options());
-  const auto run = core.snapshot().run;
-  handle_and_show(core, FilesDropped{{folder_.path()}});
-  EXPECT_EQ(core.snapshot().run, run);
-  EXPECT_TRUE(core.state().message.is_error);
-  EXPECT_THAT(core.state().message.text, HasSubstr(folder_.path().string()));
-  handle_and_show(core, TextTyped{" again"});
-  EXPECT_EQ(core.snapshot().run->prompt.text, run->prompt.text + " again")
-      << "and the old model goes on working";
-}
-
 TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   CoreFixture core(options());
   handle_and_show(core, KeyDown{Key{'e'}, {.ctrl = true}});

@@ -10,21 +10,6 @@
 namespace headscope::app::data_test {
 namespace {
 
-TEST(Tokenize, RangesCoverThePromptAndLabelsAreVisible) {
-  const std::string text = "The king \xE2\x82 laughed.\n";
-  const PromptTokens tokens = tokenize(*bundled(), {text, {}, false});
-  std::size_t end = 0;
-  for (const model::Token& token : tokens.tokens) {
-    EXPECT_EQ(token.start, end);
-    end = token.end;
-  }
-  EXPECT_EQ(end, text.size());
-  EXPECT_EQ(tokens.labels.size(), tokens.tokens.size());
-  EXPECT_EQ(tokens.labels.back(), "↵");
-  EXPECT_EQ(tokens.run_length, tokens.length());
-  EXPECT_FALSE(tokens.was_empty);
-}
-
 TEST(Tokenize, TheStartTokenStandsForNoBytes) {
   const PromptTokens plain = tokenize(*bundled(), {"a king", {}, false}),
                      started = tokenize(*bundled(), {"a king", {}, true});

@@ -1,6 +1,8 @@
 // Thousands of random but reproducible events: whatever is typed, clicked, dragged and scrolled, at any
 // window size, every frame can be drawn and the state stays within its limits.
 
+#include "app/ascii.h"
+#include "app/cli/engine.h"
 #include "app/views/output/continuation.h"
 #include "tests/app/core_fixture.h"
 
@@ -62,28 +64,18 @@ class Monkey {
 
 /// A random edit or comparison.
 Action any_edit(Monkey& monkey, const Core& core) {
-  static const std::vector<std::string> kEdits = {"L1H6.z=0",
-                                                  "L0.attn_out=mean",
-                                                  "mask=none",
-                                                  "L2H1.mask=10/11",
-                                                  "positions=none",
-                                                  "positions=0,0,-1",
-                                                  "L3H0.scores[2,0]=null",
-                                                  "L3H0.pattern[1,0]~=0.5",
-                                                  "L3H0.pattern[0,9]=1",
-                                                  "L5H7.z*=-3",
-                                                  "L4.resid_pre[3]<-\"another text\"[1]",
-                                                  "L4H2.pattern<-ids(1,2,3)",
-                                                  "embed*=0",
-                                                  "ln_final+=2",
-                                                  "logits[*][5]=30",
-                                                  "L2.mlp_post[*][3]=1e30",
-                                                  "L9.z=0",
-                                                  "nonsense"};
+  static const std::vector<std::string_view> kEdits = split(
+      "L1H6.z=0|L0.attn_out=mean|mask=none|L2H1.mask=10/11|positions=none|positions=0,0,-1|"
+      "L3H0.scores[2,0]=null|L3H0.pattern[1,0]~=0.5|L3H0.pattern[0,9]=1|L5H7.z*=-3|"
+      "L4.resid_pre[3]<-\"another text\"[1]|L4H2.pattern<-ids(1,2,3)|embed*=0|ln_final+=2|"
+      "logits[*][5]=30|L2.mlp_post[*][3]=1e30|L9.z=0|nonsense",
+      "|");
   static const std::vector<std::string> kTexts = {"", "A", "The king gave Mr. P", "\xFF\xFE",
                                                   "one two three four five six"};
   const int length = core.snapshot().run ? core.snapshot().run->run->length() : 1;
-  const auto any = [&](const auto& list) { return list[monkey.below(static_cast<int>(list.size()))]; };
+  const auto any = [&](const auto& list) {
+    return std::string(list[monkey.below(static_cast<int>(list.size()))]);
+  };
   switch (monkey.below(11)) {
     case 0:
     case 1:

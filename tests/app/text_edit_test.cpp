@@ -1,7 +1,7 @@
 // Typed text: characters, words, rows, commands and steps; and the editor, with events in and a picture out.
+#include "app/text/text_edit.h"
 
 #include "app/text/prompt_editor.h"
-#include "app/text/text_edit.h"
 #include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/text/utf8.h"

@@ -91,9 +91,8 @@ const ReferenceGpt2::Head& reference_head(const Scenario& s) {
   return reference_head(s, s.selection.layer, s.selection.head);
 }
 
-ViewContext on(Side side, std::string_view view, const Scenario& scenario, float width, float height,
-               const viz::Theme& theme) {
-  return on_side(side, *find_view(view), scenario.context(width, height, theme));
+ViewContext on(Side side, std::string_view view, const Scenario& scenario, float width, float height) {
+  return on_side(side, *find_view(view), scenario.context(width, height));
 }
 
 Table table_of(Side side, std::string_view view, const Scenario& scenario) {
@@ -287,20 +286,13 @@ ViewContext Scenario::context(float width, float height, const viz::Theme& theme
   return c;
 }
 
-static ViewContext scaled_context(const Scenario& s, float width, float height, const viz::Theme& theme,
-                                  float device_scale) {
-  ViewContext context = s.context(width, height, theme);
-  context.device_scale = device_scale;
-  return context;
-}
-
 ViewFixture::ViewFixture(std::string_view view, const Scenario& s, float width, float height,
-                         const NamedOptions& options, const viz::Theme& theme, float device_scale)
-    : ViewFixture(view, scaled_context(s, width, height, theme, device_scale), options) {}
+                         const NamedOptions& options)
+    : ViewFixture(view, s.context(width, height), options) {}
 
 ViewFixture::ViewFixture(std::string_view view, Scenario&& s, float width, float height,
-                         const NamedOptions& options, const viz::Theme& theme, float device_scale)
-    : ViewFixture(view, s, width, height, options, theme, device_scale) {
+                         const NamedOptions& options)
+    : ViewFixture(view, s, width, height, options) {
   own_ = std::make_unique<const Scenario>(std::move(s));  // so that its answers keep their addresses
 }
 

@@ -162,10 +162,10 @@ using NamedOptions = std::vector<std::pair<std::string_view, std::string_view>>;
 class ViewFixture {
  public:
   ViewFixture(std::string_view view, const Scenario& s, float width, float height,
-              const NamedOptions& options = {}, const viz::Theme& theme = light(), float device_scale = 1);
+              const NamedOptions& options = {});
   /// Also keeps the scenario.
   ViewFixture(std::string_view view, Scenario&& s, float width, float height,
-              const NamedOptions& options = {}, const viz::Theme& theme = light(), float device_scale = 1);
+              const NamedOptions& options = {});
   ViewFixture(std::string_view view, const ViewContext& context, const NamedOptions& options = {});
 
   const viz::Scene& scene() const { return picture_.scene; }
@@ -204,7 +204,7 @@ class ViewFixture {
 Table table_of(std::string_view view, const Scenario& scenario, const NamedOptions& options = {});
 // One side of a scenario's comparison: the view's context for it, and its table.
 ViewContext on(Side side, std::string_view view, const Scenario& scenario, float width = 900,
-               float height = 700, const viz::Theme& theme = light());
+               float height = 700);
 Table table_of(Side side, std::string_view view, const Scenario& scenario);
 
 std::vector<std::string> headings(const Table& table);

@@ -1,14 +1,12 @@
 // headscope_speed [--model DIR] [--tokens N,...] [--threads N] [--window]: medians in milliseconds as JSON,
-// of passes, one more token and gradients for each length of a prompt, and with --window of what a user of
-// the window waits for.
+// of passes, logits, one more token and gradients for each length of a prompt, and with --window of what a
+// user of the window waits for.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 #include <vector>
 
@@ -38,18 +36,19 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Median time of `work` in seconds: after one warm-up call, at least 5 calls, until 0.15 s or 200 calls.
+/// Median time of `work` in milliseconds: after one warm-up call, at least 5 calls, until half a second or
+/// 200 calls.
 template <class Work>
-double median_seconds(const Work& work) {
-  constexpr double kEnough = 0.15;
+double median_ms(const Work& work) {
+  constexpr double kEnough = 0.5;
   std::vector<double> times;
   work();
   for (double all = 0; times.size() < 5 || (all < kEnough && times.size() < 200); all += times.back())
     times.push_back(seconds(work));
-  return median(std::move(times));
+  return 1e3 * median(std::move(times));
 }
 
-/// At least 5 rounds, for 1.5 seconds. The ids are arbitrary, since the time does not depend on them.
+/// The ids are arbitrary, since the time does not depend on them.
 Json measure_passes(Engine& engine, int tokens) {
   const model::Transformer& transformer = *engine.model->transformer;
   const model::Config& config = transformer.config();
@@ -58,40 +57,29 @@ Json measure_passes(Engine& engine, int tokens) {
   std::vector<int> ids(tokens);
   for (int& id : ids) id = static_cast<int>(generator() % static_cast<unsigned>(config.vocab_size));
   std::vector<float> logits(config.vocab_size);
-  const std::size_t known = tokens == config.n_ctx ? ids.size() - 1 : ids.size();  // before one more token
-  std::vector<int> longer = ids;
-  if (known == ids.size()) longer.push_back(ids.front());
+  const auto last_logits = [&](const model::Run& run) {
+    transformer.logits(run, run.length() - 1, 1, workspace, logits);
+  };
+  const auto run = transformer.forward(ids, workspace);
+  std::vector<double> steps;
+  for (int i = 0; i < 9; ++i) {  // each on a base of its own, whose pages it goes on in
+    const auto shorter = transformer.forward(std::span(ids).first(ids.size() - 1), workspace);
+    model::ForwardOptions cached;
+    cached.base = shorter.get();
+    steps.push_back(seconds([&] { last_logits(*transformer.forward(ids, workspace, cached)); }));
+  }
   model::Hooks hooks;  // down to the embedding, which nobody reads
   hooks.watch({model::Site::embed}, [](const model::ConstActivation2d&) {});
   model::GradientOptions to_embedding;
   to_embedding.hooks = &hooks;
-  const auto last_logits = [&](const model::Run& run) {
-    transformer.logits(run, run.length() - 1, 1, workspace, logits);
-  };
-
-  std::map<std::string, std::vector<double>> times;
-  const auto round = [&] {
-    std::shared_ptr<const model::Run> run, shorter;
-    const double pass = seconds([&] { run = transformer.forward(ids, workspace); });
-    times["pass_ms"].push_back(pass);
-    times["pass_last_logits_ms"].push_back(pass + seconds([&] { last_logits(*run); }));
-    times["pass_all_logits_ms"].push_back(
-        pass + seconds([&] { transformer.statistics(*run, 0, run->length(), 10, workspace); }));
-    times["gradients_ms"].push_back(
-        seconds([&] { transformer.gradients(*run, model::LogProbability{}, workspace, to_embedding); }));
-    shorter = known == ids.size() ? run : transformer.forward(std::span(ids).first(known), workspace);
-    model::ForwardOptions cached;
-    cached.base = shorter.get();
-    times["one_more_token_ms"].push_back(
-        seconds([&] { last_logits(*transformer.forward(longer, workspace, cached)); }));
-  };
-  round();  // warms up
-  times.clear();
-  int rounds = 0;
-  for (double spent = 0; rounds < 5 || spent < 1.5; ++rounds) spent += seconds(round);
-  Json json = {{"tokens", tokens}, {"rounds", rounds}};
-  for (auto& [name, values] : times) json[name] = 1e3 * median(std::move(values));
-  return json;
+  return {{"tokens", tokens},
+          {"pass_ms", median_ms([&] { transformer.forward(ids, workspace); })},
+          {"last_logits_ms", median_ms([&] { last_logits(*run); })},
+          {"all_logits_ms", median_ms([&] { transformer.statistics(*run, 0, tokens, 10, workspace); })},
+          {"one_more_token_ms", 1e3 * median(std::move(steps))},
+          {"gradients_ms", median_ms([&] {
+             transformer.gradients(*run, model::LogProbability{}, workspace, to_embedding);
+           })}};
 }
 
 /// A window without a screen.
@@ -201,37 +189,30 @@ Json measure_window(HeadlessWindow& window, const LoadedModel& model, int length
   json["other_head_ms"] = window.answer_to(heads);
   json["head_off_ms"] = window.answer_to(off);
   window.answer_to({ListEdits{}});
-  json["settled_frame_ms"] = 1e3 * median_seconds([&] { window.draw(); });
+  json["settled_frame_ms"] = median_ms([&] { window.draw(); });
   json["typed_at_the_start_ms"] = window.answer_to(beginnings);
   for (const View* view : tabs())
     json["views"].push_back({{"view", view->id},
                              {"opened_ms", window.answer_to({ShowView{std::string(view->id)}})},
-                             {"settled_frame_ms", 1e3 * median_seconds([&] { window.draw(); })},
+                             {"settled_frame_ms", median_ms([&] { window.draw(); })},
                              {"hovered_frame_ms", window.hover(*view)}});
   window.answer_to({ShowView{std::string(view_at(Place::tab).id)}});
   return json;
 }
 
-int run(std::span<const char* const> words) {
+}  // namespace
+}  // namespace headscope::app
+
+int main(int argc, char** argv) {
+  using namespace headscope::app;
+  CLI::App app;
   Arguments arguments(nullptr);
   std::vector<int> lengths{16, 64, 256};
   bool with_window = false;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::string word = words[i];
-    if (word == "--window") {
-      with_window = true;
-    } else if (i + 1 == words.size()) {
-      throw std::runtime_error("unknown word or missing value: " + word);
-    } else if (word == "--model") {
-      arguments.model.name = words[++i];
-    } else if (word == "--threads") {
-      arguments.threads = std::stoi(words[++i]);
-    } else if (word == "--tokens") {
-      lengths.clear();
-      std::istringstream list(words[++i]);
-      for (std::string length; std::getline(list, length, ',');) lengths.push_back(std::stoi(length));
-    }
-  }
+  add_computing(app, arguments);
+  app.add_option("--tokens", lengths)->delimiter(',')->check(CLI::Range(2, 1 << 20));
+  app.add_flag("--window", with_window);
+  CLI11_PARSE(app, argc, argv);
   Engine engine = start_engine(arguments, {std::cin, std::cout, std::cerr});
   Json report = {{"model", engine.model->name}, {"threads", engine.workspace.threads()}};
   for (const int length : lengths) report["runs"].push_back(measure_passes(engine, length));
@@ -241,17 +222,4 @@ int run(std::span<const char* const> words) {
       report["window"].push_back(measure_window(window, *engine.model, length));
   }
   std::cout << report.dump(2) << '\n';
-  return 0;
-}
-
-}  // namespace
-}  // namespace headscope::app
-
-int main(int argc, char** argv) {
-  try {
-    return headscope::app::run({argv, static_cast<std::size_t>(argc)});
-  } catch (const std::exception& error) {
-    std::cerr << "headscope_speed: " << error.what() << '\n';
-    return 1;
-  }
 }

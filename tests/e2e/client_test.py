@@ -1,5 +1,4 @@
 """assets/python/headscope.py: the client for notebooks, with the real program."""
-import importlib.util
 import os
 import shutil
 import signal
@@ -235,18 +234,14 @@ class Process(ClientCase):
             return str(file)
 
         def found(place):
-            (root / place).mkdir(parents=True, exist_ok=True)
-            copy = shutil.copy(headscope.__file__, root / place)
-            spec = importlib.util.spec_from_file_location("copied", copy)
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            return module._program()
+            with mock.patch.object(headscope, "__file__", str(root / place / "headscope.py")):
+                return headscope._program()
 
         with mock.patch.dict(os.environ, PATH=str(root / "path")):
             os.environ.pop("HEADSCOPE", None)
             program("prefix/bin", mode=0o644)  # no program
             for place in ("a/b/c", "prefix/share/headscope/python", "tree/assets/python"):
-                with self.assertRaisesRegex(RuntimeError, "was not found"):
+                with self.assertRaisesRegex(HeadscopeError, "was not found"):
                     found(place)
             on_path = program("path")
             self.assertEqual(found("a/b/c"), on_path)

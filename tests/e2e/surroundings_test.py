@@ -149,14 +149,6 @@ class Streams(SurroundingsCase):
             os.close(other)
             self.assertEqual((done.returncode, done.stdout or b"", done.stderr or b""), (1, b"", b""), words)
 
-    def test_a_folder_as_standard_input(self):
-        for words in (["predict", "--prompt-file", "-"], ["predict", "--prompts", "-"]):
-            folder = os.open("/", os.O_RDONLY)
-            done = subprocess.run([HEADSCOPE, *words], stdin=folder, capture_output=True, timeout=60)
-            os.close(folder)
-            self.assertEqual((done.returncode, done.stdout), (1, b""), done.stderr)
-            self.assertIn("standard input", self.sentence(done.stderr))
-
 
 class Limits(SurroundingsCase):
     def test_few_files_at_a_time(self):

@@ -26,7 +26,6 @@
 #include "tests/fuzz/targets.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/temporary_folder.h"
-#include "viz/players/players.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::fuzz {
@@ -93,8 +92,6 @@ void promise_harmless(const Arguments& a) {
   promise(a.out.empty() && a.format.empty() && a.merge.empty() && a.tour.empty() && a.threads == 0,
           "a recipe does not say where to write");
 }
-
-}  // namespace
 
 Outcome check_edit_text(std::string_view text) {
   return read_or_refused<model::RunError>([&] { promise_edits(parse_edits(text, small_model())); });
@@ -271,33 +268,71 @@ Outcome check_shown_text(std::string_view bytes) {
   return Outcome::read;
 }
 
-Outcome check_recipe_note(std::string_view input) {
-  static const std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
-  Recipe recipe;
-  recipe.figure = Figure{};
-  recipe.session.prompt.text = input.substr(0, input.size() / 2);
-  recipe.session.model = input.substr(input.size() / 2).substr(0, 200);
-  recipe.session.edits = {std::string(input)};
-  const std::vector<viz::Note> notes{recipe_note(recipe)};
-  const viz::Scene scene{.width = 4, .height = 4, .background = {255, 255, 255, 255}, .items = {}};
-  std::string file;
-  switch (input.size() % 3) {
-    case 0: {
-      static const viz::Bitmap bitmap = viz::rasterize(scene, *fonts, 1);
-      const auto png = viz::encode_png(bitmap, 1, notes);
-      file.assign(png.begin(), png.end());
-      break;
-    }
-    case 1:
-      file = viz::to_svg(scene, *fonts, {.text = false, .notes = notes});
-      break;
-    default:
-      file = viz::to_pdf(scene, *fonts, notes);
-  }
-  const Recipe read = recipe_of(file, "figure");
-  promise(read.session == recipe.session && read.figure == recipe.figure,
-          "a figure tells what it was made of");
-  return Outcome::read;
+Words recipe_words() {
+  return json_and(
+      "figure version program command model weights precision bf16 prompt ids bos no-bos edit off: second "
+      "second-on second-model second-weights second-attention align token show difference view beside layer "
+      "head query key tries probabilities over over-lines theme dark font-size heads-pane window size "
+      "300x300+ scale no-title no-caption svg-text for column rows heatmap "
+      "lines heads value-scale log zoom 0:4,all 5.1,5.3 --out "
+      "--out=x -o ../../x --model out L0H1.z=0");
+}
+
+}  // namespace
+
+std::vector<Target> app_targets() {
+  return {
+      {"shown-text", check_shown_text, characters() + Words{"\"", "\\"}, nullptr, 256},
+      {"edit-text", check_edit_text,
+       words_in("L0 L1H1 L* H* . z scores pattern mask positions resid_pre mlp_post logits result embed = *= "
+                "+= <- ~= [ ] , - * null none mean ids( ) \" \\ ; / 100/110/111 0 1 7 8 1e38 -1 0.5 nan inf "
+                "1048576 2147483647 99999999999 [0-7] 0*8"),
+       nullptr, 512},
+      {"attention", check_attention,
+       json_and("__metadata__ dtype shape data_offsets F32 F16 BF16 I64 I32 tokens key_tokens causal true "
+                "false model text blocks.0.attn.hook_pattern blocks.1.attn.hook_pattern [\"a\",\"b\"] "
+                "[1,\"b\"] 4097 16385"),
+       mutate_safetensors, 4096, 800},
+      {"tour", check_tour,
+       characters() +
+           words_in(
+               "# |## |- prompt: |- view: heatmap|- view: |- layer: |- head: |-1|- token: last|- key: |- "
+               "point: cell|- point: pane next|- if: this prompt, weight above 50 %|- if: this head|- "
+               "otherwise|- otherwise: layers below 2|- option: value-scale log|- option: zoom 0:4,all|- "
+               "edit: L0H0.z=0|- wait: head|{tokens}|{weight}|{|}|%|:|99999999999",
+               '|'),
+       mutate_lines, 1024},
+      {"settings", check_settings,
+       json_and("theme dark font-size window-width heads-pane view heatmap layer query last-model "
+                "recent-models recent-sessions export-folder export-scale has-prompt prompt value-scale log "
+                "zoom 0:4,all dimensions 0,1,64"),
+       mutate_json, 2048},
+      {"prompt-list", check_prompt_list,
+       json_and("prompt ids second token other_token position id:7 \n \r\n {\"ids\":[1,2]}\n \"text\"\n"),
+       mutate_json_lines, 512},
+      {"means", check_means,
+       json_and("how view sweep options facts columns units skipped shard index count prompts layer head "
+                "change 1e120 -1e300 nats ranked_by"),
+       mutate_json, 4096, 300},
+      {"command-line", check_command_line,
+       characters() +
+           words_in("\n shot predict tokens sweep metrics search trace get info heatmap lens serve --prompt "
+                    "--out x.png --format --size 100x100 fit --layer=1 --head --ids 1,2,3 --json --model "
+                    "--scale 1e9 --zoom 0:4,all --help --edit L0H0.z=0 --prompts --shard 1/2 --recipe --tour "
+                    "-1 = -- - --mean --rows --merge nan --token id:7 99999999999"),
+       mutate_lines, 256, 200},
+      {"request", check_request,
+       json_and("id args input input_base64 YQ== predict heatmap --prompt --json - \\u0000"), mutate_json,
+       1024, 300},
+      {"session", check_recipe, recipe_words(), mutate_json, 2048},
+      {"figure", check_recipe, recipe_words(), nullptr, 4096},
+      {"hub-listing", check_hub_listing,
+       json_and("sha siblings rfilename size blobId lfs sha256 config.json ../x") +
+           Words{std::string(40, 'a'), std::string(64, 'b')},
+       mutate_json, 1024},
+      {"hub-name", check_hub_name,
+       characters() + words_in("gpt2 / @ main -- .. . .git refs/pr/1 %2f .lock a"), nullptr, 320},
+  };
 }
 
 }  // namespace headscope::fuzz

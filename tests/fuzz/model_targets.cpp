@@ -19,6 +19,7 @@
 namespace headscope::fuzz {
 namespace {
 
+using namespace std::string_view_literals;
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
@@ -69,10 +70,6 @@ std::string with_byte_tokens(std::string_view json, std::string_view open) {
          std::string(json.substr(begin));
 }
 
-}  // namespace
-
-namespace {
-
 /// Opens a file of tensors and reads all of them.
 template <class Open>
 Outcome check_tensors(std::string_view bytes, const Open& open, bool may_overlap) {
@@ -90,8 +87,6 @@ Outcome check_tensors(std::string_view bytes, const Open& open, bool may_overlap
     promise(may_overlap || sum_of_bytes <= bytes.size(), "no tensor lies over another");
   });
 }
-
-}  // namespace
 
 Outcome check_safetensors(std::string_view file) {
   return check_tensors(
@@ -219,6 +214,46 @@ Outcome check_tokenizer(std::string_view text) {
     promise(known || tokenizer.bytes(id).empty(), "an unknown id has no bytes");
   }
   return Outcome::read;
+}
+
+}  // namespace
+
+std::vector<Target> model_targets() {
+  return {
+      {"safetensors", check_safetensors,
+       json_and("__metadata__ dtype shape data_offsets F64 F4 U8 F32 BF16 a b"), mutate_safetensors},
+      {"torch", check_torch,
+       words_in("PK\x01\x02 PK\x03\x04 PK\x05\x06 PK\x06\x06 PK\x06\x07 a/data/0 a/data.pkl a/byteorder big "
+                "\xff\xff\xff\xff \x01\0\x18\0"sv),
+       nullptr, 2048},
+      {"pickle", check_pickle,
+       words_in("ccollections\nOrderedDict\n)R ctorch._utils\n_rebuild_tensor_v2\n "
+                "ctorch._utils\n_rebuild_parameter\n ctorch\nFloatStorage\n ctorch\nHalfStorage\n "
+                "cos\nsystem\n h\1 q\1 ( t R Q K\1 u s } ) ] e \x85 \x86 \x87 \x8a\xff 0 2 b ."),
+       nullptr, 1024},
+      {"shard-index", check_shard_index,
+       json_and("weight_map metadata a b s-1.safetensors s-2.safetensors ../outside.safetensors .. "
+                "./s-1.safetensors /etc/passwd transformer."),
+       mutate_json, 1024},
+      {"config", check_config,
+       json_and("gpt2 gelu n_layer n_head n_embd n_positions n_ctx vocab_size n_inner model_type "
+                "tie_word_embeddings scale_attn_weights layer_norm_epsilon activation_function pruned_heads "
+                "quantization_config bos_token_id"),
+       mutate_json, 1024},
+      {"vocabulary", check_vocabulary,
+       json_and("\xc4\xa0 \xc4\xa0t th the <|endoftext|> 65535 16777215 \\u0120 t h"), mutate_json, 512},
+      {"merges", check_merges,
+       words_in("\xc4\xa0~\xc4\xa0t~ ~\n~\r~#version: 0.2\n~th~e~i~n~t h\n~\xc3\xa2 \xc4\xa2\n", '~'),
+       mutate_lines, 512},
+      {"tokenizer-json", check_tokenizer_json,
+       json_and("\xc4\xa0 's added_tokens content vocab merges model type BPE ByteLevel add_prefix_space "
+                "use_regex pre_tokenizer normalizer dropout ignore_merges id lstrip 65535 <x> <|endoftext|>"),
+       mutate_json, 2048},
+      {"model", check_model_header,
+       json_and("F32 F16 BF16 I64 transformer. h.0. wte.weight lm_head.weight 2 5 16"), mutate_json_lines,
+       4096},
+      {"tokenizer", check_tokenizer, characters() + Words{"robot", " the", "\xe2\x80\x9c"}},
+  };
 }
 
 }  // namespace headscope::fuzz

@@ -44,11 +44,18 @@ Outcome read_or_refused(const Read& read) {
   return Outcome::read;
 }
 
+using Words = std::vector<std::string>;
+Words operator+(Words words, const Words& more);
+/// Tokens of JSON and words of a format.
+Words json_and(std::string_view words);
+/// Characters of several bytes, graphemes of several characters, and invalid bytes.
+Words characters();
+
 /// A reader or a text function, with its checks.
 struct Target {
   std::string_view name;  ///< also the name of its folder in corpus/
   Outcome (*check)(std::string_view input);
-  std::vector<std::string> words;  ///< words for its inputs
+  Words words;  ///< for its inputs
   std::string (*mutate)(Mutator& mutator,
                         const std::string& input) = nullptr;  ///< within the form;
                                                               ///< null: bytes alone
@@ -56,36 +63,9 @@ struct Target {
   int inputs = 1500;  ///< number of inputs that the tests generate; fewer if one takes milliseconds
 };
 
+/// The targets that read a model's files; of the program's own formats; and all.
+std::vector<Target> model_targets();
+std::vector<Target> app_targets();
 std::span<const Target> targets();
-
-// The checks, ordered by what they read.
-
-Outcome check_safetensors(std::string_view file);
-Outcome check_torch(std::string_view file);
-Outcome check_pickle(std::string_view pickle);
-Outcome check_shard_index(std::string_view index);
-Outcome check_config(std::string_view json);
-Outcome check_vocabulary(std::string_view json);
-Outcome check_merges(std::string_view text);
-Outcome check_tokenizer_json(std::string_view json);
-Outcome check_model_header(std::string_view header);
-
-Outcome check_tokenizer(std::string_view text);
-Outcome check_shown_text(std::string_view bytes);
-Outcome check_recipe_note(std::string_view prompt);
-
-Outcome check_edit_text(std::string_view text);
-Outcome check_attention(std::string_view file);
-Outcome check_tour(std::string_view text);
-Outcome check_settings(std::string_view json);
-Outcome check_prompt_list(std::string_view lines);
-Outcome check_means(std::string_view json);
-Outcome check_command_line(std::string_view words);
-Outcome check_request(std::string_view line);
-
-Outcome check_recipe(std::string_view file);
-
-Outcome check_hub_listing(std::string_view json);
-Outcome check_hub_name(std::string_view name);
 
 }  // namespace headscope::fuzz

@@ -9,30 +9,22 @@
 #include "tests/support/number_matrix.h"
 #include "tests/support/packed_weights.h"
 #include "tests/support/parameter_names.h"
+#include "tests/support/random_numbers.h"
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model::gradients_test {
 namespace {
 
-/// Logits of another distribution over `count` tokens.
-std::vector<float> some_logits(int count, int seed = 1) {
-  std::mt19937 random(static_cast<unsigned>(seed));
-  std::normal_distribution<float> normal;
-  std::vector<float> logits;
-  for (int i = 0; i < count; ++i) logits.push_back(normal(random));
-  return logits;
-}
-
 std::vector<Metric> every_metric(int vocabulary, int length) {
   return {TokenLogit{3},
           LogitDifference{1, vocabulary - 1},
           LogProbability{2},
-          Divergence{some_logits(vocabulary)},
+          Divergence{normal_numbers(vocabulary)},
           TokenLogit{0, 0},
           LogitDifference{5, 6, length / 2},
           LogProbability{vocabulary - 2, length / 2},
-          Divergence{some_logits(vocabulary, 2), 0},
+          Divergence{normal_numbers(vocabulary, 1, 2), 0},
           PromptLoss{}};
 }
 
@@ -164,7 +156,7 @@ TEST_F(GradientsTest, AreStopped) {
 
 TEST_F(GradientsTest, AWrongMetricIsOneSentence) {
   const auto of = run(tokens_of(4)), single = run(tokens_of(1));
-  std::vector<float> nan = some_logits(kVocabulary), hidden(kVocabulary, -kInfinity);
+  std::vector<float> nan = normal_numbers(kVocabulary), hidden(kVocabulary, -kInfinity);
   nan[4] = std::numeric_limits<float>::quiet_NaN();
   const char* ids = "but the model's vocabulary has the ids 0 to 89";
   const char* positions = "but the run has positions 0 to 3";
@@ -173,8 +165,8 @@ TEST_F(GradientsTest, AWrongMetricIsOneSentence) {
       {LogitDifference{0, 90}, "names the token 90"},
       {LogProbability{90}, ids},
       {TokenLogit{0, 4}, positions},
-      {Divergence{some_logits(kVocabulary), 4}, positions},
-      {Divergence{some_logits(89)}, "has 89 logits, but the model has 90"},
+      {Divergence{normal_numbers(kVocabulary), 4}, positions},
+      {Divergence{normal_numbers(89)}, "has 89 logits, but the model has 90"},
       {Divergence{nan}, "is not a distribution"},
       {Divergence{hidden}, "is not a distribution"},
   };
@@ -189,7 +181,7 @@ TEST_F(GradientsTest, AWrongMetricIsOneSentence) {
 }
 
 TEST_F(GradientsTest, ABaselineMayHideTokens) {
-  std::vector<float> baseline = some_logits(kVocabulary);
+  std::vector<float> baseline = normal_numbers(kVocabulary);
   baseline[3] = -kInfinity;
   expect_reference(*run(tokens_of(5)), Divergence{baseline});
 }

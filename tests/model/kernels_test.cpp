@@ -11,6 +11,7 @@
 #include "tests/support/number_matrix.h"
 #include "tests/support/packed_weights.h"
 #include "tests/support/parameter_names.h"
+#include "tests/support/random_numbers.h"
 #include "tests/support/reference_gpt2.h"
 
 namespace headscope::model::kernels_test {
@@ -18,14 +19,6 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
-
-std::vector<float> random_floats(std::size_t n, float spread, unsigned seed = 1) {
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> normal(0, spread);
-  std::vector<float> out(n);
-  std::generate(out.begin(), out.end(), [&] { return normal(generator); });
-  return out;
-}
 
 /// The row loops for every kind of processor.
 class Rows : public ::testing::TestWithParam<PanelKernels> {
@@ -83,7 +76,7 @@ TEST_P(Rows, ExpIsExactAtTheEnds) {
 
 TEST_P(Rows, SoftmaxMaskedCellsAreExactlyZeroAndChangeNothing) {
   for (std::size_t seen : {1U, 5U, 16U, 33U, 64U}) {
-    std::vector<float> scores = random_floats(seen, 3);
+    std::vector<float> scores = normal_numbers(seen, 3);
     std::vector<float> masked = scores;
     masked.resize(101, -kInfinity);
     softmax(scores);
@@ -110,7 +103,7 @@ TEST_P(Rows, SoftmaxOfARowWithNaNOrInfinityIsNaNWhereNothingIsMasked) {
   for (const float bad : {kNotANumber, kInfinity}) {
     for (const std::size_t n : {1U, 2U, 16U, 17U, 70U}) {
       for (std::size_t at = 0; at < n; ++at) {
-        std::vector<float> row = random_floats(n, 3);
+        std::vector<float> row = normal_numbers(n, 3);
         row.resize(n + 3, -kInfinity);
         row[at] = bad;
         softmax(row, 0.5F);
@@ -131,7 +124,7 @@ constexpr std::size_t kLongestRow = 70;
 TEST_P(Rows, LargestIsThatOfTheRow) {
   EXPECT_EQ(largest({}), -kInfinity);
   for (std::size_t n = 1; n <= kLongestRow; ++n) {
-    std::vector<float> row = random_floats(n, 3, static_cast<unsigned>(n));
+    std::vector<float> row = normal_numbers(n, 3, static_cast<unsigned>(n));
     EXPECT_EQ(largest(row), *std::max_element(row.begin(), row.end())) << n;
     for (std::size_t i = 0; i < n; ++i) {
       std::vector<float> below(n, -5);
@@ -151,7 +144,7 @@ TEST_P(Rows, SumOfExpIsThatOfDoubles) {
   EXPECT_EQ(sum_of_exp({}, 3), 0.0);
   for (std::size_t n = 1; n <= kLongestRow; ++n) {
     for (const float shift : {0.0F, 4.0F, -4.0F}) {
-      std::vector<float> row = random_floats(n, 3, static_cast<unsigned>(n));
+      std::vector<float> row = normal_numbers(n, 3, static_cast<unsigned>(n));
       row[n / 3] = -kInfinity;
       double sum = 0;
       for (const float x : row) sum += std::exp(static_cast<double>(x) - shift);
@@ -164,7 +157,7 @@ TEST_P(Rows, SumOfExpIsThatOfDoubles) {
 TEST_P(Rows, SoftmaxIsThatOfTheScaledRow) {
   for (const float scale : {1.0F, 0.125F, 0.3F}) {
     for (std::size_t n = 0; n <= kLongestRow; ++n) {
-      std::vector<float> row = random_floats(n, 6, static_cast<unsigned>(n));
+      std::vector<float> row = normal_numbers(n, 6, static_cast<unsigned>(n));
       if (n > 2) row[n / 3] = -kInfinity;
       std::vector<float> found = row, in_steps = row;
       softmax(found, scale);
@@ -184,7 +177,7 @@ TEST_P(Rows, SoftmaxIsThatOfTheScaledRow) {
 
 TEST(Center, IsThatOfDoublesEvenBesideAnOutlier) {
   for (std::size_t n : {1U, 7U, 8U, 9U, 768U}) {
-    std::vector<float> x = random_floats(n, 1);
+    std::vector<float> x = normal_numbers(n, 1);
     x[n / 2] += 3000;
     double mean = 0, squares = 0;
     for (const float value : x) mean += value;

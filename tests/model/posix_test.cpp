@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
@@ -10,9 +11,9 @@
 #include "model/pass/transformer.h"
 #include "model/tokens/tokenizer.h"
 #include "system/machine.h"
-#include "tests/support/file_size_limit.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
+#include "tests/support/resource_limit.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
@@ -57,7 +58,7 @@ TEST(HostileFolder, ALinkThatLeadsNowhereIsNoMissingFile) {
 TEST(SafetensorsWriter, TellsOfAFullDiskBeforeTheWork) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "large";
-  const FileSizeLimit limit(1 << 20);
+  const ResourceLimit limit(RLIMIT_FSIZE, 1 << 20);
   const std::string message = message_of<std::runtime_error>([&] {
     SafetensorsWriter(path, {{"x", {1 << 20}}}, {});
   });
@@ -74,6 +75,50 @@ TEST(ReadFile, ThatEndsBeforeItsSizeIsNotWhole) {
   const fs::path file = "/sys/devices/system/cpu/online";  // a line, with the size of a page
   if (!fs::exists(file)) GTEST_SKIP() << "/sys is not mounted";
   EXPECT_THAT(message_of<LoadError>([&] { read_file(file); }), HasSubstr("found only"));
+}
+
+/// The bytes of addresses that this process has taken.
+rlim_t taken() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+}
+
+class Memory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a sanitizer takes memory of its own";
+#endif
+  }
+  TemporaryFolder folder_;
+};
+
+// SECURITY.md: sizes declared by a file take no memory before the data is found.
+TEST_F(Memory, LayersThatAreNotThereTakeNone) {
+  write_gpt2(folder_, gpt2_config({.layers = 1 << 24}), gpt2_tensors({}));
+  const ResourceLimit limit(RLIMIT_AS, taken() + (rlim_t{1} << 30));
+  EXPECT_THAT(message_of<LoadError>([&] { Transformer::load(folder_.path()); }),
+              HasSubstr("h.2.ln_1.weight"));
+}
+
+// A pattern or its derivatives would be T x T floats for each head.
+TEST_F(Memory, GradientsHoldNothingOfTheSizeOfAPattern) {
+  constexpr int kLength = 8192;
+  write_gpt2(folder_, gpt2_config({.positions = kLength}), gpt2_tensors({.positions = kLength}));
+  const auto transformer = Transformer::load(folder_.path());
+  const std::vector<int> ids(kLength, 7);
+  Workspace workspace(2);
+  const auto run = transformer->forward(ids, workspace);
+  Hooks hooks;
+  bool called = false;
+  for (const Site site : {Site::embed, Site::pattern, Site::attn_scores})
+    hooks.watch({site}, [&](const ConstActivation2d&) { called = true; });
+  GradientOptions options;
+  options.hooks = &hooks;
+  const ResourceLimit limit(RLIMIT_AS, taken() + rlim_t{sizeof(float)} * kLength * kLength);
+  transformer->gradients(*run, PromptLoss{}, workspace, options);
+  EXPECT_TRUE(called);
 }
 
 TEST(ThreadPool, HasNoMoreThreadsThanProcessorsThatItMayUse) {

@@ -1,8 +1,11 @@
 // Principal directions and linear maps against what defines them.
 #include "model/maths/decompositions.h"
 
+#include <Eigen/Core>
+
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
+#include "tests/support/random_numbers.h"
 
 namespace headscope::model::row_geometry_test {
 namespace {
@@ -13,12 +16,13 @@ ConstFloatRows rows_of(const std::vector<float>& values, int cols) {
   return {values.data(), static_cast<int>(values.size()) / cols, cols, cols};
 }
 
-std::vector<float> noise(std::size_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(count);
-  for (float& v : values) v = normal(random);
-  return values;
+using Matrix = Eigen::MatrixXd;
+
+/// Numbers row by row.
+template <class Number>
+Matrix matrix_of(const std::vector<Number>& values, int cols) {
+  using Rows = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return Eigen::Map<const Rows>(values.data(), std::ssize(values) / cols, cols).template cast<double>();
 }
 
 TEST(RowGeometry, ARowOfZerosHasNoCosine) {
@@ -31,32 +35,19 @@ TEST(RowGeometry, ARowOfZerosHasNoCosine) {
 TEST(RowGeometry, PrincipalDirectionsAreThoseOfTheCovarianceOfWideAndHighMatrices) {
   for (const auto& [n, d] : {std::pair{30, 8}, {8, 30}}) {
     SCOPED_TRACE(n);
-    const auto at = [cols = d](const std::vector<float>& m, int row, int col) {
-      return static_cast<double>(m[row * cols + col]);
-    };
-    const std::vector<float> x = noise(static_cast<std::size_t>(n * d), 3);
+    const std::vector<float> x = normal_numbers(static_cast<std::size_t>(n * d), 1, 3);
     const auto found = principal_directions(rows_of(x, d), 3, {});
     ASSERT_EQ(found.count, 3);
-    std::vector<double> mean(d);
-    for (int row = 0; row < n; ++row)
-      for (int col = 0; col < d; ++col) mean[col] += at(x, row, col) / n;
-    const auto apart = [&](int row, int col) { return at(x, row, col) - mean[col]; };
-    double all = 0;
-    for (int row = 0; row < n; ++row)
-      for (int col = 0; col < d; ++col) all += apart(row, col) * apart(row, col);
+    const Matrix rows = matrix_of(x, d), apart = rows.rowwise() - rows.colwise().mean(),
+                 directions = matrix_of(found.directions, d);
+    // The covariance times each direction, by the rows' coordinates.
+    const Matrix products = apart.transpose() * matrix_of(found.coordinates, 3) / apart.squaredNorm();
     double last = 1;
     for (int i = 0; i < 3; ++i) {
       const double share = found.shares[i];
       EXPECT_LE(share, last);
       last = share;
-      for (int col = 0; col < d; ++col) {
-        double product = 0;  // product of the covariance's row and the direction
-        for (int row = 0; row < n; ++row) {
-          const double coordinate = static_cast<double>(found.coordinates[row * 3 + i]);
-          product += apart(row, col) * coordinate / all;
-        }
-        EXPECT_NEAR(product, share * at(found.directions, i, col), 1e-6);
-      }
+      EXPECT_LT((products.col(i) - share * directions.row(i).transpose()).cwiseAbs().maxCoeff(), 1e-6);
     }
   }
 }
@@ -69,20 +60,11 @@ TEST(RowGeometry, WhatDoesNotVaryHasNoShares) {
 
 TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {
   constexpr int kRows = 40, kCols = 6;
-  const std::vector<float> from = noise(kRows * kCols, 1), to = noise(kRows * kCols, 2);
-  const auto at = [](const auto& m, int row, int col) { return static_cast<double>(m[row * kCols + col]); };
+  const std::vector<float> from = normal_numbers(kRows * kCols, 1, 1),
+                           to = normal_numbers(kRows * kCols, 1, 2);
   const auto map = best_linear_map(rows_of(from, kCols), rows_of(to, kCols), {});
-  for (int i = 0; i < kCols; ++i) {
-    for (int j = 0; j < kCols; ++j) {
-      double dot = 0;
-      for (int row = 0; row < kRows; ++row) {
-        double missed = at(to, row, j);
-        for (int k = 0; k < kCols; ++k) missed -= at(from, row, k) * at(map, k, j);
-        dot += at(from, row, i) * missed;
-      }
-      EXPECT_NEAR(dot, 0, 1e-4) << i << ", " << j;
-    }
-  }
+  const Matrix missed = matrix_of(to, kCols) - matrix_of(from, kCols) * matrix_of(map, kCols);
+  EXPECT_LT((matrix_of(from, kCols).transpose() * missed).cwiseAbs().maxCoeff(), 1e-4);
 }
 
 TEST(RowGeometry, OfManyBestMapsItIsTheSmallest) {
@@ -97,7 +79,7 @@ TEST(RowGeometry, OfManyBestMapsItIsTheSmallest) {
 TEST(RowGeometry, AStopEndsTheWork) {
   std::stop_source source;
   source.request_stop();
-  const std::vector<float> x = noise(40, 1);
+  const std::vector<float> x = normal_numbers(40, 1, 1);
   EXPECT_THROW(principal_directions(rows_of(x, 4), 2, source.get_token()), Stopped);
   EXPECT_THROW(best_linear_map(rows_of(x, 4), rows_of(x, 4), source.get_token()), Stopped);
 }

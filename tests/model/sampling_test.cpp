@@ -2,6 +2,7 @@
 
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
+#include "tests/support/random_numbers.h"
 
 namespace headscope::model::sampling_test {
 namespace {
@@ -11,14 +12,6 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<double> softmax_of(const std::vector<float>& logits, double temperature) {
   return softmax(logits, temperature);
-}
-
-std::vector<float> random_logits(std::size_t size, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<float> normal(0, 2);
-  std::vector<float> logits(size);
-  for (float& logit : logits) logit = normal(random);
-  return logits;
 }
 
 /// The definition, in long double and without subtracting the maximum.
@@ -107,7 +100,7 @@ TEST(Candidates, RefuseNaN) {
 }
 
 TEST(Candidates, AreTheDistributionByTheBook) {
-  const std::vector<float> logits = random_logits(12, 5);
+  const std::vector<float> logits = normal_numbers(12, 2, 5);
   for (const SamplingOptions& options : kSomeOptions) {
     const std::map<int, double> expected = distribution_by_the_book(logits, options);
     Candidates candidates(logits, options);
@@ -126,7 +119,7 @@ TEST(Candidates, AreTheDistributionByTheBook) {
 }
 
 TEST(Candidates, StandInTheirOrderWhicheverIsAskedFirst) {
-  const std::vector<float> logits = random_logits(300, 8);
+  const std::vector<float> logits = normal_numbers(300, 2, 8);
   std::vector<int> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, [&](int a, int b) { return logits[a] > logits[b]; });
@@ -151,7 +144,7 @@ TEST(Candidates, ShareTheLineByTheirProbabilities) {
 }
 
 TEST(Draw, IsGivenBySeedAndPosition) {
-  const std::vector<float> logits = random_logits(500, 2);
+  const std::vector<float> logits = normal_numbers(500, 2, 2);
   EXPECT_EQ(draws(logits, {.temperature = 2}, 1, 50), draws(logits, {.temperature = 2}, 1, 50));
   EXPECT_NE(draws(logits, {.temperature = 2}, 1, 50), draws(logits, {.temperature = 2}, 2, 50));
   // Four equal tokens divide [0, 1) in the order of their ids, so that the number's first two bits are the

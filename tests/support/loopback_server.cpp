@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <sstream>
 #include <stdexcept>
 
 namespace headscope::testing {
@@ -51,51 +52,42 @@ int as_length(std::size_t bytes) {
 }
 
 /// Reads a request with its "name: value" lines; false if the connection ended too early.
-bool read_request(Socket connection, std::string& pending, WebRequest& request) {
-  std::size_t end = 0;
-  while ((end = pending.find("\r\n\r\n")) == std::string::npos) {
+bool read_request(Socket connection, WebRequest& request) {
+  std::string head;
+  while (!head.ends_with("\r\n\r\n")) {
     std::array<char, 4096> buffer{};
     const auto got = ::recv(connection, buffer.data(), as_length(buffer.size()), 0);
     if (got <= 0) return false;
-    pending.append(buffer.data(), static_cast<std::size_t>(got));
+    head.append(buffer.data(), static_cast<std::size_t>(got));
   }
-  const std::string head = pending.substr(0, end + 2);
-  pending.erase(0, end + 4);
-  std::size_t at = head.find("\r\n");
-  const std::string line = head.substr(0, at);
-  const std::size_t first = line.find(' '), second = line.find(' ', first + 1);
-  if (first == std::string::npos || second == std::string::npos) return false;
-  request.method = line.substr(0, first);
-  request.target = line.substr(first + 1, second - first - 1);
-  for (at += 2; at < head.size();) {
-    const std::size_t stop = head.find("\r\n", at);
-    const std::string field = head.substr(at, stop - at);
-    const std::size_t colon = field.find(": ");
-    std::string name = field.substr(0, colon);
+  std::istringstream lines(head);
+  std::string method, line;
+  lines >> method >> request.target;
+  while (std::getline(lines, line)) {
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    std::string name = line.substr(0, colon);
     std::ranges::transform(name, name.begin(),
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (colon != std::string::npos) request.headers[name] = field.substr(colon + 2);
-    at = stop + 2;
+    request.headers[name] = line.substr(colon + 2, line.size() - colon - 3);  // without the carriage return
   }
   return true;
 }
 
-std::string wire(const WebReply& reply, bool head) {
+std::string wire(const WebReply& reply) {
   if (!reply.raw.empty()) return reply.raw;
-  std::string text = "HTTP/1.1 " + std::to_string(reply.status) + " Said\r\n";
+  std::string text = "HTTP/1.1 " + std::to_string(reply.status) + " Said\r\nConnection: close\r\n";
   text += "Content-Length: " + std::to_string(reply.body.size()) + "\r\n";
   for (const auto& [name, value] : reply.headers) text += name + ": " + value + "\r\n";
-  text += "\r\n";
-  return head ? text : text + reply.body;
+  return text + "\r\n" + reply.body;
 }
 
-bool send_all(Socket connection, std::string_view bytes) {
+void send_all(Socket connection, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto sent = ::send(connection, bytes.data(), as_length(bytes.size()), kNoSignal);
-    if (sent <= 0) return false;
+    if (sent <= 0) return;
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
-  return true;
 }
 
 }  // namespace
@@ -163,24 +155,23 @@ void LoopbackServer::accept_all() {
 }
 
 void LoopbackServer::serve(Socket connection) {
-  std::string pending;
-  for (WebRequest request; !ending_ && read_request(connection, pending, request); request = {}) {
+  WebRequest request;
+  if (read_request(connection, request)) {
     {
       const std::lock_guard lock(mutex_);
       requests_.push_back(request);
     }
     const WebReply reply = handler_(request);
-    const std::string bytes = wire(reply, request.method == "HEAD");
+    const std::string bytes = wire(reply);
     const std::size_t before = bytes.size() - std::min(reply.body.size(), bytes.size());
     std::size_t most = bytes.size();
     for (const auto& content : {reply.cut_content, reply.stall})
       if (content) most = std::min(most, before + *content);
-    if (!send_all(connection, std::string_view(bytes).substr(0, most))) break;
+    send_all(connection, std::string_view(bytes).substr(0, most));
     if (reply.stall && most < bytes.size()) {
       char byte = 0;
       static_cast<void>(::recv(connection, &byte, 1, 0));
     }
-    if (most < bytes.size() || !reply.raw.empty()) break;
   }
   const std::lock_guard lock(mutex_);
   connections_.erase(connection);

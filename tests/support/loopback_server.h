@@ -16,7 +16,6 @@
 namespace headscope::testing {
 
 struct WebRequest {
-  std::string method;
   std::string target;                          ///< as in the request line
   std::map<std::string, std::string> headers;  ///< with names in lower case
   std::string header(const std::string& name) const;
@@ -34,7 +33,7 @@ struct WebReply {
 };
 
 /// A web server on the loopback, with its own port and a test's responses. Each connection has a thread and
-/// stays open for more requests unless it is cut. The destructor stops it.
+/// one request. The destructor stops it.
 class LoopbackServer {
  public:
 #if defined(_WIN32)

@@ -15,8 +15,8 @@
 #include "system/picture_clipboard.h"
 #include "system/shared_library.h"
 #include "tests/support/environment.h"
-#include "tests/support/file_size_limit.h"
 #include "tests/support/matchers.h"
+#include "tests/support/resource_limit.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
@@ -133,7 +133,7 @@ TEST(AtomicFile, SaysWhyItCannotBeWritten) {
   EXPECT_EQ(write(file / "x"), "cannot write " + (file / "x").string() + ": Not a directory");
   EXPECT_EQ(write(""), "cannot write : No such file or directory");
   {
-    const FileSizeLimit limit(1 << 16);
+    const ResourceLimit limit(RLIMIT_FSIZE, 1 << 16);
     EXPECT_EQ(write(file), "cannot write " + file.string() + ": File too large");
   }
   EXPECT_EQ(bytes_of_file(file), "whole");

@@ -1,5 +1,6 @@
 // Themes and colour maps for every reader; scales, their legends, and numbers as they are written.
 #include "tests/support/matchers.h"
+#include "tests/support/random_numbers.h"
 #include "tests/viz/color_science.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
@@ -214,14 +215,6 @@ TEST(Number, HasTheDigitsAskedForAndIsWholeBelowAMillion) {
 constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::vector<float> noise(int count) {
-  std::mt19937 random(3);
-  std::normal_distribution<float> normal(0, 2);
-  std::vector<float> values(count);
-  for (float& v : values) v = normal(random);
-  return values;
-}
-
 TEST(ColorScale, PlacesValuesOnTheMap) {
   EXPECT_EQ(linear_scale(4).parameter(1), 0.25);
   EXPECT_EQ(linear_scale(4).parameter(9), 1);
@@ -261,7 +254,7 @@ TEST(ColorTable, AgreesWithTheScale) {
 
 TEST(ValueRange, LeavesOutWhatItIsTold) {
   constexpr int kSide = 67;
-  std::vector<float> values = noise(kSide * kSide);
+  std::vector<float> values = normal_numbers(kSide * kSide, 2, 3);
   values[5] = kInfinity;
   values[kSide * 20 + 3] = kNoNumber;
   values[kSide * 30 + 2] = -kInfinity;
@@ -292,7 +285,7 @@ TEST(ValueRange, LeavesOutWhatItIsTold) {
 }
 
 TEST(RobustMagnitude, LeavesOutTheFractionThatItIsTold) {
-  std::vector<float> values = noise(50000);
+  std::vector<float> values = normal_numbers(50000, 2, 3);
   values[7] = 1e6F;
   values[8] = kNoNumber;
   const float magnitude = robust_magnitude(Matrix::row_major(values, 100, 500), 0.01);

@@ -42,33 +42,24 @@ class EglContext {
     if (!get_display) return;
     display_ = get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
     if (display_ == EGL_NO_DISPLAY || !eglInitialize(display_, nullptr, nullptr)) return;
-    const EGLint wanted[] = {EGL_SURFACE_TYPE,
-                             EGL_PBUFFER_BIT,
-                             EGL_RENDERABLE_TYPE,
-                             EGL_OPENGL_BIT,
-                             EGL_RED_SIZE,
-                             8,
-                             EGL_GREEN_SIZE,
-                             8,
-                             EGL_BLUE_SIZE,
-                             8,
-                             EGL_ALPHA_SIZE,
-                             8,
-                             EGL_NONE};
+    constexpr EGLint kWanted[][2] = {{EGL_SURFACE_TYPE, EGL_PBUFFER_BIT},
+                                     {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT},
+                                     {EGL_RED_SIZE, 8},
+                                     {EGL_GREEN_SIZE, 8},
+                                     {EGL_BLUE_SIZE, 8},
+                                     {EGL_ALPHA_SIZE, 8},
+                                     {EGL_NONE, 0}};
     EGLConfig config = nullptr;
     EGLint count = 0;
-    if (!eglChooseConfig(display_, wanted, &config, 1, &count) || count == 0) return;
+    if (!eglChooseConfig(display_, &kWanted[0][0], &config, 1, &count) || count == 0) return;
     const EGLint size[] = {EGL_WIDTH, width, EGL_HEIGHT, height, EGL_NONE};
     surface_ = eglCreatePbufferSurface(display_, config, size);
     eglBindAPI(EGL_OPENGL_API);
-    const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION,
-                              3,
-                              EGL_CONTEXT_MINOR_VERSION,
-                              3,
-                              EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                              EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                              EGL_NONE};
-    context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, version);
+    constexpr EGLint kVersion[][2] = {{EGL_CONTEXT_MAJOR_VERSION, 3},
+                                      {EGL_CONTEXT_MINOR_VERSION, 3},
+                                      {EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT},
+                                      {EGL_NONE, 0}};
+    context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, &kVersion[0][0]);
     current_ = surface_ != EGL_NO_SURFACE && context_ != EGL_NO_CONTEXT &&
                eglMakeCurrent(display_, surface_, surface_, context_);
   }

@@ -4,6 +4,7 @@
 #include "app/cli/recipes.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/view.h"
+#include "app/window/core.h"
 
 namespace headscope::app {
 namespace {
@@ -25,34 +26,68 @@ std::vector<SetOption> options_to_set(const CLI::App& app, const Arguments& a) {
   return sets;
 }
 
+void require_room(const Figure& figure, float font_size) {
+  const WindowSize least = least_window(font_size);
+  if (figure.width < least.width || figure.height < least.height)
+    throw std::runtime_error("the window needs at least " + std::to_string(least.width) + "x" +
+                             std::to_string(least.height) + " at this font size; --size is " +
+                             std::to_string(figure.width) + "x" + std::to_string(figure.height));
+}
+
+/// The run that a settled window shows, with what is to be said of it.
+void report_run(const Core& core, const Arguments& a, const Streams& streams) {
+  const Snapshot& snapshot = core.snapshot();
+  if (!snapshot.error.empty() || !snapshot.run)
+    throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
+  if (core.state().message.is_error) throw std::runtime_error(core.state().message.text);
+  const PromptRun& run = *snapshot.run;
+  for (const auto& model : {run.model, run.second_model})
+    if (model) show_warnings(model->warnings, a.models.get(), streams.err);
+  warn_about(run, "", streams.err);
+  if (run.tokens.run_length < run.tokens.length())
+    streams.err << "headscope: " << one_line(beyond_context(run.tokens, *run.model))
+                << "; the tokens beyond are not run\n";
+}
+
+/// Draws the window once everything in it is computed; needs no display or OpenGL.
 void write_shot(const CLI::App& app, Arguments& a, Format format, const Streams& streams) {
   const bool from_recipe = !a.recipe.empty();
   if (from_recipe) find_subject(a, a.recipe);
-  WindowOptions base = window_options(a, streams);
-  base.opens_recipe = from_recipe;
-  if (from_recipe) base.edits = nullptr;  // the session has its own
+  CoreOptions options = window_options(a, streams);
+  WindowOptions& window = options.window;
+  window.recipe_file = a.recipe;
+  if (from_recipe) window.edits = nullptr;  // the session has its own
   WeightHashes weights;
   if (!a.no_recipe || from_recipe)
-    weights = {weights_hash(base.model), base.second.empty() ? "" : weights_hash(base.second)};
+    weights = {weights_hash(window.model), window.second.empty() ? "" : weights_hash(window.second)};
   if (from_recipe) require_weights(a, weights);
-  const ShotOptions shot{.base = std::move(base),
-                         .options = options_to_set(app, a),
-                         .figure = a.figure,
-                         .report_run = [&](const PromptRun& run) {
-                           for (const auto& model : {run.model, run.second_model})
-                             if (model) show_warnings(model->warnings, a.models.get(), streams.err);
-                           warn_about(run, "", streams.err);
-                           if (run.tokens.run_length < run.tokens.length())
-                             streams.err << "headscope: " << one_line(beyond_context(run.tokens, *run.model))
-                                         << "; the tokens beyond are not run\n";
-                         }};
-  Shot made = render_shot(shot);
+  require_room(a.figure, window.recipe.session.font_size);
+  options.settings.session = window.recipe.session;
+  if (options.tour && (!window.second.empty() || window.recipe.session.second))
+    throw std::runtime_error("a stop of a tour shows its own second prompt, or no second prompt or model");
+  MemoryScreen screen;
+  options.screen = &screen;
+  Core core(std::move(options));
+  core.settle();
+  report_run(core, a, streams);
+  for (const SetOption& set : options_to_set(app, a)) core.apply(set);
+  const WindowFrame frame{.width = static_cast<float>(a.figure.width),
+                          .height = static_cast<float>(a.figure.height),
+                          .device_scale = a.figure.how.scale,
+                          .still = true};
+  core.draw(frame);  // what is asked may depend on the room for it
+  core.settle();
+  for (const Question& question : core.window().asked)
+    if (const auto known = core.snapshot().answers.find(question); known && known->lacked_memory)
+      throw std::runtime_error(known->failure);
+  Recipe recipe = core.session();
+  recipe.figure = a.figure;
+  recipe.session.weights = weights.model;
+  if (!recipe.session.second_model.empty()) recipe.session.second_weights = weights.second;
   std::vector<viz::Note> notes;
-  made.session.weights = weights.model;
-  if (!made.session.second_model.empty()) made.session.second_weights = weights.second;
-  if (!a.no_recipe) notes.push_back(recipe_note(Recipe{made.session, a.figure}));
+  if (!a.no_recipe) notes.push_back(recipe_note(recipe));
   write_output(a.out, format,
-               bitmap_bytes(format == Format::pdf ? FileFormat::pdf : FileFormat::png, made.bitmap,
+               bitmap_bytes(format == Format::pdf ? FileFormat::pdf : FileFormat::png, core.picture(frame),
                             a.figure.how.scale, notes),
                streams);
 }

@@ -5,14 +5,16 @@
 #include "app/cli/engine.h"
 #include "app/cli/recipes.h"
 #include "app/desktop/folder_listing.h"
+#include "app/hub/fetch.h"
 #include "app/recipe/recipe.h"
 #include "app/run/prompt_list.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
-#include "app/run/sources/pattern_file.h"
+#include "app/window/core.h"
 #include "model/files/error.h"
 #include "system/file.h"
 #include "system/path_text.h"
+#include "system/picture_clipboard.h"
 
 namespace headscope::app {
 namespace {
@@ -30,6 +32,53 @@ std::optional<std::filesystem::path> recent_model(const std::string& name) {
 /// The absolute path, which stays valid if the next start is in another folder.
 std::filesystem::path absolute_path(const std::filesystem::path& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
+}
+
+/// The bundled model and those that are found.
+std::vector<DiscoveredModel> models_on_this_machine() {
+  std::vector<DiscoveredModel> models{{"tales (bundled)", bundled_model()}};
+  if (const auto cache = hugging_face_cache(process_environment()))
+    for (DiscoveredModel& model : discover_models(*cache)) models.push_back(std::move(model));
+  return models;
+}
+
+std::filesystem::path fetch_unless_here(const HubModel& model, const FetchOptions& options) {
+  const HubSettings settings = hub_settings(process_environment());
+  if (const auto there = cached_model(settings.cache, model)) return *there;
+  return fetch_model(model, settings, options);
+}
+
+bool may_fetch() {
+  try {
+    return !hub_settings(process_environment()).offline;
+  } catch (const std::exception&) {
+    return true;  // fetching reports the error
+  }
+}
+
+/// Adds what the window remembers of its last start, among it a model unless one is named, and what it can
+/// reach of this machine and the hub.
+void recall(CoreOptions& core, bool names_model) {
+  WindowOptions& window = core.window;
+  if (const auto folder = config_folder(process_environment())) {
+    core.settings_file = *folder / kSettingsFile;
+    core.settings = load_settings(core.settings_file);
+  }
+  if (!core.settings.problem.empty()) core.problem = core.settings.problem;
+  if (const auto folder = state_folder(process_environment())) core.state_folder = *folder;
+  const std::filesystem::path& last = core.settings.last_model;
+  const bool asked = window.prompt || window.recipe.session.second || !window.second.empty() ||
+                     window.edits || !window.recipe_file.empty() || !window.tour.empty();
+  const bool attention = !asked && may_hold_patterns(last) && system::is_file(last);
+  if (names_model && !window.prompt && !may_hold_patterns(window.model) && last != window.model)
+    core.settings.has_prompt = false;
+  if (!names_model && !last.empty() && (attention || system::is_folder(last))) window.model = last;
+  std::error_code error;
+  core.start_folder = std::filesystem::current_path(error);
+  core.offer_tours = !core.settings.has_prompt && !window.prompt && !names_model;
+  core.find_models = models_on_this_machine;
+  if (may_fetch()) core.fetch = fetch_unless_here;
+  core.pictures = system::picture_clipboard(process_environment());
 }
 
 int open_window(Arguments& a, const std::filesystem::path& file, const Streams& streams) {
@@ -59,15 +108,16 @@ int open_window(Arguments& a, const std::filesystem::path& file, const Streams& 
         second.reset();
       }
   }
-  WindowOptions options = window_options(a, streams);
+  CoreOptions core = window_options(a, streams);
+  WindowOptions& options = core.window;
   options.model = absolute_path(options.model);
   options.second = absolute_path(options.second);
   if (session) {
-    options.opens_recipe = true;
     options.recipe = *std::move(session);
     options.recipe_file = std::filesystem::absolute(file);
   }
-  return run_window(options);
+  recall(core, a.model.name.has_value());
+  return run_window(std::move(core));
 }
 
 /// The file's name. Throws UsageError for what may be a command's name in place of a file's.

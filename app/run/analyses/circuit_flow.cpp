@@ -6,7 +6,6 @@
 #include <span>
 
 #include "app/run/analyses/parameters.h"
-#include "model/files/error.h"
 #include "model/maths/sum.h"
 
 namespace headscope::app {

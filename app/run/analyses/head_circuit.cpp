@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
-#include <numeric>
 #include <tuple>
 
 #include "app/run/analyses/vectors.h"
-#include "model/files/error.h"
 #include "model/kernels/kernels.h"
 #include "model/maths/decompositions.h"
 
@@ -145,65 +142,26 @@ void normalize(std::span<float> row, float epsilon) {
   model::divide(row, model::center(x, epsilon, row));
 }
 
-ParameterRows affine(const ParameterRows& x, const ParameterRows& weights, const ParameterRows& bias,
-                     model::Workspace& workspace) {
-  ParameterRows y = zeros(x.rows, weights.cols);
-  model::multiply(x.view(), weights.view(), workspace, y.view());
-  for (int i = 0; i < y.rows; ++i) model::add(bias.values, y.row(i));
-  return y;
+/// Rows of tokens [first, first + count) as the heads of a layer read them, before ln_1's gain: [count,
+/// d_model].
+ParameterRows token_rows(const model::Transformer& transformer, int layer, TokenReading reading, int first,
+                         int count, model::Workspace& workspace) {
+  ParameterRows stream = parameter_rows(transformer, "wte.weight", first, count);
+  if (reading.after_first_mlp && layer > 0) transformer.add_mlp(0, stream.view(), workspace);
+  if (reading.normalized)
+    for (int i = 0; i < count; ++i) normalize(stream.row(i), transformer.config().layer_norm_epsilon);
+  return stream;
 }
-
-/// Rows of tokens as the heads of a layer read them, before ln_1's gain.
-class TokenRows {
- public:
-  TokenRows(const model::Transformer& transformer, int layer, TokenReading reading)
-      : transformer_(transformer), reading_(reading) {
-    if (!reading.after_first_mlp || layer == 0) return;
-    const auto of_layer = [&](std::string_view name) { return layer_rows(transformer, 0, name); };
-    mlp_ = {of_layer("ln_2.weight"),   of_layer("ln_2.bias"),         of_layer("mlp.c_fc.weight"),
-            of_layer("mlp.c_fc.bias"), of_layer("mlp.c_proj.weight"), of_layer("mlp.c_proj.bias")};
-  }
-
-  /// The rows of tokens [first, first + count), [count, d_model].
-  ParameterRows rows(int first, int count, model::Workspace& workspace) const {
-    const model::Config& config = transformer_.config();
-    ParameterRows stream = parameter_rows(transformer_, "wte.weight", first, count);
-    if (mlp_) {
-      ParameterRows x = stream;
-      for (int i = 0; i < count; ++i) {
-        normalize(x.row(i), config.layer_norm_epsilon);
-        model::apply_gain_and_bias(mlp_->gain.values, mlp_->bias.values, x.row(i));
-      }
-      ParameterRows hidden = affine(x, mlp_->in, mlp_->in_bias, workspace);
-      for (int i = 0; i < count; ++i)
-        model::activate(model::fastest_kernels().rows, config.activation, hidden.row(i));
-      const ParameterRows out = affine(hidden, mlp_->out, mlp_->out_bias, workspace);
-      for (int i = 0; i < count; ++i) model::add(out.row(i), stream.row(i));
-    }
-    if (reading_.normalized)
-      for (int i = 0; i < count; ++i) normalize(stream.row(i), config.layer_norm_epsilon);
-    return stream;
-  }
-
- private:
-  /// Layer 0's MLP with its layer norm.
-  struct Mlp {
-    ParameterRows gain, bias, in, in_bias, out, out_bias;
-  };
-  const model::Transformer& transformer_;
-  TokenReading reading_;
-  std::optional<Mlp> mlp_;
-};
 
 /// Calls visit(first, rows) with all tokens as the heads of a layer read them, in blocks. Throws Stopped.
 template <class Visit>
 void for_all_tokens(const model::Transformer& transformer, int layer, TokenReading reading,
                     const Resources& with, const Visit& visit) {
-  const TokenRows tokens(transformer, layer, reading);
   const int vocabulary = transformer.config().vocab_size;
   for (int first = 0; first < vocabulary; first += kVocabularyRows) {
     with.poll();
-    visit(first, tokens.rows(first, std::min(kVocabularyRows, vocabulary - first), with.workspace));
+    const int count = std::min(kVocabularyRows, vocabulary - first);
+    visit(first, token_rows(transformer, layer, reading, first, count, with.workspace));
   }
 }
 
@@ -217,15 +175,15 @@ HeadTokens ranked(std::vector<float> logits, int id) {
 }
 
 /// The copying of some heads of a layer, whose tokens are read once for all of them. Throws Stopped.
-std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int layer,
-                                    std::span<const int> heads, TokenReading reading, const Resources& with) {
+std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int layer, int first_head,
+                                    int count, TokenReading reading, const Resources& with) {
   std::vector<ParameterRows> in, out;
-  for (const int head : heads) {
+  for (int head = first_head; head < first_head + count; ++head) {
     in.push_back(reading_of(transformer, layer, head, AttentionColumns::value));
     out.push_back(transposed(writing_of(transformer, layer, head)));
   }
   std::vector<model::LowRankProduct> products;
-  for (std::size_t i = 0; i < heads.size(); ++i) products.emplace_back(in[i].view(), out[i].view());
+  for (std::size_t i = 0; i < in.size(); ++i) products.emplace_back(in[i].view(), out[i].view());
   for_all_tokens(transformer, layer, reading, with, [&](int first, const ParameterRows& tokens) {
     const ParameterRows unembedding = parameter_rows(transformer, kUnembedding, first, tokens.rows);
     for (model::LowRankProduct& product : products) {
@@ -250,7 +208,7 @@ std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int l
 HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTokens>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   check_head(*run.model, layer, head);
-  const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, computation.workspace);
+  const ParameterRows token = token_rows(transformer, layer, reading, id, 1, computation.workspace);
   const std::vector<float> value =
       carried(token.values, reading_of(transformer, layer, head, AttentionColumns::value));
   std::vector<float> logits(transformer.config().vocab_size);
@@ -260,7 +218,7 @@ HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTok
 
 HeadCopying CopyingOfHead::compute(const PromptRun& run, const Computation<HeadCopying>& computation) const {
   check_head(*run.model, layer, head);
-  return copying_of(*run.model->transformer, layer, {&head, 1}, reading, computation).front();
+  return copying_of(*run.model->transformer, layer, head, 1, reading, computation).front();
 }
 
 ModelCopying CopyingOfModel::compute(const PromptRun& run,
@@ -268,14 +226,9 @@ ModelCopying CopyingOfModel::compute(const PromptRun& run,
   const model::Transformer& transformer = *run.model->transformer;
   ModelCopying result;
   result.heads = transformer.config().n_head;
-  std::vector<int> heads(static_cast<std::size_t>(result.heads));
-  std::iota(heads.begin(), heads.end(), 0);
-  for (int layer = 0; layer < transformer.config().n_layer; ++layer) {
-    TokenReading how = reading;
-    how.after_first_mlp &= layer > 0;
-    for (const HeadCopying& one : copying_of(transformer, layer, heads, how, computation))
+  for (int layer = 0; layer < transformer.config().n_layer; ++layer)
+    for (const HeadCopying& one : copying_of(transformer, layer, 0, result.heads, reading, computation))
       result.scores.push_back(one.score);
-  }
   return result;
 }
 
@@ -283,7 +236,7 @@ HeadTokens KeysOfToken::compute(const PromptRun& run, const Computation<HeadToke
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   check_head(*run.model, layer, head);
-  const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, computation.workspace);
+  const ParameterRows token = token_rows(transformer, layer, reading, id, 1, computation.workspace);
   std::vector<float> query =
       carried(token.values, reading_of(transformer, layer, head, AttentionColumns::query));
   for (float& v : query) v *= config.attention_scale(layer);

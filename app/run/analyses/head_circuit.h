@@ -2,14 +2,12 @@
 #include <array>
 #include <complex>
 #include <cstddef>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vocabulary.h"
 #include "app/run/question.h"
-#include "model/files/config.h"
 #include "model/maths/products.h"
 #include "model/pass/transformer.h"
 

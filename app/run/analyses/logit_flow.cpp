@@ -11,7 +11,6 @@
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/run_prompt.h"
-#include "model/files/error.h"
 #include "model/maths/best.h"
 #include "model/maths/products.h"
 #include "model/pass/plan.h"

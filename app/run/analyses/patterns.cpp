@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 #include <variant>
 
 #include "app/run/analyses/parameters.h"

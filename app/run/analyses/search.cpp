@@ -10,7 +10,6 @@
 #include "app/run/analyses/over_prompts.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/run_prompt.h"
-#include "model/files/error.h"
 #include "model/maths/best.h"
 
 namespace headscope::app {

@@ -8,7 +8,6 @@
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vectors.h"
 #include "app/run/named.h"
-#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {
@@ -16,54 +15,13 @@ namespace {
 using model::Site;
 using Kind = StreamSource::Kind;
 
-/// Calls visit(point) for the points of the stream before a layer, and of attention's sum, in order.
-template <class Visit>
-void for_each_point(const PromptRun& run, int layers, const Visit& visit) {
-  for (int layer = 0; layer < layers; ++layer)
-    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
-      visit(model::HookPoint{site, layer});
-  if (layers < run.run->config.n_layer) visit(model::HookPoint{Site::resid_pre, layers});
-}
-
-/// What edits added outside the parts: at each point, the activation minus what arrived there.
-std::vector<double> edits_of(const PromptRun& run, int layers, const StreamParts& parts,
-                             const Recording& rows) {
-  const std::size_t d_model = static_cast<std::size_t>(run.run->config.n_embd);
-  std::vector<double> edits(d_model), stream(d_model), arrived(d_model);
-  const auto add = [](std::vector<double>& sum, std::span<const float> part) {
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(part[i]);
-  };
-  add(arrived, rows.rows({Site::embed, 0}));
-  add(arrived, rows.rows({Site::pos_embed, 0}));
-  for_each_point(run, layers, [&](model::HookPoint point) {
-    const std::span<const float> values = rows.rows(point);
-    if (point.site == Site::attn_out) {
-      arrived.assign(d_model, 0);
-      for (std::size_t i = 0; i < parts.sources.size(); ++i)
-        if (parts.sources[i].layer == point.layer && parts.sources[i].kind != Kind::mlp)
-          add(arrived, parts.vectors[i]);
-    } else if (point.site == Site::resid_mid) {
-      arrived = stream;
-      add(arrived, rows.rows({Site::attn_out, point.layer}));
-    } else if (point.site == Site::resid_post) {
-      arrived = stream;
-      add(arrived, rows.rows({Site::mlp_out, point.layer}));
-    } else if (point.layer > 0) {
-      arrived = stream;
-    }
-    if (edits_at(run, point))
-      for (std::size_t i = 0; i < d_model; ++i) edits[i] += static_cast<double>(values[i]) - arrived[i];
-    if (point.site != Site::attn_out) stream.assign(values.begin(), values.end());
-  });
-  return edits;
-}
-
 }  // namespace
 
 bool edits_stream(const PromptRun& run, int layers) {
-  bool edited = false;
-  for_each_point(run, layers, [&](model::HookPoint point) { edited |= edits_at(run, point); });
-  return edited;
+  for (int layer = 0; layer < layers; ++layer)
+    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
+      if (edits_at(run, {site, layer})) return true;
+  return layers < run.run->config.n_layer && edits_at(run, {Site::resid_pre, layers});
 }
 
 std::string name_of(const StreamSource& source, std::string_view norm_bias, std::string_view own_bias) {
@@ -77,12 +35,10 @@ std::string name_of(const StreamSource& source, std::string_view norm_bias, std:
 StreamParts stream_parts(const PromptRun& run, int position, int layers, const Resources& with) {
   const model::Transformer& transformer = *run.model->transformer;
   const int d_model = run.run->config.n_embd;
-  const bool edited = edits_stream(run, layers);
   Recording rows(run.run->config, position, 1);
   rows.add({Site::embed});
   rows.add({Site::pos_embed});
   for (int layer = 0; layer < layers; ++layer) rows.add({Site::mlp_out, layer});
-  if (edited) for_each_point(run, layers, [&](model::HookPoint point) { rows.add(point); });
   rows.read(run, with);
   StreamParts parts;
   const auto add = [&](StreamSource source, std::span<const float> vector) {
@@ -100,7 +56,6 @@ StreamParts stream_parts(const PromptRun& run, int position, int layers, const R
     add({Kind::attention_bias, layer}, transformer.projection_bias(layer));
     add({Kind::mlp, layer}, rows.rows({Site::mlp_out, layer}));
   }
-  if (edited) parts.edits = edits_of(run, layers, parts, rows);
   return parts;
 }
 

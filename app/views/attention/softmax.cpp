@@ -125,7 +125,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     list->file(key_column("key"), [](int key) { return key; });
     list->file(note_column("key token"), c.run->tokens.labels);
   } else {
-    list->text("score of", 9, n.names, {.file = "scores"});
+    list->text("", 9, n.names, {.file = "scores"});
   }
   list->bar("score", 6, n.scores, {.file = "score", .is_signed = true, .differs = true});
   list->bar("× " + viz::number(n.scale, 3), 5, n.scaled,

@@ -144,7 +144,7 @@ void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std
       unless_missing([&n, pushed](int row) { return static_cast<float>(n.effects[row].push(*pushed(row))); });
   const auto label = [&c, pushed](int row) { return pushed(row) ? label_of(c, pushed(row)->id) : ""; };
   const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
-  const float width = 6 * c.font_size;  // fixed, because the texts arrive one after the other
+  const float width = 6.5F * c.font_size;  // fixed, because the texts arrive one after the other
   list.file(note_column(file + "id"), unless_missing([pushed](int row) { return pushed(row)->id; }));
   const char* heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
   list.text(heading, (up ? 8 : 7) - 3 * static_cast<int>(place), label,
@@ -159,7 +159,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     return [&n, vector](int row) { return n.vectors[vector][n.order[row]]; };
   };
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.order.size()));
-  list->least_width = 30, list->least_rows = 8;
+  list->least_width = 25, list->least_rows = 4;
   list->refers_to = [&c, &n](int row) { return Ref{.layer = c.selection.layer, .neuron = n.order[row]}; };
   list->file(note_column("rank"), [](int row) { return row + 1; });
   list->number("neuron", 10, n.order, {.file = key_column("neuron"), .digits = 0, .tip = false});
@@ -257,9 +257,9 @@ BoxPtr curve_of(const ViewContext& c, const Numbers& n, const viz::FunctionPlot&
     scene.add(viz::StrokeRect{viz::Rect::around(at, r), now.theme->text, 2, r});
   };
   return custom(
-      {12, 16, 28},
+      {12, 16, 20},
       [](float width) {
-        return Wish{9, 0.8F * width, 1.1F * width};
+        return Wish{6.5F, 0.8F * width, 1.1F * width};
       },
       [&plot](Picture& picture, const ViewContext& now, viz::Rect area) {
         const viz::Style style = style_of(now);
@@ -299,10 +299,8 @@ void declare(Content& it) {
       if (at.region.role == kCurve) rows.say_row(facts, nearest_row(n, plot, at.hit.col));
     };
   }
-  std::string pushes =
-      "a neuron's direct contribution to a token's logit, without ln_f: " + std::string(delta(c)) +
-      "(after × W_out[neuron] · W_U[token])" +
-      (is_between_models(c) ? ", each with its own model's weights" : "");
+  std::string pushes = std::string(delta(c)) + "(after × W_out[neuron] · W_U[token]), without ln_f" +
+                       (is_between_models(c) ? ", each with its own model's weights" : "");
   const auto missing = std::ranges::find(n.effects, nullptr, &LogitEffect::tokens);
   if (missing != n.effects.end()) pushes = missing->why_missing;
   it.body = rows(boxes(BoxPtr(strips_of(c, n)), beside(boxes(std::move(curve), BoxPtr(std::move(list)))),

@@ -211,9 +211,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto line = [&n](int row) -> const Line& { return n.lines[row]; };
   const auto none = [line](int row) { return line(row).values.empty(); };
   const viz::Color muted = c.theme->text_muted;
-  const float steps = 10 * c.font_size;
+  const float steps = 8.5F * c.font_size;
   auto list = std::make_unique<List>(c, kStep, static_cast<int>(n.lines.size()));
-  list->least_width = 26;
+  list->least_width = 27.5F;
   list->table.vector_role = kStrip;
   list->text("", 9, [](int) { return std::string(); }, {.least = steps, .most = steps}).draw =
       [&n](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {
@@ -225,9 +225,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     return grouped(c.run->run->length()) + " × " +
            grouped(line(row).step == kUnembedding ? config.vocab_size : config.n_embd);
   };
-  list->text("shape", 1, shape, {.color = muted});
+  list->text("shape", 0, shape, {.color = muted});
   ListColumn& strips =
-      list->strip("value", 8, 0, n.vectors, {.least = 8 * c.font_size, .most = 1e4F, .blank = none});
+      list->strip("value", 8, 0, n.vectors, {.least = 7 * c.font_size, .most = 1e4F, .blank = none});
   for (const Line& of : n.lines) strips.scales.push_back(of.is_normalized() ? n.normalized : n.stream);
   list->number(c.differs() ? "norm of Δ" : "norm", 6, [line](int row) { return norm_of(line(row).values); },
                {.color = muted, .blank = none})
@@ -259,7 +259,7 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title,
   chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
   chart.low = id == kCosines ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
   chart.high = id == kCosines ? 1 : viz::round_limit(high);
-  const auto height = [](float) { return Wish{6, 8, 16}; };
+  const auto height = [](float) { return Wish{5.5F, 8, 16}; };
   return curve_box(std::move(chart), std::move(title), std::move(x_title), height,
                    {kChart, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
 }

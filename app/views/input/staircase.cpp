@@ -83,7 +83,7 @@ BoxPtr box_of(const Paths& paths, Encoding encoding) {
   };
   return rows(boxes(
       encoding_heading(encoding, encoding == kLearned ? "wpe.weight, principal directions" : kSinusoidalNote),
-      custom({10.5F, 30}, height, paint)));
+      custom({12.5F, 30}, height, paint)));
 }
 
 /// The coordinates of both paths, a row for each position.

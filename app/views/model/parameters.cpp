@@ -134,11 +134,9 @@ std::vector<ModelSize> sizes_of(const ViewContext& c) {
 std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSize>& sizes) {
   auto list = std::make_unique<List>(c, kSize, static_cast<int>(sizes.size()));
   list->text("sizes of GPT-2", 9, [&sizes](int row) { return sizes[row].name; }, {.heading = c.theme->text});
-  list->number("values", 8, [&sizes](int row) { return sizes[row].count; },
-               {.least = 7.5F * c.font_size, .tip = false})
+  list->bar("values", 8, [&sizes](int row) { return static_cast<float>(sizes[row].count); },
+            {.rounds = true, .axis = true, .tip = false})
       .text = [&sizes](int row) { return grouped(sizes[row].count); };
-  list->bar("million", 7, [&sizes](int row) { return static_cast<float>(sizes[row].count) / 1e6F; },
-            {.digits = 1, .rounds = true, .axis = true, .tip = false});
   list->text(
       "blocks × width", 2,
       [&sizes](int row) { return std::to_string(sizes[row].layers) + " × " + grouped(sizes[row].width); },
@@ -154,7 +152,7 @@ std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSiz
   return list;
 }
 
-const ListRows kRows{kRow, first_row_option("first-tensor"), "rows"};
+const ListRows kRows{kRow, first_row_option("first-tensor", false, -1), "rows"};
 
 std::unique_ptr<List> list_of(const ViewContext& c, const std::vector<Line>& lines) {
   const std::int64_t total = c.run->model->transformer->parameter_count();
@@ -178,7 +176,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const std::vector<Line>& lin
   list->table.footer = {{list->cell(0, c.config().tie_word_embeddings ? "total, tied counted once" : "total"),
                          list->cell(2, sum), list->cell(3, "100.00")}};
   const auto marked = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
-  list->table.marked = marked == lines.end() ? -1 : static_cast<int>(marked - lines.begin());
+  list->table.marked = list->kept = marked == lines.end() ? -1 : static_cast<int>(marked - lines.begin());
   return list;
 }
 
@@ -327,12 +325,12 @@ void declare(Content& it) {
   it.table = [&c, tensor] { return table(c, tensor.get()); };
   it.on = on_key;
   auto list = list_of(c, lines);
-  list->least_width = 26;
+  list->least_width = 26, list->good_width = 36, list->least_rows = 6;
   list->on_click = [&lines](const ViewContext& now, int row) { return choose(now, lines[row]); };
   list->row_facts = [&](Facts& facts, int row) { add_line(facts, c, lines[row]); };
   const std::string name = parameter_of(c).name;
-  std::vector<BoxPtr> about = boxes(notes({name + " [" + shape_of(parameter_of(c)) + "]",
-                                           tensor ? statistics_of(*tensor) : it.why_missing(question)}));
+  std::vector<BoxPtr> about = boxes(notes({tensor ? statistics_of(*tensor) : it.why_missing(question)},
+                                          name + " [" + shape_of(parameter_of(c)) + "]"));
   if (tensor) {
     it.facts = [&c, name, tensor](Facts& facts, const ViewContext&, const Spot& at) {
       if (at.region.role != kMap && at.region.role != kBins) return;

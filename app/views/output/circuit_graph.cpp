@@ -125,19 +125,21 @@ bool is_flow(const ViewContext& c) {
 /// "30 edges between 14 parts keep 87 % of the difference in the metric: 3.41; all edges: 3.92; none: …".
 std::string kept_words(const ViewContext& c, const Numbers& n) {
   const auto count = std::ssize(n.edges);
-  std::string words =
-      counted(count, "edge") + " between " + counted(count_parts(*n.circuit, n.edges), "part");
+  std::string words = std::to_string(count) + " of " + counted(n.circuit->edge_count(), "edge") +
+                      ", between " + counted(count_parts(*n.circuit, n.edges), "part");
   if (!n.kept) return words + ": computing what they keep…";
   const CircuitCut cut = cut_of(c);
   const double part = faithfulness(*n.circuit, *n.kept);
   const auto shown = [&](double value) { return viz::number(value, 4); };
-  words += count == 1 ? " keeps " : " keep ";
+  words += count == 1 ? ", keeps " : ", keep ";
   if (std::isfinite(part)) words += viz::fixed_number(100 * part, 0) + " % of the difference in the ";
   words += (is_flow(c) ? metric_words(c, n.circuit->measured) : std::string("metric")) + ": " +
            shown(*n.kept) + "; all edges: " + shown(n.circuit->value) +
-           "; none: " + shown(n.circuit->cut_value) + "; other edges carry: " +
-           (cut == CircuitCut::list_mean ? mean_words(c, mean_source(c, means_of(c)))
-                                         : std::string(name_of(kCuts, cut)));
+           "; none: " + shown(n.circuit->cut_value) + "; other edges carry " +
+           (cut == CircuitCut::second ? "the second prompt's values"
+            : cut == CircuitCut::mean ? "means over the prompt"
+            : cut == CircuitCut::zero ? "zeros"
+                                      : mean_words(c, mean_source(c, means_of(c))));
   if (const int uncut = CutOf{cut}.uncut_positions(*c.run); uncut > 0)
     words += "; not cut: " + counted(uncut, "position") + " without a counterpart";
   if (count > c.options[kEdges]) words += "; no path has fewer edges of that strength";
@@ -203,10 +205,10 @@ class Circuits final : public Box {
     picture.regions.push_back(layered::region_of_points(kDrawing, drawn_->area));
     picture.whole &= drawn_->links.size() == n_.edges.size();
   }
-  /// "11 of 30 edges drawn; ", the strongest ones; empty: all are.
-  std::string drawn_words() const {
+  /// "11 of 30 edges drawn", the strongest ones; empty: all are.
+  std::string note() const override {
     const std::size_t count = drawn_->links.size(), all = n_.edges.size();
-    return count == all ? "" : std::to_string(count) + " of " + std::to_string(all) + " edges drawn; ";
+    return count == all ? "" : std::to_string(count) + " of " + std::to_string(all) + " edges drawn";
   }
 
   std::optional<Ref> ref_at(const Spot& at) const override {
@@ -324,7 +326,7 @@ void declare(Content& it) {
       is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, circuit->measured);
   if (token_count(c.options[kMetric]) > 0)
     it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + "; ";
-  it.subtitle += "strongest of " + grouped(circuit->edge_count()) + " edges; thickness: ";
+  it.subtitle += "thickness: ";
   it.subtitle += is_flow(c)                 ? "share at the logits"
                  : is_integrated(c.options) ? "EAP-IG, " + counted(c.options[kSteps], "step")
                                             : "EAP";
@@ -335,14 +337,13 @@ void declare(Content& it) {
   auto drawing = std::make_unique<Circuits>(n);
   // Ems: a page's height in which the drawing can spare the legend's room; a line, which has its place before
   // an edge is chosen, so that a click moves nothing.
-  constexpr float kWithLegend = 26, kLine = 1.2F;
+  constexpr float kWithLegend = 23, kLine = 1.2F;
   auto edge =
       custom({0, 60}, {kLine, kLine, kLine},
-             [words = edge_words(c, n), hints = n.chosen < 0, &box = *drawing](
-                 Picture& picture, const ViewContext& page, viz::Rect area) {
+             [words = edge_words(c, n), hints = n.chosen < 0](Picture& picture, const ViewContext& page,
+                                                              viz::Rect area) {
                viz::add_muted(picture.scene, style_of(page),
-                              box.drawn_words() + words +
-                                  (hints && page.in_pane ? "; click an edge for its exact effect" : ""),
+                              words + (hints && page.in_pane ? "; click an edge for its exact effect" : ""),
                               {area.x, area.center().y}, viz::Align::left, area.w);
              });
   auto legend = swatches(

@@ -193,6 +193,7 @@ class Flow final : public Box {
     if (!drawing_ || drawing_->numbers_tokens()) words.push_back({"below tokens: their embeddings and MLPs"});
     for (const char* const reading : kReading)
       if (!c.note_in_caption) words.push_back({reading});
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) words[i].words += ";";
     return words;
   }
 
@@ -338,7 +339,7 @@ void declare(Content& it) {
   it.title = "Flow to the " + metric_words(c, flow->measured);
   it.subtitle = "after " + token_name(c.run->tokens, flow->measured.position) + "; " +
                 (flow->measured.metric == Metric::logit ? "logit " : "difference ") +
-                viz::fixed_number(flow->logit, 2) + words_of_edits(*flow);
+                viz::fixed_number(flow->logit, 2) + words_of_edits(*flow) + "; temperature 1";
   it.choose = choose;
   it.on = arrows({1, 0});
   auto drawing = std::make_unique<Flow>(n, there, c);

@@ -92,8 +92,10 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
     list->file("difference", [now, before](int row) { return now(row) - before(row); });
   }
   ListColumn& bar = list->bar(
-      g.is_difference ? "points" : "probability", 8,
-      [&g, now, difference](int row) { return 100 * (g.is_difference ? difference(row) : now(row)); },
+      g.is_difference ? "points"
+      : c.in_pane     ? "%"
+                      : "probability, %",
+      8, [&g, now, difference](int row) { return 100 * (g.is_difference ? difference(row) : now(row)); },
       {.rounds = true,
        .axis = true,
        .least = 5 * c.font_size,
@@ -104,9 +106,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Guesses& g) {
   if (compares && !g.is_difference)
     for (const int token : g.shown) bar.marks.push_back(static_cast<float>(100 * g.before[token]));
   const char* heading = !compares ? "logit" : g.is_difference ? "probability" : "points";
-  ListColumn& number =
-      list->number(heading, g.is_difference ? 6 : 0, logit,
-                   {.color = c.theme->text_muted, .digits = 2, .least = 5 * c.font_size, .tip = false});
+  ListColumn& number = list->number(
+      heading, 0, logit, {.color = c.theme->text_muted, .digits = 2, .least = 5 * c.font_size, .tip = false});
   if (compares) number.text = g.is_difference ? percents : points;
   list->footer_of = [&g, &list = *list, label](std::span<const int> rows) -> viz::FixedRow {
     const double others = rest_of(g.probabilities, g, rows);
@@ -128,10 +129,10 @@ std::vector<std::string> notes_of(const ViewContext& c, const Guesses& g) {
     lines.push_back("highlighted: the token that follows in the prompt" + rank_words(g.actual));
   if (g.before.empty()) return lines;
   const bool second = compares_different_inputs(*c.run);
-  const std::string there = second ? second_name(*c.run) : "unedited";
+  const std::string there = second ? second_name(*c.run) : "unedited run";
   if (g.baseline_top >= 0)
-    lines.push_back("mark: " + there + "; its best guess: “" + label_of(c, g.baseline_top) + "”" +
-                    rank_words(g.baseline_top));
+    lines.push_back("marks: the " + there + ", whose best guess is “" + label_of(c, g.baseline_top) + "”" +
+                    rank_words(g.baseline_top) + (rank_words(g.baseline_top).empty() ? "" : " here"));
   lines.push_back((second ? "KL(second ‖ first) " : "KL(unedited ‖ edited) ") +
                   viz::number(bits(divergence(g.before, g.probabilities)), 3) + " bits");
   return lines;
@@ -163,7 +164,7 @@ void declare(Content& it) {
   const Guesses& g = it.keep(guesses_of(c, std::move(next)));
   it.title = "After “" + c.run->tokens.labels[c.selection.query] + "”";
   it.subtitle = "position " + std::to_string(c.selection.query);
-  if (c.options[kTemperature] != 1)
+  if (c.options[kTemperature] != 1 && !c.in_pane)  // its slider is above
     it.subtitle += "; temperature " + to_text(kTemperature, c.options[kTemperature]);
   auto list = list_of(c, g);
   it.table = [&, &rows = *list] { return table(c, g, rows); };

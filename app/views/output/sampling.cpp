@@ -120,15 +120,15 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Draw& draw) {
   list->number("rank", 6, [rank](int row) { return rank(row) + 1; },
                {.file = key_column("rank"), .color = muted, .digits = 0});
   add_token_columns(*list, c, id);
-  list->number("logit", 4, [&draw, id](int row) { return draw.next->logits[id(row)]; },
+  list->number("logit", 0, [&draw, id](int row) { return draw.next->logits[id(row)]; },
                {.file = "logit", .digits = 2, .tip = false});
   list->bar(
       "probability", 8, [&draw, id](int row) { return draw.probability(id(row)); }, bar);
   if (count < draw.vocabulary())
-    list->add_footer(grouped(draw.vocabulary() - count) + " others", viz::fixed_number(others, 4), muted);
+    list->add_footer(grouped(draw.vocabulary() - count) + " not listed", viz::fixed_number(others, 4), muted);
   list->number("cumulative", 5, [&draw, rank](int row) { return draw.cumulative[rank(row)]; },
                {.file = "cumulative", .digits = 4});
-  list->text("removed by", 3, [&draw, rank](int row) { return std::string(removed_by(draw, rank(row))); },
+  list->text("removed by", 0, [&draw, rank](int row) { return std::string(removed_by(draw, rank(row))); },
              {.file = note_column("removed by"), .color = muted, .hidden = !draw.removes()});
   bar.file = "drawn with", bar.hidden = !draw.removes();
   bar.blank = [&draw, rank](int row) { return rank(row) >= draw.candidates.kept(); };

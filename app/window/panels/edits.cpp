@@ -39,17 +39,20 @@ std::string comparison_problem(const UiState& state, const Snapshot& snapshot) {
 Ui::Part sides(Ui& ui) {
   const std::string why = comparison_problem(ui.state, ui.snapshot);
   const std::string what = ui.state.second.on ? "prompt" : "model";
-  const bool two = has_second(ui.state, ui.snapshot);
-  std::vector<Ui::Segment> segments{
-      {two ? "First" : "Edited", SetSide{Side::run}, two ? "Show the first " + what : "Show the edited run",
-       why},
-      {two ? "Second" : "Baseline", SetSide{Side::baseline},
-       two ? "Show the second " + what + ", unedited" : "Show the unedited run", why},
-      {"Difference", SetSide{Side::difference},
-       std::string("Show ") + (two ? "first minus second" : "edited minus baseline") +
-           ", in views that can show differences",
-       why}};
-  return ui.choice("Show", std::move(segments), why.empty() ? static_cast<int>(ui.state.side) : -1,
+  const auto side = [&](Side shown, const char* label, const std::string& tip) {
+    return MenuItem{.label = label, .actions = {SetSide{shown}}, .tip = "Show " + tip, .unavailable = why};
+  };
+  const std::string where = ", in views that can show differences";
+  std::vector<MenuItem> items;
+  if (has_second(ui.state, ui.snapshot))
+    items = {side(Side::run, "First", "the first " + what),
+             side(Side::baseline, "Second", "the second " + what + ", unedited"),
+             side(Side::difference, "Difference", "first minus second" + where)};
+  else
+    items = {side(Side::run, "Edited", "the edited run"),
+             side(Side::baseline, "Baseline", "the unedited run"),
+             side(Side::difference, "Difference", "edited minus baseline" + where)};
+  return ui.choice("Show", std::move(items), why.empty() ? static_cast<int>(ui.state.side) : -1,
                    ui.input.frame.width);
 }
 
@@ -104,17 +107,19 @@ void draw_edits(Ui& ui, Rect& rest, bool with_sides) {
 
 void draw_second(Ui& ui, Rect& rest, bool with_sides) {
   const SecondPrompt& second = ui.state.second;
+  const auto by = [](const char* label, Alignment alignment, const char* what) {
+    return MenuItem{
+        .label = label, .actions = {CompareWith{true, alignment}}, .tip = std::string("Compare ") + what};
+  };
   std::vector<Ui::Part> parts{
       ui.label(second.is_file ? "Second file" : "Second prompt"),
       ui.field(Field::second,
                second.is_file ? "a file of attention patterns to compare with" : "a prompt to compare with",
                0),
       ui.choice("Compare",
-                {{"By position", CompareWith{true, Alignment::position},
-                  "Compare the tokens at the same positions"},
-                 {"By token", CompareWith{true, Alignment::subsequence},
-                  "Compare the tokens of the longest common subsequence, for prompts with added or missing "
-                  "words"}},
+                {by("By position", Alignment::position, "the tokens at the same positions"),
+                 by("By token", Alignment::subsequence,
+                    "the tokens of the longest common subsequence, for prompts with added or missing words")},
                 static_cast<int>(second.alignment), rest.w)};
   if (with_sides) parts.push_back(sides(ui));
   parts.push_back(ui.sign("×", "Close the second prompt",
@@ -191,7 +196,7 @@ void draw_edit_bars(Ui& ui, Rect& rest) {
     bar(ui, rest, std::exchange(with_sides, false));
     cut_top(rest, ui.u(kGap));
   };
-  draw(shows_edits(s), draw_edits);
+  draw(s.edits_bar.open || !s.edits.edits.empty(), draw_edits);
   draw(s.second.on, draw_second);
   draw(!s.second.model.empty(), draw_second_model);
   if (!with_sides) ui.area(WindowArea::kEdits, {rest.x, top, rest.w, rest.y - ui.u(kGap) - top});

@@ -49,10 +49,10 @@ template <class T>
 void choices(Ui& ui, std::string name, T ExportForm::*member, const std::vector<NamedValue<T>>& values) {
   SetExport set{ui.state.export_form};
   const auto chosen = std::ranges::find(values, set.form.*member, &NamedValue<T>::value) - values.begin();
-  std::vector<Ui::Segment> segments;
+  std::vector<MenuItem> segments;
   for (const auto& [value, label, tip, unavailable] : values) {
     set.form.*member = value;
-    segments.push_back({label, set, tip, unavailable});
+    segments.push_back({.label = label, .actions = {set}, .tip = tip, .unavailable = unavailable});
   }
   const Rect rect = line(ui, name);
   ui.place(rect, {ui.choice(std::move(name), std::move(segments), static_cast<int>(chosen), rect.w)});
@@ -153,7 +153,6 @@ void draw_preview(Ui& ui, Rect room) {
   try {
     const auto [context, figure] = figure_plan(*view, form, form.kind, ui.input, ui.out.pictures);
     const CachedPicture file = ui.memory.cache.get(*view, context, ui.input.answers, figure.how);
-    if (!file.problem.empty()) return say(capitalized(file.problem));
     const viz::Scene& page = file.picture->scene;
     const Rect where = ui.page(page, room.inset(1));
     ui.stroke(where.inset(-1), ui.theme().line);

@@ -16,6 +16,25 @@ namespace headscope::app {
 using viz::FontStyle;
 using viz::Rect;
 
+/// What the help shows, and what it was laid out for: a page, a search, a width, a font size and the guide.
+struct HelpLayout {
+  /// Words of one look on a line.
+  struct Piece {
+    Rect place;  ///< in the content
+    std::string words;
+    float factor = 1;
+    FontStyle face = FontStyle::regular;
+    bool muted = true;
+    bool on_ground = false;            ///< a line of code
+    std::vector<Action> actions = {};  ///< of a link
+  };
+
+  std::tuple<std::string, std::string, float, float, std::shared_ptr<const Guide>> key;
+  std::vector<Piece> pieces = {};
+  std::map<std::string, float> headings = {};  ///< their tops by their anchors
+  float height = 0;
+};
+
 namespace {
 
 using BlockKind = GuideBlock::Kind;
@@ -23,12 +42,12 @@ using Look = GuideSpan::Look;
 
 constexpr const char* kMouse =
     "Click a small map to select its head, a cell of the heatmap or a token to select the query, a bar to "
-    "append its token. The wheel zooms the heatmap at the mouse, dragging pans it, and a double click shows "
-    "all of it again; Ctrl+wheel resizes the small maps. Right-click a picture for its commands. "
-    "Double-click a splitter "
-    "between panes, or a slider, to reset it. Drop a folder on the window to open its model, a session or a "
-    "figure to restore it, a list of prompts (.txt, .jsonl) for views of many prompts. Rest the mouse on a "
-    "label to see what the word means. What you type goes into the prompt, whatever you clicked.";
+    "append its token. The wheel zooms the heatmap at the mouse, dragging pans it, and a double click "
+    "shows all of it again; Ctrl+wheel resizes the small maps. Right-click a picture for its commands. "
+    "Double-click a splitter between panes, or a slider, to reset it. Drop a folder on the window to open "
+    "its model, a session or a figure to restore it, a list of prompts (.txt, .jsonl) for views of many "
+    "prompts. Rest the mouse on a label to see what the word means. What you type goes into the prompt, "
+    "whatever you clicked.";
 
 /// The keys as a page of the guide, without a name.
 const GuidePage& keys_page() {
@@ -66,29 +85,6 @@ FontStyle face_of(const GuideSpan& span, bool bold) {
   if (span.look == Look::code) return FontStyle::mono;
   return bold ? FontStyle::bold : span.look == Look::strong ? FontStyle::medium : FontStyle::regular;
 }
-
-}  // namespace
-
-/// What the help shows, and what it was laid out for: a page, a search, a width, a font size and the guide.
-struct HelpLayout {
-  /// Words of one look on a line.
-  struct Piece {
-    Rect place;  ///< in the content
-    std::string words;
-    float factor = 1;
-    FontStyle face = FontStyle::regular;
-    bool muted = true;
-    std::vector<Action> actions = {};  ///< of a link
-  };
-
-  std::tuple<std::string, std::string, float, float, std::shared_ptr<const Guide>> key;
-  std::vector<Piece> pieces = {};
-  std::vector<Rect> frames = {};               ///< behind code
-  std::map<std::string, float> headings = {};  ///< their tops by their anchors
-  float height = 0;
-};
-
-namespace {
 
 /// Lays out blocks of a page below each other in a width. Of tables only the rows are shown that have
 /// `search`, unless that is empty.
@@ -185,8 +181,7 @@ struct HelpColumn {
     const float indent = ui.width("0", kFace, kFactor) * static_cast<float>(spaces);
     for (const std::string& line :
          viz::wrap(ui.style(), code.substr(spaces), ui.state.font_size * kFactor, kFace, room - indent)) {
-      laid.frames.push_back({0, laid.height, width, high});
-      laid.pieces.push_back({{ui.u(8) + indent, laid.height, room, high}, line, kFactor, kFace, false});
+      laid.pieces.push_back({{ui.u(8) + indent, laid.height, room, high}, line, kFactor, kFace, false, true});
       laid.height += high;
     }
   }
@@ -290,14 +285,11 @@ void draw_content(Ui& ui, const Rect& rect) {
   const HelpForm& form = ui.state.help_form;
   if (layout.pieces.empty())
     ui.small("Nothing found.", {list.x, list.y, list.w, ui.u(24)}, ui.theme().text_muted);
-  const auto in_list = [&](const Rect& place) {
-    return Rect{list.x + place.x, list.y + place.y, place.w, place.h};
-  };
-  for (const Rect& frame : layout.frames) ui.fill(in_list(frame), ui.theme().raised);
   for (int i = 0; const HelpLayout::Piece& piece : layout.pieces) {
-    const Rect place = in_list(piece.place);
+    const Rect place{list.x + piece.place.x, list.y + piece.place.y, piece.place.w, piece.place.h};
     ++i;
     if (place.bottom() < rect.y || place.y > rect.bottom()) continue;
+    if (piece.on_ground) ui.fill({list.x, place.y, rect.w - bar, place.h}, ui.theme().raised);
     if (piece.actions.empty()) {
       ui.text(piece.words, {place.x, place.y, place.w + ui.u(2), place.h},
               piece.muted ? ui.theme().text_muted : ui.theme().text, piece.face, piece.factor);
@@ -305,12 +297,9 @@ void draw_content(Ui& ui, const Rect& rect) {
       std::ranges::copy(piece.actions, std::back_inserter(ui.actions));
     }
   }
-  const bool searching = is_searching(form);
-  const std::string shown = std::to_string(form.request) + form.page;
-  const auto heading = layout.headings.find(form.anchor);
-  if (!searching && heading != layout.headings.end())
-    ui.scroll_once(shown + "#" + form.anchor, heading->second);
-  if (searching || form.anchor.empty()) ui.scroll_once(shown + "?" + form.search.edit.text, 0);
+  const auto heading = is_searching(form) ? layout.headings.end() : layout.headings.find(form.anchor);
+  ui.scroll_once(std::to_string(form.request) + form.page + "#" + form.anchor + "?" + form.search.edit.text,
+                 heading == layout.headings.end() ? 0 : heading->second);
   ui.end_list();
 }
 

@@ -78,52 +78,28 @@ void draw_more(Ui& ui) {
   if (!ui.begin_menu(Menu::more, ui.u(380))) return;
   for (const Command& command : commands()) {
     if (command.label.empty()) continue;
-    if ((command.flags & Command::kBeginsGroup) != 0) ui.separator();
     const auto action = command.act ? command.act(ui.state) : std::nullopt;
     const bool possible = action || command.opens != Menu::none;
-    if (!ui.row({.label = label_of(command, ui.state),
-                 .right = keys_of(command),
-                 .unavailable = possible ? "" : std::string(command.unavailable)}))
-      continue;
-    if (action) ui.actions.push_back(*action);
-    if (command.opens != Menu::none) ui.widgets.open = command.opens;
+    const bool pressed = ui.row({.label = label_of(command, ui.state),
+                                 .actions = action ? std::vector{*action} : std::vector<Action>(),
+                                 .right = keys_of(command),
+                                 .unavailable = possible ? "" : std::string(command.unavailable),
+                                 .begins_group = (command.flags & Command::kBeginsGroup) != 0});
+    if (pressed) ui.widgets.open = command.opens;
   }
   ui.end_menu();
 }
 
-/// Opens the menu of the focused picture, or of the text with the caret, by keyboard.
-void open_at_keyboard(Ui& ui) {
+/// Opens the menu of the focused picture, or of the text with the caret.
+void open_focused(Ui& ui) {
   WidgetState& widgets = ui.widgets;
-  if (widgets.open != Menu::picture || ui.input.event_as<MouseDown>()) return;
+  if (widgets.open != Menu::focused) return;
   widgets.open = Menu::none;
   for (const PlacedPicture& placed : ui.out.pictures)
     if (placed.id == widgets.keyboard_item) return ui.open_menu(placed, std::nullopt);
   for (const PlacedField& placed : ui.out.fields)
     if (placed.field == widgets.field && widgets.keyboard_item == 0)
       return ui.open_menu(placed, placed.look.rect.center());
-}
-
-/// The view's lines for the place under the mouse, then the lines that every picture has.
-void draw_picture_menu(Ui& ui) {
-  WidgetState& widgets = ui.widgets;
-  if (!widgets.menu_view) return;
-  float width = ui.u(220);
-  for (const MenuLine& line : widgets.menu_lines)
-    width = std::max(width, ui.width(line.label, viz::FontStyle::medium) + ui.u(56));
-  if (!ui.begin_menu(Menu::picture, width)) return;
-  const View& view = *widgets.menu_view;
-  const std::string id(view.id);
-  for (const MenuLine& line : widgets.menu_lines)
-    ui.row({.label = line.label}, DoAll{line.actions, false, widgets.menu_side});
-  if (!widgets.menu_lines.empty()) ui.separator();
-  ui.row({.label = "Export picture…"}, ShowDialog{Dialog::export_, id});
-  ui.row({.label = "Copy data"}, CopyNumbers{id});
-  const bool alone = ui.state.second_view.empty();
-  if (view.place == Place::tab && ui.row({.label = alone ? "Add a second view" : "Show only this view"})) {
-    if (id == ui.state.second_view) ui.actions.emplace_back(ShowView{id});
-    ui.actions.push_back(toggle_second_view(ui.state));
-  }
-  ui.end_menu();
 }
 
 }  // namespace
@@ -133,8 +109,7 @@ void draw_menus(Ui& ui) {
   draw_models(ui);
   draw_second_models(ui);
   draw_more(ui);
-  open_at_keyboard(ui);
-  draw_picture_menu(ui);
+  open_focused(ui);
 }
 
 }  // namespace headscope::app

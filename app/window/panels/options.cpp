@@ -95,10 +95,11 @@ Ui::Part slider(Ui& ui, const OptionSpec& option) {
 
 /// `room`: width of a row.
 Ui::Part choices(Ui& ui, const OptionSpec& option, float room) {
-  std::vector<Ui::Segment> segments;
+  std::vector<MenuItem> segments;
   for (int i = 0; const Choice& choice : option.choices)
-    segments.push_back(
-        {std::string(choice.label), SetOption{&option, i++}, with_key(choice.help, option.keys)});
+    segments.push_back({.label = std::string(choice.label),
+                        .actions = {SetOption{&option, i++}},
+                        .tip = with_key(choice.help, option.keys)});
   const bool list = option.control == Control::list || segments.size() > kMaxSegments;
   Ui::Part name = label(ui, option);
   const float gap = ui.u(8);

@@ -6,8 +6,8 @@
 
 namespace headscope::app {
 
-/// Draws the whole window; a Dear ImGui frame must have begun.
-void draw_window(Ui& ui);
+/// Draws a frame of the whole window.
+WindowPicture draw_window(Gui& gui, const FrameInput& input, UiMemory& memory);
 
 // Each of these draws one part of the window into a rectangle.
 void draw_top_bar(Ui& ui, const viz::Rect& rect);

@@ -147,6 +147,12 @@ std::vector<Ui::Part> offer(Ui& ui) {
           ui.sign("×", "Close the offer", "Do not offer this again", change(&UiState::offer_models, false))};
 }
 
+/// Whether a larger model is offered.
+bool offers_models(const UiState& state, const Snapshot& snapshot) {
+  return state.offer_models && state.can_fetch && !state.fetching.model && snapshot.model &&
+         snapshot.model->folder == state.examples_model;
+}
+
 }  // namespace
 
 void draw_status(Ui& ui, const Rect& rect) {

@@ -50,12 +50,13 @@ void draw_generate(Ui& ui, const Rect& rect) {
 
 /// The groups of views.
 Ui::Part groups(Ui& ui, const View& shown, bool second_view, float room) {
-  std::vector<Ui::Segment> titles;
+  std::vector<MenuItem> titles;
   for (const GroupSpec& spec : kGroups) {
     const View& first = **std::ranges::find(tabs(), spec.group, &View::group);
     const View& view = spec.group == shown.group ? shown : first;
-    titles.push_back(
-        {std::string(spec.title), ShowView{std::string(view.id), second_view}, std::string(spec.help)});
+    titles.push_back({.label = std::string(spec.title),
+                      .actions = {ShowView{std::string(view.id), second_view}},
+                      .tip = std::string(spec.help)});
   }
   const auto chosen = std::ranges::find(kGroups, shown.group, &GroupSpec::group) - std::begin(kGroups);
   return ui.choice("Group", std::move(titles), static_cast<int>(chosen), room);
@@ -63,7 +64,7 @@ Ui::Part groups(Ui& ui, const View& shown, bool second_view, float room) {
 
 /// The views of the shown one's group.
 Ui::Part views_of_group(Ui& ui, const View& shown, bool second_view, float room) {
-  std::vector<Ui::Segment> titles;
+  std::vector<MenuItem> titles;
   int chosen = 0;
   std::optional<Audience> audience;
   for (const View* view : tabs()) {
@@ -71,9 +72,10 @@ Ui::Part views_of_group(Ui& ui, const View& shown, bool second_view, float room)
     if (view == &shown) chosen = static_cast<int>(titles.size());
     const bool begins_half = std::exchange(audience, view->audience) != view->audience;
     titles.push_back({.label = std::string(view->title),
-                      .action = ShowView{std::string(view->id), second_view},
+                      .actions = {ShowView{std::string(view->id), second_view}},
                       .tip = with_key(view->help),
-                      .heading = begins_half ? audience_title(view->audience) : ""});
+                      .heading = begins_half ? audience_title(view->audience) : "",
+                      .begins_group = begins_half && !titles.empty()});
   }
   return ui.choice("Views", std::move(titles), chosen, room);
 }
@@ -106,7 +108,7 @@ void draw_side_view(Ui& ui, const Rect& rect, Place place) {
   ui.flow(body, ui.u(28), controls(ui, view, body.w), (rect.h - title.h) / 2);
   cut_top(body, gap);
   if (place == Place::right) draw_generate(ui, cut_bottom(body, ui.u(32), gap));
-  ui.picture(view, body);
+  ui.picture(view, body, ui.state.side);
   ui.end_pane();
 }
 
@@ -147,7 +149,7 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   }
   if (const std::string why = no_difference(ui, shown); !why.empty())
     ui.text(why, cut_top(body, ui.u(22), ui.u(2)), ui.theme().text_muted);
-  ui.picture(shown, body);
+  ui.picture(shown, body, ui.state.side);
   ui.end_pane();
 }
 

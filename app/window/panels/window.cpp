@@ -36,7 +36,15 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
   if (!moved) return;
   PaneSizes panes = ui.state.panes;
   panes.*width = *moved;
-  ui.actions.emplace_back(change(&UiState::panes, within_limits(panes)));
+  ui.actions.emplace_back(change(&UiState::panes, panes));
+}
+
+/// Whether the open stop points at something in the pane of a view in this place.
+bool points_to(const TourSlice& state, Place place) {
+  const TourStop* stop = tour_stop(state);
+  return stop != nullptr && std::ranges::any_of(stop->points, [&](const TourPoint& point) {
+           return point.view != nullptr && point.view->place == place;
+         });
 }
 
 /// Whether the stop needs the heads pane: to wait for something there, or to point at it. The list of tours,
@@ -84,10 +92,12 @@ void draw_body(Ui& ui, Rect body) {
     draw_splitter(ui, "next splitter", {right.x - gap, body.y, gap, body.h}, c, &PaneSizes::next, -1);
 }
 
-/// Moves the caret when a dialog opens or closes.
+/// Closes menus and moves the caret when a dialog opens or closes.
 void follow_dialog(Ui& ui) {
   WidgetState& widgets = ui.widgets;
   if (widgets.dialog == ui.state.dialog) return;
+  if (GImGui->OpenPopupStack.Size > 0) ImGui::ClosePopupToLevel(0, true);
+  ui.out.settling = true;
   widgets.dialog = ui.state.dialog;
   widgets.scrolled_for.clear();  // a dialog opens where it should, wherever it was scrolled last time
   widgets.keyboard_item = 0;
@@ -105,9 +115,7 @@ void follow_strips(Ui& ui) {
   widgets.edits = edits, widgets.second = second;
 }
 
-}  // namespace
-
-void draw_window(Ui& ui) {
+void draw_parts(Ui& ui) {
   follow_dialog(ui);
   follow_strips(ui);
   if (const auto* press = ui.input.event_as<MouseDown>()) {
@@ -121,7 +129,6 @@ void draw_window(Ui& ui) {
     viz::compat::show_keyboard_item(false);
     ui.widgets.leave_keyboard = false;
   }
-  ui.widgets.menu_now = Menu::none;
   const Rect window{0, 0, ui.input.frame.width, ui.input.frame.height};
   ui.begin_window();
   const float margin = ui.u(10);
@@ -154,8 +161,7 @@ void draw_window(Ui& ui) {
   draw_save(ui);
   ui.end_window();
   ui.finish();
-  if (ui.widgets.menu != ui.widgets.menu_now) ui.out.settling = true;
-  ui.widgets.menu = ui.widgets.menu_now;
+  if (std::exchange(ui.widgets.menu, ui.out.menu) != ui.out.menu) ui.out.settling = true;
   ui.widgets.close_menu = false;
   ui.widgets.focus = 0;
   if (!ImGui::IsMouseDown(0) && !ImGui::IsMouseDown(2)) ui.widgets.press.reset();
@@ -167,6 +173,19 @@ void draw_window(Ui& ui) {
   if (ui.state.dialog == Dialog::none &&
       std::ranges::count(fields, ui.widgets.field, &PlacedField::field) == 0)
     ui.widgets.field = Field::prompt;
+}
+
+}  // namespace
+
+WindowPicture draw_window(Gui& gui, const FrameInput& input, UiMemory& memory) {
+  WindowPicture out;
+  gui.frame(input.frame, input.event, input.state.dark, input.state.font_size, [&](viz::ImguiPlayer& player) {
+    Ui ui(input, memory, player, out);
+    draw_parts(ui);
+  });
+  memory.cache.drop_unused();
+  out.asked = input.answers->asked();
+  return out;
 }
 
 }  // namespace headscope::app

@@ -124,13 +124,6 @@ std::optional<TourStop> resolved_tour_stop(const TourSlice& state) {
   return resolve_stop(state.tours.at(place.tour), place.stop);
 }
 
-bool points_to(const TourSlice& state, Place place) {
-  const TourStop* stop = tour_stop(state);
-  return stop != nullptr && std::ranges::any_of(stop->points, [&](const TourPoint& point) {
-           return point.view != nullptr && point.view->place == place;
-         });
-}
-
 bool is_stop_done(const UiState& state) {
   const TourStop* stop = tour_stop(state);
   return stop == nullptr || stop->wait == nullptr ||

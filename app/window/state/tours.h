@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "app/tour/tour.h"
-#include "app/window/state/slice.h"
+#include "app/window/state/document.h"
 
 namespace headscope::app {
 
@@ -51,8 +51,6 @@ void apply_stop_to_model(UiState& state, const Snapshot& snapshot);
 const TourStop* tour_stop(const TourSlice& state);
 /// The same, completed by the previous stops.
 std::optional<TourStop> resolved_tour_stop(const TourSlice& state);
-/// Whether the open stop points at something in the pane of a view in this place.
-bool points_to(const TourSlice& state, Place place);
 /// Whether the user has done what the stop waits for; true if it waits for nothing.
 bool is_stop_done(const UiState& state);
 /// Whether the window shows something other than what the stop set, or another prompt.

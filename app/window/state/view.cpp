@@ -1,6 +1,7 @@
 #include "app/window/state/view.h"
 
 #include <algorithm>
+#include <concepts>
 #include <utility>
 
 #include "app/views/view.h"
@@ -9,9 +10,30 @@
 namespace headscope::app {
 namespace {
 
-bool is_shown(const OptionSpec* option, const ViewSlice& s) {
-  return std::ranges::any_of(shown_tabs(s),
-                             [&](const View* view) { return std::ranges::count(view->options, option) > 0; });
+/// Translates a view's actions from the baseline, which its picture showed, to the run: positions become the
+/// aligned ones, and actions on positions that only the baseline has are dropped, which the message says.
+ViewActions translate_to_run(ViewActions actions, const PromptRun& run, Message& message) {
+  const auto translate = [&]<class T>(T& action) {  // returns whether the action means something in the run
+    if constexpr (std::same_as<T, SelectQuery> || std::same_as<T, SelectKey>) {
+      if (action.position < 0) return true;
+      const auto found = std::ranges::find(run.aligned, action.position);
+      action.position = static_cast<int>(found - run.aligned.begin());
+      if (found == run.aligned.end())
+        message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
+      return found != run.aligned.end();
+    } else if constexpr (std::same_as<T, AppendToken>) {
+      return action.of || compares_one_prompt(run);  // a guess that names its prompt continues that prompt
+    } else if constexpr (std::same_as<T, SetTokens>) {
+      return compares_one_prompt(run);
+    } else {
+      return !(std::same_as<T, ToggleEdit> || std::same_as<T, SetPositionId> ||
+               std::same_as<T, SetVisibility> || std::same_as<T, DragEdit>);
+    }
+  };
+  ViewActions own;
+  for (ViewAction& action : actions)
+    if (std::visit(translate, action)) own.push_back(std::move(action));
+  return own;
 }
 
 }  // namespace
@@ -24,7 +46,8 @@ void reduce(UiState& s, const PlayOption& a, ReduceContext&) {
 void reduce(UiState& s, const PlayNext&, ReduceContext&) {
   const OptionSpec* option = s.playing;
   const double next = std::get<double>(s.options.value(*option)) + 1;
-  const bool goes_on = is_shown(option, s) && next <= option->high;
+  const auto has_option = [&](const View* view) { return std::ranges::count(view->options, option) > 0; };
+  const bool goes_on = std::ranges::any_of(shown_tabs(s), has_option) && next <= option->high;
   if (goes_on) s.options.set(*option, next);
   if (!goes_on || next == option->high) s.playing = nullptr;
 }
@@ -210,22 +233,9 @@ void set_typed_option(ViewSlice& state) {
   }
 }
 
-int moved_parts(const ViewState& a, const ViewState& b) {
-  const Selection &from = a.selection, &to = b.selection;
-  return (a.view != b.view || a.second_view != b.second_view ? 1 : 0) |
-         (from.layer != to.layer || from.head != to.head ? 2 : 0) |
-         (from.query != to.query || from.key != to.key ? 4 : 0);
-}
-
 float within_limits(float font_size) {
   constexpr float kSmallest = 9, kLargest = 32;
   return std::clamp(font_size, kSmallest, kLargest);
-}
-
-PaneSizes within_limits(const PaneSizes& panes) {
-  static constexpr float kNarrowest = 180;
-  const auto clamped = [](float width) { return width > 0 ? std::clamp(width, kNarrowest, kWidestPane) : 0; };
-  return {clamped(panes.heads), clamped(panes.next), clamped(panes.second_view)};
 }
 
 void reduce(UiState& s, const SetFontSize& a, ReduceContext&) {

@@ -6,7 +6,7 @@
 #include "app/recipe/recipe.h"
 #include "app/tour/tour.h"
 #include "app/views/option.h"
-#include "app/window/state/slice.h"
+#include "app/window/state/document.h"
 
 namespace headscope::app {
 
@@ -28,8 +28,7 @@ struct ViewSlice : ViewState {
 struct PlayOption {
   const OptionSpec* option = nullptr;
 };
-/// Shows the next value of the option that plays. Stops at the highest one, and if no view with the option is
-/// shown.
+/// Shows the next value of the option that plays. Stops at the highest one, and if no view shown has it.
 struct PlayNext {};
 struct ShowView {
   std::string id;
@@ -86,15 +85,12 @@ inline bool takes_text(const OptionSpec& option) {
 const OptionSpec* option_in_field(const ViewSlice& state);
 /// Puts the value of `option_in_field` into its field, as text.
 void show_option_text(ViewSlice& state);
-/// Sets `option_in_field` to the typed text, or `option_problem` to what is expected if that cannot be
-/// parsed.
+/// Sets `option_in_field` to the typed text, or `option_problem` to what it takes if it does not take that.
 void set_typed_option(ViewSlice& state);
 
 inline const ViewState& view_state(const ViewSlice& state) {
   return state;
 }
-/// The parts of what the panes show in which two states differ, as bits.
-int moved_parts(const ViewState& a, const ViewState& b);
 
 /// The options that a view shows controls for: a tab leaves out those of the side panes.
 std::vector<const OptionSpec*> options_shown_with(const View& view);
@@ -110,9 +106,7 @@ std::string tab_of_attention(const std::string& id);
 /// The one or two views in the middle.
 std::vector<const View*> shown_tabs(const ViewSlice& state);
 
-// Clamped to the limits of the window. A width of 0 stays: the window chooses.
 float within_limits(float font_size);
-PaneSizes within_limits(const PaneSizes& panes);
 
 /// The window's message. Information disappears after a while, an error when its cause is gone.
 struct Message {
@@ -123,10 +117,7 @@ struct Message {
 };
 
 /// The window itself: its look, its message.
-struct ShellSlice {
-  bool dark = false;
-  float font_size = kDefaultFontSize;
-  PaneSizes panes;
+struct ShellSlice : WindowLook {
   Message message;
   std::vector<std::string> closed_warnings;  ///< of models: those that are no longer shown
   bool quit = false;                         ///< the window closes

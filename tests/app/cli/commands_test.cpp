@@ -6,6 +6,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/views/view.h"
 #include "model/files/file_io.h"
+#include "model/files/safetensors.h"
 #include "tests/app/cli/command_runs.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/support/gpt2_folder.h"
@@ -63,34 +64,29 @@ TEST(Generate, IsEditedToItsEnd) {
 
 // ---- trace ----
 
-/// A safetensors file.
+/// What a trace wrote.
 struct Trace {
-  Json header;
-  std::string bytes;
+  TemporaryFolder folder;
+  model::TensorFile file;
 
   explicit Trace(const Words& more) {
-    const TemporaryFolder folder;
     const std::string out = (folder.path() / "a.safetensors").string();
     succeed(Words{"trace", "--out", out} + more);
-    bytes = bytes_of_file(out);
-    std::uint64_t size = 0;
-    std::memcpy(&size, bytes.data(), sizeof size);
-    header = Json::parse(bytes.substr(8, size));
-    bytes.erase(0, 8 + size);
+    file = model::open_safetensors(out);
   }
   std::vector<float> values(const std::string& name) const {
-    const std::size_t begin = header[name]["data_offsets"][0], end = header[name]["data_offsets"][1];
-    std::vector<float> numbers((end - begin) / sizeof(float));
-    std::memcpy(numbers.data(), bytes.data() + begin, end - begin);
+    const std::vector<std::byte> bytes = file.tensors.at(name).read();
+    std::vector<float> numbers(bytes.size() / sizeof(float));
+    std::memcpy(numbers.data(), bytes.data(), bytes.size());
     return numbers;
   }
 };
 
 TEST(Trace, HasTheHooksThatAreNamed) {
   const Trace trace({"--prompt", kPrompt, "--hooks", "blocks.2.attn.hook_pattern,logits"});
-  EXPECT_EQ(trace.header["__metadata__"]["text"], kPrompt);
-  EXPECT_EQ(trace.header.size(), 4U) << "metadata, tokens and two hooks";
-  const std::size_t length = trace.header["logits"]["shape"][0];
+  EXPECT_EQ(trace.file.metadata.at("text"), kPrompt);
+  EXPECT_THAT(trace.file.tensors, SizeIs(3)) << "tokens and two hooks";
+  const auto length = static_cast<std::size_t>(trace.file.tensors.at("logits").shape[0]);
   const std::vector<float> logits = trace.values("logits");
   const Json next = answer_of({"next", "--prompt", kPrompt})["columns"];
   const std::size_t last = logits.size() / length * (length - 1);
@@ -107,11 +103,10 @@ TEST(Trace, HasTheGradientsThatViewsUse) {
     const Json saliency = answer_of(Words{"saliency", "--prompt", kPrompt, "--metric"} + measured);
     const bool in_bits = measured[0] == "logprob" || measured[0] == "loss";
     const double unit = in_bits ? 1 / std::log(2.0) : 1;  // traces are in nats
-    const Json& metadata = trace.header["__metadata__"];
-    EXPECT_NEAR(std::stod(metadata["gradient_metric_value"].get<std::string>()) * unit,
+    EXPECT_NEAR(std::stod(trace.file.metadata.at("gradient_metric_value")) * unit,
                 saliency["facts"]["value"].get<double>(), 1e-5);
     const Json& shares = saliency["columns"]["share"];
-    const std::size_t width = trace.header["hook_embed"]["shape"][1];
+    const auto width = static_cast<std::size_t>(trace.file.tensors.at("hook_embed").shape[1]);
     for (std::size_t position = 0; position < shares.size(); ++position) {
       double share = 0;
       for (std::size_t i = position * width; i < (position + 1) * width; ++i)
@@ -128,8 +123,8 @@ TEST(Trace, IsOfEditedRuns) {
                 .values("blocks.2.attn.hook_z"),
             Trace(hook + Words{"--model"} + other).values("blocks.2.attn.hook_z"));
   const Trace kl(hook + Words{"--gradients", "kl", "--edit", "L2H1.z=0"});
-  EXPECT_EQ(kl.header["__metadata__"]["edits"], "L2H1.z=0");
-  EXPECT_EQ(kl.header["__metadata__"]["gradient_metric"], "KL(baseline || run) after position 5, nats");
+  EXPECT_EQ(kl.file.metadata.at("edits"), "L2H1.z=0");
+  EXPECT_EQ(kl.file.metadata.at("gradient_metric"), "KL(baseline || run) after position 5, nats");
 }
 
 // ---- what there is ----

@@ -36,13 +36,11 @@ void expect_same(const std::string& line, int number, const Json& alone) {
   for (const char* member : {"how", "facts", "columns", "units"}) EXPECT_EQ(answer[member], alone[member]);
 }
 
-class Lists : public ::testing::Test {
+class Lists : public FigureFiles {
  protected:
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   std::string file(const std::string& name, const std::string& text) const {
     return folder_.write(name, text).string();
   }
-  TemporaryFolder folder_;
 };
 
 TEST_F(Lists, HaveAnAnswerForEachPrompt) {
@@ -54,17 +52,17 @@ TEST_F(Lists, HaveAnAnswerForEachPrompt) {
             "prompt 1:\n" + succeed({"tokens", "--prompt", "one"}) + "\nprompt 2:\n" +
                 succeed({"tokens", "--prompt", "two"}));
   succeed(tokens + Words{"--out", path("all.jsonl")}, kSeven);
-  EXPECT_EQ(lines_written(bytes_of_file(path("all.jsonl"))), lines);
+  EXPECT_EQ(lines_written(bytes("all.jsonl")), lines);
   succeed(tokens + Words{"--out", path("{n}.csv")}, kSeven);
   EXPECT_EQ(folder_.file_count(), 8U);
-  EXPECT_EQ(bytes_of_file(path("3.csv")),
+  EXPECT_EQ(bytes("3.csv"),
             succeed({"tokens", "--prompt", "four and five", "--out", "-", "--format", "csv"}));
 }
 
 TEST_F(Lists, AFileIsAPromptWhole) {
-  const std::string bytes("a\r\nb\0c\n", 7);
-  EXPECT_EQ(answer_of({"tokens", "--prompt-file", file("p", bytes)})["how"]["prompt"], bytes);
-  EXPECT_EQ(answer_of({"tokens", "--prompt-file", "-"}, "\xef\xbb\xbf" + bytes)["how"]["prompt"], bytes);
+  const std::string prompt("a\r\nb\0c\n", 7);
+  EXPECT_EQ(answer_of({"tokens", "--prompt-file", file("p", prompt)})["how"]["prompt"], prompt);
+  EXPECT_EQ(answer_of({"tokens", "--prompt-file", "-"}, "\xef\xbb\xbf" + prompt)["how"]["prompt"], prompt);
   const std::string most(Prompt::kMaxBytes, 'x');
   for (const std::string& longer : {most + "x", "\xef\xbb\xbf" + most + "x"})
     EXPECT_THAT(fail({"next", "--prompt-file", "-"}, 1, longer),

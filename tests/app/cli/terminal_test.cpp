@@ -78,11 +78,9 @@ class Terminal : public ::testing::Test {
             << ::testing::PrintToString(arguments) << ::testing::PrintToString(text.substr(0, 2000));
     }
   }
-  static std::unique_ptr<TemporaryFolder> outer_, inner_;
-  static std::string model_;
+  static inline std::unique_ptr<TemporaryFolder> outer_, inner_;
+  static inline std::string model_;
 };
-std::unique_ptr<TemporaryFolder> Terminal::outer_, Terminal::inner_;
-std::string Terminal::model_;
 
 TEST_F(Terminal, NoCommandSendsAnythingButText) {
   const std::string list = (outer_->path() / ("l" + kHostile)).string();
@@ -99,12 +97,9 @@ TEST_F(Terminal, NoCommandSendsAnythingButText) {
   expect_harmless({"predict", "--prompt", kHostile, "--edit", "L0.z[60]=0", "--model", model_});
   expect_harmless({"info", "--model", model_});
   expect_harmless({"info", "--json", "--model", model_});
-}
-
-TEST_F(Terminal, NoWarningSendsAnythingButText) {
-  std::string prompt;
-  for (int i = 0; i < 100; ++i) prompt += " many";
-  expect_harmless({"shot", "--model", model_, "--prompt", prompt, "--size", "900x700", "--out",
+  std::string longer;
+  for (int i = 0; i < 100; ++i) longer += " many";
+  expect_harmless({"shot", "--model", model_, "--prompt", longer, "--size", "900x700", "--out",
                    (outer_->path() / "x.png").string()});
 }
 

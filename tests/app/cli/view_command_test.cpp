@@ -227,17 +227,9 @@ TEST(ViewCommand, ComparesTwoModels) {
 
 // ---- attention files ----
 
-class AttentionFile : public ::testing::Test {
- protected:
-  std::string file(const PatternShape& shape, const WeightOf& weight,
-                   const std::string& name = "any.safetensors") {
-    return folder_.write(name, safetensors_bytes(pattern_tensors(shape, weight), "")).string();
-  }
-  TemporaryFolder folder_;
-};
-
-TEST_F(AttentionFile, WrittenByTraceHasTheNumbersOfTheModel) {
-  const std::string traced = (folder_.path() / "all.safetensors").string(),
+TEST(AttentionFile, WrittenByTraceHasTheNumbersOfTheModel) {
+  const TemporaryFolder folder;
+  const std::string traced = (folder.path() / "all.safetensors").string(),
                     prompt = "The old king had a dog, and the old king";
   succeed({"trace", "--prompt", prompt, "--hooks", "*hook_pattern", "--out", traced});
   for (const Words& view : {Words{"heads"}, Words{"heatmap"}, Words{"lines"}, Words{"metrics"},
@@ -252,8 +244,11 @@ TEST_F(AttentionFile, WrittenByTraceHasTheNumbersOfTheModel) {
   }
 }
 
-TEST_F(AttentionFile, GoesWithNothingThatNeedsWeights) {
-  const std::string square = file({1, 2, 4, 4}, causal_weight);
+TEST(AttentionFile, GoesWithNothingThatNeedsWeights) {
+  const TemporaryFolder folder;
+  const std::string square =
+      folder.write("a.safetensors", safetensors_bytes(pattern_tensors({1, 2, 4, 4}, causal_weight), ""))
+          .string();
   const auto wrong = [&](const Words& more, int status) {
     return fail(Words{"heatmap", "--attention", square} + more, status);
   };

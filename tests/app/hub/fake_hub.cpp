@@ -74,8 +74,7 @@ void FakeHub::forget_requests() {
 
 int FakeHub::gets_of(const std::string& file) const {
   int count = 0;
-  for (const WebRequest& request : hub_.requests())
-    count += request.method == "GET" && request.target.ends_with("/" + file);
+  for (const WebRequest& request : hub_.requests()) count += request.target.ends_with("/" + file);
   return count;
 }
 

@@ -38,7 +38,7 @@ class FakeHub {
   const LoopbackServer& hub_server() const { return hub_; }
   const LoopbackServer& store_server() const { return store_; }
   void forget_requests();
-  /// The number of GET requests, to both hosts, for the content of a file.
+  /// The number of the hub's requests for the content of a file.
   int gets_of(const std::string& file) const;
 
   std::string listing() const;

@@ -1,8 +1,6 @@
 // Fetching with limits of POSIX, and what links do.
-#include <sys/resource.h>
-
 #include "tests/app/hub/fetch_fixture.h"
-#include "tests/support/file_size_limit.h"
+#include "tests/support/resource_limit.h"
 
 namespace headscope::app::fetch_posix_test {
 namespace {
@@ -10,7 +8,7 @@ namespace {
 TEST_F(HubFetch, AFullDiskIsASentenceAndGoesOnTheNextTime) {
   std::string message;
   {
-    const FileSizeLimit small(100'000);
+    const ResourceLimit small(RLIMIT_FSIZE, 100'000);
     message = refused();
   }
   EXPECT_THAT(message, HasSubstr(part().string()));
@@ -21,12 +19,11 @@ TEST_F(HubFetch, AFullDiskIsASentenceAndGoesOnTheNextTime) {
 }
 
 TEST_F(HubFetch, TooFewFilesAreNotBlamedOnTheNetwork) {
-  rlimit before{};
-  ::getrlimit(RLIMIT_NOFILE, &before);
-  const rlimit few{3, before.rlim_max};
-  ::setrlimit(RLIMIT_NOFILE, &few);
-  const std::string message = refused();
-  ::setrlimit(RLIMIT_NOFILE, &before);
+  std::string message;
+  {
+    const ResourceLimit few(RLIMIT_NOFILE, 3);
+    message = refused();
+  }
   EXPECT_THAT(message, HasSubstr("ulimit -n"));
   EXPECT_THAT(waits_, IsEmpty());
 }

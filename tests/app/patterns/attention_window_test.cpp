@@ -117,7 +117,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
     own.window.recipe.session.attention = "a.safetensors";
     own.window.second = second;
     CoreFixture core(std::move(own));
-    apply_and_show(core, SelectHead{1, 2}, ShowView{"lines"}, SetSide{Side::difference});
+    apply_and_show(core, SetSide{Side::difference});
     session = saved(core, folder_.path());
   }
   const Session kept = read_recipe(session).session;
@@ -137,9 +137,6 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   EXPECT_EQ(core.snapshot().model->folder, first);
   ASSERT_TRUE(core.snapshot().run->baseline);
   EXPECT_EQ(core.snapshot().run->baseline->model->folder, second);
-  EXPECT_EQ(core.state().selection.layer, 1);
-  EXPECT_EQ(core.state().selection.head, 2);
-  EXPECT_EQ(core.state().view, "lines");
   EXPECT_EQ(core.state().side, Side::difference);
   EXPECT_EQ(prompt(core), typed) << "which is not of the file";
   EXPECT_EQ(core.state().edits.edits.size(), 1U) << "nor is what is changed in GPT-2";

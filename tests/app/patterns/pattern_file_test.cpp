@@ -1,7 +1,6 @@
 #include "app/run/sources/pattern_file.h"
 
 #include "app/run/analyses/heads.h"
-#include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
@@ -180,26 +179,6 @@ TEST_F(PatternFiles, RefuseWhatIsNoneWithASentence) {
 }
 
 // ---- questions about patterns ----
-
-TEST_F(PatternFiles, AnswerWhatIsAskedOfPatterns) {
-  const auto of = run(pattern_tensors({2, 2, 5, 12}, some_weight));
-  DirectAnswers answers(of, workspace_);
-  const auto pattern = ask(answers, PatternOf{1, 1});
-  ASSERT_EQ(pattern->length, 5);
-  ASSERT_EQ(pattern->keys(), 12);
-  EXPECT_FALSE(pattern->masked.causal());
-  EXPECT_EQ(pattern->masked.count_of(0), 12);
-  for (int query = 0; query < 5; ++query)
-    for (int key = 0; key < 12; ++key) {
-      ASSERT_EQ(pattern->matrix().at(query, key), some_weight(1, 1, query, key));
-      ASSERT_TRUE(may_see(*of, {1, 1}, query, key));
-    }
-  const auto small = ask(answers, ThumbnailsOfHeads{});
-  ASSERT_EQ(small->done, 4);
-  EXPECT_EQ(small->of_head[3]->rows, 5);
-  EXPECT_EQ(small->of_head[3]->cols, 12);
-  EXPECT_EQ(small->of_head[3]->values, pattern->values);
-}
 
 TEST_F(PatternFiles, ArePooledByQueriesAndByKeysApart) {
   const auto of = run(pattern_tensors({1, 1, 3, 200}, some_weight));

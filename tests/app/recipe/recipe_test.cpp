@@ -3,10 +3,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/desktop/folder_listing.h"
 #include "app/recipe/recipe.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/view.h"
-#include "app/window/state/files.h"
 #include "model/files/error.h"
 #include "system/file.h"
 #include "system/machine.h"

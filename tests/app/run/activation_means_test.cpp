@@ -95,14 +95,10 @@ class ActivationMeansTest : public ::testing::Test {
   }
 
   model::Workspace workspace_{2};
-  static std::unique_ptr<TemporaryFolder> folder_;
-  static std::shared_ptr<const LoadedModel> model_;
-  static std::unique_ptr<ReferenceGpt2> reference_;
+  static inline std::unique_ptr<TemporaryFolder> folder_;
+  static inline std::shared_ptr<const LoadedModel> model_;
+  static inline std::unique_ptr<ReferenceGpt2> reference_;
 };
-
-std::unique_ptr<TemporaryFolder> ActivationMeansTest::folder_;
-std::shared_ptr<const LoadedModel> ActivationMeansTest::model_;
-std::unique_ptr<ReferenceGpt2> ActivationMeansTest::reference_;
 
 const std::vector<std::vector<int>> kThree{tokens_of(5), tokens_of(1, 4), tokens_of(12, 2)};
 

@@ -11,6 +11,7 @@
 #include "tests/app/run/run_of_model.h"
 #include "tests/app/view_fixture.h"
 #include "tests/model/every_edit.h"
+#include "tests/support/edits_by_hand.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/textbook.h"
 
@@ -51,60 +52,41 @@ class FrozenPass {
 
   /// What `vector`, added at a position to the stream that enters `layer`, adds to a logit.
   double reach(const Vector& vector, int layer, int position, int target, int token, int against) const {
-    Rows stream(tokens_.size(), Vector(at(config_.n_embd)));
-    stream[at(position)] = vector;
-    for (int l = layer; l < config_.n_layer; ++l) attend(stream, l);
-    const Vector normalized =
-        normalize(stream[at(target)], result_.blocks.back().resid_post[at(target)], "ln_f");
-    Vector u = row(unembedding(), token);
-    if (against >= 0) {
-      const Vector other = row(unembedding(), against);
-      for (std::size_t i = 0; i < u.size(); ++i) u[i] -= other[i];
-    }
-    return dot(normalized, u);
+    const double scale = norm_scale(result_.blocks.back().resid_post[at(target)],
+                                    static_cast<double>(config_.layer_norm_epsilon));
+    const Vector gain = row("ln_f.weight");
+    Vector normalized = centered(carried(vector, layer, position, target));
+    for (std::size_t i = 0; i < normalized.size(); ++i) normalized[i] *= gain[i] / scale;
+    return unembedded(normalized, token, against);
   }
-  double final_bias(int token, int against) const {
-    const Vector bias = row("ln_f.bias");
-    return dot(bias, row(unembedding(), token)) - (against >= 0 ? dot(bias, row(unembedding(), against)) : 0);
-  }
+  double final_bias(int token, int against) const { return unembedded(row("ln_f.bias"), token, against); }
 
  private:
-  const char* unembedding() const { return config_.tie_word_embeddings ? "wte.weight" : "lm_head.weight"; }
-
-  /// Without the bias; the scale is that of `of`.
-  Vector normalize(const Vector& vector, const Vector& of, const std::string& name) const {
-    const double scale = norm_scale(of, static_cast<double>(config_.layer_norm_epsilon));
-    const Vector difference = centered(vector);
-    Vector out = row(name + ".weight");
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] *= difference[i] / scale;
-    return out;
+  double unembedded(const Vector& vector, int token, int against) const {
+    const char* rows = config_.tie_word_embeddings ? "wte.weight" : "lm_head.weight";
+    return dot(vector, row(rows, token)) - (against >= 0 ? dot(vector, row(rows, against)) : 0);
   }
-  void attend(Rows& stream, int layer) const {
-    const std::string h = "h." + std::to_string(layer) + ".";
-    const Vector& w_o = model_.parameter(h + "attn.c_proj.weight");
-    const auto d = at(config_.n_embd), d_head = at(config_.d_head());
-    Rows values, added(stream.size(), Vector(d));
-    for (std::size_t key = 0; key < stream.size(); ++key) {
-      const Vector x = normalize(stream[key], result_.blocks[at(layer)].resid_pre[key], h + "ln_1");
-      values.push_back(
-          times_columns(model_.parameter(h + "attn.c_attn.weight"), x, 2 * config_.n_embd, config_.n_embd));
-    }
-    for (std::size_t query = 0; query < stream.size(); ++query) {
-      Vector z(d);
-      for (std::size_t j = 0; j < d; ++j)
-        for (std::size_t key = 0; key < stream.size(); ++key)
-          z[j] += result_.heads[at(layer)][j / d_head].weights[query][key] * values[key][j];
-      for (std::size_t j = 0; j < d; ++j)
-        for (std::size_t i = 0; i < d; ++i) added[query][i] += z[j] * w_o[j * d + i];
-    }
-    for (std::size_t query = 0; query < stream.size(); ++query)
-      for (std::size_t i = 0; i < d; ++i) stream[query][i] += added[query][i];
+  /// What arrives of it at the end of the stream.
+  Vector carried(const Vector& vector, int layer, int position, int target) const {
+    if (layer == config_.n_layer) return position == target ? vector : Vector(vector.size());
+    if (held_.empty()) held_ = model::record_by_hand(model_, tokens_);
+    ReferenceGpt2::Edits edits;
+    edits.edit = [&](const std::string& hook, int head, Rows& rows) {
+      if (hook.ends_with("scale") || hook.ends_with("pattern") || hook.ends_with("mlp_out"))
+        rows = held_.at(hook).at(head);
+      if (hook == model::hook_name({model::Site::resid_pre, layer}))
+        for (std::size_t i = 0; i < vector.size(); ++i) rows[at(position)][i] += vector[i];
+    };
+    Vector end = model_.run(tokens_, edits).blocks.back().resid_post[at(target)];
+    for (std::size_t i = 0; i < end.size(); ++i) end[i] -= result_.blocks.back().resid_post[at(target)][i];
+    return end;
   }
 
   const ReferenceGpt2& model_;
   model::Config config_;
   std::vector<int> tokens_;
   ReferenceGpt2::Result result_;
+  mutable model::RecordedValues held_;
 };
 
 /// A reference pass, and what a vector on its stream after all layers adds to a measured logit.

@@ -5,9 +5,8 @@
 
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/sources/model_discovery.h"
 #include "model/files/error.h"
-#include "tests/support/matchers.h"
+#include "tests/app/view_fixture.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app::edits_test {
@@ -24,23 +23,19 @@ std::string repeated(std::string_view text, int times) {
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
-class Edits : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() { model_ = load_model(bundled_model(), {}); }
-  static void TearDownTestSuite() { model_.reset(); }
-  static model::Edits text(std::string_view edits) { return parse_edits(edits, *model_); }
-  static model::Edits lines(std::string_view edits) { return parse_edit_lines(edits, "edits.txt", *model_); }
-  static std::vector<int> ids(std::string_view prompt) {
-    std::vector<int> result;
-    for (const model::Token& token : model_->tokenizer->encode(prompt)) result.push_back(token.id);
-    return result;
-  }
-  static std::shared_ptr<const LoadedModel> model_;
-};
+model::Edits text(std::string_view edits) {
+  return parse_edits(edits, *bundled());
+}
+model::Edits lines(std::string_view edits) {
+  return parse_edit_lines(edits, "edits.txt", *bundled());
+}
+std::vector<int> ids(std::string_view prompt) {
+  std::vector<int> result;
+  for (const model::Token& token : bundled()->tokenizer->encode(prompt)) result.push_back(token.id);
+  return result;
+}
 
-std::shared_ptr<const LoadedModel> Edits::model_;
-
-TEST_F(Edits, AreReadAsTheyWereWritten) {
+TEST(Edits, AreReadAsTheyWereWritten) {
   for (const char* written : {"L5H1.z[3,4]=0",
                               "L2.resid_pre[7]+=2*0.5",
                               "L0.mlp_post[*][17]*=0.5",
@@ -74,10 +69,10 @@ TEST_F(Edits, AreReadAsTheyWereWritten) {
 }
 
 /// Sessions, recipes and traces hold the numbers of an edit only as text.
-TEST_F(Edits, NumbersComeBackToTheBit) {
+TEST(Edits, NumbersComeBackToTheBit) {
   std::mt19937 random(3);
   std::vector<float> values{0.1F, 1.0F / 3, 1e-45F, std::numeric_limits<float>::max(), 16777217.0F};
-  while (values.size() < static_cast<std::size_t>(model_->transformer->config().d_head())) {
+  while (values.size() < static_cast<std::size_t>(bundled()->transformer->config().d_head())) {
     const float value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
     if (std::isfinite(value)) values.push_back(value);
   }
@@ -89,7 +84,7 @@ TEST_F(Edits, NumbersComeBackToTheBit) {
   }
 }
 
-TEST_F(Edits, AFileHasOneOnEachLine) {
+TEST(Edits, AFileHasOneOnEachLine) {
   EXPECT_EQ(lines("L5H1.z=0\r\n\n  \nL1.pattern[3,1]~=0.9; L1.pattern[3,2]~=0.1\nL1.pattern[3,1]~=0.5"),
             text("L5H1.z=0; L1.pattern[3,1]~=0.9; L1.pattern[3,2]~=0.1;; L1.pattern[3,1]~=0.5"));
   EXPECT_THAT(lines("\n"), IsEmpty());
@@ -99,7 +94,7 @@ TEST_F(Edits, AFileHasOneOnEachLine) {
               HasSubstr("the edits up to this line name more than 16777216"));
 }
 
-TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
+TEST(Edits, WhatIsReadIsWhatIsMeant) {
   using List = model::Edits;
   EXPECT_EQ(text("L5H1.z=0"), (List{model::SetValues{{{Site::z, 5}, 1, {}, {}}, {0}}}));
   EXPECT_EQ(text("L2.mlp_out[3,5-8]*=-1.5"),
@@ -125,7 +120,7 @@ TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
   EXPECT_EQ(text(edit_text(none)), List{none});
 }
 
-TEST_F(Edits, ASiteMayHaveTheFullNameOfItsHook) {
+TEST(Edits, ASiteMayHaveTheFullNameOfItsHook) {
   for (const auto& [full, brief] : {std::pair("blocks.5.attn.hook_z=0", "L5.z=0"),
                                     {"blocks.*.hook_mlp_out*=0.5", "L*.mlp_out*=0.5"},
                                     {"blocks.2.hook_resid_pre[3,5-8]=mean", "L2.resid_pre[3,5-8]=mean"},
@@ -143,7 +138,7 @@ TEST_F(Edits, ASiteMayHaveTheFullNameOfItsHook) {
     EXPECT_THROW(text(wrong), model::RunError) << wrong;
 }
 
-TEST_F(Edits, OfCellsOneAfterTheOtherStayThat) {
+TEST(Edits, OfCellsOneAfterTheOtherStayThat) {
   EXPECT_EQ(text("L1.pattern[3,1]~=0.9; L1.pattern[3,2]~=0.1").size(), 1U) << "the row is renormalised once";
   const auto apart = text("L1.pattern[3,1]~=0.9;; L1.pattern[3,2]~=0.9; L1.pattern[4,2]~=0.5");
   ASSERT_EQ(apart.size(), 2U);
@@ -162,7 +157,7 @@ TEST_F(Edits, OfCellsOneAfterTheOtherStayThat) {
     EXPECT_THROW(text(wrong), model::RunError) << wrong;
 }
 
-TEST_F(Edits, InWords) {
+TEST(Edits, InWords) {
   const auto words = [](std::string_view edit) { return edit_words(text(edit).at(0)); };
   EXPECT_EQ(words("L5H1.z=0"), "L5 H1 off");
   EXPECT_EQ(words("L3.attn_out[8][5]+=2"), "L3 attn_out at 8 unit 5, plus 2");
@@ -179,7 +174,7 @@ TEST_F(Edits, InWords) {
             "L2 resid_pre at 5 patched from <2 tokens> in the second model with L0 H0 off (its 1)");
 }
 
-TEST_F(Edits, AWrongTextIsOneSentence) {
+TEST(Edits, AWrongTextIsOneSentence) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"", "expected a site"},
       {"L5H1.zz=0", "\"zz\" is not a site"},

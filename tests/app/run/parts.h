@@ -13,10 +13,11 @@ AnswerOf<Q> part_of(const Q& question, const PromptRun& run, const Enough& enoug
   model::Workspace workspace(1);
   std::stop_source stop;
   AnswerOf<Q> last;
-  const auto show = [&](AnswerOf<Q> part, double done) {
+  const auto show = [&](std::optional<AnswerOf<Q>> part, double done) {
     EXPECT_GE(done, 0);
     EXPECT_LE(done, 1);
-    last = std::move(part);
+    if (!part) return;
+    last = std::move(*part);
     if (enough(last)) stop.request_stop();
   };
   EXPECT_THROW(question.compute(run, {workspace, stop.get_token(), nullptr, nullptr, show}), model::Stopped);
@@ -27,8 +28,8 @@ AnswerOf<Q> part_of(const Q& question, const PromptRun& run, const Enough& enoug
 template <class Q>
 AnswerOf<Q> gone_on(const Q& question, const PromptRun& run, const AnswerOf<Q>& part, int* parts = nullptr) {
   model::Workspace workspace(1);
-  const auto count = [&](const AnswerOf<Q>&, double) {
-    if (parts != nullptr) ++*parts;
+  const auto count = [&](const std::optional<AnswerOf<Q>>& shown, double) {
+    if (parts != nullptr && shown) ++*parts;
   };
   return question.compute(run, {workspace, {}, &part, nullptr, count});
 }

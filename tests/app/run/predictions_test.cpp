@@ -1,11 +1,12 @@
 // What follows: the metric of a run from what is asked for, where the next token's logits are not finite,
-// texts that are drawn ahead compared with passes without a cache, and the logit lens with its partial
-// answers and their reuse.
+// texts that are drawn ahead compared with passes without a cache; the pass of one position; and the logit
+// lens with its partial answers and their reuse.
 #include <cstring>
 
 #include "app/run/analyses/measured.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/token_pass.h"
+#include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
 #include "tests/app/run/parts.h"
@@ -100,6 +101,42 @@ TEST(Continuations, GoOnFromWhatWasShownBeforeTheyWereStopped) {
   for (std::size_t i = 0; i < rest.texts.size(); ++i) expect_same(rest.texts[i], whole->texts[i]);
 }
 
+/// The largest difference between a vector and the reference's, relative to the reference's norm.
+double error_of(const std::vector<float>& found, const std::vector<double>& expected) {
+  EXPECT_EQ(found.size(), expected.size());
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
+    difference = std::max(difference, std::abs(static_cast<double>(found[i]) - expected[i]));
+    norm += expected[i] * expected[i];
+  }
+  return difference / std::sqrt(norm);
+}
+
+TEST(PassOfToken, HasTheVectorsOfTheReference) {
+  const Scenario s(kRobot);
+  const auto& expected = reference(s);
+  for (const int position : {0, 5, s.length() - 1}) {
+    const auto pass = s.ask(PassOfToken{position});
+    const auto at = static_cast<std::size_t>(position);
+    EXPECT_EQ(pass->position, position);
+    EXPECT_LT(error_of(pass->resid(0), expected.blocks[0].resid_pre[at]), 1e-6);
+    ASSERT_EQ(pass->blocks.size(), expected.blocks.size());
+    for (std::size_t layer = 0; layer < pass->blocks.size(); ++layer) {
+      SCOPED_TRACE("position " + std::to_string(position) + ", layer " + std::to_string(layer));
+      const BlockPass& block = pass->blocks[layer];
+      const auto& e = expected.blocks[layer];
+      EXPECT_LT(error_of(block.attn_out, e.attn_out[at]), 1e-5);
+      EXPECT_LT(error_of(block.resid_mid, e.resid_mid[at]), 1e-5);
+      EXPECT_LT(error_of(block.mlp_pre, e.mlp_pre[at]), 1e-5);
+      EXPECT_LT(error_of(block.mlp_post, e.mlp_post[at]), 1e-5);
+      EXPECT_LT(error_of(block.mlp_out, e.mlp_out[at]), 1e-5);
+      EXPECT_LT(error_of(block.resid_post, e.resid_post[at]), 1e-5);
+      EXPECT_NEAR(block.cosine(false), cosine(e.resid_pre[at], e.resid_mid[at]), 1e-5);
+      EXPECT_NEAR(block.cosine(true), cosine(e.resid_mid[at], e.resid_post[at]), 1e-5);
+    }
+  }
+}
+
 void expect_same(const LogitLens& found, const LogitLens& expected) {
   ASSERT_EQ(found.first, expected.first);
   ASSERT_EQ(found.places, expected.places);
@@ -189,14 +226,15 @@ TEST(LensOf, TakesTheSameTokensFromThePreviousRun) {
   const auto previous = shorter.ask(kLast);
   ASSERT_EQ(previous->positions(), 3);
   std::vector<int> shown;
-  const LogitLens found =
-      kLast.compute(*longer.run, {workspace, {}, nullptr, previous.get(), [&](const LogitLens& part, double) {
-                                    shown.push_back(part.positions());
-                                  }});
+  const LogitLens found = kLast.compute(
+      *longer.run,
+      {workspace, {}, nullptr, previous.get(), [&](const std::optional<LogitLens>& part, double) {
+         shown.push_back(part->positions());
+       }});
   EXPECT_THAT(shown, ElementsAre(19)) << "the first 3 are not computed again";
   expect_same(found, *longer.ask(kLast));
   // Fewer tokens of a longer answer, or a block with the same tokens, need no work.
-  const auto nothing = [](const LogitLens&, double) { ADD_FAILURE(); };
+  const auto nothing = [](const std::optional<LogitLens>&, double) { ADD_FAILURE(); };
   expect_same(kLast.compute(*shorter.run, {workspace, {}, nullptr, &found, nothing}), *previous);
   const auto first = shorter.ask(LensOf{0});
   expect_same(LensOf{0}.compute(*longer.run, {workspace, {}, nullptr, first.get(), nothing}),

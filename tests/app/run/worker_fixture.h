@@ -60,7 +60,6 @@ class Log {
 struct Word {
   std::string text;
   int tries = 1;
-  bool from_previous = false;
   std::size_t bytes() const { return text.size(); }
 };
 
@@ -75,12 +74,12 @@ struct SayWord {
   bool operator==(const SayWord& other) const { return name == other.name; }
   Word compute(const PromptRun& run, const Computation<Word>& computation) const {
     const int tries = computation.partial != nullptr ? computation.partial->tries + 1 : 1;
-    if (name == "waits") computation.show({"part", tries, false}, 0.5);
+    if (name == "waits") computation.show({"part", tries}, 0.5);
     log->note(name);
     if (name == "fails") throw std::runtime_error("The word cannot be said.");
     if (name == "grows") throw std::bad_alloc();
     if (name == "waits" && !log->wait_at_gate(computation.stop)) throw model::Stopped();
-    return {name + " of " + run.prompt.text, tries, computation.previous != nullptr};
+    return {name + " of " + run.prompt.text, tries};
   }
 };
 
@@ -93,7 +92,7 @@ struct SayOfModel : SayWord<false> {
 struct SayOn : SayWord<false> {
   std::optional<Word> reusable_part(const Word& previous, const PromptRun& run) const {
     if (run.prompt.text == "Apart") return std::nullopt;
-    return Word{"kept from " + previous.text, previous.tries, true};
+    return Word{"kept from " + previous.text, previous.tries};
   }
 };
 

@@ -1,6 +1,5 @@
 // The worker: what it computes, keeps and stops, of a run, its baseline and their difference.
 #include "app/run/analyses/circuit.h"
-#include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "tests/app/run/worker_fixture.h"
@@ -205,29 +204,6 @@ TEST_F(WorkerOfTales, AQuestionNeverStopsAPass) {
 
 // --- another model ---
 
-TEST_F(WorkerOfTales, SmallMapsOfThePreviousModelAreNeverShownWithARunOfTheNext) {
-  const testing::TemporaryFolder other;
-  testing::write_other_model(other);
-  want_.questions = {ThumbnailsOfHeads{}};
-  const auto previous = show("Once upon a time there was a king");
-  std::vector<std::shared_ptr<const Thumbnails>> seen;
-  on_snapshot_ = [&](const Snapshot& shown) {
-    if (shown.run->model == previous->model) return;
-    if (const auto thumbnails = answer_of(shown, ThumbnailsOfHeads{})) seen.push_back(thumbnails);
-  };
-  const auto shown = open(other.path());
-  on_snapshot_ = nullptr;
-  const auto expected = answer_of(*shown, ThumbnailsOfHeads{});
-  ASSERT_FALSE(seen.empty());
-  for (const auto& thumbnails : seen) {
-    ASSERT_EQ(thumbnails->of_head.size(), expected->of_head.size());
-    for (std::size_t i = 0; i < thumbnails->of_head.size(); ++i) {
-      if (!thumbnails->of_head[i]) continue;  // not computed yet
-      EXPECT_EQ(thumbnails->of_head[i]->values, expected->of_head[i]->values);
-    }
-  }
-}
-
 TEST_F(WorkerOfTales, AWishThatIsTakenBackAtOnceSettles) {
   show("Once");
   for (int i = 0; i < 50; ++i) {
@@ -273,25 +249,6 @@ TEST_F(WorkerOfTales, AnEditedRunStandsBesideTheCleanOne) {
   EXPECT_EQ(unedited->run->pages, clean->run->pages) << "nor is it when one goes back";
   EXPECT_EQ(unedited->run->computed_positions, 0);
   EXPECT_EQ(unedited->baseline, nullptr);
-}
-
-TEST_F(WorkerOfTales, AnswersWithOtherEditsAreNotContinued) {
-  want_.questions = {say("hello")};
-  show("One");
-  EXPECT_TRUE(answer_of(*show("Two"), say("hello"))->from_previous);
-  want_.prompt.edits = kHeadOff;
-  EXPECT_FALSE(answer_of(*settled(), say("hello"))->from_previous);
-  EXPECT_TRUE(answer_of(*show("Three"), say("hello"))->from_previous);
-}
-
-TEST_F(WorkerOfTales, WhereAllDependsOnAllNothingOfAShorterPromptIsTakenOver) {
-  want_.questions = {say("hello")};
-  for (const model::Edit& edit :
-       {model::Edit(model::SetMean{{{model::Site::z, 2}, {}, {}, {}}}), model::Edit(model::SetMask{})}) {
-    want_.prompt.edits = {edit};
-    show("One");
-    EXPECT_FALSE(answer_of(*show("One two"), say("hello"))->from_previous);
-  }
 }
 
 TEST(Alignment, IsByPositionOrByTheLongestCommonSubsequence) {
@@ -397,22 +354,6 @@ TEST_F(WorkerOfTales, WhatIsKnownOfAnUneditedRunIsKnownWhenItBecomesABaseline) {
   want_.questions = {there};
   EXPECT_EQ(settled()->answers.find(there)->value, own);
   EXPECT_THAT(log_->names(), ElementsAre("one"));
-}
-
-TEST_F(WorkerOfTales, NoComparisonOfTokensThatStoodForOthers) {
-  const Question difference = Question(PatternOf{0, 0}).difference();
-  want_.prompt.text = "The old king had three daughters";
-  want_.questions = {difference};
-  want_.second = Prompt{"The king had three daughters", {}, false};
-  for (const Alignment alignment : {Alignment::position, Alignment::subsequence}) {
-    want_.alignment = alignment;
-    const auto found = settled(), expected = afresh(want_);
-    ASSERT_EQ(found->run->aligned, expected->run->aligned);
-    const auto values = [&](const Snapshot& shown) {
-      return std::static_pointer_cast<const Pattern>(shown.answers.find(difference)->value)->values;
-    };
-    EXPECT_EQ(values(*found), values(*expected));
-  }
 }
 
 TEST_F(WorkerOfTales, TheModelIsKeptWhereTheLoadOfAnotherIsGivenUp) {

@@ -139,14 +139,6 @@ TEST(Tour, LandmarksHaveDifferentNames) {
   }
 }
 
-TEST(Tour, NumbersStandInBraces) {
-  EXPECT_THAT(numbers_in("{a} and {b}{c} {"), ElementsAre("a", "b", "c"));
-  EXPECT_TRUE(numbers_in("none } here").empty());
-  EXPECT_THAT(numbers_in("{a {b} c}"), ElementsAre("a {b")) << "what is replaced does not overlap";
-  EXPECT_EQ(with_numbers("{a {tokens} c}", ViewContext()), "… c}");
-  EXPECT_EQ(with_numbers("{tokens} of {n_ctx}.", ViewContext()), "… of ….") << "without a run";
-}
-
 TEST(Tour, WordsOfAPromptAreAToken) {
   PromptTokens tokens;
   tokens.tokens = {{0, 0, 3}, {1, 3, 7}, {2, 7, 10}, {3, 10, 12}};  // "The| old| ki|ng"

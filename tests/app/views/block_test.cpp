@@ -5,6 +5,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::app::block_test {
 namespace {
@@ -110,22 +111,15 @@ TEST(Merge, EditsOfTheSumAreAPart) {
 constexpr int kLayer = 3;
 
 Scenario robot() {
-  Scenario s(kRobot, {kLayer, 3, kPosition});
-  return s;
+  return Scenario(kRobot, {kLayer, 3, kPosition});
 }
 
 /// W_out[neuron] · W_U[token] for every token, in double precision.
 std::vector<double> products(int layer, int neuron) {
-  const auto d = static_cast<std::size_t>(bundled()->transformer->config().n_embd);
-  const auto& out = reference_model().parameter("h." + std::to_string(layer) + ".mlp.c_proj.weight");
-  const auto& wte = reference_model().parameter("wte.weight");
+  const auto out = row_of(reference_model(), "h." + std::to_string(layer) + ".mlp.c_proj.weight", neuron);
   std::vector<double> all;
-  for (std::size_t token = 0; token * d < wte.size(); ++token) {
-    double sum = 0;
-    for (std::size_t i = 0; i < d; ++i)
-      sum += out[static_cast<std::size_t>(neuron) * d + i] * wte[token * d + i];
-    all.push_back(sum);
-  }
+  for (int token = 0; token < bundled()->transformer->config().vocab_size; ++token)
+    all.push_back(dot(out, row_of(reference_model(), "wte.weight", token)));
   return all;
 }
 
@@ -184,8 +178,7 @@ constexpr int kStepRole = 0, kStripRole = 1;
 enum Step { embedding, before, ln_1, attention, add_attention, ln_2, mlp, add_mlp, after, ln_f, unembedding };
 
 Scenario robot_of_pass() {
-  Scenario s(kRobot, {kBlock, 3, kPosition});
-  return s;
+  return Scenario(kRobot, {kBlock, 3, kPosition});
 }
 
 TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
@@ -201,6 +194,18 @@ TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
   EXPECT_EQ(click(after), "head by 1 0");
   EXPECT_EQ(in_words(shown.choose("Show the view Heatmap", shown.find(kStripRole, attention))),
             "show heatmap");
+}
+
+TEST(BlockViews, HaveAllPartsInThePanesOfSmallWindows) {
+  const Scenario s = robot_of_pass();
+  for (const auto& [width, height] : {std::pair(488.F, 460.F), {690.F, 530.F}})
+    for (const char* view : {"pass", "mlp"}) {
+      ViewContext c = s.context(width, height);
+      c.in_pane = true;
+      EXPECT_THAT(find_view(view)->build(c).subtitle,
+                  AllOf(Not(HasSubstr("no room for")), Not(HasSubstr("not shown: vector"))))
+          << view << " " << width;
+    }
 }
 
 }  // namespace

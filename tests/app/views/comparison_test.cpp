@@ -1,10 +1,7 @@
 // The sides of a comparison, and the difference: each number is the run's minus the baseline's.
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
-#include "app/run/analyses/token_pass.h"
-#include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/weight_colors.h"
@@ -53,8 +50,7 @@ TEST(Comparison, AViewWithoutDifferencesShowsTheRun) {
 TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   const Scenario scenario = of_two();
   EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
-  ViewContext c = on(Side::difference, "heatmap", scenario, 800, 600);
-  const auto difference = c.ask(PatternOf{2, 1});
+  const auto difference = on(Side::difference, "heatmap", scenario).ask(PatternOf{2, 1});
   EXPECT_FALSE(difference->masked(3, 2));
   EXPECT_TRUE(difference->masked(4, 2)) << "“ a” has nothing that stands for it";
   EXPECT_TRUE(difference->masked(5, 4));
@@ -62,12 +58,6 @@ TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   std::vector<float> there(36);
   other.model->transformer->pattern(*other.run, 2, 1, there);
   EXPECT_EQ(difference->matrix().at(5, 1), scenario.weight(5, 1) - there[5 * 6 + 2]);
-  // The selection moves to its counterpart in the other prompt.
-  Scenario at_had = of_two();
-  at_had.select({2, 1, 3, 1});
-  c = on(Side::baseline, "query", at_had, 800, 600);
-  EXPECT_EQ(c.selection.query, 4);
-  EXPECT_EQ(c.selection.key, 2);
 }
 
 TEST(Comparison, SmallMapsShowTheLargestDifferenceUnderEachCell) {
@@ -179,45 +169,6 @@ TEST(ViewDifference, TheLensFollowsTheBaselinesAnswerUpTheStream) {
     const std::vector<double> probabilities = model::softmax(scenario.ask(NextAfter{position})->logits, 1);
     EXPECT_NEAR(difference->at(position, end).guesses.next_probability, probabilities[lens->answer(position)],
                 1e-7);
-  }
-}
-
-TEST(ViewDifference, ARankMeansTheSameTokenOnAllSides) {
-  // Without attention and MLPs the model has another first guess.
-  const Scenario scenario = edited("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0");
-  const auto token_in = [](const Table& table) { return fact_of(table, "token id"); };
-  std::vector<double> tokens;
-  for (const Side side : {Side::run, Side::baseline, Side::difference})
-    tokens.push_back(token_in(table_of(side, "attribution", scenario)));
-  EXPECT_THAT(tokens, Each(tokens.front()));
-  const Scenario alone(
-      Prompt{kRobot,
-             {},
-             false,
-             parse_edits("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0", *bundled())});
-  EXPECT_NE(token_in(table_of(Side::run, "attribution", alone)), tokens.front()) << "else this says nothing";
-}
-
-TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {
-  const Scenario scenario = edited("L2H1.z=0"), clean(kRobot);
-  const Table table = table_of(Side::difference, "pass", scenario);
-  const auto after = scenario.ask(PassOfToken{-1}), before = clean.ask(PassOfToken{-1});
-  const std::vector<double> norms = numbers_of(table, "norm of the difference");
-  const std::size_t first = table.at("[0]");
-  const auto rows = text_rows(table);
-  ASSERT_EQ(rows.size(), 1 + 4 * after->blocks.size());
-  for (std::size_t row = 0; row < 1 + 4 * 2; ++row)
-    EXPECT_EQ(norms[row], 0) << "before the edit of layer 2, row " << row;
-  for (std::size_t layer = 2; layer < after->blocks.size(); ++layer) {
-    const auto &end = after->blocks[layer].resid_post, &was = before->blocks[layer].resid_post;
-    double squares = 0;
-    for (std::size_t i = 0; i < end.size(); ++i) {
-      const double difference = static_cast<double>(end[i] - was[i]);
-      squares += difference * difference;
-      EXPECT_NEAR(std::stod(rows[4 + 4 * layer][first + i]), difference, 1e-5);
-    }
-    EXPECT_NEAR(norms[4 + 4 * layer], std::sqrt(squares), 1e-4);
-    EXPECT_GT(norms[1 + 4 * layer], 0) << "attn_out of layer " << layer;
   }
 }
 

@@ -81,9 +81,8 @@ TEST(Heatmap, WhoLooksUpAColourInTheLegendReadsTheWeight) {
     for (const auto& [without_key0, most] : {std::pair(false, "auto"), {true, "auto"}, {true, "0.2"}}) {
       SCOPED_TRACE(std::string(value_scale) + (without_key0 ? " without key 0, most " : ", most ") + most);
       const ViewFixture shown(
-          "heatmap", s, 900, 800,
-          {{"value-scale", value_scale}, {"without-key0", without_key0 ? "yes" : "no"}, {"value-max", most}},
-          without_key0 ? dark() : light());
+          "heatmap", s.context(900, 800, without_key0 ? dark() : light()),
+          {{"value-scale", value_scale}, {"without-key0", without_key0 ? "yes" : "no"}, {"value-max", most}});
       const int grid = shown.grid();
       const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
       ASSERT_TRUE(bar);

@@ -1,7 +1,7 @@
 // Parameters and positional encodings: tables, pictures and colours, compared with the file.
+#include "app/run/analyses/parameters.h"
 
 #include "app/run/analyses/geometry.h"
-#include "app/run/analyses/parameters.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
@@ -109,6 +109,18 @@ TEST(Parameters, AConstantTensorStandsInTheMiddleOfItsHistogram) {
     EXPECT_GT(p->bins_high, static_cast<double>(constant));
     EXPECT_EQ(p->bins[TensorPicture::kBins / 2], 64 * 8);
     EXPECT_EQ(p->beyond, 0);
+  }
+}
+
+TEST(Parameters, ALowPaneHasTheChosenTensorInItsListAndTheValues) {
+  const Scenario s(scenario(12).run->prompt, {kLayer, 1, -1});
+  for (const auto& [width, height] : {std::pair(488.F, 500.F), {690.F, 430.F}}) {
+    ViewContext c = s.context(width, height);
+    c.in_pane = true;
+    const ViewFixture shown("parameters", c);
+    EXPECT_GE(shown.find(kMapRole, 0), 0) << width;
+    EXPECT_TRUE(shown.page().place_of("  attn.c_attn.weight")) << width;
+    EXPECT_TRUE(shown.page().place_of("h.2.attn.c_attn.weight [256 × 768]")) << width;
   }
 }
 

@@ -11,8 +11,7 @@ namespace {
 
 /// "daughters": many bytes, and several merges.
 Scenario daughters() {
-  Scenario s("The king had three daughters", {0, 0, -1});
-  return s;
+  return Scenario("The king had three daughters", {0, 0, -1});
 }
 
 const NamedOptions kText{{"tokens-show", "text"}};
@@ -118,8 +117,7 @@ TEST(Merges, TheTableHasARowForEachMerge) {
 constexpr int kPosition = 5;
 
 Scenario robot() {
-  Scenario s(kRobot, {1, 2, kPosition});
-  return s;
+  return Scenario(kRobot, {1, 2, kPosition});
 }
 int id_of(const Scenario& s) {
   return s.run->tokens.ids()[kPosition];

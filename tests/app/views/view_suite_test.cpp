@@ -1,8 +1,8 @@
 // Tests of what every row in the table of views declares; new views are included automatically.
+#include "tests/app/views/view_suite.h"
 
 #include "app/views/export.h"
 #include "tests/app/cli/command_runs.h"
-#include "tests/app/views/view_suite.h"
 #include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 

@@ -85,12 +85,15 @@ TEST_F(MessagesTest, AnErrorStaysUntilItIsClosed) {
   EXPECT_FALSE(says(core, "an error"));
 }
 
-TEST_F(MessagesTest, AnErrorOfALoadGoesWhenTheNextOneGoesWell) {
+TEST_F(MessagesTest, AnErrorOfALoadLeavesTheRunAndGoesWhenTheNextOneGoesWell) {
   const testing::TemporaryFolder other;
   testing::write_other_model(other);
   CoreFixture core(options());
+  const auto run = core.snapshot().run;
   apply_and_show(core, OpenModel{folder_.path()});
   EXPECT_TRUE(core.state().message.is_error);
+  EXPECT_THAT(core.state().message.text, HasSubstr(folder_.path().string()));
+  EXPECT_EQ(core.snapshot().run, run);
   apply_and_show(core, OpenModel{other.path()});
   EXPECT_EQ(core.state().message.text, "");
   // An error with another cause stays.
@@ -211,7 +214,7 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     const PlacedPicture placed =  // not the strip of tokens, which has the id of a tab
         *std::ranges::find(core.window().pictures, &view, &PlacedPicture::view);
     open_by_mouse(core, placed);
-    ASSERT_EQ(core.widgets().menu, Menu::picture);
+    ASSERT_EQ(core.widgets().menu, Menu::context);
     EXPECT_THAT(rows(core), IsSupersetOf(kAlways));
     EXPECT_EQ(std::ranges::count(rows(core), "Add a second view"), view.place == Place::tab ? 1 : 0);
     if (view.menu) {
@@ -223,6 +226,8 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     press_and_draw(core, Key::escape);
     EXPECT_EQ(core.widgets().menu, Menu::none);
   }
+  core.apply(ShowDialog{Dialog::export_});
+  EXPECT_EQ(core.state().export_form.subject, core.state().view) << "whatever was exported before";
 }
 
 TEST_F(MenusTest, TheFirstArrowAfterTheMouseShowsTheFirstRow) {

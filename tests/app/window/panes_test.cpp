@@ -143,7 +143,6 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
   Settings before;
   {
     Core core(kept());
-    core.set_window_size(1300, 900);
     apply_and_show(core, OpenModel{other});
     apply_and_show(core, TypeInField{Field::prompt, Replace{"Remember \xF0\x9F\x98\x80 me \xE2\x82"}});
     apply_and_show(core, ShowView{"query"}, ShowView{"positions", true}, SelectHead{1, 2}, SelectQuery{2},
@@ -161,16 +160,18 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
     core.apply(DoExport{});
     wait_until(core, [&] { return std::filesystem::exists(folder_.path() / "a.csv"); });
     wait_until(core, [&] { return core.state().dialog == Dialog::none; });
+    core.draw({.width = 1300, .height = 900});
     before = core.settings();
   }
   CoreOptions o = kept(std::nullopt);
+  EXPECT_EQ(o.settings.window_width, 1300);
   o.window.model = o.settings.last_model;  // like the program
   CoreFixture core(std::move(o));
+  core.draw({.width = 1300, .height = 900});
   EXPECT_EQ(core.settings(), before);
   EXPECT_EQ(core.snapshot().model->folder, other);
   EXPECT_EQ(core.state().selection, (Selection{1, 2, 2, 1}));
   EXPECT_EQ(core.state().option_text.edit.text, "5,17");
-  EXPECT_EQ(core.settings().window_width, 1300);
 }
 
 TEST_F(PanesTest, APromptFromTheCommandLineIsNotWhatWasChosenForTheLastOne) {

@@ -139,16 +139,6 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().dark; }},
         {"generate", item_click("Generate"), key(Key{'g'}, {.ctrl = true}),
          [](const Core& core) { return core.state().generation.running; }},
-        {"export",
-         [](Core& core) {
-           click_and_show(core, "Export");
-           click_item(core, "Export file");
-         },
-         [](Core& core) {
-           press_and_draw(core, Key{'e'}, {.ctrl = true});
-           press_and_show(core, Key::enter);  // for the weights' hash
-         },
-         [](const Core& core) { return core.state().message.text.starts_with("Saved "); }},
         {"copy a text",
          [](Core& core) {
            open_menu(core, "tokens", 2);

@@ -1,9 +1,9 @@
 // Sessions and recipes in the window: saving, opening, dropping, restoring.
+#include "app/window/sessions.h"
 
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/window/exporting.h"
-#include "app/window/sessions.h"
 #include "model/files/file_io.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
@@ -394,7 +394,7 @@ TEST_F(Sessions, ThatAWindowIsStartedWithAreNothingToUndo) {
   save_as(first, "a.headscope");
   CoreOptions o = own("else");
   o.window.recipe = read_recipe(file("a.headscope"));
-  o.window.opens_recipe = true;
+  o.window.recipe_file = file("a.headscope");
   CoreFixture core(std::move(o));
   EXPECT_EQ(prompt(core), "The old king had a dog");
   EXPECT_FALSE(can_undo(core.state(), Field::prompt, false));

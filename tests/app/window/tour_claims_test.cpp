@@ -52,7 +52,7 @@ void expect_value(std::string_view name, const std::string& shown, const RunRead
 }
 
 /// Whether each query's largest weight in the selected head is on the token before it.
-bool attends_back(const RunReader& run) {
+bool attends_back(const Core&, const RunReader& run) {
   return count_of(1, run.length(), [&](int q) {
            return run.strongest(q) == q - 1 && run.weight(q, q - 1) > 0.5F;
          }) == run.length() - 1;
@@ -104,14 +104,12 @@ std::vector<Claim> claims_of_attention() {
        }},
       {"Training did not discover the waves", began_as_sinusoids},
       {"The learned table of this model has waves", began_as_sinusoids},
-      {"From each token, the largest weight is on the token directly before",
-       [](const Core&, const RunReader& run) { return attends_back(run); }},
+      {"From each token, the largest weight is on the token directly before", attends_back},
       {"Next to the diagonal, the similarity is still high",
        [](const Core&, const RunReader& run) {
          return cosines_at(run, 1).first > 0.6 && cosines_at(run, 1).first > 4 * cosines_at(run, 100).first;
        }},
-      {"This head does one simple thing",
-       [](const Core&, const RunReader& run) { return attends_back(run); }},
+      {"This head does one simple thing", attends_back},
       {"Several heads put most of their weight on the first",
        [](const Core&, const RunReader& run) {
          const auto mean_on_first = [&](int number) {
@@ -240,14 +238,13 @@ class TourClaimsTest : public ToursTest {
   /// The paragraphs of the open stop that are shown, after comparing their numbers with the run, and the
   /// panel's text with them.
   static std::vector<const TourParagraph*> shown_and_true(const Core& core) {
-    const TourStop& stop = open_tour(core).stops[core.state().tour.stop];
     const RunReader run = reader(core);
     const std::string panel = words_of_panels(core);
     std::vector<const TourParagraph*> shown;
     for (const std::string& words : paragraphs_of(core)) {
       EXPECT_THAT(panel, HasSubstr(words));
       const TourParagraph* found = nullptr;  // the longest: another one's words may be its beginning
-      for (const TourParagraph& paragraph : stop.caption)
+      for (const TourParagraph& paragraph : open_stop(core).caption)
         if (values_shown(paragraph.words, words) && (!found || paragraph.words.size() > found->words.size()))
           found = &paragraph;
       EXPECT_NE(found, nullptr) << words;
@@ -268,27 +265,22 @@ class TourClaimsTest : public ToursTest {
   /// conditions may be shown.
   static void walk(Core& core, const std::function<void(Core&)>& change,
                    const std::vector<std::string_view>& conditions) {
-    for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
-      core.apply(OpenTour{static_cast<int>(t)});
-      for (int i = 0; i < std::ssize(open_tour(core).stops); ++i) {
-        SCOPED_TRACE(open_tour(core).id + ", stop " + std::to_string(i + 1));
-        core.apply(GoToStop{i});
-        core.apply(GoToStop{i});  // back to its prompt
-        shown(core);
-        change(core);
-        shown(core);
-        for (const viz::Rect& outline : core.window().outlines)
-          EXPECT_TRUE((viz::Rect{0, 0, 1600, 1000}.encloses(outline)));
-        const RunReader run = reader(core);
-        for (const TourParagraph* paragraph : shown_and_true(core)) {
-          for (const std::string_view condition : conditions)
-            EXPECT_FALSE(is_under(*paragraph, condition)) << paragraph->words;
-          const Claim* claim = claim_of(*paragraph);
-          EXPECT_TRUE(claim == nullptr || claim->holds(core, run))
-              << "more conditions are needed: " << paragraph->words;
-        }
+    for_each_stop(core, [&] {
+      core.apply(GoToStop{core.state().tour.stop});  // back to its prompt
+      shown(core);
+      change(core);
+      shown(core);
+      for (const viz::Rect& outline : core.window().outlines)
+        EXPECT_TRUE((viz::Rect{0, 0, 1600, 1000}.encloses(outline)));
+      const RunReader run = reader(core);
+      for (const TourParagraph* paragraph : shown_and_true(core)) {
+        for (const std::string_view condition : conditions)
+          EXPECT_FALSE(is_under(*paragraph, condition)) << paragraph->words;
+        const Claim* claim = claim_of(*paragraph);
+        EXPECT_TRUE(claim == nullptr || claim->holds(core, run))
+            << "more conditions are needed: " << paragraph->words;
       }
-    }
+    });
   }
 
   static void replace_prompt(Core& core, const std::string& text) {
@@ -359,24 +351,19 @@ TEST_F(TourClaimsTest, AreAboutTheBundledModelWhereverItsFilesAre) {
 TEST_F(TourClaimsTest, AboutTheToursOwnPromptAndTheBundledModelAreTrue) {
   CoreFixture core(with_tours());
   std::set<std::string_view> used;
-  for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
-    core.apply(OpenTour{static_cast<int>(t)});
-    for (int i = 0; i < std::ssize(open_tour(core).stops); ++i) {
-      SCOPED_TRACE(open_tour(core).id + ", stop " + std::to_string(i + 1));
-      core.apply(GoToStop{i});
-      shown(core);
-      const auto shown_ones = shown_and_true(core);
-      const RunReader run = reader(core);
-      for (const TourParagraph& paragraph : open_tour(core).stops[i].caption) {
-        if (!is_under(paragraph, "this prompt") && !is_under(paragraph, "this model")) continue;
-        EXPECT_THAT(shown_ones, Contains(&paragraph)) << paragraph.words;
-        const Claim* claim = claim_of(paragraph);
-        ASSERT_NE(claim, nullptr) << "nothing checks: " << paragraph.words;
-        EXPECT_TRUE(claim->holds(core, run)) << paragraph.words;
-        used.insert(claim->begins);
-      }
+  for_each_stop(core, [&] {
+    shown(core);
+    const auto shown_ones = shown_and_true(core);
+    const RunReader run = reader(core);
+    for (const TourParagraph& paragraph : open_stop(core).caption) {
+      if (!is_under(paragraph, "this prompt") && !is_under(paragraph, "this model")) continue;
+      EXPECT_THAT(shown_ones, Contains(&paragraph)) << paragraph.words;
+      const Claim* claim = claim_of(paragraph);
+      ASSERT_NE(claim, nullptr) << "nothing checks: " << paragraph.words;
+      EXPECT_TRUE(claim->holds(core, run)) << paragraph.words;
+      used.insert(claim->begins);
     }
-  }
+  });
   EXPECT_EQ(used.size(), claims().size()) << "a check is of no sentence";
 }
 

@@ -27,6 +27,21 @@ class ToursTest : public HandsTest {
   }
 
   static const Tour& open_tour(const Core& core) { return core.state().tours.at(core.state().tour.tour); }
+  static const TourStop& open_stop(const Core& core) {
+    return open_tour(core).stops.at(core.state().tour.stop);
+  }
+
+  /// Visits each stop of all tours.
+  static void for_each_stop(Core& core, const std::function<void()>& visit) {
+    for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
+      core.apply(OpenTour{static_cast<int>(t)});
+      for (int i = 0; i < std::ssize(open_tour(core).stops); ++i) {
+        SCOPED_TRACE(open_tour(core).id + ", stop " + std::to_string(i + 1));
+        core.apply(GoToStop{i});
+        visit();
+      }
+    }
+  }
 
   /// The paragraphs that the open stop shows.
   static std::vector<std::string> paragraphs_of(const Core& core) {

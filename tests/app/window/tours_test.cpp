@@ -312,7 +312,6 @@ class TourPointsTest : public ToursTest {
       if (area.name == WindowArea::kPane) panes.push_back(area.rect);
     return panes;
   }
-  static Rect window_of(float width, float height) { return {0, 0, width, height}; }
   /// The shown picture of a view; null: it is not shown.
   static const PlacedPicture* placed(const Core& core, const View* view) {
     const auto& pictures = core.window().pictures;
@@ -350,40 +349,36 @@ class TourPointsTest : public ToursTest {
 
 TEST_F(TourPointsTest, EveryStopShowsWhatItPointsAtAndTheControlsThatItNames) {
   int controls = 0;
-  for (const auto& [width, height] : {std::pair{1024.0F, 700.0F}, {1600.0F, 1000.0F}}) {
+  for (const viz::Point size : {viz::Point{1024, 700}, {1600, 1000}}) {
+    SCOPED_TRACE(size.x);
     CoreFixture core(with_tours());
-    for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
-      core.apply(OpenTour{static_cast<int>(t)});
-      for (int i = 0; i < std::ssize(open_tour(core).stops); ++i) {
-        SCOPED_TRACE(open_tour(core).id + ", stop " + std::to_string(i + 1) + " at " + std::to_string(width));
-        core.apply(GoToStop{i});
-        shown(core, width, height);
-        const auto& points = open_tour(core).stops[i].points;
-        const auto& outlines = shown(core, width, height).outlines;
-        EXPECT_FALSE(points.empty());
-        ASSERT_EQ(outlines.size(), points.size());
-        EXPECT_FALSE(has_left_stop(core.state()));
-        for (const std::string& paragraph : paragraphs_of(core))
-          for (const auto& [control, option] : controls_in(paragraph)) {
-            EXPECT_TRUE(offers(core, control) || offers(core, option)) << control << " is not on the screen";
-            ++controls;
-          }
-        for (std::size_t p = 0; p < points.size(); ++p) {
-          EXPECT_TRUE(window_of(width, height).encloses(outlines[p]));
-          const bool is_pane = points[p].kind == TourPoint::Kind::pane;
-          EXPECT_EQ(std::ranges::count(panes(core), outlines[p]), is_pane ? 1 : 0)
-              << (points[p].landmark ? points[p].landmark->name : "") << " is not in sight";
-          if (points[p].kind == TourPoint::Kind::landmark) {
-            const PlacedPicture* of = placed(core, points[p].view);
-            ASSERT_NE(of, nullptr);
-            constexpr float kOutline = 5;  // around the landmark
-            EXPECT_TRUE(of->where.inset(-kOutline).encloses(outlines[p]))
-                << points[p].landmark->name << " is not within its picture";
-          }
-          for (std::size_t other = 0; other < p; ++other) EXPECT_NE(outlines[other], outlines[p]);
+    for_each_stop(core, [&] {
+      shown(core, size.x, size.y);
+      const auto& points = open_stop(core).points;
+      const auto& outlines = shown(core, size.x, size.y).outlines;
+      EXPECT_FALSE(points.empty());
+      ASSERT_EQ(outlines.size(), points.size());
+      EXPECT_FALSE(has_left_stop(core.state()));
+      for (const std::string& paragraph : paragraphs_of(core))
+        for (const auto& [control, option] : controls_in(paragraph)) {
+          EXPECT_TRUE(offers(core, control) || offers(core, option)) << control << " is not on the screen";
+          ++controls;
         }
+      for (std::size_t p = 0; p < points.size(); ++p) {
+        EXPECT_TRUE((Rect{0, 0, size.x, size.y}.encloses(outlines[p])));
+        const bool is_pane = points[p].kind == TourPoint::Kind::pane;
+        EXPECT_EQ(std::ranges::count(panes(core), outlines[p]), is_pane ? 1 : 0)
+            << (points[p].landmark ? points[p].landmark->name : "") << " is not in sight";
+        if (points[p].kind == TourPoint::Kind::landmark) {
+          const PlacedPicture* of = placed(core, points[p].view);
+          ASSERT_NE(of, nullptr);
+          constexpr float kOutline = 5;  // around the landmark
+          EXPECT_TRUE(of->where.inset(-kOutline).encloses(outlines[p]))
+              << points[p].landmark->name << " is not within its picture";
+        }
+        for (std::size_t other = 0; other < p; ++other) EXPECT_NE(outlines[other], outlines[p]);
       }
-    }
+    });
   }
   EXPECT_GT(controls, 10);
 }

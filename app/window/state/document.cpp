@@ -1,10 +1,12 @@
-#include "app/window/state/prompt.h"
+#include "app/window/state/document.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "app/run/edits/edit_text.h"
 #include "app/views/output/continuation.h"
+#include "app/views/parts/list_means.h"
 #include "app/views/parts/selected.h"
 #include "app/window/sessions.h"
 #include "app/window/state.h"
@@ -105,8 +107,56 @@ void replace_tokens(UiState& s, std::span<const model::Token> before, std::span<
   scroll_to_start(s);
 }
 
+/// Shows a view that can show a list of prompts, unless one is shown already.
+void show_prompt_list_view(UiState& state) {
+  // Any view has means, but lists are opened for those whose tokens their lines name.
+  const auto shows_means = [](const View* view) {
+    return can_show_means(*view) && std::ranges::any_of(view->options, [&](const OptionSpec* option) {
+             return token_place(*view, *option) >= 0;
+           });
+  };
+  const auto takes_prompt_list = [&](const View* view) {
+    return view->list_mean.is_in(state.options) || shows_means(view) ||
+           (view->over_list.option != nullptr && !can_show_means(*view));
+  };
+  if (std::ranges::none_of(shown_tabs(state), takes_prompt_list)) {
+    // Pairs are for patching; other lists show first what they are searched for.
+    const bool pairs = state.prompts && all_have_second(*state.prompts);
+    const auto first = std::ranges::find_if(tabs(), [&](const View* view) {
+      return takes_prompt_list(view) && (!pairs || view->with_second.option != nullptr);
+    });
+    if (first != tabs().end()) state.view = (*first)->id;
+  }
+  if (state.prompts && std::ranges::any_of(shown_tabs(state), shows_means))
+    state.options.set(kMeanOverList, true);
+}
+
 void count_generated(Generation& generation) {
   if (generation.running && ++generation.token_count >= Generation::kMax) generation.running = false;
+}
+
+/// Replaces the edits if the model supports the list; otherwise sets the problem and leaves them alone.
+void replace_if_supported(UiState& s, EditList list, const Snapshot& snapshot) {
+  try {
+    require_few(list.edits.size());
+    if (snapshot.model) require(*snapshot.model, Capability::weights);
+    if (snapshot.model)
+      for (const ListedEdit& listed : list.edits) check(snapshot.model->config(), listed.edit);
+  } catch (const model::RunError& e) {
+    s.edits_bar.open = true;
+    s.edits_bar.problem = e.what();
+    return;
+  }
+  s.edits_bar.problem.clear();
+  if (!has_comparison(s)) s.side = Side::run;  // a first edit is seen, whatever an earlier one showed
+  s.edits = std::move(list);
+}
+
+/// All that is brushed in one drag is one step.
+void brush(UiState& s, EditList list, ReduceContext& w) {
+  if (list == s.edits) return;
+  replace_if_supported(s, std::move(list), w.snapshot);
+  if (s.edits_bar.problem.empty()) w.extends_step = std::exchange(s.edits_bar.dragging, true);
 }
 
 }  // namespace
@@ -191,11 +241,9 @@ void reduce(UiState& s, const ShowExample& a, ReduceContext& w) {
   select_stop(s, example, w.snapshot);
   s.example_waits = !w.snapshot.model;
   // An example is about the pattern of a head: a view that needs more than patterns shows something else.
-  const View* const attention = view_of(Part::attention);
   const View& now = *find_view(s.view);
-  const bool shows_patterns =
-      attention && now.group == attention->group && now.can_be_made_of(Capability::patterns);
-  if (attention && !shows_patterns) reduce(s, ShowView{std::string(attention->id)}, w);
+  if (now.group != view_of(Part::attention)->group || !now.can_be_made_of(Capability::patterns))
+    reduce(s, ShowPart{Part::attention}, w);
 }
 
 void reduce(UiState& s, const ShowPrompt& a, ReduceContext& w) {
@@ -315,32 +363,84 @@ void end_mixed_comparison(UiState& state, const Snapshot& snapshot) {
   if (std::exchange(state.second.on, false)) state.side = Side::run;
 }
 
-ViewActions translate_to_run(ViewActions actions, const PromptRun& run, Message& message) {
-  ViewActions own;
-  for (ViewAction& action : actions) {
-    auto* const query = std::get_if<SelectQuery>(&action);
-    auto* const key = std::get_if<SelectKey>(&action);
-    if (int* position = query ? &query->position
-                        : key ? &key->position
-                              : nullptr;
-        position && *position >= 0) {
-      const auto found = std::ranges::find(run.aligned, *position);
-      if (found == run.aligned.end()) {
-        message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
-        continue;
-      }
-      *position = static_cast<int>(found - run.aligned.begin());
-    }
-    const auto* guess =
-        std::get_if<AppendToken>(&action);  // a guess that names its prompt continues that prompt
-    const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);
-    const bool changes_a_run =
-        (goes_on && !compares_one_prompt(run)) || std::holds_alternative<ToggleEdit>(action) ||
-        std::holds_alternative<SetPositionId>(action) || std::holds_alternative<SetVisibility>(action) ||
-        std::holds_alternative<DragEdit>(action);
-    if (!changes_a_run) own.push_back(std::move(action));
+void reduce(UiState& s, const AddEdits& a, ReduceContext& w) {
+  EditList list = s.edits;
+  for (const model::Edit& edit : a.edits) list.edits.push_back({edit, true});
+  replace_if_supported(s, std::move(list), w.snapshot);
+}
+
+void reduce(UiState& s, const ToggleEdit& a, ReduceContext& w) {
+  const EditList& list = s.edits;
+  replace_if_supported(s, has_edit(list, a.edit) ? without_edit(list, a.edit) : with_edit(list, a.edit),
+                       w.snapshot);
+}
+
+void reduce(UiState& s, const SetPositionId& a, ReduceContext& w) {
+  replace_if_supported(s, with_position_id(s.edits, a.position, a.id), w.snapshot);
+}
+
+void reduce(UiState& s, const SetVisibility& a, ReduceContext& w) {
+  const int length = w.snapshot.run ? w.snapshot.run->run->length() : 0;
+  if (a.query >= length || a.key >= length) return;
+  brush(s, with_visibility(s.edits, {a.layer, a.head}, length, a.query, a.key, a.sees), w);
+}
+
+void reduce(UiState& s, const DragEdit& a, ReduceContext& w) {
+  brush(s, with_joined_edit(s.edits, a.edit), w);
+}
+
+void reduce(UiState& s, const ListEdits& a, ReduceContext& w) {
+  s.edits_bar.problem.clear();
+  s.edits = a.list;
+  w.extends_step = s.edits_bar.dragging && a.dragging;
+  s.edits_bar.dragging = a.dragging;
+}
+
+void reduce(UiState& s, const TypeEdits&, ReduceContext& w) {
+  const std::string& text = s.edits_bar.text.edit.text;
+  if (!w.snapshot.model || text.empty()) return;
+  try {
+    reduce(s, AddEdits{parse_edits(text, *w.snapshot.model)}, w);
+    if (s.edits_bar.problem.empty()) s.edits_bar.text = {};
+  } catch (const model::RunError& e) {
+    s.edits_bar.problem = e.what();
   }
-  return own;
+}
+
+void reduce(UiState& s, const ShowEdits& a, ReduceContext&) {
+  s.edits_bar.open = a.open;
+  s.edits_bar.problem.clear();
+}
+
+void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot) {
+  if (!snapshot.model || snapshot.model->patterns) return;
+  std::vector<int> positions;
+  const auto own_ids = [&](const Prompt& prompt) {
+    const PromptRun* run = snapshot.run.get();
+    const bool is_shown = run && run->model == snapshot.model && run->prompt.text == prompt.text &&
+                          run->prompt.ids == prompt.ids && run->prompt.start_token == prompt.start_token;
+    const PromptTokens tokens = is_shown ? run->tokens : tokenize(*snapshot.model, prompt);
+    // The token that runs for an empty prompt is not part of the prompt.
+    return tokens.was_empty ? std::vector<int>() : ids_of(tokens.tokens);
+  };
+  const Prompt now = prompt_without_edits(s);
+  if (now == before) return;
+  try {
+    const auto starts = [](const Prompt& prompt) { return prompt.start_token.value_or(false); };
+    positions = moved_positions(own_ids(before), own_ids(now), starts(before) && starts(now) ? 1 : 0);
+  } catch (const model::RunError&) {  // the worker reports the error
+    return;
+  }
+  const int n_ctx = snapshot.model->config().n_ctx;
+  MovedEdits moved = moved_edits(s.edits, positions, n_ctx);
+  if (moved.list == s.edits) return;
+  if (s.tour.entered && s.tour.entered->document.edits == s.edits)
+    s.tour.entered->document.edits = moved.list;
+  s.edits = std::move(moved.list);
+  if (moved.gone.empty()) return;
+  std::string gone;
+  for (const model::Edit& edit : moved.gone) gone += (gone.empty() ? "" : "; ") + edit_brief(edit);
+  s.message = {"Edits of deleted tokens were removed: " + gone + ". Ctrl+Z restores them."};
 }
 
 }  // namespace headscope::app
