@@ -63,8 +63,7 @@ std::vector<KeyHelp> list_of_keys();
 /// What a key or typed text means.
 struct Meaning {
   std::vector<Action> actions;
-  bool to_toolkit =
-      false;  ///< the event goes to Dear ImGui, which moves the focus or presses the focused item
+  bool to_toolkit = false;  ///< the event goes to Dear ImGui: it moves the focus or presses the focused item
 };
 
 /// The key with this label in the user's layout (UTF-8), so that Ctrl+Z is on the key labelled Z. If it has

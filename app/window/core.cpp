@@ -76,15 +76,6 @@ UiState first_state(const CoreOptions& options) {
   return s;
 }
 
-std::optional<viz::Point> place_of(const Event& event) {
-  return std::visit(
-      [](const auto& e) -> std::optional<viz::Point> {
-        if constexpr (requires { e.at; }) return e.at;
-        return std::nullopt;
-      },
-      event);
-}
-
 /// The session and the settings were written for the next start; else `problem` says why not.
 Action keeping_ended(const std::string& problem) {
   return [problem](UiState& s, ReduceContext& w) {
@@ -115,7 +106,7 @@ Core::Core(CoreOptions options)
     kept_session_ += kSessionExtension;
   }
   set_prompts(state_, options_.window.prompts);  // the list of the last start is not restored
-  if (const WindowOptions& window = options_.window; window.opens_recipe) {
+  if (const WindowOptions& window = options_.window; !window.recipe_file.empty()) {
     OpenSession opened{window.recipe, window.recipe_file, window.model};
     if (!window.second.empty()) opened.second = window.second;
     apply(opened);
@@ -149,7 +140,12 @@ void Core::handle(const Event& event) {
   }
   if (!meaning.to_toolkit) return;
   // First move the mouse there, because it presses what it hovers.
-  const std::optional<viz::Point> at = place_of(event);
+  const auto at = std::visit(
+      [](const auto& e) -> std::optional<viz::Point> {
+        if constexpr (requires { e.at; }) return e.at;
+        return std::nullopt;
+      },
+      event);
   if (at) frame_.pointer = at, frame_.tips = true;
   frame_.defines = false;
   if (at && !std::holds_alternative<MouseMove>(event)) {

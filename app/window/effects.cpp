@@ -221,7 +221,7 @@ void Core::generate_step() {
   const auto shown = state_.generation.running ? continued(state_, *snapshot_) : nullptr;
   const auto known = shown ? snapshot_->answers.find(next_token_question()) : nullptr;
   if (!known) return;
-  const auto stop = [this](std::string why, bool is_error) {
+  const auto stop = [this](std::string why, bool is_error = false) {
     apply(Generate{false});
     apply(ShowMessage{std::move(why), is_error});
   };
@@ -229,9 +229,8 @@ void Core::generate_step() {
   const auto& next = *std::static_pointer_cast<const NextToken>(known->value);
   const int n_ctx = shown->run->config.n_ctx;
   if (shown->tokens.length() >= n_ctx)
-    return stop(
-        "Context full: generation stopped at this model's limit of " + std::to_string(n_ctx) + " tokens.",
-        false);
+    return stop("Context full: generation stopped at this model's limit of " + std::to_string(n_ctx) +
+                " tokens.");
   int id = 0;
   try {
     id = model::draw_token(next.logits, sampling_of(state_.options), seed_of(state_.options),
@@ -240,7 +239,7 @@ void Core::generate_step() {
     return stop(e.what(), true);
   }
   if (id == shown->model->tokenizer->end_of_text())
-    return stop("The model ended the text (<|endoftext|>): generation stopped.", false);
+    return stop("The model ended the text (<|endoftext|>): generation stopped.");
   const auto logit = static_cast<double>(next.logits[id]);
   apply(AppendToken{id, -1, std::exp(logit - model::log_sum_exp(next.logits)), shown});
 }

@@ -194,12 +194,6 @@ struct Keys {
     return true;
   }
 
-  void perform_entry() {
-    if (state.palette.chosen >= std::ssize(entries())) return;
-    perform(entries()[state.palette.chosen], out.actions, widgets.open);
-    if (widgets.open != Menu::none) to_toolkit();
-  }
-
   /// Enter outside a text: presses the dialog's main button or returns to the prompt.
   void enter() {
     const auto can_write = [](const FileForm& form) {  // only the button replaces an existing file
@@ -212,7 +206,10 @@ struct Keys {
       if (auto action = opening(state)) add(*std::move(action));
     // The help stays after a search, so that the next one is not typed into the prompt.
     if (state.dialog == Dialog::help && state.help_form.search.edit.text.empty()) add(ShowDialog{});
-    if (state.dialog == Dialog::palette) perform_entry();
+    if (state.dialog == Dialog::palette && state.palette.chosen < std::ssize(entries())) {
+      perform(entries()[state.palette.chosen], out.actions, widgets.open);
+      if (widgets.open != Menu::none) to_toolkit();
+    }
     if (state.dialog != Dialog::none) return;
     const PlacedField* field = field_with_caret();
     if (field && field->field == Field::edits) return add(TypeEdits{});

@@ -32,16 +32,6 @@ std::string tab_id(const std::string& name) {
   return view != nullptr && view->place == Place::tab ? std::string(view->id) : "";
 }
 
-/// The parts that belong to no prompt: look, panes, views, their options and the selection.
-Session view_part(const UiState& state) {
-  Session s;
-  static_cast<WindowLook&>(s) = state;
-  s.view = state.view, s.second_view = state.second_view;
-  s.options = state.options;
-  s.selection = state.selection;
-  return s;
-}
-
 void show_tabs(UiState& state, const Session& s, bool second_view) {
   if (std::string view = tab_id(s.view); !view.empty()) state.view = std::move(view);
   if (second_view) state.second_view = tab_id(s.second_view);
@@ -66,11 +56,11 @@ const LoadedModel* named_second(const Session& session, const Snapshot& snapshot
 }  // namespace
 
 Session kept_part(const UiState& state) {
-  Session s = view_part(state);
+  Session s;
+  static_cast<WindowLook&>(s) = state;
   const auto& before = state.tour.before;
   const Document& document = before ? before->document : state;
   const ViewState& shown = before ? before->view_state : state;
-  s.options = {};
   for (const OptionSpec* option : all_options())
     if (option->kept) s.options.set(*option, (before ? before->options : state.options).value(*option));
   s.view = shown.view, s.second_view = shown.second_view;
@@ -86,7 +76,11 @@ void show_kept_part(UiState& state, const Session& s) {
 }
 
 Session session_of(const UiState& state, const Snapshot& snapshot) {
-  Session s = view_part(state);
+  Session s;
+  static_cast<WindowLook&>(s) = state;
+  s.view = state.view, s.second_view = state.second_view;
+  s.options = state.options;
+  s.selection = state.selection;
   s.model = snapshot.model ? snapshot.model->name : model_name(state.model);
   if (snapshot.model && snapshot.model->transformer) s.precision = snapshot.model->transformer->precision();
   const bool patterns = snapshot.model && snapshot.model->patterns;  // attention without a prompt

@@ -119,6 +119,27 @@ bool remember_visit(ViewSlice& s, ViewState before, const ReduceContext& w) {
   return true;
 }
 
+/// One text field of the window, in the order of the enumerators.
+struct FieldRow {
+  std::string_view name;
+  Dialog dialog;  ///< the dialog that opens with the caret in it; none: of no dialog, or not its first field
+  TextField& (*of)(UiState&);
+};
+
+constexpr FieldRow kFieldRows[] = {
+    {"prompt", Dialog::none, [](UiState& s) -> TextField& { return s.prompt; }},
+    {"value", Dialog::none, [](UiState& s) -> TextField& { return s.option_text; }},
+    {"file", Dialog::export_, [](UiState& s) -> TextField& { return s.export_form.path; }},
+    {"size of the picture", Dialog::none, [](UiState& s) -> TextField& { return s.export_form.size; }},
+    {"folder", Dialog::open, [](UiState& s) -> TextField& { return s.open_form.path; }},
+    {"edit", Dialog::none, [](UiState& s) -> TextField& { return s.edits_bar.text; }},
+    {"second prompt", Dialog::none, [](UiState& s) -> TextField& { return s.second.text; }},
+    {"session", Dialog::save, [](UiState& s) -> TextField& { return s.save_form.path; }},
+    {"search the help", Dialog::help, [](UiState& s) -> TextField& { return s.help_form.search; }},
+    {"command", Dialog::palette, [](UiState& s) -> TextField& { return s.palette.search; }},
+};
+static_assert(std::size(kFieldRows) == static_cast<std::size_t>(Field::palette) + 1);
+
 }  // namespace
 
 int differing_parts(const Document& a, const Document& b) {
@@ -201,31 +222,6 @@ std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapsho
     state.message = {};  // it was about what was there before
   return std::move(context.effects);
 }
-
-namespace {
-
-/// One text field of the window, in the order of the enumerators.
-struct FieldRow {
-  std::string_view name;
-  Dialog dialog;  ///< the dialog that opens with the caret in it; none: of no dialog, or not its first field
-  TextField& (*of)(UiState&);
-};
-
-constexpr FieldRow kFieldRows[] = {
-    {"prompt", Dialog::none, [](UiState& s) -> TextField& { return s.prompt; }},
-    {"value", Dialog::none, [](UiState& s) -> TextField& { return s.option_text; }},
-    {"file", Dialog::export_, [](UiState& s) -> TextField& { return s.export_form.path; }},
-    {"size of the picture", Dialog::none, [](UiState& s) -> TextField& { return s.export_form.size; }},
-    {"folder", Dialog::open, [](UiState& s) -> TextField& { return s.open_form.path; }},
-    {"edit", Dialog::none, [](UiState& s) -> TextField& { return s.edits_bar.text; }},
-    {"second prompt", Dialog::none, [](UiState& s) -> TextField& { return s.second.text; }},
-    {"session", Dialog::save, [](UiState& s) -> TextField& { return s.save_form.path; }},
-    {"search the help", Dialog::help, [](UiState& s) -> TextField& { return s.help_form.search; }},
-    {"command", Dialog::palette, [](UiState& s) -> TextField& { return s.palette.search; }},
-};
-static_assert(std::size(kFieldRows) == static_cast<std::size_t>(Field::palette) + 1);
-
-}  // namespace
 
 TextField& field_of(UiState& state, Field field) {
   return kFieldRows[static_cast<std::size_t>(field)].of(state);

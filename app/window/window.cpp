@@ -389,7 +389,8 @@ int run_window(CoreOptions options) {
   const WindowOptions given = options.window;
   const std::string problem = options.problem;
   Core core(std::move(options));
-  if (given.prompts && given.tour.empty() && !given.opens_recipe) core.apply(PromptsRead{given.prompts});
+  if (given.prompts && given.tour.empty() && given.recipe_file.empty())
+    core.apply(PromptsRead{given.prompts});
   const WindowSize size = on_screen(last_size);
   window = create_window(size.width, size.height);
   system::leave_own_console();

@@ -18,11 +18,10 @@ struct WindowOptions {
   /// Returns the edits once the model is loaded; null: none. May throw model::LoadError or RunError, which
   /// the window shows.
   std::function<model::Edits(const LoadedModel&)> edits = {};
-  /// What is shown: all of it if it is opened; else its comparison, precision and attention file, its look
+  /// What is shown: all of it if it has a file; else its comparison, precision and attention file, its look
   /// (for `shot`), and its selection unless that is the default one, which leaves the choice to the window.
   Recipe recipe = {};
-  bool opens_recipe = false;
-  std::filesystem::path recipe_file = {};          ///< the file it was read from
+  std::filesystem::path recipe_file = {};          ///< the file it was read from; empty: none
   std::filesystem::path second = {};               ///< its second model or attention file; empty: none
   std::shared_ptr<const PromptList> prompts = {};  ///< for views that can show a list of prompts; null: none
   std::string tour = {};                           ///< the tour to open: an id or a file; empty: none
@@ -32,8 +31,7 @@ struct WindowOptions {
 
 /// The smallest window, in logical pixels, in which all panes fit side by side.
 struct WindowSize {
-  int width = 0;
-  int height = 0;
+  int width = 0, height = 0;
   bool operator==(const WindowSize&) const = default;
 };
 WindowSize least_window(float font_size);

@@ -64,9 +64,10 @@ class HeadBackward {
     const ConstFloatRows z = gradients.z.middle_rows(first_, gradient_.rows),
                          q = head_.q(first_, gradient_.rows);
     find_pattern(q);
-    for_pages([&](int page, int key, int count) {
-      multiply(z, transposed(head_.v(page, count)), false, gradient_.middle_cols(key, count));
-      multiply(transposed(pattern_.middle_cols(key, count)), z, true, gradients.v.middle_rows(key, count));
+    for_pages(gradient_.cols, [&](int page, int key, int count) {
+      multiply(kernels_, z, transposed(head_.v(page, count)), false, gradient_.middle_cols(key, count));
+      multiply(kernels_, transposed(pattern_.middle_cols(key, count)), z, true,
+               gradients.v.middle_rows(key, count));
     });
     before_edits(Site::pattern);
     for (int i = 0; i < gradient_.rows; ++i) softmax_gradient(weights_.row(i), gradient_.row(i));
@@ -74,11 +75,11 @@ class HeadBackward {
     const float scale = run_.config.attention_scale(head_.layer);
     for (int i = 0; i < gradient_.rows; ++i)
       for (float& value : gradient_.row(i)) value *= scale;
-    for_pages([&](int page, int key, int count) {
+    for_pages(gradient_.cols, [&](int page, int key, int count) {
       const FloatRows scores = gradient_.middle_cols(key, count);
-      multiply(scores, transposed(head_.k(page, count)), key > 0,
+      multiply(kernels_, scores, transposed(head_.k(page, count)), key > 0,
                gradients.q.middle_rows(first_, gradient_.rows));
-      multiply(transposed(scores), q, true, gradients.k.middle_rows(key, count));
+      multiply(kernels_, transposed(scores), q, true, gradients.k.middle_rows(key, count));
     });
   }
 
@@ -95,13 +96,6 @@ class HeadBackward {
     run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
   }
 
-  /// y (+)= x w.
-  void multiply(ConstFloatRows x, ConstFloatRows w, bool accumulate, FloatRows y) const {
-    Multiplication product = multiplication(x, w, y);
-    product.accumulate = accumulate;
-    kernels_.multiply(product);
-  }
-
   /// Valid until the next call.
   FloatRows transposed(ConstFloatRows x) const {
     const FloatRows result{transposed_, x.cols, x.rows, x.rows};
@@ -114,12 +108,6 @@ class HeadBackward {
     const Activation2d piece = piece_of({site, head_.layer}, gradient_, first_, head_.head);
     if (hooks_ != nullptr) hooks_->call(piece);
     if (is_edited()) run_.plan->apply_gradient(piece, run_.means, weights_);
-  }
-
-  template <class Body>
-  void for_pages(const Body& body) const {
-    for (int key = 0; key < gradient_.cols; key += kPage)
-      body(key / kPage, key, std::min(kPage, gradient_.cols - key));
   }
 
   bool is_edited() const { return run_.plan && run_.plan->edits_cells(head_.layer, head_.head); }
@@ -201,8 +189,8 @@ class Backward {
 
   /// Returns the metric's value.
   double end_of_pass() {
-    fill(d_resid_, 0);
-    fill(d_branch_, 0);
+    for (const FloatRows& rows : {d_resid_, d_branch_})
+      workers_.for_rows(length_, [&](int i) { std::ranges::fill(rows.row(i), 0.0F); });
     const Positions measured = positions_of(metric_, length_);
     const bool all = hooks_want({Site::logits}) || hooks_want({Site::ln_final_normalized}) ||
                      hooks_want({Site::ln_final_scale}) || (run_.plan && run_.plan->takes_final_means());
@@ -406,10 +394,6 @@ class Backward {
 
   void copy(FloatRows from, FloatRows to) const {
     workers_.for_rows(from.rows, [&](int i) { std::ranges::copy(from.row(i), to.row_data(i)); });
-  }
-
-  void fill(FloatRows rows, float value) const {
-    workers_.for_rows(rows.rows, [&](int i) { std::ranges::fill(rows.row(i), value); });
   }
 
   void throw_if_stopped() const {

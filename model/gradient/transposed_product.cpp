@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "model/kernels/kernels.h"
-#include "model/pass/attention.h"
 
 namespace headscope::model {
 namespace {
@@ -61,10 +60,8 @@ void multiply(const PanelKernels& kernels, const ProductPart& part, float* gathe
         prefetch(part.w, {part.at.row, part.at.col + next}, std::min(kGroup, sums.rows),
                  std::min(kDepth, part.transposed.rows - next));
       }
-      Multiplication product =
-          multiplication(w, part.transposed.middle_rows(done, depth), sums.middle_rows(row, w.rows));
-      product.accumulate = done > 0;
-      kernels.multiply(product);
+      model::multiply(kernels, w, part.transposed.middle_rows(done, depth), done > 0,
+                      sums.middle_rows(row, w.rows));
     }
   }
 }

@@ -26,15 +26,6 @@ float gelu_slope(float x) {
   return 0.5F * std::erfc(-x / kRootTwo) + x * kInverseRootTwoPi * std::exp(-0.5F * x * x);
 }
 
-// Clipped to [-10, 10], of which the function reaches only the upper end.
-float gelu_10(float x) {
-  const float y = gelu(x);
-  return y > 10 ? 10 : y;
-}
-float gelu_10_slope(float x) {
-  return gelu(x) > 10 ? 0 : gelu_slope(x);
-}
-
 float sigmoid(float x) {
   return 1 / (1 + std::exp(-x));
 }
@@ -57,26 +48,7 @@ float relu(float x) {
 float relu_slope(float x) {
   return x > 0 ? 1.0F : x <= 0 ? 0.0F : x;
 }
-float relu2(float x) {
-  return relu(x) * relu(x);
-}
-float relu2_slope(float x) {
-  return 2 * relu(x);
-}
-float relu6(float x) {
-  return x > 6 ? 6 : relu(x);
-}
-float relu6_slope(float x) {
-  return x >= 6 ? 0 : relu_slope(x);
-}
-
 constexpr float kLeak = 0.01F;
-float leaky_relu(float x) {
-  return x < 0 ? kLeak * x : x;
-}
-float leaky_relu_slope(float x) {
-  return x > 0 ? 1 : x <= 0 ? kLeak : x;
-}
 
 float softplus(float x) {
   constexpr float kStraight = 20;  // from where exp(-x) is lost beside x
@@ -91,9 +63,6 @@ float mish_slope(float x) {
   return y + x * sigmoid(x) * (1 - y) * (1 + y);
 }
 
-float hyperbolic_tangent(float x) {
-  return std::tanh(x);
-}
 float tanh_slope(float x) {
   const float y = std::tanh(x);
   return (1 - y) * (1 + y);
@@ -108,28 +77,31 @@ float laplace_slope(float x) {
   return kInverseRootTwoPi / kLaplaceDeviation * std::exp(-0.5F * z * z);
 }
 
-float identity(float x) {
-  return x;
-}
-float one(float x) {
-  return std::isnan(x) ? x : 1;
-}
-
 constexpr std::pair<Activation, ActivationFunction> kFunctions[] = {
     {Activation::gelu_new, {"gelu_new", "GELU"}},
     {Activation::gelu, {"gelu", "GELU", gelu, gelu_slope}},
-    {Activation::gelu_10, {"gelu_10", "GELU up to 10", gelu_10, gelu_10_slope}},
+    // Clipped to [-10, 10], of which it reaches only the upper end.
+    {Activation::gelu_10,
+     {"gelu_10", "GELU up to 10", [](float x) { return std::min(gelu(x), 10.0F); },
+      [](float x) { return gelu(x) > 10 ? 0 : gelu_slope(x); }}},
     {Activation::quick_gelu, {"quick_gelu", "quick GELU", quick_gelu, quick_gelu_slope}},
     {Activation::relu, {"relu", "ReLU", relu, relu_slope}},
-    {Activation::relu2, {"relu2", "squared ReLU", relu2, relu2_slope}},
-    {Activation::relu6, {"relu6", "ReLU6", relu6, relu6_slope}},
-    {Activation::leaky_relu, {"leaky_relu", "leaky ReLU", leaky_relu, leaky_relu_slope}},
+    {Activation::relu2,
+     {"relu2", "squared ReLU", [](float x) { return relu(x) * relu(x); },
+      [](float x) { return 2 * relu(x); }}},
+    {Activation::relu6,
+     {"relu6", "ReLU6", [](float x) { return x > 6 ? 6 : relu(x); },
+      [](float x) { return x >= 6 ? 0 : relu_slope(x); }}},
+    {Activation::leaky_relu,
+     {"leaky_relu", "leaky ReLU", [](float x) { return x < 0 ? kLeak * x : x; },
+      [](float x) { return relu_slope(x) == 0 ? kLeak : relu_slope(x); }}},
     {Activation::silu, {"silu", "SiLU"}},
     {Activation::mish, {"mish", "Mish", mish, mish_slope}},
-    {Activation::tanh, {"tanh", "tanh", hyperbolic_tangent, tanh_slope}},
+    {Activation::tanh, {"tanh", "tanh", [](float x) { return std::tanh(x); }, tanh_slope}},
     {Activation::sigmoid, {"sigmoid", "sigmoid", sigmoid, sigmoid_slope}},
     {Activation::laplace, {"laplace", "Laplace", laplace, laplace_slope}},
-    {Activation::linear, {"linear", "identity", identity, one}},
+    {Activation::linear,
+     {"linear", "identity", [](float x) { return x; }, [](float x) { return std::isnan(x) ? x : 1; }}},
 };
 
 /// Other names of the same formulas.

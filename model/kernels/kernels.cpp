@@ -36,6 +36,12 @@ void add(std::span<const float> other, std::span<float> row) {
   for (std::size_t i = 0; i < row.size(); ++i) row[i] += other[i];
 }
 
+void multiply(const PanelKernels& kernels, ConstFloatRows x, ConstFloatRows w, bool accumulate, FloatRows y,
+              const float* next) {
+  kernels.multiply(
+      {x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols, accumulate, next});
+}
+
 void activate(const RowKernels& kernels, Activation activation, std::span<float> row) {
   if (activation == Activation::gelu_new) return kernels.gelu_new(row.data(), length(row));
   if (activation == Activation::silu) return kernels.silu(row.data(), length(row));

@@ -21,6 +21,10 @@ void apply_gain_and_bias(std::span<const float> gain, std::span<const float> bia
 /// row += other.
 void add(std::span<const float> other, std::span<float> row);
 
+/// y [n, m] (+)= x [n, k] w [k, m], all of them activations. next: see Multiplication.
+void multiply(const PanelKernels& kernels, ConstFloatRows x, ConstFloatRows w, bool accumulate, FloatRows y,
+              const float* next = nullptr);
+
 /// Applies the MLP's non-linearity in place. gelu_new: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))),
 /// Hendrycks & Gimpel 2016.
 void activate(const RowKernels& kernels, Activation activation, std::span<float> row);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cassert>
 
+#include "model/kernels/kernels.h"
+
 namespace headscope::model {
 namespace {
 
@@ -92,15 +94,11 @@ float product_with_column(const PanelKernels& kernels, std::span<const float> x,
                           int col, std::span<float> column) {
   w.column(kernels, col, column);
   float sum = 0;
-  for (int done = 0; done < w.depth; done += kPanelDepth)
-    kernels.multiply({.x = x.data() + done,
-                      .w = column.data() + done,
-                      .w_stride = 1,
-                      .y = &sum,
-                      .rows = 1,
-                      .depth = std::min(kPanelDepth, w.depth - done),
-                      .cols = 1,
-                      .accumulate = done > 0});
+  for (int done = 0; done < w.depth; done += kPanelDepth) {
+    const int depth = std::min(kPanelDepth, w.depth - done);
+    multiply(kernels, {x.data() + done, 1, depth, depth}, {column.data() + done, depth, 1, 1}, done > 0,
+             {&sum, 1, 1, 1});
+  }
   return sum;
 }
 

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <optional>
-#include <vector>
 
 #include "model/kernels/float_memory.h"
 #include "model/kernels/panels.h"
@@ -90,7 +88,6 @@ struct Workspace::Impl {
 
   Workers workers;
   std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
-  std::vector<std::optional<Page::ClaimedRows>> claimed;  // in the pages of the last pass's run
   Buffer activations;     // activations of one chunk of a pass, or a block of statistics
   Buffer gradients;       // derivatives, and what is recomputed for them
   Buffer transposed;      // derivatives, transposed for a product

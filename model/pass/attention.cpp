@@ -8,14 +8,6 @@
 namespace headscope::model {
 namespace {
 
-/// Calls body(page, first key, count) for the pages with keys [0, keys).
-template <class Body>
-void for_pages(int keys, const Body& body) {
-  for (int first = 0; first < keys; first += Page::kPositions) {
-    body(first / Page::kPositions, first, std::min(Page::kPositions, keys - first));
-  }
-}
-
 /// The plan if it edits the head's cells, else null.
 const Plan* cell_plan(const Run& run, const HeadCache& head) {
   return run.plan && run.plan->edits_cells(head.layer, head.head) ? run.plan.get() : nullptr;
@@ -23,19 +15,14 @@ const Plan* cell_plan(const Run& run, const HeadCache& head) {
 
 }  // namespace
 
-Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y) {
-  return {x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols};
-}
-
 HeadCache head_of(const Config& config, std::span<const std::shared_ptr<Page>> pages, int layer, int head) {
   return {pages, layer, head, config.d_head()};
 }
 
 void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows out) {
   for_pages(out.cols, [&](int page, int first, int count) {
-    Multiplication m = multiplication(q, head.k(page, count), out.middle_cols(first, count));
-    if (first + count < out.cols) m.next = head.k(page + 1, 1).data;
-    kernels.multiply(m);
+    multiply(kernels, q, head.k(page, count), false, out.middle_cols(first, count),
+             first + count < out.cols ? head.k(page + 1, 1).data : nullptr);
   });
 }
 
@@ -93,10 +80,8 @@ int keys_for(const Run& run, const HeadCache& head, int last_query) {
 
 void weigh_values(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows pattern, FloatRows z) {
   for_pages(pattern.cols, [&](int page, int first, int count) {
-    Multiplication m = multiplication(pattern.middle_cols(first, count), head.v(page, count), z);
-    m.accumulate = first > 0;
-    if (first + count < pattern.cols) m.next = head.v(page + 1, 1).data;
-    kernels.multiply(m);
+    multiply(kernels, pattern.middle_cols(first, count), head.v(page, count), first > 0, z,
+             first + count < pattern.cols ? head.v(page + 1, 1).data : nullptr);
   });
 }
 

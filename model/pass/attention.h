@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -35,8 +36,12 @@ struct HeadCache {
 
 HeadCache head_of(const Config& config, std::span<const std::shared_ptr<Page>> pages, int layer, int head);
 
-/// y = x w.
-Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y);
+/// Calls body(page, first key, count) for the pages with keys [0, keys).
+template <class Body>
+void for_pages(int keys, const Body& body) {
+  for (int first = 0; first < keys; first += Page::kPositions)
+    body(first / Page::kPositions, first, std::min(Page::kPositions, keys - first));
+}
 
 /// out [queries, keys] = q [queries, d_head] * k^T, for keys [0, out.cols) of the head.
 void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows out);

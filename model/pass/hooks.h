@@ -1,4 +1,5 @@
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -43,7 +44,7 @@ enum class Site {
 struct HookPoint {
   Site site = Site::embed;
   int layer = 0;
-  bool operator==(const HookPoint&) const = default;
+  auto operator<=>(const HookPoint&) const = default;
 };
 
 bool in_block(Site site);                ///< whether every layer has the site

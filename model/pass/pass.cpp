@@ -482,9 +482,8 @@ std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Wor
   run->pages.reserve(Page::count_for(length));
   memory.pages->keep_at_most(
       2 * Run::max_bytes(weights.config));  // for the run that is shown and the one computed next
-  Lane lane{run, {}, 0, 0, std::move(memory.claimed)};
-  lane.claimed.clear();
-  lane.claimed.reserve(Page::count_for(weights.config.n_ctx));  // once, large enough for any run
+  Lane lane{run};
+  lane.claimed.reserve(Page::count_for(length));
   lane.start = begin_run(*run, options, hooked ? std::max(options.hooked_from, 0) : length, memory.pages,
                          lane.claimed);
 
@@ -495,12 +494,10 @@ std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Wor
     try {
       run_pass(weights, {&lane, 1}, options, nullptr, memory);
     } catch (const Stopped&) {
-      memory.claimed = std::move(lane.claimed);
       if (options.partial != nullptr && lane.first > common) *options.partial = shortened(*run, lane.first);
       throw;
     }
   }
-  memory.claimed = std::move(lane.claimed);
   if (options.progress) options.progress(1.0, "running the model");
   return run;
 }

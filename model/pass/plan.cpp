@@ -121,6 +121,7 @@ class Action {
   void find_mean(Means& means) const {
     if (!std::holds_alternative<SetMean>(*op_.edit)) return;
     const int first = first_column();
+    means[op_.index].resize(column_count(config_, site_));
     for (int col = 0; col < piece_.cols; ++col) {
       double sum = 0;
       for (int i = 0; i < piece_.rows; ++i) sum += static_cast<double>(piece_.row(i)[col]);
@@ -400,14 +401,6 @@ void Plan::hide(int layer, int head, int first_query, FloatRows scores) const {
 int Plan::row_of_wpe(int position) const {
   if (position_ids_ == nullptr || position >= std::ssize(position_ids_->ids)) return position;
   return position_ids_->ids[position];
-}
-
-Means Plan::no_means() const {
-  Means means(edits_.size());
-  for (std::size_t i = 0; i < means.size(); ++i)
-    if (const auto* mean = std::get_if<SetMean>(&edits_[i]))
-      means[i].resize(column_count(config_, mean->at.point.site));
-  return means;
 }
 
 void Plan::apply(const Activation2d& piece, const Means& means) const {

@@ -12,7 +12,7 @@
 
 namespace headscope::model {
 
-/// The means for SetMean, computed by a pass: [edits][heads * units]; empty for the other kinds.
+/// The means for SetMean, computed by a pass: [edits][heads * units]; empty until then, and for other kinds.
 using Means = std::vector<std::vector<float>>;
 
 /// A list of edits, checked against a model, with all data they need; the pass and all partial recomputations
@@ -82,7 +82,7 @@ class Plan {
   void apply(const Activation2d& piece, const Means& means) const;
   /// The same for a `piece` with all positions of the run: computes the means first.
   void apply_to_all(const Activation2d& piece, Means& means) const;
-  Means no_means() const;  ///< empty means with the right sizes
+  Means no_means() const { return Means(edits_.size()); }
 
   /// The derivative of `apply`: replaces the derivatives with respect to an activation after the edits by
   /// those with respect to it before them.

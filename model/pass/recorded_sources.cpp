@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -69,14 +70,10 @@ struct SourceRun {
   bool second = false;  ///< in the second model
   std::vector<int> tokens;
   Edits edits;
-  std::vector<std::pair<HookPoint, std::shared_ptr<Plan::Source>>> sources = {};
+  std::map<HookPoint, std::shared_ptr<Plan::Source>> sources = {};
   std::shared_ptr<const Plan> plan = nullptr;  ///< of its edits
 
   int length() const { return static_cast<int>(tokens.size()); }
-  std::shared_ptr<Plan::Source> at(HookPoint point) const {
-    const auto found = std::ranges::find(sources, point, [](const auto& source) { return source.first; });
-    return found == sources.end() ? nullptr : found->second;
-  }
 };
 
 /// Path patching (Wang et al. 2022, "Interpretability in the Wild", section 3.1), for PatchFrom::direct: the
@@ -124,7 +121,7 @@ class DirectPath {
   void edit(Run& by, HookPoint point, Values& values) const { tap(by).edit(point, rows(values)); }
 
   FloatRows rows(Values& values) const { return rows_of(values, weights_.config.n_embd); }
-  Values recorded(HookPoint point) const { return run_.at(point)->values; }
+  Values recorded(HookPoint point) const { return run_.sources.at(point)->values; }
 
   void write(const Values& branch) { add(branch, stream_); }
 
@@ -246,9 +243,9 @@ class RecordedSources {
   }
 
   Source want_at(std::size_t index, HookPoint point) {
-    SourceRun& run = runs_[index];
-    if (const Source known = run.at(point)) return known;
-    return run.sources.emplace_back(point, source_at(point, run.length())).second;
+    Source& source = runs_[index].sources[point];
+    if (source == nullptr) source = source_at(point, runs_[index].length());
+    return source;
   }
 
   Source want_path(const Edits& under, const Edits& senders, HookPoint receiver) {

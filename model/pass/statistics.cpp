@@ -30,8 +30,9 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Rows whose logits are computed together.
 constexpr int kRows = 128;
 
-/// Ids whose logits are added up at a time, whatever the number of threads; a product has so many for every
-/// two threads, so that they are still in the L2 caches when they are added up.
+/// Ids whose logits are added up at a time, whatever the number of rows and threads. A product has so many
+/// for every two threads, more with fewer rows, so that they are still in the L2 caches when they are added
+/// up.
 constexpr int kIds = 1024;
 
 /// What lies between two rows of the block, in floats, so that they do not compete for the same cache sets:
@@ -189,13 +190,13 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
   const int d_model = weights.config.n_embd, vocabulary = weights.config.vocab_size;
   const int positions = static_cast<int>(targets.size());
   const int at_once = std::max(1, kRows / depth);
-  const int some = std::min(kIds * divide_up(memory.workers.threads(), 2), vocabulary);
-  const int width = Tap{of}.edits({Site::logits}) ? vocabulary : some;  // edits need the logits of all ids
   std::vector<LensReading> result;
   result.reserve(static_cast<std::size_t>(positions) * depth);
   for (int done = 0; done < positions; done += at_once) {
     if (stop.stop_requested()) throw Stopped();
     const int n = std::min(at_once, positions - done) * depth;
+    const int some = std::min(kIds * divide_up(kRows * memory.workers.threads(), 2 * n), vocabulary);
+    const int width = Tap{of}.edits({Site::logits}) ? vocabulary : some;  // edits need the logits of all ids
     const ConstFloatRows given{rows.data() + std::ptrdiff_t{done} * depth * d_model, n, d_model, d_model};
     const FloatRows both = memory.activations.rows(n, d_model + width + kGap),
                     normalized = both.middle_cols(0, d_model);

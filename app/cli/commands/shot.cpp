@@ -55,7 +55,7 @@ void write_shot(const CLI::App& app, Arguments& a, Format format, const Streams&
   if (from_recipe) find_subject(a, a.recipe);
   CoreOptions options = window_options(a, streams);
   WindowOptions& window = options.window;
-  window.opens_recipe = from_recipe;
+  window.recipe_file = a.recipe;
   if (from_recipe) window.edits = nullptr;  // the session has its own
   WeightHashes weights;
   if (!a.no_recipe || from_recipe)

@@ -68,7 +68,7 @@ void recall(CoreOptions& core, bool names_model) {
   if (const auto folder = state_folder(process_environment())) core.state_folder = *folder;
   const std::filesystem::path& last = core.settings.last_model;
   const bool asked = window.prompt || window.recipe.session.second || !window.second.empty() ||
-                     window.edits || window.opens_recipe || !window.tour.empty();
+                     window.edits || !window.recipe_file.empty() || !window.tour.empty();
   const bool attention = !asked && may_hold_patterns(last) && system::is_file(last);
   if (names_model && !window.prompt && !may_hold_patterns(window.model) && last != window.model)
     core.settings.has_prompt = false;
@@ -113,7 +113,6 @@ int open_window(Arguments& a, const std::filesystem::path& file, const Streams& 
   options.model = absolute_path(options.model);
   options.second = absolute_path(options.second);
   if (session) {
-    options.opens_recipe = true;
     options.recipe = *std::move(session);
     options.recipe_file = std::filesystem::absolute(file);
   }

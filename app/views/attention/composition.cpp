@@ -100,15 +100,16 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto pair = [&n](int row) -> const ComposedPair& { return n.listed[row]; };
   list->text("sender", 9, [&n, pair](int row) { return n.names[pair(row).sender]; });
   list->text("receiver", 9, [&n, pair](int row) { return n.names[pair(row).receiver]; });
-  list->bar(quantity(c), 8, [pair](int row) { return pair(row).excess; },
-            {.digits = 4, .most = 16 * c.font_size, .is_signed = true, .tip = false});
+  list->bar(
+      quantity(c), 8, [pair](int row) { return pair(row).excess; },
+      {.digits = 4, .least = 5.6F * c.font_size, .most = 16 * c.font_size, .is_signed = true, .tip = false});
   list->rank_by([pair](int row) { return pair(row).excess; });
   if (!c.differs()) {
     const auto value = [&n, pair](int row) { return n.of->value(pair(row).sender, pair(row).receiver); };
     list->number("composition", 5, value, {.color = c.theme->text_muted, .digits = 4, .tip = false});
   }
   list->refers_to = [&n, pair](int row) { return n.ref(pair(row).sender, pair(row).receiver); };
-  list->least_rows = 4, list->least_width = 16, list->good_width = 22, list->most_width = 30;
+  list->least_rows = 4, list->least_width = 16.5F, list->good_width = 22, list->most_width = 30;
   return list;
 }
 

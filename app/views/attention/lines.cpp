@@ -211,7 +211,7 @@ class Lines final : public Box {
     const auto tokens = static_cast<float>(std::max(chart_.from.labels.size(), chart_.to.labels.size()));
     const float good =
         is_row() ? std::min(width, tokens * 7 * em) / 2 + 7 * em : std::min(tokens * line + 3 * em, 3000.F);
-    return {9 * em, std::max(good, 12 * em), std::max(good, is_row() ? 12 * em : tokens * 2.6F * em)};
+    return {9 * em, std::max(good, 9 * em), std::max(good, is_row() ? 12 * em : tokens * 2.6F * em)};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
     chart_.centered = !c.trimmed;

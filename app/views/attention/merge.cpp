@@ -99,10 +99,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const auto label = [&](int row) {
     return row < n.heads ? head_title(c, c.selection.layer, row) : n.names[row];
   };
-  const float of_sum = 6 * c.font_size;  // "sum of all 13", below
-  list->text("part", 9, label, {.file = "part", .least = of_sum}).file_cell = [&n](int row) {
-    return n.names[row];
-  };
+  list->text("part", 9, label, {.file = "part"}).file_cell = [&n](int row) { return n.names[row]; };
   const auto is_no_head = [&n](int row) { return row >= n.heads; };
   ListColumn& z =
       list->strip(delta(c) + std::string("z"), 5, kOwnZ, n.z,
@@ -130,7 +127,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   sum.scale = strip_scale(n.sum());
   // Its norm stands under the components, which add up to it, and not under the norms, which do not.
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
-  list->table.footer = {{list->sum_cell(0, n.z.size()), sum, list->cell(norms + 1, norm)}};
+  list->table.footer = {{list->cell(0, "sum"), sum, list->cell(norms + 1, norm)}};
   list->rank_by(n.norms);
   if (c.options[kLargestFirst]) list->order_by(n.norms);
   list->table.marked = list->kept = c.selection.head;

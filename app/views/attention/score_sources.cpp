@@ -140,7 +140,7 @@ const ListRows kRows{kRow, first_row_option("first-product", true), "products", 
 std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.listed.size()));
   list->refers_to = [&n](int row) { return n.ref(n.listed[row].of_query, n.listed[row].of_key); };
-  list->least_rows = 4, list->least_width = 16, list->good_width = 23, list->most_width = 34;
+  list->least_rows = 4, list->least_width = 16.5F, list->good_width = 23, list->most_width = 34;
   const Listed listed = c.options[kList];
   if (listed != Listed::key)
     list->text("part of q", 9, [&n](int row) { return name_in(*n.of, n.listed[row].of_query, false); },
@@ -149,7 +149,11 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     list->text("part of k", 9, [&n](int row) { return name_in(*n.of, n.listed[row].of_key, true); },
                {.heading = c.theme->key});
   list->bar("scaled score", 8, [&n](int row) { return n.listed[row].value; },
-            {.digits = 4, .most = 16 * c.font_size, .is_signed = true, .differs = true});
+            {.digits = 4,
+             .least = 5.6F * c.font_size,
+             .most = 16 * c.font_size,
+             .is_signed = true,
+             .differs = true});
   list->rank_by([&n](int row) { return n.listed[row].value; });
   const std::ptrdiff_t parts = n.of->count(), all = listed == Listed::pairs ? parts * parts : parts;
   // With those that are scrolled out of sight, so that what is seen adds up.

@@ -248,8 +248,8 @@ Wish AttentionMaps::height(const ViewContext& c, float width) const {
     return {around, around + cells * std::min(cell, kMostCell * em), around + cells * cell};
   }
   const float own = panel_heading(style_of(c)) + em, labels = kLabelsAbove * em;
-  constexpr float kInARow = 6.8F;  // ems a map, whose scale is above it
-  constexpr float kLarge = 0.85F;  // of that row, before a list below has more than a few rows
+  constexpr float kInARow = 6;    // ems a map, whose scale is above it
+  constexpr float kLarge = 0.7F;  // of that row, before a list below has more than a few rows
   const float most = std::max(kMostCell * cells, 14.F), in_a_row = (ems - kLabelsLeft) / 4;
   const auto height_of = [&](float rows, float side) {
     return labels + rows * (own + std::min(side, most) * em);

@@ -16,6 +16,25 @@ namespace headscope::app {
 using viz::FontStyle;
 using viz::Rect;
 
+/// What the help shows, and what it was laid out for: a page, a search, a width, a font size and the guide.
+struct HelpLayout {
+  /// Words of one look on a line.
+  struct Piece {
+    Rect place;  ///< in the content
+    std::string words;
+    float factor = 1;
+    FontStyle face = FontStyle::regular;
+    bool muted = true;
+    bool on_ground = false;            ///< a line of code
+    std::vector<Action> actions = {};  ///< of a link
+  };
+
+  std::tuple<std::string, std::string, float, float, std::shared_ptr<const Guide>> key;
+  std::vector<Piece> pieces = {};
+  std::map<std::string, float> headings = {};  ///< their tops by their anchors
+  float height = 0;
+};
+
 namespace {
 
 using BlockKind = GuideBlock::Kind;
@@ -23,12 +42,12 @@ using Look = GuideSpan::Look;
 
 constexpr const char* kMouse =
     "Click a small map to select its head, a cell of the heatmap or a token to select the query, a bar to "
-    "append its token. The wheel zooms the heatmap at the mouse, dragging pans it, and a double click shows "
-    "all of it again; Ctrl+wheel resizes the small maps. Right-click a picture for its commands. "
-    "Double-click a splitter "
-    "between panes, or a slider, to reset it. Drop a folder on the window to open its model, a session or a "
-    "figure to restore it, a list of prompts (.txt, .jsonl) for views of many prompts. Rest the mouse on a "
-    "label to see what the word means. What you type goes into the prompt, whatever you clicked.";
+    "append its token. The wheel zooms the heatmap at the mouse, dragging pans it, and a double click "
+    "shows all of it again; Ctrl+wheel resizes the small maps. Right-click a picture for its commands. "
+    "Double-click a splitter between panes, or a slider, to reset it. Drop a folder on the window to open "
+    "its model, a session or a figure to restore it, a list of prompts (.txt, .jsonl) for views of many "
+    "prompts. Rest the mouse on a label to see what the word means. What you type goes into the prompt, "
+    "whatever you clicked.";
 
 /// The keys as a page of the guide, without a name.
 const GuidePage& keys_page() {
@@ -66,29 +85,6 @@ FontStyle face_of(const GuideSpan& span, bool bold) {
   if (span.look == Look::code) return FontStyle::mono;
   return bold ? FontStyle::bold : span.look == Look::strong ? FontStyle::medium : FontStyle::regular;
 }
-
-}  // namespace
-
-/// What the help shows, and what it was laid out for: a page, a search, a width, a font size and the guide.
-struct HelpLayout {
-  /// Words of one look on a line.
-  struct Piece {
-    Rect place;  ///< in the content
-    std::string words;
-    float factor = 1;
-    FontStyle face = FontStyle::regular;
-    bool muted = true;
-    bool on_ground = false;            ///< a line of code
-    std::vector<Action> actions = {};  ///< of a link
-  };
-
-  std::tuple<std::string, std::string, float, float, std::shared_ptr<const Guide>> key;
-  std::vector<Piece> pieces = {};
-  std::map<std::string, float> headings = {};  ///< their tops by their anchors
-  float height = 0;
-};
-
-namespace {
 
 /// Lays out blocks of a page below each other in a width. Of tables only the rows are shown that have
 /// `search`, unless that is empty.

@@ -22,8 +22,7 @@ namespace headscope::app {
 /// A dialog over the window. (Dear ImGui tracks which menu is open.)
 enum class Dialog { none, open, export_, help, save, palette };
 
-/// What becomes of a file. It exists: the dialog asks whether to replace it. It waits until everything is
-/// computed.
+/// What becomes of a file. If it exists, the dialog asks whether to replace it. It waits for answers.
 enum class Writing { none, exists, waits, writes, saved, copied, failed };
 
 /// The form of a dialog that writes a file.
@@ -122,8 +121,7 @@ void clear_answer(FileForm& form);
 
 /// What Enter and the button of the Open dialog do; nothing: nothing that can be opened is named.
 std::optional<Action> opening(const UiState& state);
-/// The hub model whose name was typed instead of a path; nothing if there is none or models cannot be
-/// fetched.
+/// The hub model whose name was typed in place of a path; nothing: none was, or models cannot be fetched.
 std::optional<HubModel> named_model(const UiState& state);
 
 /// The fetch of a model from the hub.

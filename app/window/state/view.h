@@ -28,8 +28,7 @@ struct ViewSlice : ViewState {
 struct PlayOption {
   const OptionSpec* option = nullptr;
 };
-/// Shows the next value of the option that plays. Stops at the highest one, and if no view with the option is
-/// shown.
+/// Shows the next value of the option that plays. Stops at the highest one, and if no view shown has it.
 struct PlayNext {};
 struct ShowView {
   std::string id;
@@ -86,8 +85,7 @@ inline bool takes_text(const OptionSpec& option) {
 const OptionSpec* option_in_field(const ViewSlice& state);
 /// Puts the value of `option_in_field` into its field, as text.
 void show_option_text(ViewSlice& state);
-/// Sets `option_in_field` to the typed text, or `option_problem` to what is expected if that cannot be
-/// parsed.
+/// Sets `option_in_field` to the typed text, or `option_problem` to what it takes if it does not take that.
 void set_typed_option(ViewSlice& state);
 
 inline const ViewState& view_state(const ViewSlice& state) {

@@ -394,7 +394,7 @@ TEST_F(Sessions, ThatAWindowIsStartedWithAreNothingToUndo) {
   save_as(first, "a.headscope");
   CoreOptions o = own("else");
   o.window.recipe = read_recipe(file("a.headscope"));
-  o.window.opens_recipe = true;
+  o.window.recipe_file = file("a.headscope");
   CoreFixture core(std::move(o));
   EXPECT_EQ(prompt(core), "The old king had a dog");
   EXPECT_FALSE(can_undo(core.state(), Field::prompt, false));
