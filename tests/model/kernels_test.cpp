@@ -276,26 +276,17 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Product,
                          ::testing::Values(Precision::f32, Precision::f16, Precision::bf16),
                          [](const auto& test) { return testing::name_of(test.param); });
 
-std::uint16_t as(Precision precision, float value) {
-  std::uint16_t bits = 0;
-  convert({&value, 1}, precision, &bits);
-  return bits;
-}
-
 TEST(Convert, RoundsToTheNearestAndTiesToEven) {
   constexpr float kHalfStep = 0x1p-11F, kBrainStep = 0x1p-8F;  // half a step above 1
-  EXPECT_EQ(as(Precision::f16, 1), 0x3c00);
-  EXPECT_EQ(as(Precision::f16, 1 + kHalfStep), 0x3c00);
-  EXPECT_EQ(as(Precision::f16, 1 + kHalfStep * 1.01F), 0x3c01);
-  EXPECT_EQ(as(Precision::f16, 1 + kHalfStep * 3), 0x3c02);
-  EXPECT_EQ(as(Precision::f16, -65519), 0xfbff);
-  EXPECT_EQ(as(Precision::f16, 65520), 0x7c00);
-  EXPECT_EQ(as(Precision::f16, 0x1p-24F), 0x0001);
-  EXPECT_EQ(as(Precision::bf16, 1), 0x3f80);
-  EXPECT_EQ(as(Precision::bf16, 1 + kBrainStep), 0x3f80);
-  EXPECT_EQ(as(Precision::bf16, 1 + kBrainStep * 1.01F), 0x3f81);
-  EXPECT_EQ(as(Precision::bf16, 1 + kBrainStep * 3), 0x3f82);
-  EXPECT_EQ(as(Precision::bf16, -std::numeric_limits<float>::infinity()), 0xff80);
+  for (const float step : {kHalfStep, kBrainStep})
+    for (const float value :
+         {1.F, 1 + step, 1 + step * 1.01F, 1 + step * 3, -65519.F, 65520.F, 0x1p-24F, -kInfinity}) {
+      std::uint16_t half = 0, brain = 0;
+      convert({&value, 1}, Precision::f16, &half);
+      convert({&value, 1}, Precision::bf16, &brain);
+      EXPECT_EQ(half, Eigen::numext::bit_cast<std::uint16_t>(Eigen::half(value))) << value;
+      EXPECT_EQ(brain, Eigen::numext::bit_cast<std::uint16_t>(Eigen::bfloat16(value))) << value;
+    }
 }
 
 TEST(ExceedsHalf, MeansFiniteNumbersThatBecomeInfinite) {

@@ -145,7 +145,7 @@ TEST(ScoreSourcesView, TheGridAddsUpToTheScore) {
 
 TEST(ScoreSourcesView, TheRowsThatAreSeenAndTheOthersAddUp) {
   const Scenario s(kRobot, {5, 1, 6, 3});
-  const ViewFixture shown("score_sources", s, 480, 480);
+  const ViewFixture shown("score_sources", s, 900, 480);
   const std::vector<int> rows = ids_of_role(shown.picture(), kListRole);
   const auto of = s.ask(ScoreSourcesOf{5, 1, 6, 3});
   ASSERT_FALSE(rows.empty());
