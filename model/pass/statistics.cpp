@@ -85,7 +85,9 @@ struct Seen {
   int before_target = 0;  ///< how many rank before it
   BestGuesses best;
   ExpSum all = {};
-  ExpSum weighted = {};  ///< sum of e^f (f - logit), f the logits at the end of the stream
+  /// Sum of e^f (f - logit), f the logits at the end of the stream; of the end itself the sum of e^f, of the
+  /// same powers, so that their rounding does not count where logits are far apart.
+  ExpSum weighted = {};
 
   void add(const RowKernels& kernels, std::span<const float> logits, int first) {
     all.add(exp_sum(kernels, logits));
@@ -109,8 +111,7 @@ struct Seen {
   double divergence_from(const Seen& end) const {
     const double log_sum = end.all.log(), to_itself = log_sum - log_sum;  // 0, or NaN where a logit is
     if (&end == this) return to_itself;
-    const double scale = std::exp(static_cast<double>(weighted.largest) - end.all.largest);
-    const double found = weighted.sum * scale / end.all.sum - log_sum + all.log();
+    const double found = weighted.sum / end.weighted.sum - log_sum + all.log();
     return found < 0 ? 0 : found;
   }
 };
@@ -137,13 +138,14 @@ void compare_with_end(const RowKernels& kernels, ConstFloatRows logits, std::spa
   std::vector<float> powers(end.begin(), end.end());
   for (float& power : powers) power -= largest;
   kernels.exp(powers.data(), logits.cols);
-  for (int i = 0; i + 1 < logits.rows; ++i) {
-    const std::span<const float> row = logits.row(i);
-    const auto term = [&](std::size_t id) {
+  const auto add = [&](int i, const auto& term) {
+    seen[i].weighted.add({largest, sum_in_lanes<8>(powers.size(), term)});
+  };
+  add(logits.rows - 1, [&](std::size_t id) { return powers[id]; });
+  for (int i = 0; i + 1 < logits.rows; ++i)
+    add(i, [&, row = logits.row(i)](std::size_t id) {
       return powers[id] == 0 ? 0 : powers[id] * (static_cast<double>(end[id]) - row[id]);
-    };
-    seen[i].weighted.add({largest, sum_in_lanes<8>(row.size(), term)});
-  }
+    });
 }
 
 /// Adds logits of ids first, first + 1 ... to what is known of the rows, `depth` of them for each position.
