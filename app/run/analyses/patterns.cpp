@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <variant>
 
 #include "app/run/analyses/parameters.h"
@@ -144,12 +143,9 @@ std::vector<std::uint8_t> masked_cells(const PromptRun& run, model::HeadIndex he
   std::vector<float> scores(std::ptrdiff_t{weights.rows} * keys);
   const model::FloatRows rows = model::rows_of(scores, keys);
   model::scale_and_mask(kept, of_head, first_query, rows);
-  for (int i = 0; i < weights.rows; ++i) {
-    for (int key = 0; key < keys; ++key) {
-      const bool hidden = rows.row_data(i)[key] == -INFINITY && weights.row_data(i)[key] == 0;
-      masked[i * cols + key] = hidden ? 1 : 0;
-    }
-  }
+  for (int i = 0; i < weights.rows; ++i)
+    for (int key = 0; key < keys; ++key)
+      masked[i * cols + key] = rows.row(i)[key] == -INFINITY && weights.row(i)[key] == 0 ? 1 : 0;
   return masked;
 }
 
@@ -223,8 +219,8 @@ Stages Stages::minus(const Stages& before, const PromptRun& run) const {
                                 [&](std::size_t cell, std::ptrdiff_t there) {
                                   for (const auto stage : kStageValues) {
                                     float& value = (result.values.*stage)[cell];
-                                    value = there < 0 ? std::numeric_limits<float>::quiet_NaN()
-                                                      : difference(value, (before.values.*stage)[there]);
+                                    value =
+                                        there < 0 ? NAN : difference(value, (before.values.*stage)[there]);
                                   }
                                 });
   return result;
