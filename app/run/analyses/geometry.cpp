@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <iterator>
 #include <numbers>
 #include <tuple>
 
@@ -106,10 +107,8 @@ float turned_error(model::ConstFloatRows x, int k) {
 /// Adds a head's queries and keys in a run, the prompt with this index.
 void add_run(QueryKeySpace& space, const model::Run& run, int layer, int head, std::size_t prompt) {
   for (int position = 0; position < run.length(); ++position) {
-    const auto q = run.q(layer, head, position);
-    const auto k = run.k(layer, head, position);
-    space.queries.insert(space.queries.end(), q.begin(), q.end());
-    space.keys.insert(space.keys.end(), k.begin(), k.end());
+    std::ranges::copy(run.q(layer, head, position), std::back_inserter(space.queries));
+    std::ranges::copy(run.k(layer, head, position), std::back_inserter(space.keys));
     space.places.push_back({prompt, position, run.tokens[position]});
   }
 }

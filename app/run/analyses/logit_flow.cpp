@@ -312,10 +312,8 @@ FlowLens FlowLensOf::compute(const PromptRun& run, const Computation<FlowLens>& 
     while (end < positions.size() && end < begin + kAtOnce && positions[end] == positions[end - 1] + 1) ++end;
     std::vector<float> rows;
     for (std::size_t i = begin; i < end; ++i)
-      for (int layer = 0; layer < depth; ++layer) {
-        const std::span<const float> row = kept.resid(layer, positions[i]);
-        rows.insert(rows.end(), row.begin(), row.end());
-      }
+      for (int layer = 0; layer < depth; ++layer)
+        std::ranges::copy(kept.resid(layer, positions[i]), std::back_inserter(rows));
     const std::vector<int> targets(end - begin, token);
     std::ranges::move(run.model->transformer->lens(rows, depth, targets, 1, computation.workspace,
                                                    computation.stop, &kept, positions[begin]),

@@ -101,11 +101,8 @@ std::vector<model::HeadIndex> all_heads(const model::Config& config) {
 }
 
 void pattern_of(const PromptRun& run, int layer, int head, std::span<float> out) {
-  if (run.model->patterns) {
-    run.model->patterns->read(layer, head, 0, out);
-  } else {
-    run.model->transformer->pattern(*run.run, layer, head, out);
-  }
+  if (run.model->patterns) return run.model->patterns->read(layer, head, 0, out);
+  run.model->transformer->pattern(*run.run, layer, head, out);
 }
 
 void patterns_of(const PromptRun& run, std::span<const model::HeadIndex> heads, const Resources& with,
