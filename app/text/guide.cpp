@@ -196,7 +196,7 @@ bool text_has(std::string_view text, std::string_view search) {
   constexpr std::array<std::string_view, 6> kQuestion{"what", "how", "why", "which", "does", "do"};
   return !trimmed(search).empty() && std::ranges::all_of(split(search, " "), [&](std::string_view word) {
     word = trimmed(word, "?");
-    return std::ranges::find(kQuestion, lowered(word)) != kQuestion.end() ||
+    return word.empty() || std::ranges::count(kQuestion, lowered(word)) > 0 ||
            !std::ranges::search(text, word, {}, lower, lower).empty();
   });
 }

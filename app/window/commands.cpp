@@ -172,8 +172,8 @@ const Command& command(std::string_view label) {
 
 Action toggle_second_view(const UiState& state) {
   if (!state.second_view.empty()) return change(&UiState::second_view, "");
-  const auto all = tabs();
-  return ShowView{std::string(all[all[0]->id == state.view ? 1 : 0]->id), true};
+  const std::span<const View> all = views();  // the first two are tabs
+  return ShowView{std::string(all[all[0].id == state.view ? 1 : 0].id), true};
 }
 
 std::string label_of(const Command& command, const UiState& state) {

@@ -227,7 +227,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   };
   list->text("shape", 0, shape, {.color = muted});
   ListColumn& strips =
-      list->strip("value", 8, 0, n.vectors, {.least = 7 * c.font_size, .most = 1e4F, .blank = none});
+      list->strip("value", 8, 0, n.vectors, {.least = 9 * c.font_size, .most = 1e4F, .blank = none});
   for (const Line& of : n.lines) strips.scales.push_back(of.is_normalized() ? n.normalized : n.stream);
   list->number(c.differs() ? "norm of Δ" : "norm", 6, [line](int row) { return norm_of(line(row).values); },
                {.color = muted, .blank = none})
@@ -259,7 +259,7 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title,
   chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
   chart.low = id == kCosines ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
   chart.high = id == kCosines ? 1 : viz::round_limit(high);
-  const auto height = [](float) { return Wish{5.5F, 8, 16}; };
+  const auto height = [](float) { return Wish{5, 8, 16}; };
   return curve_box(std::move(chart), std::move(title), std::move(x_title), height,
                    {kChart, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
 }
@@ -274,10 +274,10 @@ BoxPtr charts_of(Content& it, const TokenPass& pass) {
   };
   const auto cosine = [](const BlockPass& block, bool mlp) { return block.cosine(mlp); };
   return rows(boxes(
-      may_be_left_out(chart_of(it, pass, kNorms, "norm of " + of + "the stream after", norm_after),
-                      "the chart of the stream's norms", 2),
+      may_be_left_out(chart_of(it, pass, kNorms, "norm of " + of + "the stream after", norm_after), "norms",
+                      2),
       may_be_left_out(chart_of(it, pass, kCosines, "cosine of " + of + "the stream before and after", cosine),
-                      "the chart of cosines"),
+                      "cosines"),
       chart_of(it, pass, kAdded, "norm of " + of + "what is added", norm_added, "layer")));
 }
 

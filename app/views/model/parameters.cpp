@@ -138,7 +138,7 @@ std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSiz
             {.rounds = true, .axis = true, .tip = false})
       .text = [&sizes](int row) { return grouped(sizes[row].count); };
   list->text(
-      "blocks × width", 2,
+      "blocks × width", 0,
       [&sizes](int row) { return std::to_string(sizes[row].layers) + " × " + grouped(sizes[row].width); },
       {.color = c.theme->text_muted});
   list->table.marked = static_cast<int>(std::ranges::find(sizes, true, &ModelSize::loaded) - sizes.begin());

@@ -338,14 +338,13 @@ void declare(Content& it) {
   // Ems: a page's height in which the drawing can spare the legend's room; a line, which has its place before
   // an edge is chosen, so that a click moves nothing.
   constexpr float kWithLegend = 23, kLine = 1.2F;
-  auto edge =
-      custom({0, 60}, {kLine, kLine, kLine},
-             [words = edge_words(c, n), hints = n.chosen < 0](Picture& picture, const ViewContext& page,
-                                                              viz::Rect area) {
-               viz::add_muted(picture.scene, style_of(page),
-                              words + (hints && page.in_pane ? "; click an edge for its exact effect" : ""),
-                              {area.x, area.center().y}, viz::Align::left, area.w);
-             });
+  auto edge = custom({0, 60}, {kLine, kLine, kLine},
+                     [words = edge_words(c, n), hints = n.chosen < 0](
+                         Picture& picture, const ViewContext& page, viz::Rect area) {
+                       viz::add_muted(picture.scene, style_of(page),
+                                      words + (hints && page.in_pane ? "; click an edge: exact effect" : ""),
+                                      {area.x, area.center().y}, viz::Align::left, area.w);
+                     });
   auto legend = swatches(
       [&c, &all = drawing->all()](const ViewContext& page) { return looks_of(page, is_flow(c), all); },
       kWithLegend);

@@ -91,7 +91,7 @@ std::optional<ViewContext> other_side(const ViewContext& c) {
 }
 
 /// How to read the numbers: what they hold fixed, and what they do not say.
-constexpr const char* kReading[] = {"attention patterns and layer norm scales held fixed",
+constexpr const char* kReading[] = {"patterns and layer norm scales held fixed",
                                     "each MLP is a source of its own",
                                     "a contribution is not the effect of removing a head"};
 
@@ -188,8 +188,7 @@ class Flow final : public Box {
   std::vector<Swatch> words(const ViewContext& c) const {
     std::vector<Swatch> words;
     if (n_.flow->edge_magnitude > 0)
-      words.push_back(
-          {percent(graph().magnitude / n_.flow->edge_magnitude) + " of the total thickness of all edges"});
+      words.push_back({percent(graph().magnitude / n_.flow->edge_magnitude) + " of all edges' thickness"});
     if (!drawing_ || drawing_->numbers_tokens()) words.push_back({"below tokens: their embeddings and MLPs"});
     for (const char* const reading : kReading)
       if (!c.note_in_caption) words.push_back({reading});

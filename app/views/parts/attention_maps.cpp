@@ -324,7 +324,7 @@ void AttentionMaps::paint_panel(Picture& picture, const ViewContext& c, const Pa
   viz::add_label(picture.scene, style, one.title, {x, y}, style.font_size, c.theme->text,
                  viz::FontStyle::medium, viz::Align::left, p.side);
   const float used = style.width(one.title, style.font_size, viz::FontStyle::medium) + 2 * u;
-  const float room = p.side + p.gap - u;  // up to the next map's
+  const float room = p.side + (col + 1 < p.across ? p.gap - 2 * u : 0);  // up to the next map
   viz::add_whole_label(picture.scene, style, one.note, {x + used, y}, room - used, c.theme->text_muted);
   const viz::ColorScale& scale = one.cells.scale;
   const viz::Point below{x, place.y + line + style.line(style.small()) / 2};

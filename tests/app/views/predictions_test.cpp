@@ -229,7 +229,7 @@ TEST(Sampling, ADrawnTokenBeyondTheRowsHasItsOwn) {
     const auto rows = std::ssize(ids_of_role(shown.picture(), kRowRole));
     EXPECT_EQ(rows, drawn - table.begin() < 30 ? 30 : 31) << "seed " << seed;
     EXPECT_THAT(viz::testing::texts(shown.picture().scene),
-                ::testing::Contains(grouped(std::ssize(table) - rows) + " others"));
+                ::testing::Contains(grouped(std::ssize(table) - rows) + " not listed"));
   }
 }
 
