@@ -3,6 +3,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "app/ascii.h"
 #include "app/cli/program.h"
 #include "app/run/kept_models.h"
 
@@ -54,11 +55,8 @@ std::string fail(const Words& arguments, int status, const std::string& input) {
 }
 
 std::vector<std::string> lines_written(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);  // CSV has both
-  return lines;
+  const auto lines = app::lines_of(text);
+  return {lines.begin(), lines.end()};
 }
 
 }  // namespace headscope::testing
