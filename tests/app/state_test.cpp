@@ -35,14 +35,11 @@ Action replace_by(std::string text) {
 
 TEST(State, HeadsMoveWithinTheModel) {
   UiState state = after({}, {MoveHead{1, 1}, MoveHead{1, 0}});
-  EXPECT_EQ(state.selection.layer, 2);
-  EXPECT_EQ(state.selection.head, 1);
+  EXPECT_EQ(state.selection, (Selection{2, 1}));
   state = after(state, {MoveHead{99, 99}});
-  EXPECT_EQ(state.selection.layer, 3);
-  EXPECT_EQ(state.selection.head, 2);
+  EXPECT_EQ(state.selection, (Selection{3, 2}));
   state = after(state, {MoveHead{-99, -99}});
-  EXPECT_EQ(state.selection.layer, 0);
-  EXPECT_EQ(state.selection.head, 0);
+  EXPECT_EQ(state.selection, Selection{});
 }
 
 TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {

@@ -94,17 +94,14 @@ TEST_F(KeyboardTest, ArrowsAreOfThePictureThatHasTheKeyboard) {
   ASSERT_TRUE(tab_to(core, "Heads"));
   press_and_draw(core, Key::down);
   press_and_draw(core, Key::right);
-  EXPECT_EQ(core.state().selection.layer, 1);
-  EXPECT_EQ(core.state().selection.head, 1);
+  EXPECT_EQ(core.state().selection, (Selection{1, 1}));
   EXPECT_EQ(keyboard_at(core), "Heads") << "they move nothing else";
   ASSERT_TRUE(tab_to(core, "Heatmap"));
   press_and_draw(core, Key::f6);
-  const int last = core.snapshot().run->run->length() - 1;
   click(core, cell(picture(core.window(), "tokens"), 3));
   core.draw(frame_);
   press_and_draw(core, Key::left);
   EXPECT_EQ(core.state().selection.query, 2) << "what was clicked has the keyboard";
-  EXPECT_LT(core.state().selection.query, last);
   const std::size_t caret = core.state().prompt.edit.cursor;
   press_and_draw(core, Key::enter);
   EXPECT_EQ(keyboard_at(core), "prompt");
