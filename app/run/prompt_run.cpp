@@ -37,7 +37,6 @@ bool has_patterns_only(const PromptRun& run) {
 /// Tokens for given ids, as if their texts were the prompt.
 std::vector<model::Token> tokens_of_ids(const LoadedModel& model, std::span<const int> ids) {
   std::vector<model::Token> tokens;
-  tokens.reserve(ids.size());
   std::size_t end = 0;
   for (const int id : ids) {
     const std::size_t start = end;
@@ -302,7 +301,6 @@ PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
     result.tokens.insert(result.tokens.begin(), {*start, 0, 0});
   }
   const int vocabulary = model.transformer->config().vocab_size;
-  result.labels.reserve(result.tokens.size());
   for (const model::Token& token : result.tokens) {
     result.labels.push_back(token_label(*model.tokenizer, token.id));
     if (token.id < 0 || token.id >= vocabulary)

@@ -57,7 +57,7 @@ struct LoadedModel {
   std::shared_ptr<const model::Transformer> transformer;
   /// Never null for a whole model: if it has no tokenizer that can be read, see Tokenizer::problem.
   std::shared_ptr<const model::Tokenizer> tokenizer;
-  std::vector<int> readable_dimensions;    ///< dimensions of its positional encoding, see sinusoidal.h
+  std::vector<int> readable_dimensions;    ///< dimensions of its positional encoding, see geometry.h
   std::string weights_stamp;               ///< stamp of its files when they were read: see weights_hash.h
   std::vector<std::string> warnings = {};  ///< sentences about what is in the folder and not used
   /// Attention patterns without transformer and tokenizer; null: a whole model.

@@ -1,7 +1,6 @@
 #include "app/run/run_prompt.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -112,10 +111,10 @@ void recompute(const PromptRun& run, int first, int end, const model::Hooks& hoo
 void Recording::add(model::HookPoint point) {
   if (std::ranges::find(points_, point, &Rows::point) != points_.end()) return;
   Rows& rows = points_.emplace_back(Rows{point, model::column_count(config_, point.site), {}});
-  rows.values.resize(static_cast<std::size_t>(count_ * rows.columns));
+  rows.values.resize(count_ * rows.columns);
   hooks_.watch(point, [&rows, first = first_, all = count_ == 0](const model::ConstActivation2d& piece) {
     const int end = piece.first_pos + piece.rows;
-    if (all) rows.values.resize(static_cast<std::size_t>(end * rows.columns));
+    if (all) rows.values.resize(end * rows.columns);
     const auto room = static_cast<int>(std::ssize(rows.values) / rows.columns);
     for (int at = std::max(first, piece.first_pos); at < std::min(end, first + room); ++at)
       std::ranges::copy(piece.row(at - piece.first_pos),

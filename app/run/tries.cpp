@@ -1,7 +1,6 @@
 #include "app/run/tries.h"
 
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "model/pass/run.h"
@@ -17,8 +16,7 @@ bool begins_with(std::span<const int> ids, std::span<const int> with) {
 
 /// Moves the start of a continuation back to fewer tokens; the probabilities of the added ones are not known.
 void begin_at(TriedText& tried, int start) {
-  const auto more = static_cast<std::size_t>(std::max(tried.start() - start, 0));
-  tried.probabilities.insert(tried.probabilities.begin(), more, std::numeric_limits<double>::quiet_NaN());
+  tried.probabilities.insert(tried.probabilities.begin(), std::max(tried.start() - start, 0), NAN);
 }
 
 /// Takes over another text's probabilities of their common prefix.
@@ -54,11 +52,9 @@ Tries with_step(Tries tries, std::span<const int> before, std::span<const int> n
   if (start == 0) return tries;
   const auto tried_text = [&](std::span<const int> ids, std::span<const double> known) {
     TriedText tried{{ids.begin(), ids.end()}, {}};
-    tried.probabilities.resize(ids.size() - static_cast<std::size_t>(start),
-                               std::numeric_limits<double>::quiet_NaN());
+    tried.probabilities.resize(ids.size() - start, NAN);
     const std::size_t count = std::min(known.size(), tried.probabilities.size());
-    std::copy(known.end() - static_cast<std::ptrdiff_t>(count), known.end(),
-              tried.probabilities.end() - static_cast<std::ptrdiff_t>(count));
+    std::ranges::copy_backward(known.last(count), tried.probabilities.end());
     return tried;
   };
   if (start < std::ssize(before)) add(tries, tried_text(before, {}));

@@ -62,6 +62,7 @@ struct Worker::Impl {
   // State of the worker's thread. Failures are not retried until an input changes.
   std::stop_token ending;
   const char* lacked_memory = nullptr;  // what failed and is not said yet
+  Clock::time_point last_published;
   std::uint64_t loaded_request = 0;
   std::optional<WorkerRequest> tried;  // without its questions
   Memo memo;
@@ -81,6 +82,7 @@ struct Worker::Impl {
   void publish(const std::function<void(Snapshot&)>& update) {
     // Only this thread writes `shown`: nothing slow happens under the lock, and the old snapshot is freed
     // outside of it.
+    last_published = Clock::now();
     auto next = std::make_shared<Snapshot>(*shown);
     update(*next);
     std::shared_ptr<const Snapshot> shared = std::move(next);
@@ -214,6 +216,10 @@ struct Worker::Impl {
   void show_progress(double fraction) {
     publish([&](Snapshot& s) { s.fraction = fraction; });
   }
+  /// The same for what reports progress more often than anybody sees it.
+  void show_progress_now_and_then(double fraction) {
+    if (Clock::now() - last_published >= kShowEvery) show_progress(fraction);
+  }
 
   void load() {
     publish([&](Snapshot& s) {
@@ -242,12 +248,7 @@ struct Worker::Impl {
   }
 
   std::shared_ptr<const LoadedModel> load_showing(const std::filesystem::path& folder, std::stop_token stop) {
-    auto last_shown = Clock::now();
-    const auto progress = [&](double fraction, const char*) {
-      if (Clock::now() - last_shown < kShowEvery) return;
-      last_shown = Clock::now();
-      show_progress(fraction);
-    };
+    const auto progress = [this](double fraction, const char*) { show_progress_now_and_then(fraction); };
     return load_model(folder,
                       {.precision = options.precision, .stop = std::move(stop), .progress = progress});
   }
@@ -432,12 +433,8 @@ struct Worker::Impl {
     const std::stop_token stop = begin();
     if (stop.stop_requested()) throw model::Stopped();
     publish([&](Snapshot& s) { s.busy = Busy::answering, s.fraction = 0; });
-    auto last_shown = Clock::now();
-    kept_or_computed(question, *shown->run, stop, [&](const Answer&, double done) {
-      if (Clock::now() - last_shown < kShowEvery) return;
-      last_shown = Clock::now();
-      show_progress(done);
-    });
+    kept_or_computed(question, *shown->run, stop,
+                     [this](const Answer&, double done) { show_progress_now_and_then(done); });
     show_progress(1);
   }
 };

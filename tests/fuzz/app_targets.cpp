@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <variant>
 
+#include "app/ascii.h"
 #include "app/cli/command_line.h"
 #include "app/cli/prompts.h"
 #include "app/cli/recipes.h"
@@ -62,8 +63,6 @@ void promise_edits(const model::Edits& edits) {
     promise_sentence(error.what());
   }
 }
-
-const HubModel kModel{"openai-community/gpt2", "main"};
 
 /// Whether a path is below a folder, judging by its text.
 bool is_below(const std::filesystem::path& folder, const std::filesystem::path& path) {
@@ -163,12 +162,8 @@ Outcome check_means(std::string_view json) {
 
 /// Arguments, each followed by a line break.
 Outcome check_command_line(std::string_view words) {
-  std::vector<std::string> arguments;
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find('\n'), words.size());
-    arguments.emplace_back(words.substr(0, end));
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
+  const auto lines = lines_of(words);
+  const std::vector<std::string> arguments(lines.begin(), lines.end());
   return read_or_refused<std::runtime_error>([&] { parse_command_line(arguments); });
 }
 
@@ -210,7 +205,7 @@ Outcome check_attention(std::string_view file) {
 
 Outcome check_hub_listing(std::string_view json) {
   return read_or_refused<std::runtime_error>([&] {
-    const Listing listing = parse_listing(json, kModel);
+    const Listing listing = parse_listing(json, {"openai-community/gpt2"});
     promise(is_commit(listing.commit), "a listing is of a commit");
     for (const auto& [name, file] : listing.files)
       promise(file.digest.empty() || is_content_hash(file.digest),
@@ -244,26 +239,19 @@ Outcome check_recipe(std::string_view file) {
 }
 
 Outcome check_shown_text(std::string_view bytes) {
-  const auto no_control = [](const std::string& text, std::string_view but) {
-    for (std::size_t at = 0; at < text.size();) {
-      const viz::Decoded c = viz::decode_utf8(text, at);
-      if (!c.valid || (viz::is_control(c.code) && but.find(static_cast<char>(c.code)) == but.npos))
-        return false;
-      at += c.length;
-    }
-    return true;
-  };
-  promise(no_control(viz::visible(bytes), ""), "a label has no control character");
-  promise(no_control(viz::drawable(bytes), "\t"), "what is drawn has no control character but tabs");
-  promise(no_control(model::quote(bytes), "") && model::quote(bytes).size() <= 64 * 4 + 5,
+  promise(is_printable(viz::visible(bytes)), "a label has no control character");
+  std::string drawn = viz::drawable(bytes);
+  std::erase(drawn, '\t');
+  promise(is_printable(drawn), "what is drawn has no control character but tabs");
+  promise(is_printable(model::quote(bytes)) && model::quote(bytes).size() <= 64 * 4 + 5,
           "a quoted name is short and printable");
-  promise(no_control(terminal_safe(bytes), ""), "what goes to a terminal is no command to it");
+  promise(is_printable(terminal_safe(bytes)), "what goes to a terminal is no command to it");
   promise(viz::is_utf8(utf8_or_replacement(bytes)), "what is no UTF-8 is replaced");
   promise(!viz::is_utf8(bytes) || utf8_or_replacement(bytes) == bytes, "what is UTF-8 stays");
   promise(bytes_from_json(bytes_to_json(bytes)) == std::string(bytes), "bytes come back out of JSON");
   const nlohmann::ordered_json shown = utf8_or_replacement(bytes);
   const std::string json = json_line(shown);
-  promise(no_control(json, ""), "JSON has no control character");
+  promise(is_printable(json), "JSON has no control character");
   promise(nlohmann::ordered_json::parse(json) == shown, "JSON means what it was made of");
   return Outcome::read;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/ascii.h"
 #include "tests/support/safetensors_bytes.h"
 
 namespace headscope::fuzz {
@@ -53,14 +54,8 @@ void Mutator::difference(std::string& text) {
 }
 
 std::vector<std::string> words_in(std::string_view text, char separator) {
-  std::vector<std::string> words(1);
-  for (const char c : text) {
-    if (c == separator)
-      words.emplace_back();
-    else
-      words.back() += c;
-  }
-  return words;
+  const auto words = app::split(text, std::string_view(&separator, 1));
+  return {words.begin(), words.end()};
 }
 
 std::vector<std::string> json_words() {

@@ -38,15 +38,9 @@ Tensors without(const std::string& ending, Tensors tensors) {
   std::erase_if(tensors, [&](const RawTensor& tensor) { return tensor.name.ends_with(ending); });
   return tensors;
 }
-RawTensor& find(Tensors& tensors, const std::string& name) {
+RawTensor copy_of(const Tensors& tensors, const std::string& name, const std::string& as) {
   const auto found = std::ranges::find(tensors, name, &RawTensor::name);
-  if (found == tensors.end()) throw std::logic_error("no tensor " + name);
-  return *found;
-}
-RawTensor copy_of(Tensors tensors, const std::string& name, const std::string& as) {
-  RawTensor copy = find(tensors, name);
-  copy.name = as;
-  return copy;
+  return {as, found->dtype, found->shape, found->bytes};
 }
 Tensors zeroed(const std::string& ending, Tensors tensors) {
   for (RawTensor& tensor : tensors)
@@ -91,31 +85,26 @@ std::function<void(const TemporaryFolder&)> torch(const Tensors& tensors, const 
   };
 }
 
-/// Three shards of either kind and their index, which names a tensor more than they have.
-std::function<void(const TemporaryFolder&)> shards(const std::string& name, const std::string& ending,
-                                                   std::string (*bytes_of)(const Tensors&)) {
+/// Three shards of a file of either kind and their index, which names a tensor more than they have.
+std::function<void(const TemporaryFolder&)> shards(const std::string& whole) {
   return [=](const TemporaryFolder& folder) {
     folder.write("config.json", gpt2_config({}));
     const Tensors tensors = gpt2_tensors({});
     std::vector<Tensors> parts(3);
-    std::string map = R"("h.0.attn.bias":")" + name + "-00001-of-00003" + ending + '"';
+    const std::size_t dot = whole.find('.');
     const auto file = [&](std::size_t part) {
-      return name + "-0000" + std::to_string(part + 1) + "-of-00003" + ending;
+      return whole.substr(0, dot) + "-0000" + std::to_string(part + 1) + "-of-00003" + whole.substr(dot);
     };
+    std::string map = R"("h.0.attn.bias":")" + file(0) + '"';
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       parts[i % 3].push_back(tensors[i]);
       map += ",\"" + tensors[i].name + "\":\"" + file(i % 3) + '"';
     }
-    for (std::size_t part = 0; part < 3; ++part) folder.write(file(part), bytes_of(parts[part]));
-    folder.write(name + ending + ".index.json",
-                 R"({"metadata":{"total_size":1},"weight_map":{)" + map + "}}");
+    for (std::size_t part = 0; part < 3; ++part)
+      folder.write(file(part),
+                   whole.ends_with(".bin") ? torch_bytes(parts[part]) : safetensors_bytes(parts[part]));
+    folder.write(whole + ".index.json", R"({"metadata":{"total_size":1},"weight_map":{)" + map + "}}");
   };
-}
-std::string as_safetensors(const Tensors& tensors) {
-  return safetensors_bytes(tensors);
-}
-std::string as_torch(const Tensors& tensors) {
-  return torch_bytes(tensors);
 }
 
 RawTensor mask_buffer(const std::string& name, const std::string& dtype, std::size_t bytes) {
@@ -126,16 +115,14 @@ std::vector<Form> forms_that_load() {
   const Tensors gpt2 = gpt2_tensors({});
   const RawTensor wte = copy_of(gpt2, "wte.weight", "lm_head.weight"),
                   head = random_tensor("lm_head.weight", "F32", {300, 8}, 77);
+  const std::string untied = gpt2_config({}, R"(,"tie_word_embeddings":false)");
   const auto config_without = [](const std::string& key, const std::string& instead) {
     std::string config = gpt2_config({});
     return config.replace(config.find(key), key.size(), instead);
   };
-  const Tensors whole{{"ln_f.weight",
-                       "F32",
-                       {8},
-                       std::string("\0\0\x80\x3f\0\0\0\x40\0\0\x40\xc0\0\0\0\0"
-                                   "\0\0\x80\x3f\0\0\0\x40\0\0\x40\xc0\0\0\0\0",
-                                   32)}};  // 1, 2, -3, 0, twice
+  RawTensor whole{"ln_f.weight", "F32", {8}, ""};
+  for (const float number : {1.F, 2.F, -3.F, 0.F, 1.F, 2.F, -3.F, 0.F})
+    whole.bytes += bytes_of(number, "F32");
   std::string python = gpt2_config({}, R"(,"initializer_factor":NaN,"say \"NaN":[Infinity,-Infinity])");
   return {
       {"as_published", safetensors(gpt2)},
@@ -148,52 +135,44 @@ std::vector<Form> forms_that_load() {
        safetensors(with(gpt2, {copy_of(gpt2_tensors({}, "F16"), "wte.weight", "lm_head.weight")}))},
       {"a_transposed_copy_of_the_tied_head", torch(with(gpt2, {wte}), {.transposed_views = true})},
       {"the_tied_head_alone", safetensors(with(without("wte.weight", gpt2), {wte}))},
-      {"a_head_of_its_own",
-       safetensors(with(gpt2, {head}), gpt2_config({}, R"(,"tie_word_embeddings":false)")),
-       {},
-       {},
-       with(gpt2, {head}),
-       gpt2_config({}, R"(,"tie_word_embeddings":false)")},
-      {"a_head_of_its_own_though_tied",
-       safetensors(with(gpt2, {head})),
-       {"\"lm_head.weight\" differs from wte.weight"},
-       {},
-       with(gpt2, {head}),
-       gpt2_config({}, R"(,"tie_word_embeddings":false)")},
-      {"parallel_and_compiled",
-       safetensors(with(behind("module._orig_mod.transformer.", gpt2),
-                        {copy_of(gpt2, "wte.weight", "module._orig_mod.lm_head.weight")})),
-       {},
-       {"module._orig_mod.transformer."}},
+      {.name = "a_head_of_its_own",
+       .write = safetensors(with(gpt2, {head}), untied),
+       .means = with(gpt2, {head}),
+       .config = untied},
+      {.name = "a_head_of_its_own_though_tied",
+       .write = safetensors(with(gpt2, {head})),
+       .warnings = {"\"lm_head.weight\" differs from wte.weight"},
+       .means = with(gpt2, {head}),
+       .config = untied},
+      {.name = "parallel_and_compiled",
+       .write = safetensors(with(behind("module._orig_mod.transformer.", gpt2),
+                                 {copy_of(gpt2, "wte.weight", "module._orig_mod.lm_head.weight")})),
+       .notes = {"module._orig_mod.transformer."}},
       {"a_model_within_one", safetensors(behind("model.transformer.", gpt2)), {}, {"model."}},
-      {"nanogpt",
-       torch(with(behind("_orig_mod.transformer.", linear(without(".bias", gpt2))),
-                  {copy_of(gpt2, "wte.weight", "_orig_mod.lm_head.weight")}),
-             {.inside = "model"}),
-       {},
-       {"_orig_mod.", "zeros", "transposed"},
-       zeroed(".bias", gpt2)},
+      {.name = "nanogpt",
+       .write = torch(with(behind("_orig_mod.transformer.", linear(without(".bias", gpt2))),
+                           {copy_of(gpt2, "wte.weight", "_orig_mod.lm_head.weight")}),
+                      {.inside = "model"}),
+       .notes = {"_orig_mod.", "zeros", "transposed"},
+       .means = zeroed(".bias", gpt2)},
       {"linear_layout", safetensors(linear(gpt2)), {}, {"transposed"}},
       {"without_biases", safetensors(without(".bias", gpt2)), {}, {"zeros"}, zeroed(".bias", gpt2)},
-      {"without_biases_of_norms",
-       safetensors(without("ln_1.bias", gpt2)),
-       {},
-       {R"("h.0.ln_1.bias", "h.1.ln_1.bias")"},
-       zeroed("ln_1.bias", gpt2)},
+      {.name = "without_biases_of_norms",
+       .write = safetensors(without("ln_1.bias", gpt2)),
+       .notes = {R"("h.0.ln_1.bias", "h.1.ln_1.bias")"},
+       .means = zeroed("ln_1.bias", gpt2)},
       {"f16", safetensors(gpt2_tensors({}, "F16"))},
       {"bf16", safetensors(gpt2_tensors({}, "BF16"))},
       {"f64", safetensors(converted<double>("F64", gpt2))},
-      {"i32_among_f32",
-       safetensors(with(without("ln_f.weight", gpt2), converted<std::int32_t>("I32", whole))),
-       {},
-       {},
-       with(without("ln_f.weight", gpt2), whole)},
+      {.name = "i32_among_f32",
+       .write = safetensors(with(without("ln_f.weight", gpt2), converted<std::int32_t>("I32", {whole}))),
+       .means = with(without("ln_f.weight", gpt2), {whole})},
       {"unaligned", safetensors(with({{"h.9.attn.masked_bias", "U8", {1}, "x"}}, gpt2))},
-      {"shards", shards("model", ".safetensors", as_safetensors)},
-      {"shards_of_torch", shards("pytorch_model", ".bin", as_torch)},
+      {"shards", shards("model.safetensors")},
+      {"shards_of_torch", shards("pytorch_model.bin")},
       {"broken_beside_shards",
        [](const TemporaryFolder& folder) {
-         shards("model", ".safetensors", as_safetensors)(folder);
+         shards("model.safetensors")(folder);
          folder.write("model.safetensors", safetensors_bytes(gpt2_tensors({})).substr(0, 5000));
        },
        {"model.safetensors.index.json is used instead"}},
@@ -221,12 +200,9 @@ std::vector<Form> forms_that_load() {
                          R"("num_attention_heads":2,"max_position_embeddings":16,"vocab_size":300,)"
                          R"("intermediate_size":32,"hidden_act":"relu"})"),
        {"hidden_act is not used, since GPT-2 reads activation_function"}},
-      {"quick_gelu",
-       safetensors(gpt2, config_without("gelu_new", "quick_gelu")),
-       {},
-       {},
-       gpt2,
-       config_without("gelu_new", "quick_gelu")},
+      {.name = "quick_gelu",
+       .write = safetensors(gpt2, config_without("gelu_new", "quick_gelu")),
+       .config = config_without("gelu_new", "quick_gelu")},
       {"n_ctx_unlike_n_positions", safetensors(gpt2, config_without(R"("n_ctx":16)", R"("n_ctx":8)"))},
       {"fewer_positions",
        safetensors(gpt2, gpt2_config({.positions = 1024})),
@@ -234,18 +210,13 @@ std::vector<Form> forms_that_load() {
       {"a_padded_vocabulary",
        safetensors(gpt2, gpt2_config({.vocabulary = 297})),
        {"wte.weight has 300 rows, which count, though config.json says vocab_size 297"}},
-      {"a_layer_too_many",
-       safetensors(gpt2, gpt2_config({.layers = 1})),
-       {"12 tensors are not used: \"h.1.attn.c_attn.bias\""},
-       {},
-       gpt2,
-       gpt2_config({.layers = 1})},
+      {.name = "a_layer_too_many",
+       .write = safetensors(gpt2, gpt2_config({.layers = 1})),
+       .warnings = {"12 tensors are not used: \"h.1.attn.c_attn.bias\""},
+       .config = gpt2_config({.layers = 1})},
       {"a_head_for_classes",
        safetensors(with(gpt2, {random_tensor("score.weight", "F32", {2, 8}, 3)})),
-       {"\"score.weight\""},
-       {},
-       gpt2,
-       config_without("GPT2LMHeadModel", "GPT2ForSequenceClassification")},
+       {"\"score.weight\""}},
       {"an_adapter_beside_its_base",
        safetensors(with(gpt2, {random_tensor("h.0.attn.c_attn.lora_A.default.weight", "F32", {2, 8}, 3)})),
        {"adapter"}},
@@ -463,7 +434,7 @@ TEST(BadModel, AFolderThatIsNoneSaysWhatIsMissing) {
 
 TEST(BadModel, ADamagedIndexIsRefused) {
   const TemporaryFolder folder;
-  shards("model", ".safetensors", as_safetensors)(folder);
+  shards("model.safetensors")(folder);
   const std::string name = "model.safetensors.index.json";
   const std::string index = testing::bytes_of_file(folder.path() / name);
   const auto message_with = [&](const std::string& from, const std::string& to) {

@@ -192,8 +192,8 @@ std::string tokenizer_json(const char* patch = "{}") {
 struct Row {
   const char* name;
   std::map<std::string, std::string> files;  ///< besides vocab.json and merges.txt
-  const char* text;
-  std::vector<int> ids;
+  const char* text = "hi";
+  std::vector<int> ids = {kHi};
   std::optional<int> start = kEnd;  ///< the start token
   bool adds_start = false;
   std::string warning = {};  ///< a part of the only one; empty: there is none
@@ -225,13 +225,11 @@ std::vector<Row> rows() {
        {{"tokenizer_config.json", R"({"eos_token": "hi"})"}},
        " hi",
        {' ', kHi}},
-      {"add_bos_token",
-       {{"tokenizer_config.json",
-         R"({"add_bos_token": true, "bos_token": "<s>", "model_max_length": 1e30})"}},
-       "hi",
-       {kHi},
-       kFree,
-       true},
+      {.name = "add_bos_token",
+       .files = {{"tokenizer_config.json",
+                  R"({"add_bos_token": true, "bos_token": "<s>", "model_max_length": 1e30})"}},
+       .start = kFree,
+       .adds_start = true},
       {"add_prefix_space in the configuration",
        {{"tokenizer_config.json", R"({"add_prefix_space": true})"}},
        "hi<|endoftext|>hi<|endoftext|> hi",
@@ -242,9 +240,7 @@ std::vector<Row> rows() {
        {kSpacedHi}},
       {"the configuration's add_prefix_space counts",
        {{"tokenizer.json", tokenizer_json(R"({"pre_tokenizer": {"add_prefix_space": true}})")},
-        {"tokenizer_config.json", R"({"add_prefix_space": false, "tokenizer_class": "GPT2Tokenizer"})"}},
-       "hi",
-       {kHi}},
+        {"tokenizer_config.json", R"({"add_prefix_space": false, "tokenizer_class": "GPT2Tokenizer"})"}}},
       {"tokenizer.json counts, not vocab.json",
        {{"tokenizer.json", tokenizer_json(R"({"model": {"merges": ["h i"]}})")}},
        " hi",
@@ -265,51 +261,35 @@ std::vector<Row> rows() {
        {{"tokenizer.json", tokenizer_json()}, {"special_tokens_map.json", R"({"pad_token": "[PAD]"})"}},
        "hi[PAD]",
        {kHi, kFree}},
-      {"a template",
-       {{"tokenizer.json", tokenizer_json(R"({"post_processor": {"type": "TemplateProcessing", "single": [
+      {.name = "a template",
+       .files = {{"tokenizer.json",
+                  tokenizer_json(R"({"post_processor": {"type": "TemplateProcessing", "single": [
          {"SpecialToken": {"id": "hi", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]}})")}},
-       "hi",
-       {kHi},
-       kHi,
-       true},
-      {"a template within a sequence, with an end",
-       {{"tokenizer.json", tokenizer_json(R"({"post_processor": {"type": "Sequence", "processors": [
+       .start = kHi,
+       .adds_start = true},
+      {.name = "a template within a sequence, with an end",
+       .files = {{"tokenizer.json", tokenizer_json(R"({"post_processor": {"type": "Sequence", "processors": [
          {"type": "ByteLevel"}, {"type": "TemplateProcessing", "single": [
            {"SpecialToken": {"id": "<|endoftext|>"}}, {"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "hi"}}]}
          ]}})")}},
-       "hi",
-       {kHi},
-       kEnd,
-       true,
-       "\"post_processor\" also puts \"hi\" around every text"},
-      {"RoBERTa's start and end",
-       {{"tokenizer.json", tokenizer_json(R"({"post_processor": {"type": "RobertaProcessing",
+       .adds_start = true,
+       .warning = "\"post_processor\" also puts \"hi\" around every text"},
+      {.name = "RoBERTa's start and end",
+       .files = {{"tokenizer.json", tokenizer_json(R"({"post_processor": {"type": "RobertaProcessing",
          "sep": ["<|endoftext|>", 259], "cls": ["hi", 257], "trim_offsets": true}})")}},
-       "hi",
-       {kHi},
-       kHi,
-       true,
-       "also puts \"<|endoftext|>\""},
+       .start = kHi,
+       .adds_start = true,
+       .warning = "also puts \"<|endoftext|>\""},
       {"add_bos_token turns a template off",
        {{"tokenizer.json", tokenizer_json(R"({"post_processor": {"type": "TemplateProcessing", "single": [
          {"SpecialToken": {"id": "hi"}}, {"Sequence": {"id": "A"}}]}})")},
-        {"tokenizer_config.json", R"({"add_bos_token": false})"}},
-       "hi",
-       {kHi}},
-      {"an end token",
-       {{"tokenizer_config.json", R"({"add_eos_token": true})"}},
-       "hi",
-       {kHi},
-       kEnd,
-       false,
-       "\"add_eos_token\" is true"},
-      {"another class",
-       {{"tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer"})"}},
-       "hi",
-       {kHi},
-       kEnd,
-       false,
-       "RobertaTokenizer"},
+        {"tokenizer_config.json", R"({"add_bos_token": false})"}}},
+      {.name = "an end token",
+       .files = {{"tokenizer_config.json", R"({"add_eos_token": true})"}},
+       .warning = "\"add_eos_token\" is true"},
+      {.name = "another class",
+       .files = {{"tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer"})"}},
+       .warning = "RobertaTokenizer"},
       {"lstrip and rstrip",
        {{"tokenizer_config.json", R"({"added_tokens_decoder": {"260": {"content": "<l>", "lstrip": true},
          "261": {"content": "<r>", "rstrip": true}}})"}},
@@ -326,14 +306,10 @@ std::vector<Row> rows() {
         {"tokenizer_config.json", kMark + "{}"}},
        "hi hi",
        {kHi, kSpacedHi}},
-      {"a byte order mark in tokenizer.json", {{"tokenizer.json", kMark + tokenizer_json()}}, "hi", {kHi}},
-      {"a foreign tokenizer.json beside GPT-2's files",
-       {{"tokenizer.json", R"({"normalizer": null, "pre_tokenizer": {"type": "Metaspace"}})"}},
-       "hi",
-       {kHi},
-       kEnd,
-       false,
-       "found \"Metaspace\"; vocab.json and merges.txt are read instead"},
+      {"a byte order mark in tokenizer.json", {{"tokenizer.json", kMark + tokenizer_json()}}},
+      {.name = "a foreign tokenizer.json beside GPT-2's files",
+       .files = {{"tokenizer.json", R"({"normalizer": null, "pre_tokenizer": {"type": "Metaspace"}})"}},
+       .warning = "found \"Metaspace\"; vocab.json and merges.txt are read instead"},
   };
 }
 
@@ -345,14 +321,13 @@ TEST(TokenizerFolders, AreReadAsHuggingFaceReadsThem) {
     folder.write("merges.txt", kMerges);
     for (const auto& [name, content] : row.files) folder.write(name, content);
     const Tokenizer tokenizer = Tokenizer::load(folder.path());
-    std::vector<int> ids;
+    const std::vector<Token> tokens = tokenizer.encode(row.text);
+    EXPECT_EQ(ids_of(tokens), row.ids);
     std::size_t end = 0;
-    for (const Token& token : tokenizer.encode(row.text)) {
-      ids.push_back(token.id);
+    for (const Token& token : tokens) {
       EXPECT_EQ(token.start, end);
       end = token.end;
     }
-    EXPECT_EQ(ids, row.ids);
     EXPECT_EQ(end, std::string_view(row.text).size());
     EXPECT_EQ(tokenizer.start_token(), row.start);
     EXPECT_EQ(tokenizer.adds_start_token(), row.adds_start);

@@ -104,9 +104,8 @@ SplitPart SourcesOf::compute(const PromptRun& run, const Computation<SplitPart>&
   if (!result.edited) return result;
   const model::AttentionOutput out =
       transformer.attention_output(*run.run, layer, position, computation.workspace);
-  const auto d_model = static_cast<std::size_t>(config.n_embd);
-  result.edits =
-      product(direction.along, std::span(out.results).subspan(head * d_model, d_model)) - result.sum();
+  const std::span<const float> of_head = model::rows_of(out.results, config.n_embd).row(head);
+  result.edits = product(direction.along, of_head) - result.sum();
   return result;
 }
 

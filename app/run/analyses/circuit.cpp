@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/counted.h"
+#include "app/run/analyses/parameters.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
@@ -65,10 +66,9 @@ void set_to_counterparts(StreamWrites& writes, const StreamWrites& there, std::s
 /// The run with its embeddings moved a part of the way to those of the cut run.
 std::shared_ptr<const model::Run> run_between(const PromptRun& run, const StreamWrites& changes, double part,
                                               const Resources& with) {
-  const auto width = static_cast<std::size_t>(run.run->config.n_embd);
   model::Edits edits;
   for (int position = 0; position < changes.length; ++position) {
-    const auto row = std::span(changes.embedding).subspan(static_cast<std::size_t>(position) * width, width);
+    const auto row = model::rows_of(changes.embedding, run.run->config.n_embd).row(position);
     edits.emplace_back(model::AddVector{
         {{model::Site::embed, 0}, {}, {position}, {}}, {row.begin(), row.end()}, static_cast<float>(part)});
   }
@@ -86,7 +86,7 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
   };
   for_each_array(subtract, changes, writes.own);
   const int edges = circuit.graph.edge_count();
-  std::vector<double> sums(static_cast<std::size_t>(circuit.rows) * edges);
+  OwnRows<double> sums = zeros<double>(circuit.rows, edges);
   // No edit can add what is not finite, and no number of gradients gives scores then.
   const bool moves = question.method == CircuitMethod::integrated &&
                      std::ranges::all_of(changes.embedding, [](float v) { return std::isfinite(v); });
@@ -96,11 +96,10 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
     const auto at = step == 0 ? run.run : run_between(run, changes, part, computation);
     // What an edge keeps is minus what its change adds.
     run.model->transformer->attribute_edges(*at, metric, changes, -unit_of(circuit.measured.metric) / steps,
-                                            {sums.data(), circuit.rows, edges, edges}, computation.workspace,
-                                            computation.stop);
+                                            sums.view(), computation.workspace, computation.stop);
     computation.progress((step + 1.0) / (steps + 1.0));
   }
-  return {sums.begin(), sums.end()};
+  return {sums.values.begin(), sums.values.end()};
 }
 
 constexpr int kNever = std::numeric_limits<int>::max();
@@ -114,10 +113,11 @@ class Paths {
       : graph_(graph),
         rows_(rows),
         ranks_(ranks),
-        from_start_(static_cast<std::size_t>(graph.writer_count()) * rows, kNever),
-        to_end_(from_start_),
-        after_(static_cast<std::size_t>(graph.reader_count()) * rows) {
-    std::fill_n(from_start_.begin(), rows, 0);  // the embeddings
+        from_start_(zeros<int>(graph.writer_count(), rows)),
+        after_(zeros<int>(graph.reader_count(), rows)) {
+    std::ranges::fill(from_start_.values, kNever);
+    to_end_ = from_start_;
+    std::ranges::fill(from_start_.row(0), 0);  // the embeddings
     for (int reader = 0; reader < graph.reader_count(); ++reader) begin_at(reader);
     for (int reader = graph.reader_count() - 1; reader >= 0; --reader) end_at(reader);
   }
@@ -126,7 +126,7 @@ class Paths {
   int needed(int place) const {
     const int edge = place % graph_.edge_count(), row = place / graph_.edge_count();
     const int reader = graph_.reader_of(edge), writer = edge - graph_.first_edge(reader);
-    return std::max({ranks_[place], from_start_[cell(writer, row)], after_[cell(reader, row)]});
+    return std::max({ranks_[place], from_start_.row(writer)[row], after_.row(reader)[row]});
   }
 
   /// The part that reads, as a writer; -1: the logits.
@@ -137,11 +137,8 @@ class Paths {
   }
 
  private:
-  std::size_t cell(int part, int row) const {
-    return static_cast<std::size_t>(part) * rows_ + static_cast<std::size_t>(row);
-  }
   int rank(int reader, int writer, int row) const {
-    return ranks_[static_cast<std::size_t>(row) * graph_.edge_count() + graph_.edge(writer, reader)];
+    return ranks_[std::ptrdiff_t{row} * graph_.edge_count() + graph_.edge(writer, reader)];
   }
   /// Whether what is read at a row is written at all later ones, too.
   static bool moves(StreamReader reader) {
@@ -156,9 +153,9 @@ class Paths {
     for (int row = 0; row < rows_; ++row) {
       int best = kNever;
       for (int source = 0; source < graph_.sources(reader); ++source)
-        best = std::min(best, std::max(rank(index, source, row), from_start_[cell(source, row)]));
+        best = std::min(best, std::max(rank(index, source, row), from_start_.row(source)[row]));
       if (moves(reader)) best = earlier = std::min(earlier, best);
-      int& there = from_start_[cell(writer, row)];
+      int& there = from_start_.row(writer)[row];
       there = std::min(there, best);
     }
   }
@@ -167,11 +164,11 @@ class Paths {
     const StreamReader reader = graph_.reader(index);
     const int writer = writer_of(graph_, reader);
     for (int row = rows_ - 1; row >= 0; --row) {
-      int& next = after_[cell(index, row)];
-      if (writer >= 0) next = to_end_[cell(writer, row)];
-      if (moves(reader) && row + 1 < rows_) next = std::min(next, after_[cell(index, row + 1)]);
+      int& next = after_.row(index)[row];
+      if (writer >= 0) next = to_end_.row(writer)[row];
+      if (moves(reader) && row + 1 < rows_) next = std::min(next, after_.row(index)[row + 1]);
       for (int source = 0; source < graph_.sources(reader); ++source) {
-        int& there = to_end_[cell(source, row)];
+        int& there = to_end_.row(source)[row];
         there = std::min(there, std::max(rank(index, source, row), next));
       }
     }
@@ -180,8 +177,8 @@ class Paths {
   const StreamGraph& graph_;
   int rows_;
   std::span<const int> ranks_;
-  std::vector<int> from_start_, to_end_;  // [writers, rows]
-  std::vector<int> after_;                // [readers, rows]: from there to the logits
+  OwnRows<int> from_start_, to_end_;  // [writers, rows]
+  OwnRows<int> after_;                // [readers, rows]: from there to the logits
 };
 
 }  // namespace
@@ -334,7 +331,7 @@ double faithfulness(const Circuit& circuit, double kept_value) {
   constexpr double kRounding = 1e-6;
   const double whole = circuit.value - circuit.cut_value,
                size = std::max(std::abs(circuit.value), std::abs(circuit.cut_value));
-  if (std::abs(whole) <= kRounding * size) return std::numeric_limits<double>::quiet_NaN();
+  if (std::abs(whole) <= kRounding * size) return NAN;
   return (kept_value - circuit.cut_value) / whole;
 }
 

@@ -48,12 +48,12 @@ class Flow {
         config_(run.run->config),
         graph_(config_),
         length_(run.run->length()),
-        width_(static_cast<std::size_t>(config_.n_embd)),
+        width_(config_.n_embd),
         rows_(by_position ? length_ : 1),
-        arrived_(static_cast<std::size_t>(graph_.writer_count()) * length_),
-        shares_(static_cast<std::size_t>(2 * config_.n_layer + 1) * length_ * graph_.writer_count()),
-        scores_(static_cast<std::size_t>(rows_) * graph_.edge_count()),
-        least_(kLeftOut / static_cast<double>(arrived_.size())) {
+        arrived_(zeros<double>(graph_.writer_count(), length_)),
+        shares_(zeros((2 * config_.n_layer + 1) * length_, graph_.writer_count())),
+        scores_(zeros<double>(rows_, graph_.edge_count())),
+        least_(kLeftOut / static_cast<double>(arrived_.values.size())) {
     for (int layer = 0; layer < config_.n_layer; ++layer)
       projections_.push_back(layer_rows(*run.model->transformer, layer, "attn.c_proj.weight"));
   }
@@ -73,25 +73,19 @@ class Flow {
         computation_.progress(1 - 0.5 * (layer + 1 - (head + 1.0) / config_.n_head) / config_.n_layer);
       }
     }
-    return {scores_.begin(), scores_.end()};
+    return {scores_.values.begin(), scores_.values.end()};
   }
 
  private:
-  double& arrived(int writer, int position) {
-    return arrived_[static_cast<std::size_t>(writer) * length_ + position];
-  }
+  double& arrived(int writer, int position) { return arrived_.row(writer)[position]; }
   /// Sums of the stream: before each layer's attention, before its MLP, and at the end.
   static int sum_of(StreamReader reader, int n_layer) {
     if (reader.kind == StreamReader::Kind::logits) return 2 * n_layer;
     return 2 * reader.layer + (reader.kind == StreamReader::Kind::mlp ? 1 : 0);
   }
-  std::span<float> shares(int sum, int position) {
-    const auto writers = static_cast<std::size_t>(graph_.writer_count());
-    return std::span(shares_).subspan((static_cast<std::size_t>(sum) * length_ + position) * writers,
-                                      writers);
-  }
+  std::span<float> shares(int sum, int position) { return shares_.row(sum * length_ + position); }
   std::span<const float> row(const std::vector<float>& values, int position) const {
-    return std::span(values).subspan(static_cast<std::size_t>(position) * width_, width_);
+    return model::rows_of(values, width_).row(position);
   }
 
   /// z of a head times its rows of c_proj.weight.
@@ -99,7 +93,7 @@ class Flow {
     std::vector<float> out(width_);
     for (int i = 0; i < config_.d_head(); ++i) {
       const std::span<const float> weights = projections_[layer].row(head * config_.d_head() + i);
-      for (std::size_t j = 0; j < width_; ++j) out[j] += z[i] * weights[j];
+      for (int j = 0; j < width_; ++j) out[j] += z[i] * weights[j];
     }
     return out;
   }
@@ -111,7 +105,7 @@ class Flow {
     std::vector<float> stream(width_);
     const auto write = [&](std::span<const float> written) {
       parts.emplace_back(written.begin(), written.end());
-      for (std::size_t i = 0; i < width_; ++i) stream[i] += written[i];
+      for (int i = 0; i < width_; ++i) stream[i] += written[i];
     };
     const auto divide_sum = [&](int sum) {
       set_shares(shares(sum, position).first(parts.size()), stream,
@@ -121,18 +115,14 @@ class Flow {
     for (int layer = 0; layer < config_.n_layer; ++layer) {
       divide_sum(2 * layer);
       for (int head = 0; head < config_.n_head; ++head)
-        write(projected(layer, head, z_of(layer, head, position)));
+        write(projected(layer, head,
+                        row(writes_.z[layer], position).subspan(head * config_.d_head(), config_.d_head())));
       const std::span<const float> bias = run_.model->transformer->projection_bias(layer);
-      for (std::size_t i = 0; i < width_; ++i) stream[i] += bias[i];
+      for (int i = 0; i < width_; ++i) stream[i] += bias[i];
       divide_sum(2 * layer + 1);
       write(row(writes_.mlp[layer], position));
     }
     divide_sum(2 * config_.n_layer);
-  }
-
-  std::span<const float> z_of(int layer, int head, int position) const {
-    const auto d_head = static_cast<std::size_t>(config_.d_head());
-    return row(writes_.z[layer], position).subspan(static_cast<std::size_t>(head) * d_head, d_head);
   }
 
   /// Divides what arrives at a reader among the parts that it reads.
@@ -140,8 +130,7 @@ class Flow {
     if (share < least_) return;
     const std::span<const float> of = shares(sum_of(reader, config_.n_layer), position);
     const int first = graph_.first_edge(graph_.index(reader));
-    double* const to =
-        scores_.data() + (rows_ == 1 ? 0 : std::ptrdiff_t{position} * graph_.edge_count()) + first;
+    const std::span<double> to = scores_.row(rows_ == 1 ? 0 : position).subspan(first);
     for (int writer = 0; writer < graph_.sources(reader); ++writer) {
       const double part = share * static_cast<double>(of[writer]);
       to[writer] += part;
@@ -160,15 +149,15 @@ class Flow {
     std::vector<std::vector<float>> values;  // [keys][d_model], as each would arrive with weight 1
     for (int key = 0; key <= last; ++key)
       values.push_back(projected(layer, head, run_.run->v(layer, head, key)));
-    std::vector<double> to(static_cast<std::size_t>(last + 1));
-    std::vector<float> pattern(static_cast<std::size_t>(length_) * length_);
-    run_.model->transformer->pattern(*run_.run, layer, head, pattern);
+    std::vector<double> to(last + 1);
+    ParameterRows pattern = zeros(length_, length_);
+    run_.model->transformer->pattern(*run_.run, layer, head, pattern.values);
     for (int query = 0; query <= last; ++query) {
       if (!takes(query)) continue;
-      const auto weights = std::span(pattern).subspan(static_cast<std::size_t>(query) * length_, query + 1);
+      const auto weights = pattern.row(query).first(query + 1);
       std::vector<float> sum(width_), near(weights.size());
       for (std::size_t key = 0; key < weights.size(); ++key)
-        for (std::size_t i = 0; i < width_; ++i) sum[i] += weights[key] * values[key][i];
+        for (int i = 0; i < width_; ++i) sum[i] += weights[key] * values[key][i];
       set_shares(near, sum, [&](std::size_t key, std::size_t i) { return weights[key] * values[key][i]; });
       for (std::size_t key = 0; key < near.size(); ++key)
         to[key] += arrived(writer, query) * static_cast<double>(near[key]);
@@ -182,12 +171,12 @@ class Flow {
   const model::Config config_;
   model::StreamGraph graph_;
   int length_;
-  std::size_t width_;
+  int width_;
   int rows_;
   std::vector<ParameterRows> projections_;  // [layers]
-  std::vector<double> arrived_;             // [writers, T]
-  std::vector<float> shares_;               // [2 layers + 1, T, writers]
-  std::vector<double> scores_;              // [rows_, edges]
+  OwnRows<double> arrived_;                 // [writers, T]
+  OwnRows<float> shares_;                   // [(2 layers + 1) * T, writers]
+  OwnRows<double> scores_;                  // [rows_, edges]
   double least_;                            // shares below this are not followed
 };
 

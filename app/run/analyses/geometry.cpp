@@ -4,8 +4,9 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <limits>
+#include <iterator>
 #include <numbers>
+#include <tuple>
 
 #include "app/run/analyses/over_prompts.h"
 #include "app/run/analyses/parameters.h"
@@ -60,15 +61,14 @@ std::vector<double> doubles(model::ConstFloatRows x) {
 /// The relative error of `guess` against `truth`, both [n, d].
 float error_of(std::span<const double> guess, model::ConstFloatRows truth) {
   double missed = 0, met = 0;
-  for (int i = 0; i < truth.rows; ++i) {
-    for (int k = 0; k < truth.cols; ++k) {
-      const double t = static_cast<double>(truth.row_data(i)[k]),
-                   g = guess[static_cast<std::size_t>(i) * truth.cols + k];
-      missed += (g - t) * (g - t);
+  auto next = guess.begin();
+  for (int i = 0; i < truth.rows; ++i)
+    for (const float value : truth.row(i)) {
+      const double t = static_cast<double>(value), miss = *next++ - t;
+      missed += miss * miss;
       met += t * t;
     }
-  }
-  return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : std::numeric_limits<float>::quiet_NaN();
+  return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : NAN;
 }
 
 /// Maps rows `first`, first + step, ... of x once more with each call, which returns the error against the
@@ -107,10 +107,8 @@ float turned_error(model::ConstFloatRows x, int k) {
 /// Adds a head's queries and keys in a run, the prompt with this index.
 void add_run(QueryKeySpace& space, const model::Run& run, int layer, int head, std::size_t prompt) {
   for (int position = 0; position < run.length(); ++position) {
-    const auto q = run.q(layer, head, position);
-    const auto k = run.k(layer, head, position);
-    space.queries.insert(space.queries.end(), q.begin(), q.end());
-    space.keys.insert(space.keys.end(), k.begin(), k.end());
+    std::ranges::copy(run.q(layer, head, position), std::back_inserter(space.queries));
+    std::ranges::copy(run.k(layer, head, position), std::back_inserter(space.keys));
     space.places.push_back({prompt, position, run.tokens[position]});
   }
 }
@@ -142,7 +140,7 @@ void project(QueryKeySpace& space, int width, const std::stop_token& stop) {
   if (!space.finite) return;
   const model::PrincipalDirections found =
       model::principal_directions({rows.data(), 2 * space.length(), width, width}, 2, stop);
-  const auto count = static_cast<std::size_t>(found.count);
+  const std::size_t count = found.count;
   for (std::size_t i = 0; i < found.coordinates.size(); ++i)
     space.coordinates[2 * (i / count) + i % count] = found.coordinates[i];
   std::ranges::copy(found.shares, space.shares.begin());
@@ -165,19 +163,16 @@ float sinusoidal_value(int position, int dimension, int dimensions) {
 std::vector<int> readable_dimensions(std::span<const float> learned, int positions, int dimensions) {
   std::vector<int> chosen;
   for (const double periods : {1.0, 0.125}) {
-    int best = -1;
-    double best_distance = 0, best_smoothness = 0;
+    auto best = std::tuple(double{INFINITY}, 0.0, -1);  // distance, minus the smoothness, dimension
     for (int d = 0; d < dimensions; ++d) {
       if (std::ranges::find(chosen, d) != chosen.end()) continue;
       const double made = positions * sinusoidal_frequency(d, dimensions) / (2 * std::numbers::pi);
       // All candidates within half an octave count as equally near.
       const double distance = std::max(0.5, std::abs(std::log2(made / periods)));
-      if (best >= 0 && distance > best_distance) continue;
-      const double its_smoothness = smoothness(learned, positions, dimensions, d);
-      if (best >= 0 && distance == best_distance && its_smoothness <= best_smoothness) continue;
-      best = d, best_distance = distance, best_smoothness = its_smoothness;
+      if (distance > std::get<0>(best)) continue;
+      best = std::min(best, std::tuple(distance, -smoothness(learned, positions, dimensions, d), d));
     }
-    if (best >= 0) chosen.push_back(best);
+    if (const int dimension = std::get<2>(best); dimension >= 0) chosen.push_back(dimension);
   }
   std::ranges::sort(chosen);
   return chosen;

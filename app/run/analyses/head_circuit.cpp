@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <tuple>
 
 #include "app/run/analyses/vectors.h"
@@ -21,8 +20,6 @@ ParameterRows centered(ParameterRows x) {
   }
   return x;
 }
-
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 /// [d_model, count]: ln_1's gain times columns of W_Q, W_K or W_V of all heads, from `first` on.
 ParameterRows scaled_columns(const model::Transformer& transformer, int layer, AttentionColumns column,
@@ -198,7 +195,7 @@ std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int l
     double sum = 0, magnitudes = 0;
     for (const std::complex<double>& value : result.eigenvalues)
       sum += value.real(), magnitudes += std::abs(value);
-    result.score = magnitudes > 0 ? sum / magnitudes : std::numeric_limits<double>::quiet_NaN();
+    result.score = magnitudes > 0 ? sum / magnitudes : NAN;
   }
   return results;
 }
@@ -273,10 +270,8 @@ Composition CompositionOf::compute(const PromptRun& run, const Computation<Compo
   const int d = config.n_embd, d_head = config.d_head(), heads = config.n_head;
   Composition result;
   result.layers = config.n_layer, result.heads_per_layer = heads;
-  result.baseline =
-      d > 1 ? 1 / std::sqrt(static_cast<double>(d - 1)) : std::numeric_limits<double>::quiet_NaN();
-  result.values.assign(static_cast<std::size_t>(result.heads()) * static_cast<std::size_t>(result.heads()),
-                       kNone);
+  result.baseline = d > 1 ? 1 / std::sqrt(static_cast<double>(d - 1)) : NAN;
+  result.values.assign(std::ptrdiff_t{result.heads()} * result.heads(), NAN);
   std::vector<ParameterRows> of_values;  // of the layers so far: factors of W_V
   ParameterRows products = zeros(d, d);
   for (int layer = 1; layer < config.n_layer; ++layer) {
@@ -290,17 +285,16 @@ Composition CompositionOf::compute(const PromptRun& run, const Computation<Compo
           product_by_head(of_values[from], writing_of(transformer, from), computation.workspace);
       const std::vector<double> written_norms = norms_by_head(written, d_head);
       model::multiply(written.view(), columns.view(), computation.workspace, products.view());
-      std::vector<double> squares(static_cast<std::size_t>(heads) * static_cast<std::size_t>(heads));
-      for (int i = 0; i < d; ++i)
-        for (int head = 0; head < heads; ++head) {
-          const auto part = products.row(i).subspan(std::ptrdiff_t{head} * d_head, d_head);
-          squares[std::ptrdiff_t{i / d_head} * heads + head] += dot(part, part);
-        }
       for (int s = 0; s < heads; ++s)
-        for (int r = 0; r < heads; ++r)
+        for (int r = 0; r < heads; ++r) {
+          double square = 0;
+          for (int i = s * d_head; i < (s + 1) * d_head; ++i) {
+            const auto part = products.row(i).subspan(std::ptrdiff_t{r} * d_head, d_head);
+            square += dot(part, part);
+          }
           result.values[std::ptrdiff_t{from * heads + s} * result.heads() + layer * heads + r] =
-              static_cast<float>(std::sqrt(squares[std::ptrdiff_t{s} * heads + r]) /
-                                 (written_norms[s] * read_norms[r]));
+              static_cast<float>(std::sqrt(square) / (written_norms[s] * read_norms[r]));
+        }
     }
     result.done = layer + 1;
     if (!result.complete())

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <unordered_map>
 
 #include "app/run/analyses/over_prompts.h"
@@ -124,8 +123,6 @@ inline float fast_log2(float x) {
   return exponent + 2.8853900817779268F * t * series;
 }
 
-constexpr double kNoMetric = std::numeric_limits<double>::quiet_NaN();
-
 /// The weight of larger magnitude; NaN wins, so that it is visible.
 float stronger(float a, float b) {
   return std::abs(b) <= std::abs(a) || std::isnan(a) ? a : b;
@@ -198,7 +195,7 @@ void HeadMetrics::add(int query, std::span<const float> weights, std::span<const
     const auto number = metric.of(of);
     if (!number) continue;
     const auto i = static_cast<std::size_t>(metric.id);
-    sums_[i] += std::isfinite(*number) ? *number : kNoMetric;
+    sums_[i] += std::isfinite(*number) ? *number : NAN;
     ++queries_[i];
   }
 }
@@ -211,7 +208,7 @@ HeadMetrics& HeadMetrics::operator+=(const HeadMetrics& other) {
 
 double HeadMetrics::operator[](HeadMetric metric) const {
   const auto i = static_cast<std::size_t>(metric);
-  return queries_[i] > 0 ? sums_[i] / static_cast<double>(queries_[i]) : kNoMetric;
+  return queries_[i] > 0 ? sums_[i] / static_cast<double>(queries_[i]) : NAN;
 }
 
 HeadMetrics HeadMetrics::minus(const HeadMetrics& before) const {
@@ -271,12 +268,11 @@ HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,
                                          const Computation<HeadMetricsOf>& computation) const {
   const model::Config& config = run.model->transformer->config();
   const int longest = RepeatedTokens::longest(config.n_ctx);
-  if (texts.length < 1 || texts.length > longest) {
+  if (texts.length < 1 || texts.length > longest)
     throw model::RunError(run.model->name + " takes " + std::to_string(config.n_ctx) + " tokens (n_ctx): " +
                           (longest < 1 ? "too few to repeat one"
                                        : "room for the start token and twice " + std::to_string(longest) +
                                              " at most, not twice " + std::to_string(texts.length)));
-  }
   const std::optional<int> start = start_token_of(*run.model);
   const auto list = std::make_shared<PromptList>();
   for (int i = 0; i < texts.sequences; ++i)
@@ -339,11 +335,9 @@ Thumbnail ThumbnailMaker::finish(const HeadMetrics& metrics) && {
 
 std::size_t Thumbnails::bytes() const {
   std::size_t sum = bytes_of(of_head);
-  for (const auto& thumbnail : of_head) {
-    if (thumbnail)
-      sum += sizeof(Thumbnail) +
-             bytes_of(thumbnail->masked, thumbnail->values, thumbnail->first_column_without_key0);
-  }
+  for (const auto& made : of_head)
+    if (made)
+      sum += sizeof(Thumbnail) + bytes_of(made->masked, made->values, made->first_column_without_key0);
   return sum;
 }
 

@@ -1,6 +1,5 @@
 #include "app/run/analyses/logit_flow.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -92,7 +91,7 @@ class BackwardPass {
          {&flow_.past, &flow_.sent, &flow_.arrived, &flow_.mlps, &flow_.key_biases, &flow_.query_biases,
           &flow_.input_edits, &flow_.key_edits, &flow_.query_edits})
       values->resize(cells);
-    flow_.stream.resize(cells + static_cast<std::size_t>(positions_));
+    flow_.stream.resize(cells + positions_);
     flow_.direct_mlps.resize(config_.n_layer);
   }
 
@@ -219,7 +218,7 @@ class BackwardPass {
     while (begin < queries && unread(begin)) ++begin;
     if (begin == queries) return;
     const int keys = sees_later(run_, {layer, head}) ? positions_ : first + queries;
-    std::vector<float> values(static_cast<std::size_t>(keys) * std::size_t(d_head));
+    std::vector<float> values(std::ptrdiff_t{keys} * d_head);
     for (int key = 0; key < keys; ++key)
       std::ranges::copy(kept_.v(layer, head, key), values.begin() + std::ptrdiff_t{key} * d_head);
     DoubleMatrix read = zeros<double>(queries - begin, keys);  // reads . v
@@ -306,18 +305,15 @@ FlowLens FlowLensOf::compute(const PromptRun& run, const Computation<FlowLens>& 
   FlowLens lens;
   lens.layers = kept.config.n_layer;
   lens.positions = positions;
-  const int depth = lens.layers + 1, d = kept.config.n_embd;
+  const int depth = lens.layers + 1;
   constexpr int kAtOnce = 16;  // positions
   for (std::size_t begin = 0; begin < positions.size();) {
     std::size_t end = begin + 1;  // consecutive positions are read together
     while (end < positions.size() && end < begin + kAtOnce && positions[end] == positions[end - 1] + 1) ++end;
     std::vector<float> rows;
-    rows.reserve((end - begin) * static_cast<std::size_t>(depth) * static_cast<std::size_t>(d));
     for (std::size_t i = begin; i < end; ++i)
-      for (int layer = 0; layer < depth; ++layer) {
-        const std::span<const float> row = kept.resid(layer, positions[i]);
-        rows.insert(rows.end(), row.begin(), row.end());
-      }
+      for (int layer = 0; layer < depth; ++layer)
+        std::ranges::copy(kept.resid(layer, positions[i]), std::back_inserter(rows));
     const std::vector<int> targets(end - begin, token);
     std::ranges::move(run.model->transformer->lens(rows, depth, targets, 1, computation.workspace,
                                                    computation.stop, &kept, positions[begin]),

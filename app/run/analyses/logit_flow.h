@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "app/run/analyses/measured.h"
 #include "app/run/analyses/stream_parts.h"
 #include "app/run/question.h"
 
@@ -72,10 +71,7 @@ struct LogitFlow {
   std::int64_t edge_count = 0;  ///< number of edges that are not 0
   double edge_magnitude = 0;    ///< sum of the magnitudes of all edges
 
-  std::size_t at(int layer, int pos) const {
-    return static_cast<std::size_t>(layer) * static_cast<std::size_t>(positions) +
-           static_cast<std::size_t>(pos);
-  }
+  std::size_t at(int layer, int pos) const { return std::ptrdiff_t{layer} * positions + pos; }
   double sum() const;  ///< sum of all sources
   /// The logit minus the sum of all sources, which is the error of float32 rounding.
   double rounding_error() const { return logit - sum(); }

@@ -45,20 +45,11 @@ static std::vector<float> baseline_logits(const PromptRun& run, int position, co
 
 model::Metric gradient_metric(const Measured& of, const PromptRun& run, const Resources& with) {
   const int token = of.token.id(), at = of.position;
-  switch (of.metric) {
-    case Metric::logit:
-      return model::TokenLogit{token, at};
-    case Metric::difference:
-      return model::LogitDifference{token, of.other.id(), at};
-    case Metric::log_probability:
-      return model::LogProbability{token, at};
-    case Metric::divergence:
-      return model::Divergence{baseline_logits(run, at, with), at};
-    case Metric::loss:
-      return model::PromptLoss{};
-    case Metric::probability:
-      break;
-  }
+  if (of.metric == Metric::logit) return model::TokenLogit{token, at};
+  if (of.metric == Metric::difference) return model::LogitDifference{token, of.other.id(), at};
+  if (of.metric == Metric::log_probability) return model::LogProbability{token, at};
+  if (of.metric == Metric::divergence) return model::Divergence{baseline_logits(run, at, with), at};
+  if (of.metric == Metric::loss) return model::PromptLoss{};
   throw model::RunError("gradients are taken of the logarithm of a probability, not of the probability");
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -28,7 +27,7 @@ void visit_rows(const model::Transformer& transformer, int index, const TensorPi
     computation.poll();
     const int rows = std::min(count, picture.rows - first);
     values.resize(std::ptrdiff_t{rows} * picture.cols);
-    transformer.parameter_rows(static_cast<std::size_t>(index), first, rows, values);
+    transformer.parameter_rows(index, first, rows, values);
     visit(first, std::span<const float>(values));
     if (first + rows < picture.rows) computation.progress(from + (to - from) * first / picture.rows);
   }
@@ -55,8 +54,7 @@ ParameterRows parameter_rows(const model::Transformer& transformer, std::string_
   result.cols = static_cast<int>(found->shape.back());
   result.rows = count >= 0 ? count : found->shape.size() == 1 ? 1 : static_cast<int>(found->shape[0]);
   result.values.resize(std::ptrdiff_t{result.rows} * result.cols);
-  transformer.parameter_rows(static_cast<std::size_t>(found - all.begin()), first, result.rows,
-                             result.values);
+  transformer.parameter_rows(found - all.begin(), first, result.rows, result.values);
   return result;
 }
 
@@ -88,29 +86,29 @@ std::vector<double> mean_of_tokens(const model::Transformer& transformer, std::s
 TensorPicture PictureOfTensor::compute(const PromptRun& run,
                                        const Computation<TensorPicture>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  const model::Parameter& parameter = transformer.parameters().at(static_cast<std::size_t>(index));
+  const model::Parameter& parameter = transformer.parameters().at(index);
   TensorPicture p;
   p.cols = static_cast<int>(parameter.shape.back());
   p.rows = parameter.shape.size() > 1 ? static_cast<int>(parameter.shape.front()) : 1;
   p.pooled_rows = std::min(p.rows, TensorPicture::kMax);
   p.pooled_cols = std::min(p.cols, TensorPicture::kMax);
   p.pooled.assign(std::ptrdiff_t{p.pooled_rows} * p.pooled_cols, 0.F);
-  p.low = std::numeric_limits<float>::infinity();
+  p.low = INFINITY;
   p.high = -p.low;
   double sum = 0, squares = 0;
   std::int64_t finite = 0;
   visit_rows(transformer, index, p, computation, 0, 0.6, [&](int first, std::span<const float> values) {
-    for (std::size_t at = 0; at < values.size(); at += static_cast<std::size_t>(p.cols), ++first) {
+    for (std::size_t at = 0; at < values.size(); at += p.cols, ++first) {
       const auto row = static_cast<std::int64_t>(first) * p.pooled_rows / p.rows;
       float* pooled = p.pooled.data() + row * p.pooled_cols;
       for (int cell = 0; cell < p.pooled_cols; ++cell) {
         float strongest = pooled[cell];
         const int end = p.first_col(cell + 1);
         for (int col = p.first_col(cell); col < end; ++col) {
-          const float v = values[at + static_cast<std::size_t>(col)];
+          const float v = values[at + col];
           if (!std::isfinite(v)) {
             ++p.not_finite;
-            strongest = std::numeric_limits<float>::quiet_NaN();
+            strongest = NAN;
             continue;
           }
           if (std::abs(v) > std::abs(strongest)) strongest = v;

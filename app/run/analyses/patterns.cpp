@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <variant>
 
 #include "app/run/analyses/parameters.h"
@@ -102,11 +101,8 @@ std::vector<model::HeadIndex> all_heads(const model::Config& config) {
 }
 
 void pattern_of(const PromptRun& run, int layer, int head, std::span<float> out) {
-  if (run.model->patterns) {
-    run.model->patterns->read(layer, head, 0, out);
-  } else {
-    run.model->transformer->pattern(*run.run, layer, head, out);
-  }
+  if (run.model->patterns) return run.model->patterns->read(layer, head, 0, out);
+  run.model->transformer->pattern(*run.run, layer, head, out);
 }
 
 void patterns_of(const PromptRun& run, std::span<const model::HeadIndex> heads, const Resources& with,
@@ -144,12 +140,9 @@ std::vector<std::uint8_t> masked_cells(const PromptRun& run, model::HeadIndex he
   std::vector<float> scores(std::ptrdiff_t{weights.rows} * keys);
   const model::FloatRows rows = model::rows_of(scores, keys);
   model::scale_and_mask(kept, of_head, first_query, rows);
-  for (int i = 0; i < weights.rows; ++i) {
-    for (int key = 0; key < keys; ++key) {
-      const bool hidden = rows.row_data(i)[key] == -INFINITY && weights.row_data(i)[key] == 0;
-      masked[i * cols + key] = hidden ? 1 : 0;
-    }
-  }
+  for (int i = 0; i < weights.rows; ++i)
+    for (int key = 0; key < keys; ++key)
+      masked[i * cols + key] = rows.row(i)[key] == -INFINITY && weights.row(i)[key] == 0 ? 1 : 0;
   return masked;
 }
 
@@ -223,8 +216,8 @@ Stages Stages::minus(const Stages& before, const PromptRun& run) const {
                                 [&](std::size_t cell, std::ptrdiff_t there) {
                                   for (const auto stage : kStageValues) {
                                     float& value = (result.values.*stage)[cell];
-                                    value = there < 0 ? std::numeric_limits<float>::quiet_NaN()
-                                                      : difference(value, (before.values.*stage)[there]);
+                                    value =
+                                        there < 0 ? NAN : difference(value, (before.values.*stage)[there]);
                                   }
                                 });
   return result;

@@ -125,11 +125,8 @@ struct SoftmaxRow : model::AttentionRow {
 /// The softmax of scale * scores, scale > 0, by the model's kernel.
 std::vector<float> softmax_of(std::vector<float> scores, float scale);
 
-struct SoftmaxRowOf {
+struct SoftmaxRowOf : HeadQuestion {
   static constexpr std::string_view kName = "attention of a query";
-  static constexpr bool kQuick = true;
-  int layer = 0;
-  int head = 0;
   int query = 0;     ///< position in the run
   int min_keys = 0;  ///< minimum number of keys in the row, as far as the run has them; keys beyond the
                      ///< query's own are masked

@@ -71,10 +71,6 @@ std::vector<model::LensReading> readings_of(const PromptRun& run, int first, con
                                       computation.workspace, computation.stop, run.run.get(), first);
 }
 
-void append(std::vector<model::LensReading>& to, std::vector<model::LensReading> readings) {
-  std::ranges::move(readings, std::back_inserter(to));
-}
-
 /// The leading positions of the block that the other answer has with the same tokens; nothing is computed.
 LogitLens first_part(const LensOf& question, const LogitLens& previous, const PromptRun& run) {
   const std::vector<int>& tokens = run.run->tokens;
@@ -110,9 +106,10 @@ LogitLens read_on(LogitLens result, const PromptRun& run, const PromptRun* basel
     const std::vector<int> targets = targets_of(result.token, there >= 0 ? *baseline : run,
                                                 there >= 0 ? there : first, count, computation);
     if (baseline)
-      append(result.before, there >= 0 ? readings_of(*baseline, there, targets, computation)
-                                       : std::vector<model::LensReading>(result.places * count));
-    append(result.readings, readings_of(run, first, targets, computation));
+      std::ranges::move(there >= 0 ? readings_of(*baseline, there, targets, computation)
+                                   : std::vector<model::LensReading>(result.places * count),
+                        std::back_inserter(result.before));
+    std::ranges::move(readings_of(run, first, targets, computation), std::back_inserter(result.readings));
     std::ranges::copy(targets, std::back_inserter(result.targets));
     first += count;
     if (first < end) computation.show(result, static_cast<double>(result.positions()) / (end - result.first));

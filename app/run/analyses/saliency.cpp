@@ -126,7 +126,7 @@ class Way {
   };
 
   Stretch stretch(Saliency& result, double from, double to, double before, double after) {
-    Stretch made{from, to, before, after, std::vector<double>(static_cast<std::size_t>(passes_.length))};
+    Stretch made{from, to, before, after, std::vector<double>(passes_.length)};
     for (const auto& [at, weight] : kNodes) {
       passes_.computation.progress(static_cast<double>(result.gradients) / kMostGradients);
       ++result.gradients;
@@ -169,7 +169,7 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
   result.method = method;
   result.gradients = method == SaliencyMethod::integrated ? 0 : 1;
   const Passes passes{run, metric, computation, run.run->length(), run.run->config.n_embd};
-  result.parts.resize(static_cast<std::size_t>(passes.length));
+  result.parts.resize(passes.length);
   if (method == SaliencyMethod::integrated) {
     result.value = passes.differentiate(*run.run, nullptr);
     Way(*this, passes).integrate(result);

@@ -1,6 +1,5 @@
 #include "app/run/analyses/score_sources.h"
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -42,10 +41,8 @@ Reading reading_of(const model::Transformer& transformer, const ScoreSourcesOf& 
                       gain = layer_rows(transformer, of.layer, "ln_1.weight"),
                       bias = layer_rows(transformer, of.layer, "ln_1.bias");
   const int width = config.d_head(), first = (side == Site::k ? config.n_embd : 0) + of.head * width;
-  Reading reading{scale,
-                  {},
-                  Vector(static_cast<std::size_t>(width)),
-                  in_double(transformer.attention_bias(of.layer).subspan(first, width))};
+  const std::span<const float> own_bias = transformer.attention_bias(of.layer).subspan(first, width);
+  Reading reading{scale, {}, Vector(width), in_double(own_bias)};
   for (int i = 0; i < attention.rows; ++i)
     for (int j = 0; j < width; ++j) {
       const auto weight = static_cast<double>(attention.row(i)[first + j]);
@@ -124,13 +121,10 @@ ScoreSources sources_with(const PromptRun& run, const ScoreSourcesOf& of, bool e
   result.query_scale = q.scale, result.key_scale = k.scale;
   result.sources = q.sources;
   const double factor = static_cast<double>(config.attention_scale(of.layer));
-  const auto width = static_cast<std::size_t>(config.d_head());
-  for (std::size_t i = 0; i < q.rows.size(); i += width)
-    for (std::size_t j = 0; j < k.rows.size(); j += width)
-      result.products.push_back(factor *
-                                std::inner_product(q.rows.begin() + static_cast<std::ptrdiff_t>(i),
-                                                   q.rows.begin() + static_cast<std::ptrdiff_t>(i + width),
-                                                   k.rows.begin() + static_cast<std::ptrdiff_t>(j), 0.0));
+  const int width = config.d_head();
+  for (auto of_q = q.rows.begin(); of_q != q.rows.end(); of_q += width)
+    for (auto of_k = k.rows.begin(); of_k != k.rows.end(); of_k += width)
+      result.products.push_back(factor * std::inner_product(of_q, of_q + width, of_k, 0.0));
   return result;
 }
 

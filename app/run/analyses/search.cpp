@@ -71,13 +71,10 @@ class ShapeFit {
     std::ranges::sort(shape_, {},
                       [](const WeightSearch::Cell& cell) { return std::pair(cell.query, cell.key); });
     // In 64 bits: the coordinates of cells are not bounded.
-    std::int64_t least_key = shape_.front().key, most_key = least_key;
+    const auto [first_key, last_key] = std::ranges::minmax_element(shape_, {}, &WeightSearch::Cell::key);
+    const std::int64_t least_key = first_key->key, most_key = last_key->key;
     int before = -1;
-    for (const WeightSearch::Cell& cell : shape_) {
-      least_key = std::min<std::int64_t>(least_key, cell.key);
-      most_key = std::max<std::int64_t>(most_key, cell.key);
-      queries_ += cell.query != std::exchange(before, cell.query);
-    }
+    for (const WeightSearch::Cell& cell : shape_) queries_ += cell.query != std::exchange(before, cell.query);
     const std::int64_t least_query = shape_.front().query, most_query = shape_.back().query;
     std::int64_t last_move = std::min(queries - 1 - most_query, keys - 1 - most_key);
     first_move_ = std::max(1 - least_query, -least_key);
@@ -149,9 +146,8 @@ void search_tokens(const PromptRun& run, const WeightSearch& search, int prompt,
   const bool later = std::ranges::any_of(heads, [&](model::HeadIndex head) { return sees_later(run, head); });
   for (int query = 0; query < length; ++query) {
     if (!search.from.matches(run.tokens.labels[query], query, length, query)) continue;
-    for (int key = 0; key < (later ? key_length : std::min(query + 1, key_length)); ++key) {
+    for (int key = 0; key < (later ? key_length : std::min(query + 1, key_length)); ++key)
       if (search.to.matches(key_labels[key], key, length, query)) keys[query].push_back(key);
-    }
   }
   // Query 0's weight on itself is 1 in every head that shows it no other key.
   std::vector<bool> sees_others(heads.size());

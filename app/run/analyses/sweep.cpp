@@ -1,9 +1,7 @@
 #include "app/run/analyses/sweep.h"
 
 #include <chrono>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <ranges>
 #include <utility>
 
@@ -133,13 +131,13 @@ void choose_neurons(const SweepOf& question, Sweep& sweep) {
 /// its own.
 std::size_t cells_at_once(const SweepOf& question, const PromptRun& run) {
   const model::Config& config = run.run->config;
-  const auto length = run.run->tokens.size();
+  const std::size_t length = run.run->tokens.size();
   std::size_t copied = 1;
-  if (question.over == SweepOver::senders) copied = length * static_cast<std::size_t>(config.n_embd);
+  if (question.over == SweepOver::senders) copied = length * config.n_embd;
   if (question.edit == SweepEdit::patch && model::has_cells(question.site))
-    copied = length * length * static_cast<std::size_t>(config.n_head);
+    copied = length * length * config.n_head;
   if (question.edit == SweepEdit::patch && question.over == SweepOver::neurons)
-    copied = length * static_cast<std::size_t>(config.n_inner);
+    copied = length * config.n_inner;
   return std::clamp<std::size_t>(kCopiedAtOnce / copied, 1, kAtOnce);
 }
 
@@ -169,7 +167,7 @@ SweepReading source_reading(const Sweep& sweep, std::span<const float> logits) {
 
 double restored(const Sweep& sweep, const SweepReading& source, Metric metric, double change) {
   const double whole = source.of(metric) - sweep.before.of(metric);
-  return whole == 0 ? std::numeric_limits<double>::quiet_NaN() : change / whole;
+  return whole == 0 ? NAN : change / whole;
 }
 
 double rank_correlation(std::span<const double> a, std::span<const double> b) {
@@ -179,8 +177,7 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
     first.push_back(a[i]);
     second.push_back(b[i]);
   }
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  if (first.size() < 2) return kNone;
+  if (first.size() < 2) return NAN;
   const std::vector<double> x = ranks_of(first), y = ranks_of(second);
   const double mean = static_cast<double>(x.size() - 1) / 2;
   double xx = 0, yy = 0, xy = 0;
@@ -189,7 +186,7 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
     yy += (y[i] - mean) * (y[i] - mean);
     xy += (x[i] - mean) * (y[i] - mean);
   }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : kNone;
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : NAN;
 }
 
 std::string part_name(const SweepPlace& place) {
@@ -278,26 +275,20 @@ void SweepOf::check() const {
 }
 
 SweepPlace SweepOf::place_of(int layer, int column) const {
-  SweepPlace place{.layer = layer};
-  if (column < 0) return place;
-  const bool is_mlp = over == SweepOver::mlps || (over == SweepOver::senders && column == receiver.heads);
-  if (is_mlp) {
-    place.is_mlp = true;
-  } else if (over == SweepOver::heads || over == SweepOver::senders) {
-    place.head = column;
-  } else if (over == SweepOver::neurons) {
-    place.neuron = column;
-  } else {
-    place.position = column % edited_positions();
-    if (over == SweepOver::head_positions) place.head = column / edited_positions();
-  }
-  return place;
+  if (column < 0) return {.layer = layer};
+  if (over == SweepOver::mlps || (over == SweepOver::senders && column == receiver.heads))
+    return {.layer = layer, .is_mlp = true};
+  if (over == SweepOver::heads || over == SweepOver::senders) return {.layer = layer, .head = column};
+  if (over == SweepOver::neurons) return {.layer = layer, .neuron = column};
+  if (over == SweepOver::positions) return {.layer = layer, .position = column};
+  const int of_head = edited_positions();
+  return {.layer = layer, .head = column / of_head, .position = column % of_head};
 }
 
 SweepPlace SweepOf::place_of(const Sweep& sweep, std::size_t cell) const {
   if (!sweep.neurons.empty()) return place_of(sweep.neurons[cell].layer, sweep.neurons[cell].neuron);
-  const auto columns = static_cast<std::size_t>(sweep.columns);
-  return place_of(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
+  const auto index = static_cast<int>(cell);
+  return place_of(index / sweep.columns, index % sweep.columns);
 }
 
 MeansOverList SweepOf::means_over(const OverPrompts& list, const model::Config& config) const {
@@ -365,7 +356,7 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
     computation.show(sweep,
                      static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
   };
-  if (has_estimates() && sweep.estimates.empty()) {
+  if (over != SweepOver::senders && sweep.estimates.empty()) {
     sweep.estimates = estimate_cells(*this, sweep, run, computation);
     if (over == SweepOver::neurons) choose_neurons(*this, sweep);
     show();

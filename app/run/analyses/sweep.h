@@ -146,10 +146,6 @@ struct SweepOf {
   /// The means that its edits set, of any model of this shape.
   MeansOverList means_over(const OverPrompts& list, const model::Config& config) const;
 
-  /// Whether all cells are estimated first, and then computed in the order of their estimates: senders have
-  /// none.
-  bool has_estimates() const { return over != SweepOver::senders; }
-
   /// Without the metric but for neurons: no reading depends on it.
   bool operator==(const SweepOf& other) const {
     const auto asked = [](const SweepOf& of) {
@@ -175,7 +171,8 @@ struct SweepOf {
 
   /// Throws RunError for edits that no run can have, and without a source of what is patched.
   void check() const;
-  /// The same, and for an id outside the vocabulary.
+  /// The same, and for an id outside the vocabulary. All cells but senders are estimated first, and then
+  /// computed in the order of their estimates.
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 

@@ -13,7 +13,7 @@ namespace headscope::app {
 namespace {
 
 /// Memory for the values of layers, in floats, at a time.
-constexpr std::size_t kValuesAtOnce = std::size_t{1} << 26;
+constexpr std::ptrdiff_t kValuesAtOnce = 1 << 26;
 
 /// Layers [first, end).
 struct Layers {
@@ -29,10 +29,9 @@ int width_of(const SweepOf& question, const PromptRun& run) {
 
 /// Layers whose values, and what is patched into them, are in memory at a time.
 int layers_together(const SweepOf& question, const PromptRun& run) {
-  const auto parts = static_cast<std::size_t>(model::has_cells(question.site) ? run.run->config.n_head : 1);
-  const std::size_t values =
-      parts * run.run->tokens.size() * static_cast<std::size_t>(width_of(question, run));
-  return static_cast<int>(std::clamp<std::size_t>(kValuesAtOnce / values, 1, run.run->config.n_layer));
+  const int parts = model::has_cells(question.site) ? run.run->config.n_head : 1;
+  const std::ptrdiff_t values = std::ptrdiff_t{parts} * run.run->length() * width_of(question, run);
+  return static_cast<int>(std::clamp<std::ptrdiff_t>(kValuesAtOnce / values, 1, run.run->config.n_layer));
 }
 
 /// The masks among a run's edits, which say which keys a query sees.
@@ -66,8 +65,8 @@ class Changes {
   /// next call.
   std::span<const float> row(int layer, int head, int position) {
     if (plan_ == nullptr) return {};
-    return std::span(model::has_cells(site_) ? pattern(layer, head) : rows_[layer - layers_.first])
-        .subspan(static_cast<std::size_t>(position) * columns_, static_cast<std::size_t>(columns_));
+    const auto& rows = model::has_cells(site_) ? pattern(layer, head) : rows_[layer - layers_.first];
+    return model::rows_of(rows, columns_).row(position);
   }
 
  private:
@@ -83,7 +82,7 @@ class Changes {
   /// Patterns are computed one head at a time: together they may be larger than all else of a run.
   const std::vector<float>& pattern(int layer, int head) {
     if (std::pair(layer, head) == pattern_of_) return pattern_;
-    pattern_.resize(static_cast<std::size_t>(length_) * length_);
+    pattern_.resize(std::ptrdiff_t{length_} * length_);
     run_.model->transformer->pattern(*run_.run, layer, head, pattern_);
     change(layer, head, pattern_);
     pattern_of_ = {layer, head};
@@ -138,8 +137,7 @@ void add_slopes(const model::Metric& metric, const SweepOf& question, const Swee
   model::Hooks hooks;
   for (int layer = layers.first; layer < layers.end; ++layer)
     hooks.watch({question.site, layer}, [&, layer](const model::ConstActivation2d& gradient) {
-      const auto of_layer =
-          std::span(cells).subspan(static_cast<std::size_t>(layer) * sweep.columns, sweep.columns);
+      const auto of_layer = std::span(cells).subspan(layer * sweep.columns, sweep.columns);
       for (int i = 0; i < gradient.rows; ++i) {
         const int position = gradient.first_pos + i;
         const std::span<const float> change = changes.row(layer, gradient.head, position);
@@ -154,7 +152,7 @@ void add_slopes(const model::Metric& metric, const SweepOf& question, const Swee
 
 std::vector<SweepReading> estimate_cells(const SweepOf& question, const Sweep& sweep, const PromptRun& run,
                                          const Resources& with) {
-  const auto count = static_cast<std::size_t>(sweep.layers) * static_cast<std::size_t>(sweep.columns);
+  const std::size_t count = sweep.layers * sweep.columns;
   std::vector<double> logits(count), others(count), logs(count);
   const int together = layers_together(question, run);
   for (int first = 0; first < sweep.layers; first += together) {

@@ -1,6 +1,7 @@
 #include "app/run/analyses/token_pass.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "app/run/analyses/vectors.h"
@@ -71,15 +72,12 @@ AttentionInput AttentionInputOf::compute(const PromptRun& run,
   input.residual = vector_of(kept.resid(layer, position));
   input.normed = transformer.attention_input(kept, layer, position, computation.workspace);
   input.bias = vector_of(transformer.attention_bias(layer));
-  const auto append = [&](const auto& of_head) {
-    for (int head = 0; head < kept.config.n_head; ++head) {
-      const auto values = of_head(head);
-      input.output.insert(input.output.end(), values.begin(), values.end());
-    }
+  const auto append = [&](std::span<const float> values) {
+    input.output.insert(input.output.end(), values.begin(), values.end());
   };
-  append([&](int head) { return kept.q(layer, head, position); });
-  append([&](int head) { return kept.k(layer, head, position); });
-  append([&](int head) { return kept.v(layer, head, position); });
+  for (int head = 0; head < kept.config.n_head; ++head) append(kept.q(layer, head, position));
+  for (int head = 0; head < kept.config.n_head; ++head) append(kept.k(layer, head, position));
+  for (int head = 0; head < kept.config.n_head; ++head) append(kept.v(layer, head, position));
   return input;
 }
 

@@ -68,13 +68,12 @@ NeuronTokens TokensOfNeuron::compute_difference(const PromptRun& run,
 
 NearestTokens NearestTo::compute(const PromptRun& run, const Computation<NearestTokens>& computation) const {
   const int last = run.run->length() - 1;
-  const auto at = static_cast<std::size_t>(position < 0 ? last : std::min(position, last));
   const model::Config& config = run.run->config;
-  const auto vocabulary = static_cast<std::size_t>(config.vocab_size);
+  const std::size_t vocabulary = config.vocab_size;
   NearestTokens result;
-  result.id = run.run->tokens[at];
-  const auto self = static_cast<std::size_t>(result.id);
-  std::vector<float> row(static_cast<std::size_t>(config.n_embd)), dots(vocabulary), norms(vocabulary);
+  result.id = run.run->tokens[position < 0 ? last : std::min(position, last)];
+  const std::size_t self = result.id;
+  std::vector<float> row(config.n_embd), dots(vocabulary), norms(vocabulary);
   run.model->transformer->parameter_rows(0, result.id, 1, row);
   run.model->transformer->compare_embeddings(row, computation.workspace, dots, norms);
   result.norm = norms[self];

@@ -219,16 +219,14 @@ std::string place_words(const model::EditSite& at) {
   const bool whole_head = at.point.site == Site::z && at.head;
   if (!whole_head) words += (words.empty() ? "" : " ") + short_name(at.point.site);
   constexpr std::ptrdiff_t kMany = 12;
-  if (std::ssize(at.positions) > kMany) {
+  if (std::ssize(at.positions) > kMany)
     words += " at " + std::to_string(at.positions.size()) + " positions";
-  } else if (!at.positions.empty()) {
+  else if (!at.positions.empty())
     words += " at " + ranges_words(at.positions);
-  }
-  if (std::ssize(at.units) > kMany) {
+  if (std::ssize(at.units) > kMany)
     words += " in " + std::to_string(at.units.size()) + " units";
-  } else if (!at.units.empty()) {
+  else if (!at.units.empty())
     words += " unit " + ranges_words(at.units);
-  }
   return words;
 }
 

@@ -246,8 +246,7 @@ void PatternFile::read_header(const std::stop_token& stop) {
 
 void PatternFile::scan(const model::LoadOptions& options) {
   const int queries = query_count(), keys = key_count();
-  const auto width = static_cast<std::size_t>(keys);
-  const int rows = std::clamp(static_cast<int>(kWeightsAtOnce / width), 1, queries);
+  const int rows = std::clamp(static_cast<int>(kWeightsAtOnce) / keys, 1, queries);
   std::vector<float> block;
   std::string not_finite, below_zero, odd_sum, sees_later;  // about the first place; empty: there is none
   const double all = static_cast<double>(layers()) * heads_;
@@ -258,11 +257,10 @@ void PatternFile::scan(const model::LoadOptions& options) {
       if (options.progress) options.progress((layer * heads_ + head) / all, "reading");
     }
     if (query % rows == 0) {
-      block.resize(static_cast<std::size_t>(std::min(rows, queries - query)) * width);
+      block.resize(std::ptrdiff_t{keys} * std::min(rows, queries - query));
       read(layer, head, query, block);
     }
-    const auto row =
-        std::span<const float>(block).subspan(static_cast<std::size_t>(query % rows) * width, width);
+    const std::span<const float> row = model::rows_of(block, keys).row(query % rows);
     const double sum = std::accumulate(row.begin(), row.end(), 0.0);
     const double slack = layers_[layer].precision == model::Precision::f32 ? 1e-3 : 1e-2;
     if (not_finite.empty() && !std::isfinite(sum))
@@ -274,7 +272,7 @@ void PatternFile::scan(const model::LoadOptions& options) {
     }
     if (below_zero.empty() && std::ranges::any_of(row, [](float weight) { return weight < 0; }))
       below_zero = "weights below 0, first in " + place(layer, head, query);
-    const auto later = row.subspan(std::min(static_cast<std::size_t>(query) + 1, width));
+    const auto later = row.subspan(std::min(query + 1, keys));
     if (sees_later.empty() && keys == queries &&
         std::ranges::any_of(later, [](float weight) { return weight != 0; }))
       sees_later = place(layer, head, query);
@@ -289,9 +287,7 @@ void PatternFile::scan(const model::LoadOptions& options) {
 
 void PatternFile::read(int layer, int head, int first_query, std::span<float> out) const {
   const Layer& of = layers_.at(static_cast<std::size_t>(layer));
-  const std::uint64_t first = (static_cast<std::uint64_t>(head) * static_cast<std::uint64_t>(query_count()) +
-                               static_cast<std::uint64_t>(first_query)) *
-                              static_cast<std::uint64_t>(key_count());
+  const std::int64_t first = (std::int64_t{head} * query_count() + first_query) * key_count();
   const std::size_t size = model::element_bytes(of.precision);
   std::vector<std::byte> piece(std::min(out.size(), kWeightsAtOnce) * size);
   for (std::size_t done = 0; done < out.size();) {

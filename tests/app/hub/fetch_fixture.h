@@ -35,7 +35,7 @@ class HubFetch : public ::testing::Test {
   }
 
   fs::path fetch(const std::string& revision = "main") {
-    return fetch_model({FakeHub::kName, revision}, hub_.settings(cache_.path()), options_);
+    return fetch_model({FakeHub::kName, revision}, settings_, options_);
   }
   /// Fetches into a cache that is empty except for `left`, a part of the weights from an earlier fetch.
   void expect_fetched(const std::string& left = "") {
@@ -44,15 +44,13 @@ class HubFetch : public ::testing::Test {
     const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
     EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), weights());
   }
-  /// The error of a fetch with other settings.
-  std::string refused_with(const HubSettings& settings) {
-    const std::string message =
-        message_of<std::runtime_error>([&] { fetch_model({FakeHub::kName}, settings, options_); });
+  /// The error of a fetch.
+  std::string refused() {
+    const std::string message = message_of<std::runtime_error>([&] { fetch(); });
     EXPECT_TRUE(is_sentence(message)) << message;
     EXPECT_THAT(message, Not(HasSubstr("hf_secret")));
     return message;
   }
-  std::string refused() { return refused_with(hub_.settings(cache_.path())); }
   fs::path folder() const { return cache_.path() / "models--some-org--tiny-gpt2"; }
   fs::path snapshot() const { return folder() / "snapshots" / hub_.commit; }
   fs::path blob(const std::string& file) const { return folder() / "blobs" / digest(file); }
@@ -121,6 +119,7 @@ class HubFetch : public ::testing::Test {
 
   FakeHub hub_;
   TemporaryFolder cache_;
+  HubSettings settings_ = hub_.settings(cache_.path());
   FetchOptions options_;
   std::vector<milliseconds> waits_;
 };

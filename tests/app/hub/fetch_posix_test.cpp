@@ -37,9 +37,9 @@ TEST_F(HubFetch, APartIsNeverWrittenThroughALink) {
 }
 
 TEST_F(HubFetch, ACacheThatCannotBeWrittenIsASentence) {
-  HubSettings settings = hub_.settings(cache_.write("file", "") / "cache");
-  EXPECT_THAT(refused_with(settings), HasSubstr(settings.cache.string()));
-  EXPECT_THROW(fetch_model({FakeHub::kName}, settings, options_), HubError);
+  settings_.cache = cache_.write("file", "") / "cache";
+  EXPECT_THAT(refused(), HasSubstr(settings_.cache.string()));
+  EXPECT_THROW(fetch(), HubError);
 }
 
 }  // namespace

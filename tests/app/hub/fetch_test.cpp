@@ -59,7 +59,7 @@ TEST_F(HubFetch, ARenamedModelIsFollowedOnTheSameHost) {
     return WebReply{
         .status = 307, .headers = {{"Location", target.replace(old, 12, FakeHub::kName)}}, .body = "moved"};
   });
-  const fs::path snapshot = fetch_model({"some-org/old", "main"}, hub_.settings(cache_.path()), options_);
+  const fs::path snapshot = fetch_model({"some-org/old", "main"}, settings_, options_);
   EXPECT_TRUE(is_complete_model(snapshot));
   EXPECT_THAT(snapshot.string(), HasSubstr("models--some-org--old"));
   EXPECT_EQ(hub_.hub_server().requests()[1].header("authorization"), "Bearer hf_secret");
@@ -182,9 +182,8 @@ TEST_F(HubFetch, WaitsAsLongAsItIsAskedToButNotForHours) {
 
 TEST_F(HubFetch, NobodyThereIsToldSoon) {
   const int port = LoopbackServer([](const WebRequest&) { return WebReply{}; }).port();  // closed again
-  HubSettings settings = hub_.settings(cache_.path());
-  settings.endpoint = "http://127.0.0.1:" + std::to_string(port);
-  refused_with(settings);
+  settings_.endpoint = "http://127.0.0.1:" + std::to_string(port);
+  refused();
   EXPECT_EQ(waits_.size(), 2U);
 }
 
@@ -236,13 +235,14 @@ TEST_F(HubFetch, AllOfItHasToFitOnTheDisk) {
 }
 
 TEST_F(HubFetch, OfflineTakesWhatIsThereAndAsksNobody) {
-  HubSettings settings = hub_.settings(cache_.path());
-  settings.offline = true;
-  EXPECT_THAT(refused_with(settings), HasSubstr("HF_HUB_OFFLINE"));
+  settings_.offline = true;
+  EXPECT_THAT(refused(), HasSubstr("HF_HUB_OFFLINE"));
   EXPECT_THAT(hub_.hub_server().requests(), IsEmpty());
+  settings_.offline = false;
   const fs::path snapshot = fetch();
   hub_.forget_requests();
-  EXPECT_EQ(fetch_model({FakeHub::kName}, settings, options_), snapshot);
+  settings_.offline = true;
+  EXPECT_EQ(fetch(), snapshot);
   EXPECT_THAT(hub_.hub_server().requests(), IsEmpty());
 }
 
@@ -317,12 +317,11 @@ TEST_F(HubFetch, ProgressGoesUpToTheWhole) {
 }
 
 TEST_F(HubFetch, ASlowAnswerEnds) {
-  HubSettings settings = hub_.settings(cache_.path());
-  settings.patience = milliseconds(50);
+  settings_.patience = milliseconds(50);
   for (const char* file : {"?blobs=true", "config.json"}) {
     waits_.clear();
     answer(file, {.body = hub_.files.at("config.json"), .stall = 1});
-    EXPECT_THAT(refused_with(settings), HasSubstr("imeout"));
+    EXPECT_THAT(refused(), HasSubstr("imeout"));
     EXPECT_GT(waits_.size(), 0U);
   }
 }
@@ -330,9 +329,8 @@ TEST_F(HubFetch, ASlowAnswerEnds) {
 TEST_F(HubFetch, AProxyOfTheEnvironmentIsAsked) {
   LoopbackServer proxy([](const WebRequest&) { return WebReply{.status = 404}; });
   set_variable("http_proxy", "http://127.0.0.1:" + std::to_string(proxy.port()));
-  HubSettings settings = hub_.settings(cache_.path());
-  settings.endpoint = "http://hub.example";
-  refused_with(settings);
+  settings_.endpoint = "http://hub.example";
+  refused();
   unset_variable("http_proxy");
   ASSERT_EQ(proxy.requests().size(), 1U);
   EXPECT_EQ(proxy.requests()[0].target,
@@ -340,27 +338,25 @@ TEST_F(HubFetch, AProxyOfTheEnvironmentIsAsked) {
 }
 
 TEST_F(HubFetch, AProxysFaultThatMayPassIsTriedAgain) {
-  HubSettings settings = hub_.settings(cache_.path());
-  settings.endpoint = "https://hub.example";
+  settings_.endpoint = "https://hub.example";
   for (const auto& [status, waits] : {std::pair(403, 0U), std::pair(503, 2U)}) {
     LoopbackServer proxy([status = status](const WebRequest&) { return WebReply{.status = status}; });
     set_variable("https_proxy", "http://127.0.0.1:" + std::to_string(proxy.port()));
-    EXPECT_THAT(refused_with(settings), HasSubstr(std::to_string(status)));
+    EXPECT_THAT(refused(), HasSubstr(std::to_string(status)));
     EXPECT_EQ(waits_.size(), waits);
   }
   unset_variable("https_proxy");
 }
 
 TEST_F(HubFetch, AProxysPasswordIsNeverShown) {
-  HubSettings settings = hub_.settings(cache_.path());
-  settings.endpoint = "http://hub.example";
+  settings_.endpoint = "http://hub.example";
   LoopbackServer proxy([](const WebRequest&) { return WebReply{.status = 407}; });
   const std::string good = "http://user:pass-word@127.0.0.1:" + std::to_string(proxy.port());
   for (const std::string& url : {good, std::string("nonsense://user:pass-word@127.0.0.1:1"), good + "99999",
                                  std::string("http://user:pass-word@no.such.host.invalid"),
                                  std::string("http://user:pass-word@[bad"), std::string("user:pass-word")}) {
     set_variable("http_proxy", url);
-    EXPECT_THAT(refused_with(settings), Not(HasSubstr("pass-word"))) << url;
+    EXPECT_THAT(refused(), Not(HasSubstr("pass-word"))) << url;
   }
   unset_variable("http_proxy");
 }

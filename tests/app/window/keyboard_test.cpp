@@ -215,24 +215,15 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
 class TypingTest : public HandsTest {
  protected:
   /// The state, except the prompt's text, that typing might affect.
-  struct Rest {
-    std::string view, second_view;
-    Selection selection;
-    Options options;
-    bool dark, start_token, generates;
-    float font_size;
-    Dialog dialog;
-    bool operator==(const Rest&) const = default;
-  };
-  static Rest rest(const Core& core) {
+  static auto rest(const Core& core) {
     const UiState& s = core.state();
     // Options that belong to one prompt are reset with every letter.
     Options options = s.options;
     for (const View& view : views())
       for (const OptionSpec* option : view.options)
         if (option->reset_on_prompt_change || option->of_prompt) options.set(*option, option->default_value);
-    return {s.view,        s.second_view,        s.selection, options, s.dark,
-            s.start_token, s.generation.running, s.font_size, s.dialog};
+    return std::tuple(s.view, s.second_view, s.selection, options, s.dark, s.start_token,
+                      s.generation.running, s.font_size, s.dialog);
   }
 
   /// Presses a key like the window system: the key, then its text.
@@ -249,7 +240,7 @@ class TypingTest : public HandsTest {
 
   static void expect_typed(Core& core) {
     core.draw(frame_);
-    const Rest before = rest(core);
+    const auto before = rest(core);
     const std::string text = prompt(core);
     for (const char c : all_letters()) strike(core, c);
     EXPECT_EQ(prompt(core), text + all_letters());

@@ -310,22 +310,22 @@ TEST_F(Sessions, OfOtherWindowsStayAmongTheRecentOnes) {
 
 class Figures : public Sessions {
  protected:
-  /// Exports the shown view with the dialog's settings.
-  void export_to(Core& core, const std::string& name) {
+  /// Exports the shown view with the dialog's settings; the problem, if there is one.
+  std::string export_to(Core& core, const std::string& name) {
     core.apply(ShowDialog{Dialog::export_});
     core.apply(TypeInField{Field::export_path, Replace{file(name)}});
     core.apply(DoExport{true});
     wait_until(core, [&] {
       return core.state().dialog == Dialog::none || !core.state().export_form.problem.empty();
     });
-    EXPECT_EQ(core.state().export_form.problem, "");
+    return core.state().export_form.problem;
   }
 };
 
 TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   Core first(own());
   arrange(first);
-  export_to(first, "a.png");
+  EXPECT_EQ(export_to(first, "a.png"), "");
   const Recipe recipe = read_recipe(file("a.png"));
   EXPECT_EQ(recipe.session.view, "query");
   EXPECT_EQ(recipe.session.edits.size(), 1U) << "what is off is not in the picture";
@@ -340,7 +340,7 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   EXPECT_TRUE(second.state().session.empty());
   Core third(own());
   arrange(third);
-  export_to(third, "b.png");
+  EXPECT_EQ(export_to(third, "b.png"), "");
   EXPECT_EQ(bytes_of_file(file("b.png")), bytes_of_file(file("a.png")));
 }
 
@@ -353,18 +353,14 @@ TEST_F(Figures, AreRefusedWhenTheWeightsHaveChanged) {
   shown(core);
   const fs::path weights = model.path() / "model.safetensors";
   fs::last_write_time(weights, fs::last_write_time(weights) + std::chrono::seconds(1));
-  core.apply(ShowDialog{Dialog::export_});
-  core.apply(TypeInField{Field::export_path, Replace{file("a.png")}});
-  core.apply(DoExport{true});
-  wait_until(core, [&] { return !core.state().export_form.problem.empty(); });
-  EXPECT_THAT(core.state().export_form.problem, HasSubstr("have changed since they were loaded"));
+  EXPECT_THAT(export_to(core, "a.png"), HasSubstr("have changed since they were loaded"));
   EXPECT_FALSE(fs::exists(file("a.png")));
 }
 
 TEST_F(Figures, AreNeverWrittenOverTheSessionThatWasOpen) {
   Core core(own());
   arrange(core);
-  export_to(core, "a.png");
+  EXPECT_EQ(export_to(core, "a.png"), "");
   save_as(core, "mine.headscope");
   const std::string mine = bytes_of_file(file("mine.headscope"));
   core.apply(TypeInField{Field::prompt, Replace{"else"}});
