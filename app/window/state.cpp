@@ -44,7 +44,7 @@ std::string edits_words(const EditList& from, const EditList& to) {
   const auto added = missing_in(to, from), removed = missing_in(from, to);
   if (added.size() + removed.size() == 0) return "order of the edits";
   if (added.size() == 1 && removed.size() == 1 && added[0].edit == removed[0].edit)
-    return (added[0].on ? "switch on " : "switch off ") + edit_words(added[0].edit);
+    return (added[0].on ? "apply “" : "leave out “") + edit_words(added[0].edit) + "”";
   if (added.size() == 1) return edit_words(added[0].edit);
   if (added.size() > 1) return counted(std::ssize(added), "edit");
   return "remove " + (removed.size() == 1 ? "“" + edit_words(removed[0].edit) + "”"

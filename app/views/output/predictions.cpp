@@ -176,7 +176,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     measured = list->last();
   }
   viz::FixedRow& footer = list->table.footer.emplace_back();
-  footer.push_back(list->cell(first_guess, "frame: follows"));
+  footer.push_back(list->cell(first_guess, "framed: next token"));
   footer.back().color = c.theme->text_muted;
   if (const Mean mean(n.shown()); mean.count > 0) {
     footer.push_back(list->cell(follows, "mean"));

@@ -98,7 +98,8 @@ std::vector<HeadEdit> head_edits(const ViewContext& c, int layer, int head) {
   const std::string name = head_name(layer, head);
   const model::EditSite place{{Site::z, layer}, head, {}, {}};
   edits.push_back({toggle(c, "Turn off " + name, head_off(layer, head)),
-                   {"switch off", "turn off", "set head to zero", "ablate", "zero ablation", "knock out"}});
+                   {"switch off", "turn off", "set head to zero", "ablate", "zero ablation", "knock out",
+                    "switch off head", "turn off head", "disable head"}});
   edits.push_back({toggle(c, "Replace " + name + " by its mean", head_at_mean(layer, head)),
                    {"mean ablation", "ablate", "set head to its mean"}});
   edits.push_back(

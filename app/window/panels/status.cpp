@@ -137,8 +137,7 @@ std::vector<Ui::Part> offer(Ui& ui) {
       *std::ranges::find(kKnownModels, std::string_view("gpt2"), &KnownModel::short_name);
   const auto here = std::ranges::find(ui.state.models, model.repository, &DiscoveredModel::name);
   const std::string words = "“tales” is a miniature GPT-2 trained on children's books. GPT-2 itself is " +
-                            bytes_text(model.bytes) +
-                            " on the Hugging Face hub; the model menu has larger ones.";
+                            bytes_text(model.bytes) + " on the Hugging Face hub.";
   return {ui.words(words, ui.theme().text_muted, Ui::kSmall, true),
           here != ui.state.models.end()
               ? ui.button("Open GPT-2", {.tip = system::text_of(here->folder)}, OpenModel{here->folder})

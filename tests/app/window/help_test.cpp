@@ -304,7 +304,7 @@ TEST_F(PaletteTest, FindsTheHeadsThatAreHighestInAMetric) {
 TEST_F(PaletteTest, FindsTheEditsOfAHeadByOtherWords) {
   CoreFixture core(options("The old king had a daughter"));
   apply_and_show(core, SelectHead{1, 6});
-  for (const char* words : {"turn off", "switch off", "ablate", "Set head to zero", "knock out"})
+  for (const char* words : {"turn off", "switch head off", "ablate", "Set head to zero", "knock out"})
     EXPECT_EQ(found(core, words).front().label, "Turn off L1 H6") << words;
   EXPECT_EQ(found(core, "mean ablation").front().label, "Replace L1 H6 by its mean");
   perform(core, "switch off");
