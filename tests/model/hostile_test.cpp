@@ -159,8 +159,7 @@ std::string load_vocabulary(const std::string& vocabulary, const std::string& me
   return message_of<LoadError>([&] { tokenizer_of({{"vocab.json", vocabulary}, {"merges.txt", merges}}); });
 }
 
-std::string tiny_vocabulary_with(const std::string& from, const std::string& to) {
-  std::string text = read_file(kTiny / "vocab.json");
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
@@ -188,8 +187,8 @@ TEST(HostileVocabulary, InPlaceOfAFileThereMayBeAPointerOrAPage) {
 }
 
 TEST(HostileVocabulary, WithoutAByteFailsOnlyForATextWithThatByte) {
-  const Tokenizer tokenizer =
-      tokenizer_of({{"vocab.json", tiny_vocabulary_with("\"q\":", "\"\u6f22\":")}, {"merges.txt", "r e\n"}});
+  const std::string vocabulary = replaced(read_file(kTiny / "vocab.json"), "\"q\":", "\"\u6f22\":");
+  const Tokenizer tokenizer = tokenizer_of({{"vocab.json", vocabulary}, {"merges.txt", "r e\n"}});
   EXPECT_EQ(tokenizer.encode("there").size(), 4U);
   const std::string said = message_of<RunError>([&] { tokenizer.encode("a question"); });
   EXPECT_THAT(said, HasSubstr("no token for the byte 113"));
@@ -211,15 +210,13 @@ std::string load_tokenizer_json(const std::string& text) {
 
 /// A tokenizer.json in which `from` was replaced.
 std::string tokenizer_json_with(const std::string& from, const std::string& to) {
-  std::string text =
+  const std::string text =
       R"({"added_tokens":[{"id":9000,"content":"<x>","lstrip":false,"rstrip":false,"single_word":false}],
       "normalizer":null,"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"use_regex":true},
       "model":{"type":"BPE","dropout":null,"continuing_subword_prefix":"","end_of_word_suffix":"","ignore_merges":false,
       "vocab":)" +
       read_file(kTiny / "vocab.json") + R"(,"merges":["r e"]}})";
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return replaced(text, from, to);
 }
 
 TEST(HostileTokenizerJson, IsRefusedInOneSentence) {
