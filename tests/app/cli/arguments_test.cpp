@@ -2,6 +2,7 @@
 // wrong.
 #include <regex>
 
+#include "app/ascii.h"
 #include "app/cli/arguments.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/cli/command_runs.h"
@@ -179,31 +180,22 @@ constexpr const char* kWrong[] = {
     "trace --prompt x --out a.safetensors --gradients logit --second y => --second & kl",
 };
 
-Words split(std::string_view text, std::string_view separator) {
-  Words parts;
-  for (std::size_t end = 0; end != text.npos;
-       text.remove_prefix(end == text.npos ? 0 : end + separator.size())) {
-    end = text.find(separator);
-    parts.emplace_back(text.substr(0, end));
-  }
-  return parts;
-}
-
 TEST(Refusals, AreOneSentenceThatNamesWhatIsWrong) {
   for (const char* line : kWrong) {
     SCOPED_TRACE(line);
-    const Words halves = split(line, " => "), quoted = split(halves.at(0), "'");
+    const auto halves = split(line, " => "), quoted = split(halves.at(0), "'");
     Words arguments;
     for (std::size_t i = 0; i < quoted.size(); ++i)
-      for (const std::string& word : i % 2 == 1 ? Words{quoted[i]} : split(quoted[i], " "))
-        if (i % 2 == 1 || !word.empty()) arguments.push_back(word);
+      for (const std::string_view word : split(quoted[i], i % 2 == 1 ? "'" : " "))
+        if (i % 2 == 1 || !word.empty()) arguments.emplace_back(word);
     const Ran ran = run_command(arguments);
     EXPECT_TRUE(ran.status == 1 || ran.status == 2) << ran.status;
     EXPECT_EQ(ran.out, "");
     EXPECT_THAT(ran.err, AllOf(StartsWith("headscope: "), EndsWith("\n")));
     EXPECT_LT(ran.err.size(), 700U);
     EXPECT_EQ(std::ranges::count_if(ran.err, [](char c) { return static_cast<unsigned char>(c) < 0x20; }), 1);
-    for (const std::string& name : split(halves.at(1), " & ")) EXPECT_THAT(ran.err, HasSubstr(name));
+    for (const std::string_view name : split(halves.at(1), " & "))
+      EXPECT_THAT(ran.err, HasSubstr(std::string(name)));
   }
 }
 
