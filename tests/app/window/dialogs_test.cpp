@@ -54,8 +54,7 @@ TEST_F(OpenDialog, AFileBesideTheWeightsSaysWhichAreUsed) {
   const fs::path file = folder_.write("a model/pytorch_model.bin", "");
   Core core(options());
   open(core);
-  press(core, Key{'a'}, {.ctrl = true});
-  type(core, file.string());
+  retype(core, file.string());
   press_and_draw(core, Key::enter);
   shown(core);
   EXPECT_THAT(core.state().message.text, HasSubstr("model.safetensors in use"));
@@ -66,8 +65,7 @@ TEST_F(OpenDialog, TakesAPathThatIsTyped) {
   o.start_folder = "/";
   Core core(std::move(o));
   open(core);
-  press(core, Key{'a'}, {.ctrl = true});
-  type(core, "~/folder 2");
+  retype(core, "~/folder 2");
   press_and_draw(core, Key::enter);
   listed(core);
   EXPECT_EQ(folder(core), fs::canonical(folder_.path() / "folder 2"));
@@ -75,8 +73,7 @@ TEST_F(OpenDialog, TakesAPathThatIsTyped) {
   listed(core);
   EXPECT_EQ(folder(core), fs::canonical(folder_.path()));
   click_item(core, "folder");
-  press(core, Key{'a'}, {.ctrl = true});
-  type(core, (folder_.path() / "a model").string());
+  retype(core, (folder_.path() / "a model").string());
   press_and_draw(core, Key::enter);
   listed(core);
   EXPECT_TRUE(core.state().open_form.listing.is_model);
@@ -96,8 +93,7 @@ TEST_F(OpenDialog, TakesTheNameOfAModelOnTheHub) {
   Core core(std::move(o));
   for (const char* by : {"key", "button"}) {
     open(core);
-    press(core, Key{'a'}, {.ctrl = true});
-    type_and_draw(core, "somebody/their-gpt2@v2");
+    retype(core, "somebody/their-gpt2@v2");
     if (by == std::string("key")) {
       press_and_draw(core, Key::enter);
     } else {
@@ -134,11 +130,7 @@ TEST_F(OpenDialog, NothingWaitsForASearchForModels) {
 class ExportDialog : public HandsTest {
  protected:
   static void open(Core& core) { press_and_show(core, Key{'e'}, {.ctrl = true}); }
-  /// Replaces the text of the field with the caret.
-  static void retype(Core& core, const std::string& text) {
-    press(core, Key{'a'}, {.ctrl = true});
-    type_and_draw(core, text);
-  }
+  using HandsTest::retype;
   static void retype(Core& core, const std::string& field, const std::string& text) {
     click_item(core, field);
     retype(core, text);

@@ -27,8 +27,7 @@ class Sessions : public HandsTest {
   /// Saves under this name by the keyboard.
   void save_as(Core& core, const std::string& name) {
     press_and_draw(core, Key{'s'}, {.ctrl = true, .shift = true});
-    press(core, Key{'a'}, {.ctrl = true});
-    type(core, file(name));
+    retype(core, file(name));
     press_and_draw(core, Key::enter);
     wait_until(core,
                [&] { return core.state().session == file(name) || !core.state().save_form.problem.empty(); });
@@ -81,8 +80,7 @@ TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
   EXPECT_EQ(read_recipe(file("a.headscope")).session.prompt.text, "The old king had a dog!");
   EXPECT_EQ(core.state().dialog, Dialog::none);
   press_and_draw(core, Key{'s'}, {.ctrl = true, .shift = true});
-  press(core, Key{'a'}, {.ctrl = true});
-  type(core, file("there.headscope"));
+  retype(core, file("there.headscope"));
   for (int i = 0; i < 3; ++i) press_and_draw(core, Key::enter);
   EXPECT_TRUE(says(core, "A file with this name exists. Replace it?"));
   EXPECT_EQ(bytes_of_file(file("there.headscope")), "precious");

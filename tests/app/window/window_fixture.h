@@ -64,6 +64,11 @@ class HandsTest : public CoreTest {
     type(core, text);
     core.draw(frame_);
   }
+  /// Replaces the text of the field with the caret.
+  static void retype(Core& core, std::string_view text) {
+    press(core, Key{'a'}, {.ctrl = true});
+    type_and_draw(core, text);
+  }
 
   /// Opens the menu of a cell of a picture.
   static void open_menu(Core& core, std::string_view picture_id, int id, int row = 0, int col = 0) {
