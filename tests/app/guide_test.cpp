@@ -87,33 +87,33 @@ class TheGuide : public ::testing::Test {
       if (block.kind == Kind::heading) all.insert(anchor_of(block.text));
     return all;
   }
-  static void for_each_link(const GuidePage& page, const std::function<void(const std::string&)>& use) {
-    const auto visit = [&](const GuideText& text) {
-      for (const GuideSpan& span : text)
-        if (span.look == Look::link) use(span.target);
+  static std::vector<GuideSpan> spans(const GuideBlock& block, Look look) {
+    std::vector<GuideSpan> found;
+    const auto add = [&](const GuideText& text) {
+      std::ranges::copy_if(text, std::back_inserter(found),
+                           [&](const auto& span) { return span.look == look; });
     };
-    for (const GuideBlock& block : page.blocks) {
-      visit(block.text);
-      for (const auto& row : block.rows) std::ranges::for_each(row, visit);
-    }
+    add(block.text);
+    for (const auto& row : block.rows) std::ranges::for_each(row, add);
+    return found;
   }
 };
 
 TEST_F(TheGuide, EveryLinkLeadsToAPlaceInIt) {
   int links = 0;
-  for (const GuidePage& page : guide_.pages) {
-    for_each_link(page, [&](const std::string& target) {
-      ++links;
-      const std::size_t sharp = std::min(target.find('#'), target.size());
-      const std::string file = target.substr(0, sharp);
-      ASSERT_TRUE(file.empty() || file.ends_with(".md")) << page.name << ": " << target;
-      const GuidePage* to = file.empty() ? &page : guide_.find(file.substr(0, file.size() - 3));
-      ASSERT_NE(to, nullptr) << page.name << ": " << target;
-      if (sharp < target.size()) {
-        EXPECT_TRUE(anchors(*to).contains(target.substr(sharp + 1))) << page.name << ": " << target;
+  for (const GuidePage& page : guide_.pages)
+    for (const GuideBlock& block : page.blocks)
+      for (const auto& [look, text, target] : spans(block, Look::link)) {
+        ++links;
+        const std::size_t sharp = std::min(target.find('#'), target.size());
+        const std::string file = target.substr(0, sharp);
+        ASSERT_TRUE(file.empty() || file.ends_with(".md")) << page.name << ": " << target;
+        const GuidePage* to = file.empty() ? &page : guide_.find(file.substr(0, file.size() - 3));
+        ASSERT_NE(to, nullptr) << page.name << ": " << target;
+        if (sharp < target.size()) {
+          EXPECT_TRUE(anchors(*to).contains(target.substr(sharp + 1))) << page.name << ": " << target;
+        }
       }
-    });
-  }
   EXPECT_GT(links, 80);
 }
 
@@ -189,19 +189,15 @@ TEST_F(TheGuide, NamesOptionsThatThereAre) {
   }
   for (const GuidePage& page : guide_.pages) {
     const std::set<std::string>* options = &all;
-    const auto check = [&](const GuideText& text) {
-      for (const GuideSpan& span : text)
-        if (span.look == Look::code && span.text.starts_with("--")) {
-          EXPECT_TRUE(options->contains(span.text.substr(0, span.text.find_first_of(" =")))) << span.text;
-        }
-    };
     for (const GuideBlock& block : page.blocks) {
       if (block.kind == Kind::heading && page.name == "views") {
         const auto found = of_command.find(plain_text(block.text));
         options = found == of_command.end() ? &all : &found->second;
       }
-      check(block.text);
-      for (const auto& row : block.rows) std::ranges::for_each(row, check);
+      for (const GuideSpan& span : spans(block, Look::code))
+        if (span.text.starts_with("--")) {
+          EXPECT_TRUE(options->contains(span.text.substr(0, span.text.find_first_of(" =")))) << span.text;
+        }
     }
   }
 }
