@@ -7,6 +7,7 @@
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/vectors.h"
+#include "model/files/error.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
@@ -19,6 +20,17 @@ bool edits_outside_parts(const PromptRun& run) {
   for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
     if (edits_at(run, {site})) return true;
   return edits_stream(run, run.run->config.n_layer);
+}
+
+/// What edits added outside the parts, except those of logits, which come after the unembedding.
+double edits_before_logits(const PromptRun& run, int position, const StreamParts& parts,
+                           const LogitDirection& direction, const Recording& seen) {
+  double sum = 0;
+  for (std::size_t i = 0; i < parts.edits.size(); ++i) sum += direction.along[i] * parts.edits[i];
+  if (edits_at(run, {Site::ln_final_normalized}))
+    sum += product(direction.read, seen.rows({Site::ln_final_normalized})) -
+           product(direction.along, run.run->resid(run.run->config.n_layer, position));
+  return sum;
 }
 
 /// Whether edits act on what a head writes, after the weighted sum of its values.
@@ -81,7 +93,14 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
     result.parts.push_back(part);
   };
   add({StreamSource::Kind::norm_bias}, direction.bias);
-  if (edits_outside_parts(run)) add({StreamSource::Kind::edits}, result.rounding_error());
+  if (!edits_outside_parts(run)) return result;
+  Recording seen(run.run->config, position, 1);
+  seen.add({Site::ln_final_normalized});
+  seen.read(run, computation);
+  double edits = edits_before_logits(run, position, parts, direction, seen);
+  if (edits_at(run, {Site::logits}))
+    edits += result.logit - direction.bias - product(direction.read, seen.rows({Site::ln_final_normalized}));
+  add({StreamSource::Kind::edits}, edits);
   return result;
 }
 

@@ -16,8 +16,7 @@ struct Attribution {
   double scale = 1;        ///< divisor in ln_f at the position: sqrt(variance + epsilon)
 
   /// In the order of the pass; then ln_f's bias, and what edits added outside the parts: to the residual
-  /// stream itself, to attention's sum of heads, or after the blocks; only if there are such edits. That is
-  /// the rest of the logit, with the error of rounding.
+  /// stream itself, to attention's sum of heads, or after the blocks; only if there are such edits.
   std::vector<StreamSource> sources;
   std::vector<double> parts;  ///< what each of them adds, as edits left it
 

@@ -23,15 +23,20 @@ struct Reading {
   Vector norm_bias;  ///< [d_head]: ln_1's bias times W_Q
   Vector own_bias;   ///< [d_head]
 
-  /// Of a vector on the stream: minus its mean, divided by the scale.
-  Vector of_stream(const std::vector<float>& vector) const {
-    const double mean =
-        std::accumulate(vector.begin(), vector.end(), 0.0) / static_cast<double>(vector.size());
+  Vector of_normalized(const auto& vector) const {
     Vector sum(own_bias.size());
     for (std::size_t i = 0; i < vector.size(); ++i)
       for (std::size_t j = 0; j < sum.size(); ++j)
-        sum[j] += (static_cast<double>(vector[i]) - mean) / scale * weights[i * sum.size() + j];
+        sum[j] += static_cast<double>(vector[i]) * weights[i * sum.size() + j];
     return sum;
+  }
+  /// Of a vector on the stream: minus its mean, divided by the scale.
+  Vector of_stream(const auto& vector) const {
+    Vector normalized(vector.begin(), vector.end());
+    const double mean =
+        std::accumulate(normalized.begin(), normalized.end(), 0.0) / static_cast<double>(normalized.size());
+    for (double& x : normalized) x = (x - mean) / scale;
+    return of_normalized(normalized);
   }
 };
 
@@ -76,15 +81,17 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool e
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const int position = side == Site::q ? of.query : of.key;
-  const StreamParts stream = stream_parts(run, position, of.layer, computation);
-  Parts parts;
-  parts.scale = layer_norm_scale(run.run->resid(of.layer, position), config.layer_norm_epsilon);
-  if (const model::HookPoint scale{Site::ln1_scale, of.layer}; edits_at(run, scale)) {
-    Recording seen(run.run->config, position, 1);
-    seen.add(scale);
+  const auto edits = [&](Site site) { return edits_at(run, {site, of.layer}); };
+  Recording seen(run.run->config, position, 1);
+  if (edits(Site::ln1_scale) || edits(Site::ln1_normalized)) {
+    for (const Site site : {Site::ln1_scale, Site::ln1_normalized}) seen.add({site, of.layer});
     seen.read(run, computation);
-    parts.scale = static_cast<double>(seen.rows(scale).front());
   }
+  const StreamParts stream = stream_parts(run, position, of.layer, computation);
+  const std::span<const float> resid = run.run->resid(of.layer, position);
+  Parts parts;
+  parts.scale = edits(Site::ln1_scale) ? static_cast<double>(seen.rows({Site::ln1_scale, of.layer}).front())
+                                       : layer_norm_scale(resid, config.layer_norm_epsilon);
   const Reading reading = reading_of(transformer, of, side, parts.scale);
   const auto add = [&](StreamSource source, const Vector& part) {
     parts.sources.push_back(source);
@@ -95,13 +102,25 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool e
   add({Kind::norm_bias}, reading.norm_bias);
   add({Kind::own_bias}, reading.own_bias);
   if (!edited) return parts;
-  Vector rest(reading.own_bias.size());
-  if (has_edits(run, of)) {
-    rest = in_double(side == Site::q ? run.run->q(of.layer, of.head, position)
-                                     : run.run->k(of.layer, of.head, position));
-    for (std::size_t i = 0; i < parts.rows.size(); ++i) rest[i % rest.size()] -= parts.rows[i];
+  // Where edits replaced something, what is there minus what came.
+  Vector part(reading.own_bias.size());
+  const auto add_difference = [&](const Vector& there, const Vector& came) {
+    for (std::size_t j = 0; j < part.size(); ++j) part[j] += there[j] - came[j];
+  };
+  if (!stream.edits.empty()) part = reading.of_stream(stream.edits);
+  Vector normalized = reading.of_stream(resid);
+  if (edits(Site::ln1_normalized)) {
+    const Vector there = reading.of_normalized(seen.rows({Site::ln1_normalized, of.layer}));
+    add_difference(there, normalized);
+    normalized = there;
   }
-  add({Kind::edits}, rest);
+  if (edits(side)) {
+    for (std::size_t j = 0; j < part.size(); ++j) normalized[j] += reading.norm_bias[j] + reading.own_bias[j];
+    const Vector there = side == Site::q ? in_double(run.run->q(of.layer, of.head, position))
+                                         : in_double(run.run->k(of.layer, of.head, position));
+    add_difference(there, normalized);
+  }
+  add({Kind::edits}, part);
   return parts;
 }
 

@@ -26,8 +26,7 @@ struct ScoreSources {
   double query_scale = 1;  ///< divisor of ln_1 at the query: sqrt(variance + epsilon), or as edited
   double key_scale = 1;    ///< at the key
   /// In the order of the pass. The last one is what edits added outside the parts, to the stream, to the
-  /// normalized stream, or to q and k; only if there are such edits. That is the rest of q and k, with the
-  /// error of rounding.
+  /// normalized stream, or to q and k; only if there are such edits.
   std::vector<StreamSource> sources;
   std::vector<double> products;  ///< [sources, sources], row: part of q, column: part of k; scaled
 

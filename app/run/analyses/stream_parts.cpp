@@ -8,6 +8,7 @@
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vectors.h"
 #include "app/run/named.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {
@@ -15,13 +16,48 @@ namespace {
 using model::Site;
 using Kind = StreamSource::Kind;
 
+/// The points of the stream before a layer, and of attention's sums of heads.
+std::vector<model::HookPoint> stream_points(const model::Config& config, int layers) {
+  std::vector<model::HookPoint> points;
+  for (int layer = 0; layer < layers; ++layer)
+    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
+      points.push_back({site, layer});
+  if (layers < config.n_layer) points.push_back({Site::resid_pre, layers});
+  return points;
+}
+
+/// What edits added outside the parts: at each edited point, the activation minus what arrived there.
+std::vector<double> edits_of(const PromptRun& run, int layers, const StreamParts& parts,
+                             const Recording& rows) {
+  std::vector<double> edits(static_cast<std::size_t>(run.run->config.n_embd));
+  const auto add = [&](double factor, std::span<const float> row) {
+    for (std::size_t i = 0; i < edits.size(); ++i) edits[i] += factor * static_cast<double>(row[i]);
+  };
+  const auto add_edit = [&](model::HookPoint point, std::initializer_list<model::HookPoint> arrived) {
+    if (!edits_at(run, point)) return;
+    add(1, rows.rows(point));
+    for (const model::HookPoint from : arrived) add(-1, rows.rows(from));
+    if (point.site != Site::attn_out) return;
+    for (std::size_t i = 0; i < parts.sources.size(); ++i)
+      if (parts.sources[i].layer == point.layer && parts.sources[i].kind != Kind::mlp)
+        add(-1, parts.vectors[i]);
+  };
+  add_edit({Site::resid_pre, 0}, {{Site::embed}, {Site::pos_embed}});
+  for (int layer = 0; layer < layers; ++layer) {
+    add_edit({Site::attn_out, layer}, {});
+    add_edit({Site::resid_mid, layer}, {{Site::resid_pre, layer}, {Site::attn_out, layer}});
+    add_edit({Site::resid_post, layer}, {{Site::resid_mid, layer}, {Site::mlp_out, layer}});
+    if (layer + 1 < run.run->config.n_layer)
+      add_edit({Site::resid_pre, layer + 1}, {{Site::resid_post, layer}});
+  }
+  return edits;
+}
+
 }  // namespace
 
 bool edits_stream(const PromptRun& run, int layers) {
-  for (int layer = 0; layer < layers; ++layer)
-    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
-      if (edits_at(run, {site, layer})) return true;
-  return layers < run.run->config.n_layer && edits_at(run, {Site::resid_pre, layers});
+  return std::ranges::any_of(stream_points(run.run->config, layers),
+                             [&](model::HookPoint point) { return edits_at(run, point); });
 }
 
 std::string name_of(const StreamSource& source, std::string_view norm_bias, std::string_view own_bias) {
@@ -35,10 +71,13 @@ std::string name_of(const StreamSource& source, std::string_view norm_bias, std:
 StreamParts stream_parts(const PromptRun& run, int position, int layers, const Resources& with) {
   const model::Transformer& transformer = *run.model->transformer;
   const int d_model = run.run->config.n_embd;
+  const bool edited = edits_stream(run, layers);
   Recording rows(run.run->config, position, 1);
   rows.add({Site::embed});
   rows.add({Site::pos_embed});
   for (int layer = 0; layer < layers; ++layer) rows.add({Site::mlp_out, layer});
+  if (edited)
+    for (const model::HookPoint point : stream_points(run.run->config, layers)) rows.add(point);
   rows.read(run, with);
   StreamParts parts;
   const auto add = [&](StreamSource source, std::span<const float> vector) {
@@ -56,6 +95,7 @@ StreamParts stream_parts(const PromptRun& run, int position, int layers, const R
     add({Kind::attention_bias, layer}, transformer.projection_bias(layer));
     add({Kind::mlp, layer}, rows.rows({Site::mlp_out, layer}));
   }
+  if (edited) parts.edits = edits_of(run, layers, parts, rows);
   return parts;
 }
 

@@ -33,15 +33,16 @@ struct StreamSource {
 std::string name_of(const StreamSource& source, std::string_view norm_bias, std::string_view own_bias = {});
 
 /// What a run wrote into the residual stream of one position before some layer: vectors [d_model] that add up
-/// to the stream there, but for float32 rounding and what edits_stream is about. The parts are as edits left
-/// them.
+/// to the stream there, but for float32 rounding. The parts are as edits left them.
 struct StreamParts {
   std::vector<StreamSource> sources;        ///< in the order of the pass
   std::vector<std::vector<float>> vectors;  ///< for each what it wrote; MLPs with their biases
+  /// What edits added outside the parts: to the stream itself, or to attention's sum of heads. Empty without
+  /// such edits.
+  std::vector<double> edits;
 };
 
-/// Whether edits act on the stream before a layer (n_layer: before ln_f), or on attention's sum of heads, not
-/// on what one part writes.
+/// Whether edits act on the stream before a layer (n_layer: before ln_f), not on what one part writes.
 bool edits_stream(const PromptRun& run, int layers);
 /// Throws model::Stopped.
 StreamParts stream_parts(const PromptRun& run, int position, int layers, const Resources& with);
