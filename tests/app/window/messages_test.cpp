@@ -176,10 +176,7 @@ TEST_F(MessagesTest, NothingMovesWhileSomebodyTypes) {
     for (const auto& [name, rect] : before) {
       const auto now = after.find(name);
       ASSERT_NE(now, after.end()) << name << " is gone";
-      EXPECT_EQ(now->second.x, rect.x) << view.id << " " << name;
-      EXPECT_EQ(now->second.y, rect.y) << view.id << " " << name;
-      EXPECT_EQ(now->second.w, rect.w) << view.id << " " << name;
-      EXPECT_EQ(now->second.h, rect.h) << view.id << " " << name;
+      EXPECT_EQ(now->second, rect) << view.id << " " << name;
     }
   }
 }

@@ -148,12 +148,9 @@ TEST_F(ToursTest, WhatWasShownBeforeComesBackOnceTheTourIsClosed) {
 }
 
 TEST_F(ToursTest, EditsThatAStopReplacesAreSpokenOf) {
-  CoreOptions o = options("My own prompt");
-  o.tours = {parse_tour(
-      "# T\n\nAbout.\n\n## One\n- prompt: The tour's\n- view: query\n\nText.\n\n## Two\n\nText.\n", "a.md")};
-  CoreFixture core(std::move(o));
-  const model::Edit edit = head_off(1, 2);
-  apply_and_show(core, OpenTour{0}, ToggleEdit{edit}, GoToStop{1});
+  CoreFixture core(with_tour(
+      "# T\n\nAbout.\n\n## One\n- prompt: The tour's\n- view: query\n\nText.\n\n## Two\n\nText.\n"));
+  apply_and_show(core, ToggleEdit{head_off(1, 2)}, GoToStop{1});
   EXPECT_TRUE(core.state().edits.edits.empty());
   EXPECT_THAT(core.state().message.text, HasSubstr("replaced your changes"));
   apply_and_show(core, Undo{});
