@@ -194,21 +194,13 @@ std::vector<GuideSection> sections_of(const GuidePage& page) {
 
 bool text_has(std::string_view text, std::string_view search) {
   constexpr std::array<std::string_view, 6> kQuestion{"what", "how", "why", "which", "does", "do"};
-  return !trimmed(search).empty() && std::ranges::all_of(split(search, " "), [&](std::string_view word) {
-    word = trimmed(word, "?");
-    return word.empty() || std::ranges::count(kQuestion, lowered(word)) > 0 ||
-           !std::ranges::search(text, word, {}, lower, lower).empty();
-  });
-}
-
-bool has_words(std::string_view text, std::string_view words) {
-  return std::ranges::all_of(split(words, " "), [&](std::string_view word) {
-    for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {
-      const std::string_view before = text.substr(0, at);
-      if (at == 0 || !is_of_word(before.back()) || before.ends_with("·") || before.ends_with("“"))
-        return true;
-    }
-    return false;
+  std::vector<std::string_view> words = split(search, " ");
+  for (std::string_view& word : words) word = trimmed(word, "?");
+  std::erase(words, "");
+  const auto asks = [&](std::string_view word) { return std::ranges::count(kQuestion, lowered(word)) > 0; };
+  if (!std::ranges::all_of(words, asks)) std::erase_if(words, asks);
+  return !words.empty() && std::ranges::all_of(words, [&](std::string_view word) {
+    return !std::ranges::search(text, word, {}, lower, lower).empty();
   });
 }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "app/run/sources/weights_hash.h"
 #include "app/window/commands.h"
 #include "app/window/exporting.h"
 #include "app/window/panels/panels.h"
@@ -340,34 +341,49 @@ void Core::keep_soon() {
   if (!keeping_topic().empty() && !keep_at_) keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
 }
 
+std::string Core::known_hash(const LoadedModel& model) {
+  const std::pair key(model.folder, model.weights_stamp);
+  const auto [hash, is_new] = state_.weights_hashes.try_emplace(key);
+  if (is_new)
+    background_.run("hash of " + system::text_of(model.folder) + " " + model.weights_stamp,
+                    [key, stop = hashing_.get_token()]() -> std::optional<Action> {
+                      std::string made = weights_hash(key.first, stop);
+                      if (weights_stamp(key.first, stop) != key.second)
+                        return std::nullopt;  // it has other weights now
+                      return Action([=](UiState& s, ReduceContext&) { s.weights_hashes[key] = made; });
+                    });
+  return hash->second;
+}
+
 std::string Core::keeping_topic() const {
   return system::text_of(kept_session_.empty() ? options_.settings_file : kept_session_);
 }
 
 void Core::keep() {
   const std::string before = state_.keep_problem;
-  std::string content;
-  std::vector<std::pair<std::string, std::function<void()>>> writes;  // with what a failure means
+  std::vector<std::pair<std::string, std::function<void()>>> changed;
+  const auto add = [&](const char* failure, const fs::path& file, std::string content,
+                       const std::function<void()>& write) {
+    if (before.empty() && kept_[file] == content) return;
+    kept_[file] = std::move(content);
+    changed.emplace_back(failure, [=] { system::make_folders(file.parent_path()), write(); });
+  };
   if (const fs::path& file = kept_session_; !file.empty() && !state_.pending_session) {
-    content = to_json(session());
-    writes.emplace_back("; the session is not kept",
-                        [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()] {
-                          system::make_folders(file.parent_path());
-                          write_session(file, recipe, *shown, stop);
-                        });
+    Recipe recipe = session();
+    if (snapshot_->model) recipe.session.weights = known_hash(*snapshot_->model);
+    if (const LoadedModel* second = named_second(recipe.session, *snapshot_))
+      recipe.session.second_weights = known_hash(*second);
+    const std::string json = to_json(recipe);
+    add("; the session is not kept", file, json, [=] { system::write_file_atomically(file, json); });
   }
-  if (const fs::path& file = options_.settings_file; !file.empty()) {
-    content += to_json(settings());
-    writes.emplace_back("; the settings are not kept", [file, own = settings()] {
-      system::make_folders(file.parent_path());
+  if (const fs::path& file = options_.settings_file; !file.empty())
+    add("; the settings are not kept", file, to_json(settings()), [file, own = settings()] {
       system::write_file_atomically(file, to_json(with_recents_of_others(own, file)));
     });
-  }
-  if (before.empty() && content == kept_) return;
-  kept_ = std::move(content);
-  background_.run_in_order(keeping_topic(), [before, writes]() -> std::optional<Action> {
+  if (changed.empty()) return;
+  background_.run_in_order(keeping_topic(), [before, changed]() -> std::optional<Action> {
     std::string problems;
-    for (const auto& [failure, write] : writes) try {
+    for (const auto& [failure, write] : changed) try {
         write();
       } catch (const std::exception& e) {
         problems += (problems.empty() ? "" : ". ") + (e.what() + failure);
@@ -383,8 +399,9 @@ void Core::close() {
   const auto add = [&](const std::string& problem) {
     problems += (problems.empty() || problem.empty() ? "" : " ") + problem;
   };
-  hashing_.request_stop();
   const auto end_writing = [&] {
+    background_.wait_in_order(kPatience);
+    hashing_.request_stop();
     background_.wait_in_order(kPatience);
     for (const std::optional<Action>& action : background_.take()) {
       if (!action || action->get_if<OpenSession>()) continue;  // what is shown now is kept
@@ -394,7 +411,7 @@ void Core::close() {
     }
   };
   end_writing();
-  kept_.clear();  // they are written in any case: another window may have deleted a file
+  kept_.erase(kept_session_);  // it is written in any case: another window may have deleted the file
   keep();
   end_writing();
   add(state_.keep_problem);

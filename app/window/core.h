@@ -112,6 +112,8 @@ class Core {
   void keep_soon();  ///< something has changed
   void keep();       ///< begins to write the session and the settings, if they have changed
   static constexpr const char* kSaving = "saving";  // the topic of sessions that the user saves
+  /// The hash of a model's weights; empty until it is known.
+  std::string known_hash(const LoadedModel& model);
   std::string keeping_topic() const;
   /// The path, which must name a file. Throws std::runtime_error.
   std::filesystem::path path_to_write(const std::string& typed, std::string_view extension) const;
@@ -135,11 +137,11 @@ class Core {
   WindowPicture window_;
   std::set<Field> edited_;  // whose carets the next frame scrolls into view
   std::optional<Time> message_until_;
-  std::optional<Time> define_at_;        // when the label under the mouse is defined
-  double next_value_at_ = 0;             // when an option that plays shows its next value
-  std::filesystem::path saved_session_;  // the file that a session was last saved to
-  std::filesystem::path kept_session_;   // the file of this window's session; empty: none
-  std::string kept_;                     // what session and settings were last written with
+  std::optional<Time> define_at_;                      // when the label under the mouse is defined
+  double next_value_at_ = 0;                           // when an option that plays shows its next value
+  std::filesystem::path saved_session_;                // the file that a session was last saved to
+  std::filesystem::path kept_session_;                 // the file of this window's session; empty: none
+  std::map<std::filesystem::path, std::string> kept_;  // what session and settings were last written with
   std::optional<Time> keep_at_;
   std::stop_source hashing_;  // of weights, for sessions
   bool closed_ = false;

@@ -43,7 +43,8 @@ void show_look(UiState& state, const Session& s) {
   state.font_size = within_limits(s.font_size);
 }
 
-/// The model of the shown run's baseline if the session names it, or its file, as the second one; else null.
+}  // namespace
+
 const LoadedModel* named_second(const Session& session, const Snapshot& snapshot) {
   if (!snapshot.run || !snapshot.run->baseline) return nullptr;
   const LoadedModel& second = *snapshot.run->baseline->model;
@@ -52,8 +53,6 @@ const LoadedModel* named_second(const Session& session, const Snapshot& snapshot
                             : compares_models(*snapshot.run) && session.second_model == second.name;
   return is_named ? &second : nullptr;
 }
-
-}  // namespace
 
 Session kept_part(const UiState& state) {
   Session s;

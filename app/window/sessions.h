@@ -15,6 +15,9 @@ Session kept_part(const UiState& state);
 /// Restores that part, except the prompt and the selection.
 void show_kept_part(UiState& state, const Session& session);
 
+/// The model of the shown run's baseline if the session names it, or its file, as the second one; else null.
+const LoadedModel* named_second(const Session& session, const Snapshot& snapshot);
+
 /// Adds the hashes of the models' weights that are known; returns false while one is still being computed.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 

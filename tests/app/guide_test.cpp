@@ -62,6 +62,7 @@ TEST(GuidePage, IsSearchedBySections) {
   EXPECT_TRUE(section_rank(sections[1], "x ="));
   EXPECT_TRUE(section_rank(sections[1], "What does the lens do?"));
   EXPECT_FALSE(section_rank(sections[1], "lens first"));
+  EXPECT_FALSE(section_rank(sections[1], "how?")) << "the word itself, without others";
   EXPECT_FALSE(section_rank(sections[1], "  "));
 }
 

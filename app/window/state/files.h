@@ -142,6 +142,8 @@ struct FileSlice : Remembered {
   std::filesystem::path session;           ///< its file; empty: none
   std::vector<KeptSession> kept_sessions;  ///< of earlier windows, the last first
   std::string keep_problem;                ///< why session and settings could not be kept; empty: they were
+  /// Hashes of weights for the session that is kept, by folder and stamp; empty while one is computed.
+  std::map<std::pair<std::filesystem::path, std::string>, std::string> weights_hashes;
   std::optional<Session> pending_session;  ///< the part of an opened session that waits for its model
 };
 

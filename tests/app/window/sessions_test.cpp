@@ -258,6 +258,18 @@ TEST_F(Sessions, AChangeIsKeptWithinThreeSecondsThoughNothingFollows) {
   EXPECT_EQ(read_recipe(kept).session.prompt.text, "The old king had a dog!") << "it was deleted meanwhile";
 }
 
+TEST_F(Sessions, AreKeptBeforeTheirWeightsAreHashed) {
+  CoreOptions o = own();
+  o.state_folder = folder_.path() / "state";
+  o.keep_time = std::chrono::hours(1);
+  Core core(o);
+  shown(core);
+  core.close();
+  const Session kept = read_recipe(kept_sessions(o.state_folder).at(0).file).session;
+  EXPECT_EQ(kept.prompt.text, "The old king had a dog");
+  EXPECT_EQ(kept.weights, "");
+}
+
 TEST_F(Sessions, WhyTheyCannotBeKeptIsSaidOnceAndTheyAreTriedAgain) {
   CoreOptions o = own();
   const fs::path file = folder_.write("a file", "");
