@@ -81,11 +81,10 @@ UiState first_state(const CoreOptions& options) {
 Action keeping_ended(const std::string& problem) {
   return [problem](UiState& s, ReduceContext& w) {
     const std::string before = std::exchange(s.keep_problem, problem);
-    if (!problem.empty()) {
+    if (!problem.empty())
       reduce(s, ShowMessage{problem, true}, w);
-    } else if (s.message.text == before) {
+    else if (s.message.text == before)
       s.message = {};
-    }
   };
 }
 
@@ -95,9 +94,7 @@ Core::Core(CoreOptions options)
     : options_(std::move(options)),
       state_(first_state(options_)),
       gui_(options_.fonts, *options_.screen),
-      background_([wake = options_.wake] {
-        if (wake) wake();
-      }),
+      background_(options_.wake),
       worker_({options_.window.threads, options_.window.recipe.session.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
   if (const fs::path& folder = options_.state_folder; !folder.empty()) {
@@ -344,15 +341,14 @@ void Core::keep_soon() {
 std::string Core::known_hash(const LoadedModel& model) {
   const std::pair key(model.folder, model.weights_stamp);
   const auto [hash, is_new] = state_.weights_hashes.try_emplace(key);
-  if (is_new)
-    background_.run("hash of " + system::text_of(model.folder) + " " + model.weights_stamp,
-                    [key, stop = hashing_.get_token()]() -> std::optional<Action> {
-                      std::string made = weights_hash(key.first, stop);
-                      if (weights_stamp(key.first, stop) != key.second)
-                        return std::nullopt;  // it has other weights now
-                      return Action([=](UiState& s, ReduceContext&) { s.weights_hashes[key] = made; });
-                    });
-  return hash->second;
+  if (!is_new) return hash->second;
+  const auto make = [key, stop = hashing_.get_token()]() -> std::optional<Action> {
+    const std::string made = weights_hash(key.first, stop);
+    if (weights_stamp(key.first, stop) != key.second) return std::nullopt;  // other weights now
+    return [=](UiState& s, ReduceContext&) { s.weights_hashes[key] = made; };
+  };
+  background_.run("hash of " + system::text_of(model.folder) + " " + model.weights_stamp, make);
+  return "";
 }
 
 std::string Core::keeping_topic() const {

@@ -39,8 +39,8 @@ struct CoreOptions {
   std::function<std::filesystem::path(const HubModel&, const FetchOptions&)> fetch;
   std::string problem;  ///< with settings or tours, a sentence that is shown; empty: none
   std::shared_ptr<const viz::Fonts> fonts;
-  Screen* screen = nullptr;    ///< shows the frames; must outlive the core
-  std::function<void()> wake;  ///< called from another thread when there is something to draw
+  Screen* screen = nullptr;            ///< shows the frames; must outlive the core
+  std::function<void()> wake = [] {};  ///< called from another thread when there is something to draw
   std::function<std::string()> get_clipboard;
   std::function<void(const std::string&)> set_clipboard;
   std::optional<system::PictureClipboard> pictures;  ///< copies pictures; nothing: not possible

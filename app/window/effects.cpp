@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/run/analyses/predictions.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/views/export.h"
 #include "app/views/output/continuation.h"
 #include "app/window/core.h"
@@ -126,9 +127,17 @@ void Core::perform(const SaveSession& effect) {
     saved_session_ = file;
     // In order, whatever the files are: the window's session is the one that was saved last.
     background_.run_in_order(
-        kSaving, [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()]() -> Result {
+        kSaving,
+        [file, recipe = session(), shown = snapshot_, stop = hashing_.get_token()]() mutable -> Result {
           return outcome(true, file, [&] {
-            write_session(file, recipe, *shown, stop);
+            system::write_file_atomically(file, to_json(recipe));  // before the weights are read
+            try {
+              if (shown->model) recipe.session.weights = weights_hash(*shown->model, stop);
+              if (const LoadedModel* second = named_second(recipe.session, *shown))
+                recipe.session.second_weights = weights_hash(*second, stop);
+            } catch (const std::exception&) {  // stopped, or the files have changed: saved all the same
+            }
+            system::write_file_atomically(file, to_json(recipe));
             return Writing::saved;
           });
         });

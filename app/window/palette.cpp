@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <ranges>
 #include <utility>
 
@@ -42,9 +43,7 @@ void add_view_commands(Entries& entries, const UiState& state, const std::vector
   for (const PlacedPicture& placed : pictures) {
     if (!placed.context.run) continue;
     for (const KeyCommand& command : placed.view->commands) {
-      const bool has_variants =
-          command.label.empty() && command.keys.size() > 1;  // its keys do different things
-      if (has_variants) continue;
+      if (command.label.empty() && command.keys.size() > 1) continue;  // its keys do different things
       ViewActions actions = command.act(placed.context_with(state.options), 0);
       if (actions.empty()) continue;
       entries.push_back({.label = std::string(placed.view->title) + ": " + std::string(command.help),
@@ -80,19 +79,18 @@ void add_options(Entries& entries, const UiState& state, const Snapshot& snapsho
   for (const View& view : views()) ordered.push_back(&view);
   std::ranges::stable_partition(ordered, is_shown);
   std::vector<const OptionSpec*> known;
-  for (const View* of : ordered) {
-    const View& view = *of;
-    for (const OptionSpec* option : view.options) {
-      if (option->control == Control::none || !has_effect(view, *option, state, snapshot)) continue;
+  for (const View* view : ordered) {
+    for (const OptionSpec* option : view->options) {
+      if (option->control == Control::none || !has_effect(*view, *option, state, snapshot)) continue;
       if (std::ranges::find(known, option) != known.end()) continue;
       known.push_back(option);
       std::vector<Action> shows;
-      if (!is_shown(&view)) shows.emplace_back(ShowView{std::string(view.id)});
+      if (!is_shown(view)) shows.emplace_back(ShowView{std::string(view->id)});
       const auto add = [&](std::string value, OptionValue to, std::string also) {
         std::vector<Action> acts = shows;
         acts.emplace_back(SetOption{option, std::move(to)});
         entries.push_back({.label = std::string(option->label) + ": " + std::move(value),
-                           .kind = std::string(view.title),
+                           .kind = std::string(view->title),
                            .keys = option->keys.empty() ? "" : key_name(option->keys.front()),
                            .also = std::move(also),
                            .acts = std::move(acts)});
@@ -140,11 +138,10 @@ void add_heads_by_metric(Entries& entries, const ViewContext& c, const std::vect
   const bool is_shown = std::ranges::count(pictures, view, &PlacedPicture::view) > 0;
   const OptionSpec* shown_metric = *std::ranges::find(view->options, "metric", &OptionSpec::name);
   for (const HeadMetricKind& metric : head_metrics()) {
-    std::vector<std::pair<double, int>> values;
+    std::multimap<double, int, std::greater<>> values;
     for (int i = 0; i < thumbnails->done; ++i)
       if (const double value = thumbnails->of_head[i]->metrics[metric.id]; std::isfinite(value))
-        values.emplace_back(value, i);
-    std::ranges::stable_sort(values, std::greater(), &std::pair<double, int>::first);
+        values.emplace(value, i);
     for (const auto& [value, i] : values | std::views::take(kMaxHeads)) {
       entries.push_back({.label = head_name(i / heads, i % heads) + ": " + std::string(metric.phrase) + " " +
                                   metric_words(metric, value),
@@ -253,13 +250,11 @@ void perform(PaletteEntry entry, std::vector<Action>& actions, Menu& opens) {
 std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters) {
   if (letters.find_first_not_of(' ') == std::string_view::npos) return entries;
   const std::string words = lowered(letters);
-  std::vector<std::pair<Score, std::size_t>> found;
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (const Score score = fit(entries[i], words); score.first > 0) found.emplace_back(score, i);
-  std::ranges::stable_sort(found, std::greater(), &std::pair<Score, std::size_t>::first);
+  std::multimap<Score, PaletteEntry, std::greater<>> found;  // of equal scores, in their order
+  for (PaletteEntry& entry : entries)
+    if (const Score score = fit(entry, words); score.first > 0) found.emplace(score, std::move(entry));
   std::vector<PaletteEntry> matches;
-  matches.reserve(found.size() + 1);
-  for (const auto& [score, i] : found) matches.push_back(std::move(entries[i]));
+  for (auto& [score, entry] : found) matches.push_back(std::move(entry));
   matches.push_back({.label = "Search the help for “" + std::string(letters) + "”",
                      .kind = "guide",
                      .acts = {ShowGuide{}, TypeInField{Field::help, Insert{std::string(letters), false}}}});

@@ -118,18 +118,6 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   return hash(Question(HashOfWeights{}).on_baseline(), session.second_weights) && own;
 }
 
-void write_session(const std::filesystem::path& file, Recipe recipe, const Snapshot& shown,
-                   const std::stop_token& stop) {
-  system::write_file_atomically(file, to_json(recipe));  // the disk of the weights may be slow, or not answer
-  Session& s = recipe.session;
-  try {
-    if (shown.model) s.weights = weights_hash(*shown.model, stop);
-    if (const LoadedModel* second = named_second(s, shown)) s.second_weights = weights_hash(*second, stop);
-  } catch (const std::exception&) {  // stopped, or the files have changed: the session is kept all the same
-  }
-  system::write_file_atomically(file, to_json(recipe));
-}
-
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
                  const Figure& page) {
   Recipe recipe{session_of(state, snapshot), page};

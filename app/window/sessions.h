@@ -21,11 +21,6 @@ const LoadedModel* named_second(const Session& session, const Snapshot& snapshot
 /// Adds the hashes of the models' weights that are known; returns false while one is still being computed.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 
-/// Writes a session, and then again with the hashes of its models' weights. Those need whole files, so that
-/// only known ones are added once it is stopped. Throws std::exception, one sentence.
-void write_session(const std::filesystem::path& file, Recipe recipe, const Snapshot& shown,
-                   const std::stop_token& stop);
-
 /// The recipe of a view's picture, or of the whole window if `view` is null.
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
                  const Figure& page);

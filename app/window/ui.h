@@ -101,7 +101,6 @@ class Ui {
   void end_pane();
   /// A layer over all panes, under menus and dialogs, that takes no input.
   void begin_overlay();
-  void end_overlay() { end_pane(); }
   void area(std::string_view name, const viz::Rect& rect) { out.areas.push_back({name, rect}); }
   /// A pane that scrolls over its lines.
   void begin_list(const char* id, const viz::Rect& rect);

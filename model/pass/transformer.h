@@ -47,7 +47,7 @@ std::vector<Parameter> parameters_of(const Config& config);
 std::int64_t value_count(const Parameter& parameter);
 
 /// Threads and scratch memory for computations. Each thread that computes needs its own. Memory grows as
-/// needed and is kept until free_scratch, so that later tokens allocate nothing.
+/// needed and is kept until free_scratch, so that later tokens allocate little.
 class Workspace {
  public:
   /// `threads` <= 0: one per processor. Results are bit-identical for any number.

@@ -1,6 +1,5 @@
 // The bar at the top, with the notice about the prompt, and below it the prompt's text and tokens.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 

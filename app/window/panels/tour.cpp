@@ -202,7 +202,7 @@ void draw_points(Ui& ui) {
     ui.fill(tag, ink, radius);
     ui.small(name, tag, ground, viz::Align::center);
   }
-  ui.end_overlay();
+  ui.end_pane();
 }
 
 }  // namespace headscope::app

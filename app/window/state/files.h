@@ -16,7 +16,7 @@
 #include "app/views/export.h"
 #include "app/window/state/document.h"
 
-// The dialogs, and what they and drops open, save and export.
+// The dialogs, and what is opened, saved and exported.
 namespace headscope::app {
 
 /// A dialog over the window. (Dear ImGui tracks which menu is open.)
@@ -35,15 +35,14 @@ struct FileForm {
 struct ExportForm : FileForm {
   std::string subject;  ///< the id of a view; empty: the whole window
   FileFormat kind = FileFormat::png;
-  int scale = 2;          ///< PNG: device pixels for a logical one
-  bool svg_text = false;  ///< SVG: text as text
-  Target target =
-      Target::screen;   ///< what a view's picture is made for; not screen: chooses font size and scale
-  bool title = true;    ///< the title above a view's picture
-  bool caption = true;  ///< the line under a view's picture
-  bool recipe = true;   ///< the file carries its recipe
-  bool dark = false;    ///< the picture's theme; initially the window's
-  TextField size;       ///< "1200x800", or "1200" as a width, logical pixels; empty: as `target` chooses
+  int scale = 2;                   ///< PNG: device pixels for a logical one
+  bool svg_text = false;           ///< SVG: text as text
+  Target target = Target::screen;  ///< what a view's picture is for, which may set its font and scale
+  bool title = true;               ///< the title above a view's picture
+  bool caption = true;             ///< the line under a view's picture
+  bool recipe = true;              ///< the file carries its recipe
+  bool dark = false;               ///< the picture's theme; initially the window's
+  TextField size;  ///< "1200x800", or "1200" as a width, logical pixels; empty: as `target` chooses
 };
 
 struct OpenForm {
