@@ -204,6 +204,17 @@ bool text_has(std::string_view text, std::string_view search) {
   });
 }
 
+bool has_words(std::string_view text, std::string_view words) {
+  return std::ranges::all_of(split(words, " "), [&](std::string_view word) {
+    for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {
+      const std::string_view before = text.substr(0, at);
+      if (at == 0 || !is_of_word(before.back()) || before.ends_with("·") || before.ends_with("“"))
+        return true;
+    }
+    return false;
+  });
+}
+
 /// The texts of a section: of each paragraph, each item, all lines of code, and each row of a table.
 static std::vector<std::string> texts_of(GuideSection section) {
   std::vector<std::string> texts;
