@@ -150,10 +150,11 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
   const float em = style.font_size;
   float least = 0, most = 0;
   switch (column.kind) {
-    case Kind::text:
-      least = text_width(column, std::min(0.3F * area.w, kMaxText * em), style);
-      most = text_width(column, kMaxText * em, style);
+    case Kind::text: {
+      const auto [narrow, wide] = std::minmax({0.3F * area.w, kMaxText * em});
+      least = text_width(column, narrow, style), most = text_width(column, wide, style);
       break;
+    }
     case Kind::number:
       least = most = number_width(column, style);
       break;
