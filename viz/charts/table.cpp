@@ -456,7 +456,8 @@ const Place* TableLayout::place_of(int column) const {
 }
 
 float table_row_height(const Style& style) {
-  return std::round(1.7F * style.font_size);
+  const bool printed = style.smallest > 0;  // nobody points at its rows
+  return std::round((printed ? 1.45F : 1.7F) * style.font_size);
 }
 
 float table_height(const Table& table, const Style& style) {
