@@ -149,7 +149,7 @@ void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std
   const char* heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
   list.text(heading, (up ? 8 : 7) - 3 * static_cast<int>(place), label,
             // Not as the texts need, because they arrive one after the other.
-            {.file = note_column(file + "token"), .least = 6.5F * em, .most = 8 * em})
+            {.file = note_column(file + "token"), .least = 6.5F * em, .most = 8.5F * em, .enough = 8.5F * em})
       .detail = [push](int row) { return push(row) ? with_sign(double{*push(row)}, 2) : ""; };
   list.file(note_column(file + "push"), push);
 }
