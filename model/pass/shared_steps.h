@@ -3,11 +3,18 @@
 
 #include "model/files/weights.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/workspace.h"
+#include "model/kernels/workers.h"
 #include "model/pass/run.h"
+#include "model/pass/transformer.h"
 
 /// The steps that every pass takes: forward, backward, with cut edges, and along a direct path.
 namespace headscope::model {
+
+/// For the files that define members of Transformer.
+struct Transformer::Impl {
+  Weights weights;
+  std::shared_ptr<const void> identity = std::make_shared<char>();  ///< marks the runs of these weights
+};
 
 /// What acts on activations between the steps: a run's edits, then callbacks.
 struct Tap {
