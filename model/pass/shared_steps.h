@@ -60,6 +60,31 @@ void final_layer_norm(const Weights& weights, const RowOf& row_of, const Tap& ta
              {Site::ln_final_normalized}, row_of, tap, workers, out);
 }
 
+/// hidden [n, n_inner] = the hidden units of a layer's MLP before their non-linearity, for rows row_of(0) ..
+/// row_of(n - 1) of the stream; normalized [n, d_model]: memory for their layer norm. tap: see layer_norm.
+template <class RowOf, class AnyTap>
+void mlp_units(const Weights& weights, int layer, const RowOf& row_of, const AnyTap& tap, Workers& workers,
+               FloatRows normalized, FloatRows hidden) {
+  const BlockWeights& block = weights.h[layer];
+  layer_norm(block.ln_2, weights.config.layer_norm_epsilon, {Site::ln2_scale, layer},
+             {Site::ln2_normalized, layer}, row_of, tap, workers, normalized);
+  linear(normalized, block.mlp_c_fc, workers, hidden);
+  tap.edit({Site::mlp_pre, layer}, hidden);
+}
+
+/// out [n, d_model] = the MLP's output for these rows; hidden [n, n_inner]: memory for its hidden units.
+template <class RowOf, class AnyTap>
+void mlp(const Weights& weights, int layer, const RowOf& row_of, const AnyTap& tap, Workers& workers,
+         FloatRows hidden, FloatRows out) {
+  mlp_units(weights, layer, row_of, tap, workers, out, hidden);
+  workers.for_rows(hidden.rows, [&](int i) {
+    activate(workers.kernels().rows, weights.config.activation, hidden.row(i));
+  });
+  tap.edit({Site::mlp_post, layer}, hidden);
+  linear(hidden, weights.h[layer].mlp_c_proj, workers, out);
+  tap.edit({Site::mlp_out, layer}, out);
+}
+
 /// The logits of positions of tap.run from tap.first on, [n, vocab_size]; normalized [n, d_model]: memory for
 /// their layer norm.
 void find_logits(const Weights& weights, const Tap& tap, Workers& workers, FloatRows normalized,
