@@ -5,13 +5,11 @@
 #include <vector>
 
 #include "model/files/error.h"
-#include "model/files/weights.h"
 #include "model/gradient/steps.h"
 #include "model/gradient/transposed_product.h"
 #include "model/kernels/eigen_maps.h"
-#include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
-#include "model/kernels/workspace.h"
+#include "model/pass/shared_steps.h"
 
 namespace headscope::model {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/files/weights.h"
-#include "model/kernels/workspace.h"
+#include "model/kernels/workers.h"
 #include "model/pass/run.h"
 #include "model/pass/transformer.h"
 

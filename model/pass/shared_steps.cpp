@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "model/kernels/product.h"
-
 namespace headscope::model {
 
 void Tap::at(HookPoint point, FloatRows rows, int head) const {

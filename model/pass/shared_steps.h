@@ -3,11 +3,19 @@
 
 #include "model/files/weights.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/workspace.h"
+#include "model/kernels/product.h"
+#include "model/kernels/workers.h"
 #include "model/pass/run.h"
+#include "model/pass/transformer.h"
 
 /// Steps that several passes take: forward, backward, with cut edges, and along a direct path.
 namespace headscope::model {
+
+/// For the files that define members of Transformer.
+struct Transformer::Impl {
+  Weights weights;
+  std::shared_ptr<const void> identity = std::make_shared<char>();  ///< marks the runs of these weights
+};
 
 /// Rows whose logits are held at a time.
 constexpr int kRowsOfLogits = 64;
