@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/files/weights.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/workspace.h"
+#include "model/pass/shared_steps.h"
 
 namespace headscope::model {
 namespace {

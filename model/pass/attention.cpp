@@ -27,8 +27,8 @@ void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q
 }
 
 std::ptrdiff_t score_stride(int keys) {
-  constexpr int kLine = 16;
-  return (keys + kLine - 1) / kLine * kLine + kLine;
+  constexpr int kLine = 16;  // floats
+  return (divide_up(keys, kLine) | 1) * kLine;
 }
 
 std::size_t attention_scratch(const Config& config) {

@@ -46,8 +46,8 @@ void for_pages(int keys, const Body& body) {
 /// out [queries, keys] = q [queries, d_head] * k^T, for keys [0, out.cols) of the head.
 void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows out);
 
-/// Stride between rows of a block of scores in scratch memory. Not a power of two, since rows would then
-/// compete for the same cache sets.
+/// Stride between rows of a block of scores in scratch memory: an odd number of cache lines, since rows would
+/// otherwise compete for the same cache sets.
 std::ptrdiff_t score_stride(int keys);
 
 /// Floats needed for a block of queries' scores for all keys.

@@ -126,7 +126,7 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
       into->insert(into->end(), piece.row(0).begin(), piece.row(0).end());
     });
   Lane lane{std::make_shared<Run>(run), pos, 1};
-  recompute_block(impl_->weights, lane, layer, false, {.clean = &run, .hooks = &hooks}, workspace.impl());
+  recompute_block(impl_->weights, lane, layer, false, {.hooks = &hooks}, workspace.impl());
   return output;
 }
 void Transformer::add_mlp(int layer, FloatRows stream, Workspace& workspace) const {

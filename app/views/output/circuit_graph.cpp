@@ -329,7 +329,7 @@ void declare(Content& it) {
       is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, circuit->measured);
   if (token_count(c.options[kMetric]) > 0)
     it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + "; ";
-  it.subtitle += "thickness: ";
+  it.subtitle += "width: ";
   it.subtitle += is_flow(c) ? "share at the logits" : is_integrated(c.options) ? "EAP-IG" : "EAP";
   it.choose = [&n](const ViewContext& now, const Ref& ref) {
     if (ref.other < 0) return choice_of(ref, now);
