@@ -84,7 +84,7 @@ class BackwardPass {
     flow_.logit = logit_of(flow_.measured, logits);
     const std::size_t cells = flow_.at(flow_.layers, 0);
     for (std::vector<double>* values :
-         {&flow_.past, &flow_.sent, &flow_.arrived, &flow_.mlps, &flow_.key_biases, &flow_.query_biases,
+         {&flow_.sent, &flow_.arrived, &flow_.mlps, &flow_.key_biases, &flow_.query_biases,
           &flow_.input_edits, &flow_.key_edits, &flow_.query_edits})
       values->resize(cells);
     flow_.stream.resize(cells + positions_);
@@ -148,8 +148,6 @@ class BackwardPass {
 
   void go_back_through_attention(int layer) {
     const int d = config_.n_embd, d_head = config_.d_head();
-    for (int position = 0; position < positions_; ++position)
-      flow_.past[flow_.at(layer, position)] = dot(along_.row(position), kept_.resid(layer, position));
     DoubleMatrix branch = along_;  // on what attention adds
     go_back_through_edits({Site::attn_out, layer}, branch, cells_of(flow_.query_edits, layer));
     for (int position = 0; position < positions_; ++position)
@@ -279,8 +277,8 @@ double LogitFlow::sum() const {
 }
 
 std::size_t LogitFlow::bytes() const {
-  return bytes_of(stream, past, sent, arrived, token_embedding, position_embedding, mlps, direct_mlps,
-                  key_biases, query_biases, input_edits, key_edits, query_edits, edges);
+  return bytes_of(stream, sent, arrived, token_embedding, position_embedding, mlps, direct_mlps, key_biases,
+                  query_biases, input_edits, key_edits, query_edits, edges);
 }
 
 LogitFlow LogitFlowOf::compute(const PromptRun& run, const Computation<LogitFlow>& computation) const {
