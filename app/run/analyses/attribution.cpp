@@ -8,20 +8,11 @@
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
-#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
 
 using model::Site;
-
-/// Whether edits act on what a head writes, after the weighted sum of its values.
-bool edits_output(const model::Plan* plan, model::HeadIndex head) {
-  return plan != nullptr && std::ranges::any_of(plan->edits(), [&](const model::Edit& edit) {
-           const Site site = model::point_of(edit).site;
-           return (site == Site::z || site == Site::result) && acts_on_head(edit, head);
-         });
-}
 
 }  // namespace
 
@@ -92,7 +83,7 @@ SplitPart SourcesOf::compute(const PromptRun& run, const Computation<SplitPart>&
   result.sizes = transformer.attention_row(*run.run, layer, head, position).weights;
   for (int key = 0; key < std::ssize(result.sizes); ++key)
     result.parts.push_back(static_cast<double>(result.sizes[key]) * dot(along, run.run->v(layer, head, key)));
-  result.edited = edits_output(run.run->plan.get(), {layer, head});
+  result.edited = edits_head(run, {layer, head}, {Site::z, Site::result});  // after the sum of its values
   if (!result.edited) return result;
   const model::AttentionOutput out =
       transformer.attention_output(*run.run, layer, position, computation.workspace);

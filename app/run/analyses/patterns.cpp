@@ -198,6 +198,13 @@ bool acts_on_head(const model::Edit& edit, model::HeadIndex head) {
       edit);
 }
 
+bool edits_head(const PromptRun& run, model::HeadIndex head, std::initializer_list<model::Site> sites) {
+  const model::Plan* plan = run.run->plan.get();
+  return plan != nullptr && std::ranges::any_of(plan->edits(), [&](const model::Edit& edit) {
+           return std::ranges::count(sites, model::point_of(edit).site) > 0 && acts_on_head(edit, head);
+         });
+}
+
 Pattern Pattern::minus(const Pattern& before, const PromptRun& run) const {
   return minus_counterparts(*this, before, 0, run);
 }
