@@ -14,9 +14,6 @@
 namespace headscope::model {
 namespace {
 
-/// Positions whose logits are held.
-constexpr int kLogitRows = 64;
-
 void subtract(std::span<const float> other, std::span<float> row) {
   std::ranges::transform(row, other, row.begin(), std::minus<>());
 }
@@ -55,14 +52,17 @@ class CutPass {
   FloatRows rows(std::vector<float>& values) const { return rows_of(values, width_); }
   ConstFloatRows rows(const std::vector<float>& values) const { return rows_of(values, width_); }
 
+  /// The rows of the stream that a reader sees, valid until the next call.
+  auto seen_by(StreamReader reader) {
+    workers_.for_rows(length_, [&, index = graph_.index(reader)](int i) {
+      sum_seen(i, kept_edges(kept_.rows == 1 ? 0 : i, index), rows(stream_).row(i));
+    });
+    return [seen = rows(stream_)](int i) { return seen.row(i); };
+  }
+
   /// read_ = the layer norm of the stream that a reader sees.
   void read(StreamReader reader, const LayerNormWeights& norm) {
-    const int index = graph_.index(reader);
-    const auto seen = [&](int i) {
-      sum_seen(i, kept_edges(kept_.rows == 1 ? 0 : i, index), rows(stream_).row(i));
-      return rows(stream_).row(i);
-    };
-    layer_norm(norm, config_.layer_norm_epsilon, {}, {}, seen, Tap{}, workers_, rows(read_));
+    layer_norm(norm, config_.layer_norm_epsilon, {}, {}, seen_by(reader), Tap{}, workers_, rows(read_));
   }
 
   /// The edges to a reader.
@@ -119,7 +119,7 @@ class CutPass {
                        rows_of(qkv_, 3 * width_).middle_cols(column, d_head));
       }
     workers_.parallel_for(config_.n_head, [&](int head, float*) {
-      if (is_used(head)) attend(layer, head);
+      if (is_used(head)) attend_head(layer, head);
     });
     workers_.for_rows(length_, [&](int i) { subtract(rows(cut_.z[layer]).row(i), rows(z_).row(i)); });
     for (int head = 0; head < config_.n_head; ++head) {
@@ -133,7 +133,7 @@ class CutPass {
   }
 
   /// z_ of a head, from qkv_.
-  void attend(int layer, int head) {
+  void attend_head(int layer, int head) {
     const int d_head = config_.d_head();
     const auto part = [&](int which) {
       return map(rows_of(qkv_, 3 * width_).middle_cols(which * width_ + head * d_head, d_head));
@@ -147,13 +147,8 @@ class CutPass {
 
   void mlp(int layer) {
     if (leaves_out_next()) return add_to_base(cut_.mlp[layer]);
-    const BlockWeights& block = weights_.h[layer];
-    read({StreamReader::Kind::mlp, layer, 0}, block.ln_2);
-    const FloatRows hidden = rows_of(hidden_, config_.n_inner);
-    linear(rows(std::as_const(read_)), block.mlp_c_fc, workers_, hidden);
-    workers_.for_rows(length_,
-                      [&](int i) { activate(workers_.kernels().rows, config_.activation, hidden.row(i)); });
-    linear(hidden, block.mlp_c_proj, workers_, rows(out_));
+    model::mlp(weights_, layer, seen_by({StreamReader::Kind::mlp, layer, 0}), Tap{}, workers_,
+               rows_of(hidden_, config_.n_inner), rows(out_));
     wrote(cut_.mlp[layer]);
     add_to_base(cut_.mlp[layer]);
   }
@@ -163,12 +158,12 @@ class CutPass {
   }
 
   double measure(const Metric& metric) {
-    read({}, weights_.ln_f);
+    read({StreamReader::Kind::logits}, weights_.ln_f);
     const Positions measured = positions_of(metric, length_);
     double value = 0;
-    for (int done = 0; done < measured.count; done += kLogitRows) {
+    for (int done = 0; done < measured.count; done += kRowsOfLogits) {
       if (stop_.stop_requested()) throw Stopped();
-      const int first = measured.first + done, count = std::min(kLogitRows, measured.count - done);
+      const int first = measured.first + done, count = std::min(kRowsOfLogits, measured.count - done);
       const FloatRows logits = workspace_.logits.rows(count, config_.vocab_size);
       product(rows(read_).middle_rows(first, count), weights_.lm_head, {}, workers_, logits);
       for (int i = 0; i < count; ++i) value += differentiate(metric, tokens_, first + i, logits.row(i));

@@ -52,4 +52,10 @@ using ReadFloats = std::function<const float*(std::size_t first, std::size_t cou
 PanelMatrix pack(const ReadFloats& read, bool transposed, int depth, int cols, Precision precision,
                  std::byte* memory, ThreadPool& pool);
 
+/// A Conv1D of Hugging Face's GPT-2: y = x * weight + bias, weight [in, out], bias [out].
+struct LinearWeights {
+  PanelMatrix weight;
+  std::span<const float> bias;
+};
+
 }  // namespace headscope::model

@@ -7,7 +7,7 @@
 
 #include "model/files/error.h"
 #include "model/kernels/eigen_maps.h"
-#include "model/kernels/workspace.h"
+#include "model/kernels/workers.h"
 #include "model/maths/best.h"
 
 namespace headscope::model {

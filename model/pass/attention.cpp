@@ -15,10 +15,6 @@ const Plan* cell_plan(const Run& run, const HeadCache& head) {
 
 }  // namespace
 
-HeadCache head_of(const Config& config, std::span<const std::shared_ptr<Page>> pages, int layer, int head) {
-  return {pages, layer, head, config.d_head()};
-}
-
 void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows out) {
   for_pages(out.cols, [&](int page, int first, int count) {
     multiply(kernels, q, head.k(page, count), false, out.middle_cols(first, count),
@@ -27,8 +23,8 @@ void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q
 }
 
 std::ptrdiff_t score_stride(int keys) {
-  constexpr int kLine = 16;
-  return (keys + kLine - 1) / kLine * kLine + kLine;
+  constexpr int kLine = 16;  // floats
+  return (divide_up(keys, kLine) | 1) * kLine;
 }
 
 std::size_t attention_scratch(const Config& config) {
@@ -54,9 +50,8 @@ void scale_and_mask(const Run& run, const HeadCache& head, int first_query, Floa
       std::ranges::fill(scores.row(i).subspan(seen), -std::numeric_limits<float>::infinity());
     }
   }
-  if (plan == nullptr) return;
-  plan->hide(head.layer, head.head, first_query, scores);
-  plan->apply(piece_of({Site::attn_scores, head.layer}, scores, first_query, head.head), run.means);
+  if (plan != nullptr)
+    plan->apply(piece_of({Site::attn_scores, head.layer}, scores, first_query, head.head), run.means);
 }
 
 void softmax_masked(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
@@ -92,13 +87,6 @@ void attend(const PanelKernels& kernels, const Run& run, const HeadCache& head, 
   scores(kernels, head, q, block);
   find_pattern(kernels, run, head, first_query, block);
   weigh_values(kernels, head, block, z);
-}
-
-void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& page, int layer, int head,
-                          std::ptrdiff_t row, ConstFloatRows k, ConstFloatRows v) {
-  for (int i = 0; i < v.rows; ++i)
-    std::copy_n(v.row_data(i), v.cols, page.v(layer, head) + (row + i) * v.cols);
-  kernels.transpose(k.data, k.stride, k.rows, k.cols, page.k(layer, head) + row, Page::kPositions);
 }
 
 }  // namespace headscope::model

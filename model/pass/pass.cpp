@@ -12,8 +12,6 @@
 namespace headscope::model {
 namespace {
 
-constexpr int kPositionsPerBlock = 64;  // whose logits are handed to hooks at a time
-
 void check_tokens(const Config& config, std::span<const int> tokens) {
   if (tokens.empty()) throw RunError("the prompt has no tokens; the model needs at least one");
   if (tokens.size() > static_cast<std::size_t>(config.n_ctx)) {
@@ -27,13 +25,13 @@ void check_tokens(const Config& config, std::span<const int> tokens) {
   }
 }
 
-/// Whether means need all rows of the last block, even after its keys and values.
+/// Whether means need all rows after the last block's keys and values.
 bool needs_all_rows_at_end(const Plan& plan, const Config& config) {
-  for (int site = static_cast<int>(Site::q); site <= static_cast<int>(Site::resid_post); ++site) {
-    const HookPoint point{static_cast<Site>(site), config.n_layer - 1};
-    if (point.site != Site::k && point.site != Site::v && plan.takes_means(point)) return true;
-  }
-  return false;
+  return std::ranges::any_of(plan.edits(), [last = config.n_layer - 1](const Edit& edit) {
+    const HookPoint point = point_of(edit);
+    return std::holds_alternative<SetMean>(edit) && point >= HookPoint{Site::q, last} &&
+           point.site != Site::k && point.site != Site::v;
+  });
 }
 
 /// See run_pass. Activations without a comment are [rows of all lanes, d_model].
@@ -51,36 +49,43 @@ class Pass {
     lay_out(std::max(rows, 1));
   }
 
+  // --- the stream of all active lanes; the pass is their tap, see layer_norm ---
+
+  auto stream() const {
+    return [this](int i) { return resid_.row(i); };
+  }
+
+  bool wants(HookPoint point) const {
+    return std::ranges::any_of(active_lanes(), [&](Lane& lane) { return tap(lane).wants(point); });
+  }
+  void at(HookPoint point, FloatRows rows) const {
+    for (Lane& lane : active_lanes()) tap(lane).at(point, rows_of(lane, rows));
+  }
+
   FloatRows run() {
-    for (int layer = lanes_.front().start.layer; layer < config_.n_layer; ++layer) {
+    embed_or_resume({Site::embed});
+    const HookPoint start = lanes_.front().start;
+    for (int layer = start.layer; start.site < Site::ln_final_scale && layer < config_.n_layer; ++layer) {
       report_progress(layer);
       attention(layer);
       mlp(layer);
     }
     keep_resid(config_.n_layer);
-    begin_lanes({0, config_.n_layer, false});
-    head();
+    embed_or_resume({Site::ln_final_scale});
+    final_steps();
     return resid_;
   }
 
   /// See recompute_block.
   RecomputedBlock recompute(int layer, bool with_mlp) {
     active_ = 1;
-    take_resid(lanes_.front(), layer);
-    take_queries(lanes_.front(), layer);
-    attend(layer);
+    const Lane& lane = lanes_.front();
+    take_resid(*lane.run, lane, layer);
+    take_queries(*lane.run, lane, layer);
+    attend_lanes(layer);
     add_attention(layer);
-    if (with_mlp) mlp_pre(layer);
+    if (with_mlp) mlp_units(weights_, layer, stream(), *this, workers_, active(normalized_), active(mlp_));
     return {resid_, mlp_};
-  }
-
-  // --- the tap of all active lanes ---
-
-  bool wants(HookPoint point) const {
-    return std::ranges::any_of(active_lanes(), [&](Lane& lane) { return tap(lane).wants(point); });
-  }
-  void edit(HookPoint point, FloatRows rows) const {
-    for (Lane& lane : active_lanes()) tap(lane).edit(point, rows_of(lane, rows));
   }
 
  private:
@@ -92,12 +97,9 @@ class Pass {
   /// Allocates the activations in one block, so that they share huge pages.
   void lay_out(int rows) {
     const int d = config_.n_embd;
-    const auto floats = static_cast<std::size_t>(rows) * (7 * d + config_.n_inner);
-    float* next = workspace_.activations.reserve(floats);
+    float* next = workspace_.activations.reserve(static_cast<std::size_t>(rows) * (7 * d + config_.n_inner));
     const auto take = [&](int cols) {
-      const FloatRows taken{next, rows, cols, cols};
-      next += static_cast<std::ptrdiff_t>(rows) * cols;
-      return taken;
+      return FloatRows{std::exchange(next, next + std::ptrdiff_t{rows} * cols), rows, cols, cols};
     };
     mlp_ = take(config_.n_inner);
     qkv_ = take(3 * d);
@@ -112,16 +114,16 @@ class Pass {
 
   // --- where lanes begin ---
 
-  /// Adds the lanes that begin here, with the unedited run's activations.
-  void begin_lanes(const PassStart& here) {
-    for (; active_ < lanes_.size() && lanes_[active_].start.order() == here.order(); ++active_) {
+  /// Adds the lanes that begin here, with the embedding or the unedited run's activations.
+  void embed_or_resume(HookPoint here) {
+    for (; active_ < lanes_.size() && lanes_[active_].start == here; ++active_) {
       Lane& lane = lanes_[active_];
-      if (here.order() == 0) {
+      if (here.site == Site::embed) {
         embed(lane);
       } else {
-        take_resid(lane, here.layer);
+        take_resid(*options_.clean, lane, in_block(here.site) ? here.layer : config_.n_layer);
       }
-      if (here.at_scores) take_queries(lane, here.layer);
+      if (here.site == Site::attn_scores) take_queries(*options_.clean, lane, here.layer);
     }
   }
 
@@ -139,8 +141,8 @@ class Pass {
         std::ranges::copy(weights_.wpe.subspan(row * width, width), positions.row_data(i));
       }
     });
-    tap(lane).edit({Site::embed}, tokens);
-    tap(lane).edit({Site::pos_embed}, positions);
+    tap(lane).at({Site::embed}, tokens);
+    tap(lane).at({Site::pos_embed}, positions);
     const FloatRows resid = rows_of(lane, resid_);
     workers_.for_rows(lane.rows, [&](int i) {
       std::ranges::copy(tokens.row(i), resid.row_data(i));
@@ -148,17 +150,16 @@ class Pass {
     });
   }
 
-  void take_resid(const Lane& lane, int layer) {
+  void take_resid(const Run& from, const Lane& lane, int layer) {
     const FloatRows resid = rows_of(lane, resid_);
-    workers_.for_rows(lane.rows, [&](int i) {
-      std::ranges::copy(options_.clean->resid(layer, lane.first + i), resid.row_data(i));
-    });
+    workers_.for_rows(
+        lane.rows, [&](int i) { std::ranges::copy(from.resid(layer, lane.first + i), resid.row_data(i)); });
   }
-  void take_queries(const Lane& lane, int layer) {
+  void take_queries(const Run& from, const Lane& lane, int layer) {
     const FloatRows q = rows_of(lane, q_);
     workers_.for_rows(lane.rows, [&](int i) {
       for (int head = 0; head < config_.n_head; ++head)
-        std::ranges::copy(options_.clean->q(layer, head, lane.first + i), columns_of(q, head).row_data(i));
+        std::ranges::copy(from.q(layer, head, lane.first + i), columns_of(q, head).row_data(i));
     });
   }
 
@@ -166,26 +167,26 @@ class Pass {
 
   void attention(int layer) {
     throw_if_stopped();
-    begin_lanes({0, layer, false});
-    edit({Site::resid_pre, layer}, resid_);
+    embed_or_resume({Site::resid_pre, layer});
+    at({Site::resid_pre, layer}, resid_);
     keep_resid(layer);
     normalize(weights_.h[layer].ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
     project(layer);
-    begin_lanes({0, layer, true});
+    embed_or_resume({Site::attn_scores, layer});
     throw_if_stopped();
-    attend(layer);
+    attend_lanes(layer);
     add_attention(layer);
   }
 
   /// From z_ to the stream after attention.
   void add_attention(int layer) {
-    edit({Site::z, layer}, z_);
+    at({Site::z, layer}, z_);
     linear(active(z_), weights_.h[layer].attn_c_proj, workers_, active(branch_));
     for (Lane& lane : active_lanes())
       tap_results(weights_, layer, tap(lane), rows_of(lane, z_), workspace_, rows_of(lane, branch_));
-    edit({Site::attn_out, layer}, branch_);
+    at({Site::attn_out, layer}, branch_);
     add_branch();
-    edit({Site::resid_mid, layer}, resid_);
+    at({Site::resid_mid, layer}, resid_);
   }
 
   /// Whether hooks want scores or patterns.
@@ -193,28 +194,23 @@ class Pass {
     return hooks_want({Site::attn_scores, layer}) || hooks_want({Site::pattern, layer});
   }
 
-  /// Computes q_, k_ and v_ from normalized_, and stores them in pages.
+  /// Computes q_, k_ and v_ from normalized_, and stores them in pages. In the last layer of variants, all
+  /// rows need keys and values, which later queries see, but only the requested ones need queries. Products
+  /// begin at a whole panel, so that some columns of the queries are computed twice there.
   void project(int layer) {
     const LinearWeights& c_attn = weights_.h[layer].attn_c_attn;
-    const HookPoint q{Site::q, layer}, k{Site::k, layer}, v{Site::v, layer};
-    if (asked_ != nullptr) give_pages(layer);
-    if (asked_ == nullptr || layer + 1 < config_.n_layer) {
-      linear(active(normalized_), c_attn, workers_, active(qkv_));
-      edit(q, q_);
-      edit(k, k_);
-      edit(v, v_);
-      keep_heads(layer);
-      return;
-    }
-    const int d = config_.n_embd, first_kv = d / kPanelCols * kPanelCols;
-    linear(active(normalized_), c_attn, workers_, active(qkv_.middle_cols(first_kv, 3 * d - first_kv)),
-           first_kv);
-    edit(k, k_);
-    edit(v, v_);
+    const bool queries_later = !keeps_run() && layer + 1 == config_.n_layer;
+    const int d = config_.n_embd, first = queries_later ? d / kPanelCols * kPanelCols : 0;
+    if (!keeps_run()) give_pages(layer);
+    linear(active(normalized_), c_attn, workers_, active(qkv_.middle_cols(first, 3 * d - first)), first);
+    if (!queries_later) at({Site::q, layer}, q_);
+    at({Site::k, layer}, k_);
+    at({Site::v, layer}, v_);
     keep_heads(layer);
+    if (!queries_later) return;
     leave_out_other_positions();
     linear(active(normalized_), c_attn, workers_, active(q_));
-    edit(q, q_);
+    at({Site::q, layer}, q_);
   }
 
   /// From here on, the last layer computes only the positions whose logits are requested.
@@ -222,8 +218,7 @@ class Pass {
     int row = 0;
     for (Lane& lane : lanes_) {
       const int previous_row = lane.row, previous_first = lane.first;
-      if (lane.rows > 0 && !lane.plan()->takes_final_means() &&
-          !needs_all_rows_at_end(*lane.plan(), config_)) {
+      if (lane.rows > 0 && !needs_all_rows_at_end(*lane.plan(), config_)) {
         const int end = std::min(lane.first + lane.rows, asked_->first + asked_->count);
         lane.first = std::max(lane.first, asked_->first);
         lane.rows = end - lane.first;
@@ -240,7 +235,7 @@ class Pass {
 
   /// Computes z of all heads, one block of queries and one head at a time, those with the most keys first.
   /// Reads only the keys that some query of the block may see.
-  void attend(int layer) {
+  void attend_lanes(int layer) {
     if (hooks_cells(layer)) return attend_with_hooks(layer);
     const std::span<Part> parts = split_lanes(kQueriesPerBlock);
     std::ranges::sort(parts, std::ranges::greater(),
@@ -248,87 +243,64 @@ class Pass {
     workers_.parallel_for(config_.n_head * static_cast<int>(parts.size()), [&](int task, float* scratch) {
       const auto& [lane, row, rows] = parts[task / config_.n_head];
       const int head = task % config_.n_head;
-      model::attend(workers_.kernels(), *lane->run, head_of(config_, lane->run->pages, layer, head),
-                    lane->first + row, columns_of(q_, head).middle_rows(lane->row + row, rows), scratch,
+      model::attend(workers_.kernels(), *lane->run, head_of(*lane->run, layer, head), lane->first + row,
+                    columns_of(q_, head).middle_rows(lane->row + row, rows), scratch,
                     columns_of(z_, head).middle_rows(lane->row + row, rows));
     });
   }
 
-  /// The same for the only lane, one head at a time, calling hooks in between.
+  /// The same for the only lane, one head at a time, calling hooks after each.
   void attend_with_hooks(int layer) {
     const Lane& lane = lanes_.front();
     const Run& run = *lane.run;
-    const auto for_queries = [&](const auto& body) {
-      workers_.parallel_for_rows(lane.rows, kQueriesPerBlock, body);
-    };
     for (int head = 0; head < config_.n_head; ++head) {
-      const HeadCache kept = head_of(config_, run.pages, layer, head);
-      const FloatRows cells =
-          workspace_.scores.rows(lane.rows, keys_for(run, kept, lane.first + lane.rows - 1));
-      for_queries([&](int row, int rows) {
-        scores(workers_.kernels(), kept, columns_of(q_, head).middle_rows(row, rows),
-               cells.middle_rows(row, rows));
-        scale_and_mask(run, kept, lane.first + row, cells.middle_rows(row, rows));
+      const HeadCache kept = head_of(run, layer, head);
+      const int keys = keys_for(run, kept, lane.first + lane.rows - 1);
+      const FloatRows masked = workspace_.scores.rows(2 * lane.rows, keys).middle_rows(0, lane.rows),
+                      pattern = masked.middle_rows(lane.rows, lane.rows);
+      workers_.parallel_for_rows(lane.rows, kQueriesPerBlock, [&](int row, int rows) {
+        const FloatRows block = pattern.middle_rows(row, rows);
+        scores(workers_.kernels(), kept, columns_of(q_, head).middle_rows(row, rows), block);
+        scale_and_mask(run, kept, lane.first + row, block);
+        copy(block, masked.middle_rows(row, rows));
+        softmax_masked(workers_.kernels(), run, kept, lane.first + row, block);
+        weigh_values(workers_.kernels(), kept, block, columns_of(z_, head).middle_rows(row, rows));
       });
-      options_.hooks->call(piece_of({Site::attn_scores, layer}, cells, lane.first, head));
-      for_queries([&](int row, int rows) {
-        softmax_masked(workers_.kernels(), run, kept, lane.first + row, cells.middle_rows(row, rows));
-      });
-      options_.hooks->call(piece_of({Site::pattern, layer}, cells, lane.first, head));
-      for_queries([&](int row, int rows) {
-        weigh_values(workers_.kernels(), kept, cells.middle_rows(row, rows),
-                     columns_of(z_, head).middle_rows(row, rows));
-      });
+      options_.hooks->call(piece_of({Site::attn_scores, layer}, masked, lane.first, head));
+      options_.hooks->call(piece_of({Site::pattern, layer}, pattern, lane.first, head));
     }
   }
 
   // --- MLP ---
 
-  /// From the stream after attention to the hidden units before their non-linearity.
-  void mlp_pre(int layer) {
-    throw_if_stopped();
-    normalize(weights_.h[layer].ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
-    linear(active(normalized_), weights_.h[layer].mlp_c_fc, workers_, active(mlp_));
-    edit({Site::mlp_pre, layer}, mlp_);
-  }
-
   void mlp(int layer) {
-    mlp_pre(layer);
-    workers_.for_rows(active_rows(),
-                      [&](int i) { activate(workers_.kernels().rows, config_.activation, mlp_.row(i)); });
-    edit({Site::mlp_post, layer}, mlp_);
     throw_if_stopped();
-    linear(active(mlp_), weights_.h[layer].mlp_c_proj, workers_, active(branch_));
-    edit({Site::mlp_out, layer}, branch_);
+    model::mlp(weights_, layer, stream(), *this, workers_, active(mlp_), active(branch_));
     add_branch();
-    edit({Site::resid_post, layer}, resid_);
+    at({Site::resid_post, layer}, resid_);
   }
 
-  // --- after the last block, only for means and hooks ---
+  // --- after the last block, only for edits (of which means are kept) and hooks ---
 
-  void head() {
+  void final_steps() {
     const HookPoint scale{Site::ln_final_scale}, normalized{Site::ln_final_normalized}, logits{Site::logits};
-    if (!hooks_want(scale) && !hooks_want(normalized) && !hooks_want(logits) &&
-        std::ranges::none_of(lanes_, [](const Lane& lane) {
-          return lane.plan() != nullptr && lane.plan()->takes_final_means();
-        }))
-      return;
+    if (!wants(scale) && !wants(normalized) && !hooks_want(logits)) return;
     normalize(weights_.ln_f, scale, normalized);
     if (!hooks_want(logits)) return;
     const Tap own = tap(lanes_.front());
-    for (int done = 0; done < active_rows(); done += kPositionsPerBlock) {
+    for (int done = 0; done < active_rows(); done += kRowsOfLogits) {
       throw_if_stopped();
-      const int rows = std::min(kPositionsPerBlock, active_rows() - done);
+      const int rows = std::min(kRowsOfLogits, active_rows() - done);
       const FloatRows block = workspace_.logits.rows(rows, config_.vocab_size);
       product(normalized_.middle_rows(done, rows), weights_.lm_head, {}, workers_, block);
-      Tap{own.run, own.first + done, 1, nullptr, own.hooks}.edit(logits, block);
+      Tap{own.run, own.first + done, 1, nullptr, own.hooks}.at(logits, block);
     }
   }
 
   // --- what is kept ---
 
   void keep_resid(int layer) {
-    if (asked_ != nullptr) return;
+    if (!keeps_run()) return;
     for (const Lane& lane : active_lanes()) {
       const FloatRows resid = rows_of(lane, resid_);
       workers_.for_rows(lane.rows, [&](int i) {
@@ -350,8 +322,7 @@ class Pass {
       lane.claimed.resize(count);
       for (int i = lane.first / Page::kPositions; i < count; ++i) {
         const int first = i * Page::kPositions;
-        const auto page =
-            std::make_shared<Page>(up_to_here, first, asked_->memory, options_.clean->pages[i], layer);
+        const auto page = std::make_shared<Page>(up_to_here, asked_->memory, options_.clean->pages[i], layer);
         lane.claimed[i] = page->claim(0, std::min(Page::kPositions, end - first));
         lane.run->pages[i] = page;
       }
@@ -378,15 +349,21 @@ class Pass {
   /// Stores rows [begin, begin + count) of a lane, all in one page; variants need no queries.
   void keep_head(int layer, int head, const Lane& lane, int begin, int count) {
     const Page::ClaimedRows& page = *lane.claimed[(lane.first + begin) / Page::kPositions];
-    const std::ptrdiff_t row = (lane.first + begin) % Page::kPositions;
+    const int row = (lane.first + begin) % Page::kPositions, d_head = config_.d_head();
     const auto part_of = [&](FloatRows all) {
       return columns_of(all, head).middle_rows(lane.row + begin, count);
     };
-    const FloatRows q = part_of(q_);
-    for (int i = 0; asked_ == nullptr && i < count; ++i)
-      std::ranges::copy(q.row(i), page.q(layer, head) + (row + i) * q.cols);
-    keep_keys_and_values(workers_.kernels(), page, layer, head, row, part_of(k_), part_of(v_));
+    const auto rows_of_page = [&](float* rows) {
+      return FloatRows{rows, Page::kPositions, d_head, d_head}.middle_rows(row, count);
+    };
+    if (keeps_run()) copy(part_of(q_), rows_of_page(page.q(layer, head)));
+    copy(part_of(v_), rows_of_page(page.v(layer, head)));
+    const FloatRows k = part_of(k_);
+    workers_.kernels().transpose(k.data, k.stride, count, d_head, page.k(layer, head) + row,
+                                 Page::kPositions);
   }
+
+  bool keeps_run() const { return asked_ == nullptr; }  // else the lanes are variants
 
   // --- steps shared by several of the above ---
 
@@ -416,9 +393,8 @@ class Pass {
 
   /// normalized_ = layer norm of resid_.
   void normalize(const LayerNormWeights& w, HookPoint scale, HookPoint normalized) {
-    layer_norm(
-        w, config_.layer_norm_epsilon, scale, normalized, [&](int i) { return resid_.row(i); }, *this,
-        workers_, active(normalized_));
+    layer_norm(w, config_.layer_norm_epsilon, scale, normalized, stream(), *this, workers_,
+               active(normalized_));
   }
 
   void add_branch() {
@@ -479,17 +455,14 @@ std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Wor
   run->tokens.assign(tokens.begin(), tokens.end());
   run->weights = impl_->identity;
   if (options.plan != nullptr && !options.plan->edits().empty()) run->plan = options.plan;
-  run->pages.reserve(Page::count_for(length));
   memory.pages->keep_at_most(
       2 * Run::max_bytes(weights.config));  // for the run that is shown and the one computed next
   Lane lane{run};
-  lane.claimed.reserve(Page::count_for(length));
-  lane.start = begin_run(*run, options, hooked ? std::max(options.hooked_from, 0) : length, memory.pages,
-                         lane.claimed);
+  begin_run(lane, options, hooked ? std::max(options.hooked_from, 0) : length, memory.pages);
 
   const bool whole = run->plan != nullptr && run->plan->needs_whole_run();
-  const int chunk = whole ? length : std::max(options.chunk, 1), common = lane.start.position;
-  for (lane.first = common; lane.first < length; lane.first += chunk) {
+  const int chunk = whole ? length : std::max(options.chunk, 1), common = lane.first;
+  for (; lane.first < length; lane.first += chunk) {
     lane.rows = std::min(chunk, length - lane.first);
     try {
       run_pass(weights, {&lane, 1}, options, nullptr, memory);

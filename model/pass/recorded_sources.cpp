@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -8,17 +9,19 @@
 #include "model/kernels/product.h"
 #include "model/pass/shared_steps.h"
 
+/// Plans (Transformer::plans, at the end), with the activations that patches copy: of other runs, recorded,
+/// or of a direct path, computed here.
 namespace headscope::model {
 namespace {
 
 /// The edits of the run that a path patch, edit `i` of a list, is on top of: those that act before it.
-Edits edits_under_path(const Config& config, const Edits& list, std::size_t i) {
+Edits edits_under_path(const Edits& list, std::size_t i) {
   const HookPoint receiver = point_of(list[i]);
   Edits under;
   for (std::size_t j = 0; j < list.size(); ++j) {
     const HookPoint point = point_of(list[j]);
     if (path_patch(list[j]) != nullptr) continue;
-    if (comes_before(config, point, receiver) || (j < i && point == receiver)) under.push_back(list[j]);
+    if (point < receiver || (j < i && point == receiver)) under.push_back(list[j]);
   }
   return under;
 }
@@ -61,8 +64,7 @@ int layers_before(HookPoint receiver) {
 }
 
 int first_layer(const Edits& senders) {
-  return point_of(*std::ranges::min_element(senders, {}, [](const Edit& e) { return point_of(e).layer; }))
-      .layer;
+  return std::ranges::min(senders | std::views::transform(point_of)).layer;
 }
 
 /// A run that is patched from, and its activations as its edits left them.
@@ -99,12 +101,12 @@ class DirectPath {
     stream_ = recorded({Site::resid_pre, first});
     for (int layer = first; layer < end; ++layer) {
       write(attention(layer));
-      edit(edits_, {Site::resid_mid, layer}, stream_);
+      at(edits_, {Site::resid_mid, layer}, stream_);
       Values mlp = recorded({Site::mlp_out, layer});
-      edit(senders_, {Site::mlp_out, layer}, mlp);
+      at(senders_, {Site::mlp_out, layer}, mlp);
       write(mlp);
-      edit(edits_, {Site::resid_post, layer}, stream_);
-      if (layer + 1 < weights_.config.n_layer) edit(edits_, {Site::resid_pre, layer + 1}, stream_);
+      at(edits_, {Site::resid_post, layer}, stream_);
+      if (layer + 1 < weights_.config.n_layer) at(edits_, {Site::resid_pre, layer + 1}, stream_);
     }
     return receiver_.site == Site::resid_post ? std::move(stream_) : read();
   }
@@ -118,7 +120,7 @@ class DirectPath {
     return run;
   }
   static Tap tap(Run& run) { return {&run, 0, 1, &run.means}; }
-  void edit(Run& by, HookPoint point, Values& values) const { tap(by).edit(point, rows(values)); }
+  void at(Run& by, HookPoint point, Values& values) const { tap(by).at(point, rows(values)); }
 
   FloatRows rows(Values& values) const { return rows_of(values, weights_.config.n_embd); }
   Values recorded(HookPoint point) const { return run_.sources.at(point)->values; }
@@ -130,10 +132,10 @@ class DirectPath {
     const HookPoint point{Site::z, layer};
     if (!senders_.plan->edits(point)) return recorded({Site::attn_out, layer});
     Values z = recorded(point), out(stream_.size());
-    edit(senders_, point, z);
+    at(senders_, point, z);
     linear(rows(z), weights_.h[layer].attn_c_proj, workspace_.workers, rows(out));
     tap_results(weights_, layer, tap(edits_), rows(z), workspace_, rows(out));
-    edit(edits_, {Site::attn_out, layer}, out);
+    at(edits_, {Site::attn_out, layer}, out);
     return out;
   }
 
@@ -149,7 +151,7 @@ class DirectPath {
     const int part = static_cast<int>(site) - static_cast<int>(Site::q);  // of c_attn's columns
     linear_columns(rows(normalized), block.attn_c_attn, part * weights_.config.n_embd, workspace_,
                    rows(received));
-    edit(edits_, receiver_, received);
+    at(edits_, receiver_, received);
     return received;
   }
 
@@ -190,9 +192,7 @@ class RecordedSources {
   /// The source of a list's edit, a PatchFrom; its values come with record().
   std::shared_ptr<const Plan::Source> want(const Edits& list, std::size_t i) {
     const PatchFrom& patch = std::get<PatchFrom>(list[i]);
-    if (patch.direct)
-      return want_path(edits_under_path(transformer_.config(), list, i), senders_of_path(list, i),
-                       patch.at.point);
+    if (patch.direct) return want_path(edits_under_path(list, i), senders_of_path(list, i), patch.at.point);
     if (patch.second) check_second(patch.at.point);
     const std::vector<int>& own = patch.second ? own_of_second_ : own_;
     return want_at(run_of(patch.second, patch.tokens.empty() ? own : patch.tokens, patch.edits),
@@ -275,18 +275,9 @@ class RecordedSources {
     Hooks hooks;
     for (const auto& [point, source] : run.sources) {
       source->depends_on_later = grows && run.plan != nullptr && run.plan->needs_whole_run();
-      hooks.watch(point, [&into = *source](const ConstActivation2d& piece) {
-        const int width = has_cells(piece.point.site) ? into.rows : piece.cols;
-        copy(piece, rows_of(into.values, into.columns)
-                        .middle_rows(piece.first_pos, piece.rows)
-                        .middle_cols(piece.head * width, piece.cols));
-      });
+      hooks.record(point, rows_of(source->values, source->columns));
     }
-    ForwardOptions options;
-    options.hooks = &hooks;
-    options.stop = stop;
-    options.plan = run.plan;
-    from.forward(run.tokens, workspace, options);
+    from.forward(run.tokens, workspace, {.plan = run.plan, .hooks = &hooks, .stop = stop});
   }
 
   const Transformer& transformer_;
@@ -302,9 +293,7 @@ class RecordedSources {
 
 std::shared_ptr<const Plan> Transformer::plan(Edits edits, Workspace& workspace, std::stop_token stop,
                                               const SecondModel& second) const {
-  std::vector<Edits> lists;
-  lists.push_back(std::move(edits));
-  return plans(std::move(lists), workspace, std::move(stop), second).front();
+  return plans({std::move(edits)}, workspace, std::move(stop), second).front();
 }
 
 std::vector<std::shared_ptr<const Plan>> Transformer::plans(std::vector<Edits> lists, Workspace& workspace,

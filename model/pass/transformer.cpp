@@ -50,7 +50,7 @@ float sum_of_powers(std::span<const float> powers) {
 /// Calls body(kept, first query, rows) for the blocks of a head's queries.
 template <class Body>
 void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
-  const HeadCache kept = head_of(run.config, run.pages, index.layer, index.head);
+  const HeadCache kept = head_of(run, index.layer, index.head);
   for (int first = 0; first < run.length(); first += Page::kPositions) {
     body(kept, first, std::min(Page::kPositions, run.length() - first));
   }
@@ -125,27 +125,19 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
     hooks.watch({site, layer}, [into = into](const ConstActivation2d& piece) {
       into->insert(into->end(), piece.row(0).begin(), piece.row(0).end());
     });
-  ForwardOptions options;
-  options.clean = &run;
-  options.hooks = &hooks;
-  Lane lane{std::make_shared<Run>(run), {}, pos, 1};
-  recompute_block(impl_->weights, lane, layer, false, options, workspace.impl());
+  Lane lane{std::make_shared<Run>(run), pos, 1};
+  recompute_block(impl_->weights, lane, layer, false, {.hooks = &hooks}, workspace.impl());
   return output;
 }
 void Transformer::add_mlp(int layer, FloatRows stream, Workspace& workspace) const {
-  const BlockWeights& block = impl_->weights.h[layer];
   Workers& workers = workspace.impl().workers;
-  std::vector<float> outer(std::ptrdiff_t{stream.rows} * stream.cols),
-      inner(std::ptrdiff_t{stream.rows} * config().n_inner);
-  const FloatRows x = rows_of(outer, stream.cols), hidden = rows_of(inner, config().n_inner);
-  layer_norm(
-      block.ln_2, config().layer_norm_epsilon, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer},
-      [&](int i) { return stream.row(i); }, Tap{}, workers, x);
-  linear(x, block.mlp_c_fc, workers, hidden);
-  workers.for_rows(hidden.rows,
-                   [&](int i) { activate(workers.kernels().rows, config().activation, hidden.row(i)); });
-  linear(hidden, block.mlp_c_proj, workers, x);
-  workers.for_rows(x.rows, [&](int i) { add(x.row(i), stream.row(i)); });
+  std::vector<float> inner(std::ptrdiff_t{stream.rows} * config().n_inner),
+      outer(std::ptrdiff_t{stream.rows} * stream.cols);
+  const FloatRows out = rows_of(outer, stream.cols);
+  mlp(
+      impl_->weights, layer, [&](int i) { return stream.row(i); }, Tap{}, workers,
+      rows_of(inner, config().n_inner), out);
+  workers.for_rows(out.rows, [&](int i) { add(out.row(i), stream.row(i)); });
 }
 std::span<const float> Transformer::position_embedding() const {
   return impl_->weights.wpe;
@@ -173,7 +165,7 @@ AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int
   check_head(run.config, layer, head);
   check_positions(run, query);
   const PanelKernels kernels = fastest_kernels();
-  const HeadCache kept = head_of(run.config, run.pages, layer, head);
+  const HeadCache kept = head_of(run, layer, head);
   const int keys = std::max(keys_for(run, kept, query), std::min(min_keys, run.length()));
   const auto row = [&](std::vector<float>& stage) {
     stage.resize(keys);
@@ -196,8 +188,7 @@ void Transformer::pattern(const Run& run, int layer, int head, std::span<float> 
   const int length = run.length();
   const FloatRows all{out.data(), length, length, length};
   visit_blocks(run, {layer, head}, [&](const HeadCache& kept, int first, int rows) {
-    const FloatRows block = all.middle_rows(first, rows);
-    pattern_block(fastest_kernels(), run, kept, first, block);
+    pattern_block(fastest_kernels(), run, kept, first, all.middle_rows(first, rows));
   });
 }
 

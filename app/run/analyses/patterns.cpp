@@ -142,7 +142,7 @@ std::vector<std::uint8_t> masked_cells(const PromptRun& run, model::HeadIndex he
   const model::Run& kept = *run.run;
   if (kept.plan == nullptr || !kept.plan->edits_cells(head.layer, head.head)) return {};
   std::vector<std::uint8_t> masked(weights.rows * cols, 1);
-  const model::HeadCache of_head = model::head_of(kept.config, kept.pages, head.layer, head.head);
+  const model::HeadCache of_head = model::head_of(kept, head.layer, head.head);
   const int keys = std::min(weights.cols, model::keys_for(kept, of_head, first_query + weights.rows - 1));
   // Applies the edits to scores of 0: which scores are −∞ does not depend on the original values.
   std::vector<float> scores(std::ptrdiff_t{weights.rows} * keys);
