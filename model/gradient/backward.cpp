@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "model/files/error.h"
@@ -160,9 +161,7 @@ class Backward {
                         static_cast<std::size_t>(mlp_rows_) * config_.n_inner;
     float* next = workspace_.gradients.reserve(floats);
     const auto take = [&](int rows, int cols) {
-      const FloatRows taken{next, rows, cols, cols};
-      next += static_cast<std::ptrdiff_t>(rows) * cols;
-      return taken;
+      return FloatRows{std::exchange(next, next + std::ptrdiff_t{rows} * cols), rows, cols, cols};
     };
     d_resid_ = take(length_, d);
     d_branch_ = take(length_, d);
@@ -314,7 +313,7 @@ class Backward {
   void heads(int layer) {
     const int d = config_.n_embd;
     const auto of_head = [&](int head, const Hooks* hooks, float* scratch) {
-      HeadBackward(workers_.kernels(), run_, head_of(config_, run_.pages, layer, head), hooks, scratch)
+      HeadBackward(workers_.kernels(), run_, head_of(run_, layer, head), hooks, scratch)
           .go({columns_of(d_z_, head), columns_of(d_qkv_.middle_cols(0, d), head),
                columns_of(d_qkv_.middle_cols(d, d), head), columns_of(d_qkv_.middle_cols(2 * d, d), head)});
     };

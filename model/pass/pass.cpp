@@ -97,12 +97,9 @@ class Pass {
   /// Allocates the activations in one block, so that they share huge pages.
   void lay_out(int rows) {
     const int d = config_.n_embd;
-    const auto floats = static_cast<std::size_t>(rows) * (7 * d + config_.n_inner);
-    float* next = workspace_.activations.reserve(floats);
+    float* next = workspace_.activations.reserve(static_cast<std::size_t>(rows) * (7 * d + config_.n_inner));
     const auto take = [&](int cols) {
-      const FloatRows taken{next, rows, cols, cols};
-      next += static_cast<std::ptrdiff_t>(rows) * cols;
-      return taken;
+      return FloatRows{std::exchange(next, next + std::ptrdiff_t{rows} * cols), rows, cols, cols};
     };
     mlp_ = take(config_.n_inner);
     qkv_ = take(3 * d);
@@ -246,37 +243,31 @@ class Pass {
     workers_.parallel_for(config_.n_head * static_cast<int>(parts.size()), [&](int task, float* scratch) {
       const auto& [lane, row, rows] = parts[task / config_.n_head];
       const int head = task % config_.n_head;
-      model::attend(workers_.kernels(), *lane->run, head_of(config_, lane->run->pages, layer, head),
-                    lane->first + row, columns_of(q_, head).middle_rows(lane->row + row, rows), scratch,
+      model::attend(workers_.kernels(), *lane->run, head_of(*lane->run, layer, head), lane->first + row,
+                    columns_of(q_, head).middle_rows(lane->row + row, rows), scratch,
                     columns_of(z_, head).middle_rows(lane->row + row, rows));
     });
   }
 
-  /// The same for the only lane, one head at a time, calling hooks in between.
+  /// The same for the only lane, one head at a time, calling hooks after each.
   void attend_with_hooks(int layer) {
     const Lane& lane = lanes_.front();
     const Run& run = *lane.run;
-    const auto for_queries = [&](const auto& body) {
-      workers_.parallel_for_rows(lane.rows, kQueriesPerBlock, body);
-    };
     for (int head = 0; head < config_.n_head; ++head) {
-      const HeadCache kept = head_of(config_, run.pages, layer, head);
-      const FloatRows cells =
-          workspace_.scores.rows(lane.rows, keys_for(run, kept, lane.first + lane.rows - 1));
-      for_queries([&](int row, int rows) {
-        scores(workers_.kernels(), kept, columns_of(q_, head).middle_rows(row, rows),
-               cells.middle_rows(row, rows));
-        scale_and_mask(run, kept, lane.first + row, cells.middle_rows(row, rows));
+      const HeadCache kept = head_of(run, layer, head);
+      const int keys = keys_for(run, kept, lane.first + lane.rows - 1);
+      const FloatRows masked = workspace_.scores.rows(2 * lane.rows, keys).middle_rows(0, lane.rows),
+                      pattern = masked.middle_rows(lane.rows, lane.rows);
+      workers_.parallel_for_rows(lane.rows, kQueriesPerBlock, [&](int row, int rows) {
+        const FloatRows block = pattern.middle_rows(row, rows);
+        scores(workers_.kernels(), kept, columns_of(q_, head).middle_rows(row, rows), block);
+        scale_and_mask(run, kept, lane.first + row, block);
+        copy(block, masked.middle_rows(row, rows));
+        softmax_masked(workers_.kernels(), run, kept, lane.first + row, block);
+        weigh_values(workers_.kernels(), kept, block, columns_of(z_, head).middle_rows(row, rows));
       });
-      options_.hooks->call(piece_of({Site::attn_scores, layer}, cells, lane.first, head));
-      for_queries([&](int row, int rows) {
-        softmax_masked(workers_.kernels(), run, kept, lane.first + row, cells.middle_rows(row, rows));
-      });
-      options_.hooks->call(piece_of({Site::pattern, layer}, cells, lane.first, head));
-      for_queries([&](int row, int rows) {
-        weigh_values(workers_.kernels(), kept, cells.middle_rows(row, rows),
-                     columns_of(z_, head).middle_rows(row, rows));
-      });
+      options_.hooks->call(piece_of({Site::attn_scores, layer}, masked, lane.first, head));
+      options_.hooks->call(piece_of({Site::pattern, layer}, pattern, lane.first, head));
     }
   }
 
@@ -331,8 +322,7 @@ class Pass {
       lane.claimed.resize(count);
       for (int i = lane.first / Page::kPositions; i < count; ++i) {
         const int first = i * Page::kPositions;
-        const auto page =
-            std::make_shared<Page>(up_to_here, first, asked_->memory, options_.clean->pages[i], layer);
+        const auto page = std::make_shared<Page>(up_to_here, asked_->memory, options_.clean->pages[i], layer);
         lane.claimed[i] = page->claim(0, std::min(Page::kPositions, end - first));
         lane.run->pages[i] = page;
       }
@@ -359,14 +349,18 @@ class Pass {
   /// Stores rows [begin, begin + count) of a lane, all in one page; variants need no queries.
   void keep_head(int layer, int head, const Lane& lane, int begin, int count) {
     const Page::ClaimedRows& page = *lane.claimed[(lane.first + begin) / Page::kPositions];
-    const std::ptrdiff_t row = (lane.first + begin) % Page::kPositions;
+    const int row = (lane.first + begin) % Page::kPositions, d_head = config_.d_head();
     const auto part_of = [&](FloatRows all) {
       return columns_of(all, head).middle_rows(lane.row + begin, count);
     };
-    const FloatRows q = part_of(q_);
-    if (keeps_run())
-      for (int i = 0; i < count; ++i) std::ranges::copy(q.row(i), page.q(layer, head) + (row + i) * q.cols);
-    keep_keys_and_values(workers_.kernels(), page, layer, head, row, part_of(k_), part_of(v_));
+    const auto rows_of_page = [&](float* rows) {
+      return FloatRows{rows, Page::kPositions, d_head, d_head}.middle_rows(row, count);
+    };
+    if (keeps_run()) copy(part_of(q_), rows_of_page(page.q(layer, head)));
+    copy(part_of(v_), rows_of_page(page.v(layer, head)));
+    const FloatRows k = part_of(k_);
+    workers_.kernels().transpose(k.data, k.stride, count, d_head, page.k(layer, head) + row,
+                                 Page::kPositions);
   }
 
   bool keeps_run() const { return asked_ == nullptr; }  // else the lanes are variants
