@@ -1,4 +1,3 @@
-#pragma once
 #include "model/kernels/panels.h"
 #include "model/kernels/rows_loops.h"
 #include "model/kernels/vectors.h"
@@ -220,14 +219,14 @@ void widen_elements(const T* w, int n, float* out) {
 }
 
 template <class T>
-void panel_elements(const PanelProduct& p) {
+void multiply_panel_of(const T* weights, const PanelProduct& p) {
   constexpr bool kWidens = sizeof(T) != sizeof(float);
   constexpr int kTilesThatWiden = 3;  // each widens on its own; with more of them a widened copy is faster
   constexpr int kRowBytes = kPanelCols * static_cast<int>(sizeof(T));
   const int tiles = (p.rows + kTileRows - 1) / kTileRows;
   for (int k = 0; k < p.depth; k += kPanelDepth) {
     const int depth = smaller(kPanelDepth, p.depth - k);
-    const T* w = static_cast<const T*>(p.w) + k * kPanelCols;
+    const T* w = weights + k * kPanelCols;
     const bool last = k + depth == p.depth;
     const char* next =
         last && !p.another_follows ? nullptr : reinterpret_cast<const char*>(w + depth * kPanelCols);
@@ -327,4 +326,16 @@ void with_elements(const void* data, Precision precision, const Body& body) {
 }
 
 }  // namespace
+
+/// Compiled once for each set of instructions, under a name for each (CMakeLists.txt).
+PanelKernels HEADSCOPE_KERNELS() {
+  const auto multiply_panel = [](const PanelProduct& p) {
+    with_elements(p.w, p.precision, [&](const auto* w) { multiply_panel_of(w, p); });
+  };
+  const auto widen = [](const void* w, Precision precision, int n, float* out) {
+    with_elements(w, precision, [&](const auto* elements) { widen_elements(elements, n, out); });
+  };
+  return {kInstructions, kFused, kRowKernels, multiply_panel, multiply_floats, transpose_floats, widen};
+}
+
 }  // namespace headscope::model
