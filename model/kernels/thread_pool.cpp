@@ -55,14 +55,14 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run(int blocks, Job job) {
+void ThreadPool::run(int blocks, const BlockFunction& body) {
   if (workers_.empty() || blocks <= 1) {
-    for (int block = 0; block < blocks; ++block) job.call(job.context, block, 0);
+    for (int block = 0; block < blocks; ++block) body(block, 0);
     return;
   }
   {
     const std::lock_guard lock(mutex_);
-    job_ = job;
+    body_ = &body;
     blocks_ = blocks;
     next_ = 0;
     error_ = nullptr;
@@ -102,9 +102,8 @@ void ThreadPool::sleep_and_work(int thread) {
 
 void ThreadPool::take_blocks(int thread) {
   try {
-    for (int block; (block = next_.fetch_add(1, std::memory_order_relaxed)) < blocks_;) {
-      job_.call(job_.context, block, thread);
-    }
+    for (int block; (block = next_.fetch_add(1, std::memory_order_relaxed)) < blocks_;)
+      (*body_)(block, thread);
   } catch (...) {
     next_ = blocks_;
     const std::lock_guard lock(mutex_);
