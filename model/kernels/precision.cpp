@@ -5,26 +5,19 @@
 #include <cmath>
 
 namespace headscope::model {
-namespace {
-
-template <class To>
-void convert_elements(std::span<const float> from, void* to) {
-  const auto count = static_cast<Eigen::Index>(from.size());
-  Eigen::Map<Eigen::ArrayX<To>>(static_cast<To*>(to), count) =
-      Eigen::Map<const Eigen::ArrayXf>(from.data(), count).cast<To>();
-}
-
-}  // namespace
 
 void convert(std::span<const float> from, Precision precision, void* to) {
+  const Eigen::Map<const Eigen::ArrayXf> floats(from.data(), std::ssize(from));
+  const auto write = [&]<class To>(To* out) {
+    Eigen::Map<Eigen::ArrayX<To>>(out, floats.size()) = floats.cast<To>();
+  };
   switch (precision) {
     case Precision::f32:
-      std::ranges::copy(from, static_cast<float*>(to));
-      return;
+      return write(static_cast<float*>(to));
     case Precision::f16:
-      return convert_elements<Eigen::half>(from, to);
+      return write(static_cast<Eigen::half*>(to));
     case Precision::bf16:
-      return convert_elements<Eigen::bfloat16>(from, to);
+      return write(static_cast<Eigen::bfloat16*>(to));
   }
 }
 
