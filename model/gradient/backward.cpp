@@ -169,20 +169,12 @@ class Backward {
   void lay_out() {
     const int d = config_.n_embd;
     mlp_rows_ = run_.plan && run_.plan->needs_whole_run() ? length_ : std::min(length_, kPositionsOfMlp);
-    const auto floats = static_cast<std::size_t>(length_) * 7 * static_cast<std::size_t>(d) +
-                        static_cast<std::size_t>(mlp_rows_) * config_.n_inner;
-    float* next = workspace_.gradients.reserve(floats);
-    const auto take = [&](int rows, int cols) {
-      const FloatRows taken{next, rows, cols, cols};
-      next += static_cast<std::ptrdiff_t>(rows) * cols;
-      return taken;
-    };
-    d_resid_ = take(length_, d);
-    d_branch_ = take(length_, d);
-    d_qkv_ = take(length_, 3 * d);
-    z_ = take(length_, d);
-    centered_ = take(length_, d);
-    d_mlp_ = take(mlp_rows_, config_.n_inner);
+    workspace_.gradients.lay_out({{&d_resid_, length_, d},
+                                  {&d_branch_, length_, d},
+                                  {&d_qkv_, length_, 3 * d},
+                                  {&z_, length_, d},
+                                  {&centered_, length_, d},
+                                  {&d_mlp_, mlp_rows_, config_.n_inner}});
   }
 
   // --- from the metric to the end of the residual stream ---

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 
 #include "model/kernels/float_memory.h"
@@ -25,6 +26,13 @@ class Buffer {
     return {reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)), rows, cols, cols};
   }
 
+  struct Part {
+    FloatRows* to;
+    int rows, cols;
+  };
+  /// Sets matrices of these sizes, one after the other, so that they share huge pages.
+  void lay_out(std::initializer_list<Part> parts);
+
  private:
   FloatMemory values_;
   std::size_t size_ = 0;
@@ -33,7 +41,8 @@ class Buffer {
 /// A thread pool, scratch memory for each of its threads, and the inner loops to run.
 class Workers {
  public:
-  explicit Workers(int threads, const PanelKernels& kernels = fastest_kernels());
+  explicit Workers(int threads, const PanelKernels& kernels = fastest_kernels())
+      : kernels_(kernels), pool_(threads) {}
   int threads() const { return pool_.threads(); }
   const PanelKernels& kernels() const { return kernels_; }
 
@@ -56,9 +65,9 @@ class Workers {
   /// Calls body(first, count) for groups of at most `group` of the rows [0, rows).
   template <class Body>
   void parallel_for_rows(int rows, int group, const Body& body) {
-    pool_.parallel_for((rows + group - 1) / group, [&](int block, int) {
+    pool_.parallel_for(divide_up(rows, group), [&](int block, int) {
       const int first = block * group;
-      body(first, rows - first < group ? rows - first : group);
+      body(first, std::min(group, rows - first));
     });
   }
 

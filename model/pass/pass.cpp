@@ -89,25 +89,17 @@ class Pass {
     return {lane.run.get(), lane.first, 1, is_whole ? &lane.run->means : nullptr, options_.hooks};
   }
 
-  /// Allocates the activations in one block, so that they share huge pages.
   void lay_out(int rows) {
     const int d = config_.n_embd;
-    const auto floats = static_cast<std::size_t>(rows) * (7 * d + config_.n_inner);
-    float* next = workspace_.activations.reserve(floats);
-    const auto take = [&](int cols) {
-      const FloatRows taken{next, rows, cols, cols};
-      next += static_cast<std::ptrdiff_t>(rows) * cols;
-      return taken;
-    };
-    mlp_ = take(config_.n_inner);
-    qkv_ = take(3 * d);
+    workspace_.activations.lay_out({{&mlp_, rows, config_.n_inner},
+                                    {&qkv_, rows, 3 * d},
+                                    {&resid_, rows, d},
+                                    {&normalized_, rows, d},
+                                    {&z_, rows, d},
+                                    {&branch_, rows, d}});
     q_ = qkv_.middle_cols(0, d);
     k_ = qkv_.middle_cols(d, d);
     v_ = qkv_.middle_cols(2 * d, d);
-    resid_ = take(d);
-    normalized_ = take(d);
-    z_ = take(d);
-    branch_ = take(d);
   }
 
   // --- where lanes begin ---
