@@ -76,7 +76,7 @@ TensorView view_of(const std::shared_ptr<const OpenFile>& file, const json& tens
            shape_text(offsets) + " (the file is truncated or damaged; download it again)");
   view.offset = first + begin;
   view.bytes = end - begin;
-  const auto type = stored_type(view.dtype);  // of any other type it does not matter how long it is
+  const StoredType* type = stored_type(view.dtype);  // of any other type it does not matter how long it is
   const auto count = count_of_elements(view.shape);
   std::uint64_t expected = view.bytes;
   const auto what = [&] { return "the shape " + shape_text(view.shape) + " of " + view.dtype; };

@@ -14,7 +14,7 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
                                      const std::vector<TensorSpec>& tensors,
                                      const std::map<std::string, std::string>& metadata) {
   constexpr std::size_t kAlignment = 8;  // of the data, as in the format's reference implementation
-  const auto element_bytes = [](const TensorSpec& tensor) { return stored_type(tensor.dtype).value().bytes; };
+  const auto element_bytes = [](const TensorSpec& tensor) { return stored_type(tensor.dtype)->bytes; };
   std::vector<TensorSpec> ordered = tensors;  // wide types first, so that every tensor is aligned
   std::ranges::stable_sort(ordered, std::ranges::greater(), element_bytes);
 

@@ -1,7 +1,6 @@
 #include "model/files/tensor_file.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -226,19 +225,18 @@ class StateDict {
     const Value* storage = persistent.kind == Kind::persistent ? &pickle_[persistent.items[0]] : nullptr;
     if (storage == nullptr || storage->items.size() < 5 || pickle_[storage->items[0]].text != "storage")
       reject(where, "a storage in the archive", "none");
-    const auto* const type =
-        std::ranges::find(kTorchStorages, pickle_[storage->items[1]].text, &TorchStorage::global);
-    if (type == std::end(kTorchStorages)) reject(where, "a storage of numbers", "another");
+    const StoredType* type = stored_type(pickle_[storage->items[1]].text, &StoredType::storage);
+    if (type == nullptr) reject(where, "a storage of numbers", "another");
     const std::string_view key = pickle_[storage->items[2]].text;
     const auto entry = entries_.find(folder_ + "data/" + std::string(key.substr(0, kLongestName)));
     if (entry == entries_.end()) reject(where, "its storage in the archive", "none");
 
     TensorView view{.file = file_,
-                    .dtype = type->dtype,
+                    .dtype = std::string(type->dtype),
                     .shape = whole_numbers(pickle_[arguments.items[2]], where),
                     .strides = whole_numbers(pickle_[arguments.items[3]], where)};
     const Value& offset = pickle_[arguments.items[1]];
-    const std::uint64_t element = stored_type(view.dtype)->bytes, held = entry->second.bytes / element;
+    const std::uint64_t held = entry->second.bytes / type->bytes;
     const std::optional<std::uint64_t> count = count_of_elements(view.shape), reach = extent_of(view);
     if (offset.kind != Kind::integer || offset.integer < 0 || !count || !reach ||
         static_cast<std::uint64_t>(offset.integer) > held || *reach > held - offset.integer)
@@ -247,8 +245,8 @@ class StateDict {
     if (*count > *reach) reject(where, "each number to be stored once", "an expanded view");
     if (*reach / kMostGaps > *count)
       reject(where, "numbers close together in their storage", "a sparse view");
-    view.offset = entry->second.offset + static_cast<std::uint64_t>(offset.integer) * element;
-    view.bytes = *count * element;
+    view.offset = entry->second.offset + static_cast<std::uint64_t>(offset.integer) * type->bytes;
+    view.bytes = *count * type->bytes;
     if (is_contiguous(view)) view.strides.clear();
     return view;
   }

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <new>
-#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -333,7 +332,7 @@ class Loader {
 
   struct Tensor {
     const TensorView* view = nullptr;  ///< null: zeros
-    StoredType type = {};
+    const StoredType* type = nullptr;
     bool is_turned = false;                ///< stored without gaps as the transpose of what it is
     std::vector<std::byte> gathered = {};  ///< its elements where they are stored with gaps
   };
@@ -352,12 +351,12 @@ class Loader {
     if (linear) std::ranges::reverse(expected);
     if (view.shape != expected)
       reject(where(stored, name), "shape " + shape_text(expected), shape_text(view.shape));
-    const std::optional<StoredType> type = stored_type(view.dtype);
-    if (!type)
+    const StoredType* type = stored_type(view.dtype);
+    if (type == nullptr)
       reject(where(stored, name), "floating-point or whole numbers that no scale belongs to",
              quote(view.dtype));
 
-    Tensor tensor{&stored, *type};
+    Tensor tensor{&stored, type};
     if (view.strides.empty()) return tensor;
     std::ranges::reverse(view.shape);
     std::ranges::reverse(view.strides);
@@ -378,7 +377,7 @@ class Loader {
 
   /// Elements of a tensor, valid until the same thread reads others.
   const float* read(const Tensor& tensor, std::size_t first, std::size_t count, int thread) {
-    const std::size_t element = tensor.type.bytes;
+    const std::size_t element = tensor.type->bytes;
     Piece& piece = read_[thread];
     const std::byte* bytes = tensor.gathered.data() + first * element;
     if (tensor.gathered.empty()) {
@@ -387,13 +386,13 @@ class Loader {
       tensor.view->file->read(tensor.view->offset + first * element,
                               std::span(piece.bytes).first(count * element));
     }
-    if (tensor.type.to_floats == nullptr && tensor.type.precision == Precision::f32)
+    if (tensor.type->to_floats == nullptr && tensor.type->precision == Precision::f32)
       return reinterpret_cast<const float*>(bytes);
     if (piece.floats.size() < count) piece.floats.resize(count);
-    if (tensor.type.to_floats != nullptr)
-      tensor.type.to_floats(bytes, count, piece.floats.data());
+    if (tensor.type->to_floats != nullptr)
+      tensor.type->to_floats(bytes, count, piece.floats.data());
     else
-      kernels_.widen(bytes, tensor.type.precision, static_cast<int>(count), piece.floats.data());
+      kernels_.widen(bytes, tensor.type->precision, static_cast<int>(count), piece.floats.data());
     return piece.floats.data();
   }
 

@@ -96,8 +96,8 @@ struct PatternFile::Header {
   }
 
   model::Precision precision_of(const std::string& tensor, const model::TensorView& view) const {
-    const auto type = model::stored_type(view.dtype);
-    if (!type || type->to_floats != nullptr)
+    const model::StoredType* type = model::stored_type(view.dtype);
+    if (type == nullptr || type->to_floats != nullptr)
       model::reject(name + ": tensor " + quote(tensor), "F32, F16 or BF16", quote(view.dtype));
     return type->precision;
   }
