@@ -1,7 +1,10 @@
 #include "model/files/safetensors.h"
 
 #include <algorithm>
+#include <cassert>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "model/files/error.h"
@@ -122,6 +125,46 @@ TensorFile open_safetensors(const fs::path& path, const std::stop_token& stop) {
                            view_of(file, tensor, where + ": tensor " + quote(name), first, data));
   check_layout(tensors, where, first, data);
   return {std::move(tensors), metadata_of(member(header, kMetadata), where)};
+}
+
+SafetensorsWriter::SafetensorsWriter(const fs::path& file, const std::vector<TensorSpec>& tensors,
+                                     const std::map<std::string, std::string>& metadata) {
+  constexpr std::size_t kAlignment = 8;  // of the data, as in the format's reference implementation
+  const auto element_bytes = [](const TensorSpec& tensor) { return stored_type(tensor.dtype)->bytes; };
+  std::vector<TensorSpec> ordered = tensors;  // wide types first, so that every tensor is aligned
+  std::ranges::stable_sort(ordered, std::ranges::greater(), element_bytes);
+
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header[kMetadata] = metadata;
+  std::uint64_t end = 0;
+  for (const TensorSpec& tensor : ordered) {
+    const std::uint64_t begin = end;
+    const auto count = count_of_elements(tensor.shape);
+    if (!count || *count > std::numeric_limits<std::int64_t>::max() / kAlignment ||
+        __builtin_add_overflow(end, *count * element_bytes(tensor), &end))
+      throw std::runtime_error("cannot write " + system::text_of(file) + ": up to tensor " + tensor.name +
+                               " its data are too large for any file");
+    places_[tensor.name] = {begin, end};
+    header[tensor.name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+  }
+
+  // Metadata may quote a prompt, which need not be UTF-8; JSON must be.
+  std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
+  const std::uint64_t length = text.size();
+  text.insert(0, reinterpret_cast<const char*>(&length), kLengthBytes);
+  for (auto& [name, place] : places_) place = {place.begin + text.size(), place.end + text.size()};
+
+  file_.emplace(file);
+  file_->resize(text.size() + end);
+  file_->write_at(0, std::as_bytes(std::span(text)));
+}
+
+void SafetensorsWriter::write_bytes(const std::string& name, std::uint64_t offset,
+                                    std::span<const std::byte> bytes) {
+  const Place& place = places_.at(name);
+  assert(offset + bytes.size() <= place.end - place.begin);
+  file_->write_at(place.begin + offset, bytes);
 }
 
 }  // namespace headscope::model
