@@ -126,7 +126,7 @@ Config parse_config(std::string_view text, const std::string& file, std::vector<
   }
   if (const json& value = member(object, kActivation); !value.is_null()) {
     const auto named = value.is_string() ? activation_named(value.get<std::string>()) : std::nullopt;
-    if (!named) reject_value(in + kActivation, "one of " + std::string(activation_names()), value);
+    if (!named) reject_value(in + kActivation, "one of " + activation_names(), value);
     config.activation = *named;
   }
   for (const auto& [other, own] : kPassedOver)
