@@ -11,7 +11,8 @@
 
 namespace headscope::model {
 
-/// The part of a GPT-2 `config.json` that the computation depends on, under the names of the file.
+/// The part of a GPT-2 `config.json` that the computation depends on, under the names of the file, and the
+/// tokens that begin and end a text.
 struct Config {
   int n_layer = 0;
   int n_head = 0;
