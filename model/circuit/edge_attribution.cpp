@@ -8,7 +8,7 @@
 #include "model/files/weights.h"
 #include "model/gradient/steps.h"
 #include "model/gradient/transposed_product.h"
-#include "model/kernels/eigen_maps.h"
+#include "model/maths/eigen_maps.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
 #include "model/kernels/workspace.h"

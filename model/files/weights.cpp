@@ -259,14 +259,19 @@ class Loader {
  private:
   void visit_all() {
     weights_.h.assign(static_cast<std::size_t>(weights_.config.n_layer), {});
-    visit_parameters(weights_,
-                     [&](const std::string& name, const ParameterShape& shape, auto& part, bool transposed) {
-                       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, PanelMatrix>) {
-                         part = matrix(name, shape, transposed, &part == &weights_.lm_head ? head_ : body_);
-                       } else {
-                         part = floats(name, shape);
-                       }
-                     });
+    const auto visit = [&](const std::string& name, const ParameterShape& shape, auto& part,
+                           bool transposed) {
+      if (options_.stop.stop_requested()) throw Stopped();
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, PanelMatrix>) {
+        part = matrix(name, shape, transposed, &part == &weights_.lm_head ? head_ : body_);
+      } else {
+        part = floats(name, shape);
+      }
+      const auto done = static_cast<double>(weights_.parameters.size());
+      if (body_.floats && options_.progress)
+        options_.progress(done / static_cast<double>(checked_tensors_), "loading weights");
+    };
+    visit_parameters(weights_, visit);
     if (weights_.config.tie_word_embeddings) weights_.lm_head = weights_.wte;
   }
 
@@ -298,24 +303,22 @@ class Loader {
 
   /// `transposed`: a row of the parameter is a column of the panels.
   PanelMatrix matrix(const std::string& name, const ParameterShape& shape, bool transposed, Memory& memory) {
-    const auto depth = static_cast<int>(shape[transposed ? 1 : 0]);
-    const auto cols = static_cast<int>(shape[transposed ? 0 : 1]);
-    const Precision precision = weights_.precision;
+    const auto rows = static_cast<int>(shape[0]), cols = static_cast<int>(shape[1]);
+    const PanelMatrix m{nullptr, transposed ? cols : rows, transposed ? rows : cols, weights_.precision};
     const bool linear = checkpoint_.linear_layout && !transposed;
     const Tensor tensor = checked(name, shape, linear, true);
-    std::byte* const place = memory.take(panel_matrix_bytes(depth, cols, precision));
+    std::byte* const place = memory.take(m.bytes());
     if (place == nullptr) return {};
     const auto read_floats = [&](std::size_t first, std::size_t count, int thread) {
       const float* data = read(tensor, first, count, thread);
-      if (precision == Precision::f16 && exceeds_half({data, count}))
+      if (m.precision == Precision::f16 && exceeds_half({data, count}))
         reject(where(*tensor.view, name), "numbers that fit float16 (load it as bf16 or f32 instead)",
                "larger ones");
       return data;
     };
-    const PanelMatrix m =
-        pack(read_floats, (transposed != linear) != tensor.is_turned, depth, cols, precision, place, pool_);
-    tell_progress();
-    return m;
+    // Each of these exchanges rows and columns: an embedding, torch.nn.Linear's layout, and a view that is
+    // stored as its transpose.
+    return pack(read_floats, (transposed != linear) != tensor.is_turned, m, place, pool_);
   }
   std::span<const float> floats(const std::string& name, const ParameterShape& shape) {
     const Tensor tensor = checked(name, shape, false, false);
@@ -326,7 +329,6 @@ class Loader {
       std::copy_n(read(tensor, 0, count, 0), count, place);
     else
       std::fill_n(place, count, 0.0F);
-    tell_progress();
     return {place, count};
   }
 
@@ -340,7 +342,6 @@ class Loader {
   /// Checks a tensor and adds it to the table of parameters. `linear`: the file has its transpose.
   /// `may_turn`: whoever reads it can turn it.
   Tensor checked(const std::string& name, const ParameterShape& shape, bool linear, bool may_turn) {
-    if (options_.stop.stop_requested()) throw Stopped();
     const auto found = checkpoint_.tensors.find(name);
     weights_.parameters.push_back(
         {name, shape, found == checkpoint_.tensors.end() ? "zeros" : found->second->dtype});
@@ -367,12 +368,6 @@ class Loader {
 
   static std::string where(const TensorView& tensor, const std::string& name) {
     return file_of(tensor) + ": tensor " + quote(name);
-  }
-
-  void tell_progress() const {
-    if (!options_.progress) return;
-    const auto done = static_cast<double>(weights_.parameters.size());
-    options_.progress(done / static_cast<double>(checked_tensors_), "loading weights");
   }
 
   /// Elements of a tensor, valid until the same thread reads others.

@@ -35,7 +35,7 @@ ThreadPool::ThreadPool(int threads) {
   if (threads <= 0) threads = processors;
   threads = std::clamp(threads, 1, kMax);
   // With fewer processors than threads, polling would keep the others from working.
-  if (threads <= processors) awake_ = kPolls;
+  if (threads <= processors) polls_ = kPolls;
   workers_.reserve(threads - 1);
   for (int thread = 1; thread < threads; ++thread) {
     try {
@@ -76,7 +76,7 @@ void ThreadPool::run(int blocks, const BlockFunction& body) {
     const std::lock_guard lock(mutex_);
     open_ = false;  // sleeping threads are not waited for, since there is nothing left to do
   }
-  poll_until(awake_, [this] { return working_ == 0; });
+  poll_until(polls_, [this] { return working_ == 0; });
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return working_ == 0; });
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -87,7 +87,7 @@ void ThreadPool::sleep_and_work(int thread) {
   std::unique_lock lock(mutex_);
   while (true) {
     lock.unlock();
-    poll_until(awake_, [&] { return generation_ != seen; });
+    poll_until(polls_, [&] { return generation_ != seen; });
     lock.lock();
     wake_.wait(lock, [&] { return ending_ || (open_ && generation_ != seen); });
     if (ending_) return;

@@ -52,7 +52,7 @@ class ThreadPool {
   int blocks_ = 0;
   std::atomic<int> next_ = 0;
 
-  int awake_ = 0;  // number of polls for the next loop before going to sleep
+  int polls_ = 0;  // number of polls for the next loop before going to sleep
   std::vector<std::thread> workers_;
 };
 

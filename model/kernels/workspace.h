@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "model/kernels/float_memory.h"
-#include "model/kernels/panels.h"
+#include "model/kernels/kernels.h"
 #include "model/kernels/thread_pool.h"
 #include "model/kernels/view.h"
 #include "model/pass/transformer.h"
@@ -43,6 +43,7 @@ class Workers {
  public:
   explicit Workers(int threads, const PanelKernels& kernels = fastest_kernels())
       : kernels_(kernels), pool_(threads) {}
+  ThreadPool& pool() { return pool_; }
   int threads() const { return pool_.threads(); }
   const PanelKernels& kernels() const { return kernels_; }
 
@@ -54,12 +55,6 @@ class Workers {
   template <class Body>
   void parallel_for(int blocks, const Body& body) {
     pool_.parallel_for(blocks, [&](int block, int thread) { body(block, scratch_of(thread)); });
-  }
-
-  /// The same with the thread's index: body(block, thread, scratch), thread in [0, threads()).
-  template <class Body>
-  void parallel_for_threads(int blocks, const Body& body) {
-    pool_.parallel_for(blocks, [&](int block, int thread) { body(block, thread, scratch_of(thread)); });
   }
 
   /// Calls body(first, count) for groups of at most `group` of the rows [0, rows).
@@ -97,11 +92,12 @@ struct Workspace::Impl {
 
   Workers workers;
   std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
-  Buffer activations;     // activations of one chunk of a pass, or a block of statistics
-  Buffer gradients;       // derivatives, and what is recomputed for them
-  Buffer transposed;      // derivatives, transposed for a product
-  Buffer scores, result;  // complete only for hooks
-  Buffer logits;          // of a block of positions
+  Buffer activations;  // activations of one chunk of a pass, or a block of statistics
+  Buffer gradients;    // derivatives, and what is recomputed for them
+  Buffer transposed;   // derivatives, transposed for a product
+  Buffer scores;       // of one head, for hooks, or of one block of queries, for derivatives
+  Buffer result;       // one head's part of a block's output, or columns of a product
+  Buffer logits;       // of a block of positions
 };
 
 }  // namespace headscope::model

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "model/files/error.h"
-#include "model/kernels/eigen_maps.h"
+#include "model/maths/eigen_maps.h"
 #include "model/maths/products.h"
 
 namespace headscope::model {

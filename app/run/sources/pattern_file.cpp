@@ -18,7 +18,7 @@
 #include "model/files/error.h"
 #include "model/files/json.h"
 #include "model/files/safetensors.h"
-#include "model/kernels/panels.h"
+#include "model/kernels/kernels.h"
 #include "system/path_text.h"
 #include "viz/text/text.h"
 
