@@ -1,7 +1,6 @@
 #include "model/kernels/thread_pool.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "system/machine.h"

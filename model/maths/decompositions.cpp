@@ -13,8 +13,6 @@
 namespace headscope::model {
 namespace {
 
-using Doubles = RowMajor<double>;
-
 void throw_if_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Stopped();
 }

@@ -29,7 +29,6 @@ float floor_of(const LargestEntries& largest) {
   return largest.worst() == nullptr ? -INFINITY : largest.worst()->value;
 }
 
-using Doubles = RowMajor<double>;
 /// Rows by descending norm.
 struct SortedRows {
   std::vector<int> order;
