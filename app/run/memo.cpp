@@ -8,7 +8,7 @@
 
 #include "app/run/analyses/heads.h"
 #include "app/run/edits/edit_text.h"
-#include "model/kernels/workspace.h"
+#include "model/kernels/workers.h"
 #include "model/pass/plan.h"
 #include "model/pass/run.h"
 #include "system/path_text.h"

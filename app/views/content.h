@@ -133,8 +133,8 @@ std::unique_ptr<B> may_be_left_out(std::unique_ptr<B> box, std::string name, int
 
 /// Small, muted lines, wrapped, under a title if there is one; those without room are left out.
 BoxPtr notes(std::vector<std::string> lines, std::string title = {});
-/// A scale of colours with its title.
-BoxPtr legend(viz::ColorScale scale, std::string title);
+/// A scale of colours with its title; `indent`: of its left end. Null: none.
+BoxPtr legend(viz::ColorScale scale, std::string title, float (*indent)(const ViewContext&) = nullptr);
 /// What a look stands for: a filled or framed patch, a line, a scale, or none of these: only words.
 struct Swatch {
   std::string words;

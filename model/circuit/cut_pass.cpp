@@ -55,14 +55,17 @@ class CutPass {
   FloatRows rows(std::vector<float>& values) const { return rows_of(values, width_); }
   ConstFloatRows rows(const std::vector<float>& values) const { return rows_of(values, width_); }
 
-  /// read_ = the layer norm of the stream that a reader sees.
-  void read(StreamReader reader, const LayerNormWeights& norm) {
-    const int index = graph_.index(reader);
-    const auto seen = [&](int i) {
+  /// The rows of the stream that a reader sees.
+  auto seen_by(StreamReader reader) {
+    return [this, index = graph_.index(reader)](int i) {
       sum_seen(i, kept_edges(kept_.rows == 1 ? 0 : i, index), rows(stream_).row(i));
       return rows(stream_).row(i);
     };
-    layer_norm(norm, config_.layer_norm_epsilon, {}, {}, seen, Tap{}, workers_, rows(read_));
+  }
+
+  /// read_ = the layer norm of the stream that a reader sees.
+  void read(StreamReader reader, const LayerNormWeights& norm) {
+    layer_norm(norm, config_.layer_norm_epsilon, {}, {}, seen_by(reader), Tap{}, workers_, rows(read_));
   }
 
   /// The edges to a reader.
@@ -147,13 +150,8 @@ class CutPass {
 
   void mlp(int layer) {
     if (leaves_out_next()) return add_to_base(cut_.mlp[layer]);
-    const BlockWeights& block = weights_.h[layer];
-    read({StreamReader::Kind::mlp, layer, 0}, block.ln_2);
-    const FloatRows hidden = rows_of(hidden_, config_.n_inner);
-    linear(rows(std::as_const(read_)), block.mlp_c_fc, workers_, hidden);
-    workers_.for_rows(length_,
-                      [&](int i) { activate(workers_.kernels().rows, config_.activation, hidden.row(i)); });
-    linear(hidden, block.mlp_c_proj, workers_, rows(out_));
+    model::mlp(weights_, layer, seen_by({StreamReader::Kind::mlp, layer, 0}), Tap{}, workers_,
+               rows_of(hidden_, config_.n_inner), rows(out_));
     wrote(cut_.mlp[layer]);
     add_to_base(cut_.mlp[layer]);
   }

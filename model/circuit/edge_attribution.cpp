@@ -5,13 +5,11 @@
 #include <vector>
 
 #include "model/files/error.h"
-#include "model/files/weights.h"
 #include "model/gradient/steps.h"
 #include "model/gradient/transposed_product.h"
-#include "model/maths/eigen_maps.h"
-#include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
-#include "model/kernels/workspace.h"
+#include "model/maths/eigen_maps.h"
+#include "model/pass/shared_steps.h"
 
 namespace headscope::model {
 namespace {
@@ -35,32 +33,21 @@ ReadGradients read_gradients(const Transformer& transformer, const Run& run, con
   found.qkv.assign(n_layer, std::vector<float>(3 * floats));
   found.mlp.assign(n_layer, std::vector<float>(floats));
   found.logits.resize(floats);
-  const auto put = [](const ConstActivation2d& piece, std::vector<float>& into, int cols, int first_col) {
-    copy(piece,
-         rows_of(into, cols).middle_rows(piece.first_pos, piece.rows).middle_cols(first_col, piece.cols));
-  };
   Hooks hooks;
   for (int layer = 0; layer < n_layer; ++layer) {
     for (const auto& [site, first_col] : {std::pair(Site::q, 0), {Site::k, d}, {Site::v, 2 * d}})
-      hooks.watch({site, layer}, [&, layer, first_col](const ConstActivation2d& piece) {
-        put(piece, found.qkv[layer], 3 * d, first_col);
-      });
+      hooks.record({site, layer}, rows_of(found.qkv[layer], 3 * d).middle_cols(first_col, d));
     // After the MLP the stream has the derivatives of what follows; before it those of what the MLP reads are
     // added.
-    hooks.watch({Site::resid_post, layer}, [&, layer](const ConstActivation2d& piece) {
-      put(piece, found.mlp[layer], d, 0);
-      if (layer == n_layer - 1) put(piece, found.logits, d, 0);
-    });
+    hooks.record({Site::resid_post, layer}, rows_of(found.mlp[layer], d));
     hooks.watch({Site::resid_mid, layer}, [&, layer](const ConstActivation2d& piece) {
       const FloatRows after = rows_of(found.mlp[layer], d).middle_rows(piece.first_pos, piece.rows);
       for (int i = 0; i < piece.rows; ++i)
         std::ranges::transform(piece.row(i), after.row(i), after.row_data(i), std::minus<>());
     });
   }
-  GradientOptions options;
-  options.hooks = &hooks;
-  options.stop = stop;
-  found.value = transformer.gradients(run, metric, workspace, options);
+  hooks.record({Site::resid_post, n_layer - 1}, rows_of(found.logits, d));
+  found.value = transformer.gradients(run, metric, workspace, {.hooks = &hooks, .stop = stop});
   return found;
 }
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/files/weights.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/workspace.h"
+#include "model/pass/shared_steps.h"
 
 namespace headscope::model {
 namespace {
@@ -63,25 +61,15 @@ StreamWrites Transformer::stream_writes(const Run& run, Workspace& workspace, st
   writes.z.assign(config.n_layer, rows);
   writes.mlp.assign(config.n_layer, rows);
   Hooks hooks;
-  const auto add_to = [&](std::vector<float>& sum, HookPoint point) {
-    hooks.watch(point, [&sum, width = config.n_embd](const ConstActivation2d& piece) {
-      for (int i = 0; i < piece.rows; ++i)
-        add(piece.row(i), std::span(sum).subspan(static_cast<std::size_t>(piece.first_pos + i) * width,
-                                                 static_cast<std::size_t>(width)));
+  for (const Site site : {Site::embed, Site::pos_embed})
+    hooks.watch({site}, [sum = rows_of(writes.embedding, config.n_embd)](const ConstActivation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i) add(piece.row(i), sum.row(piece.first_pos + i));
     });
-  };
-  add_to(writes.embedding, {Site::embed});
-  add_to(writes.embedding, {Site::pos_embed});
   for (int layer = 0; layer < config.n_layer; ++layer) {
-    add_to(writes.z[layer], {Site::z, layer});
-    add_to(writes.mlp[layer], {Site::mlp_out, layer});
+    hooks.record({Site::z, layer}, rows_of(writes.z[layer], config.n_embd));
+    hooks.record({Site::mlp_out, layer}, rows_of(writes.mlp[layer], config.n_embd));
   }
-  ForwardOptions options;
-  options.base = &run;
-  options.plan = run.plan;
-  options.hooks = &hooks;
-  options.stop = std::move(stop);
-  forward(run.tokens, workspace, options);
+  forward(run.tokens, workspace, {.base = &run, .plan = run.plan, .hooks = &hooks, .stop = std::move(stop)});
   return writes;
 }
 

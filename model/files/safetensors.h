@@ -31,10 +31,10 @@ struct TensorSpec {
 /// that were not written are 0.
 class SafetensorsWriter {
  public:
-  /// Tensors have different names. Throws std::runtime_error (one sentence) if the file cannot be created or
-  /// the disk is full.
-  SafetensorsWriter(const std::filesystem::path& file, const std::vector<TensorSpec>& tensors,
-                    const std::map<std::string, std::string>& metadata);
+  /// Tensors have different names. `room`: bytes of the header kept for the metadata that finish() adds.
+  /// Throws std::runtime_error (one sentence) if the file cannot be created or the disk is full.
+  SafetensorsWriter(const std::filesystem::path& file, std::vector<TensorSpec> tensors,
+                    std::map<std::string, std::string> metadata, std::size_t room = 0);
 
   /// Writes `values` at element `offset` of tensor `name`, which must have been declared with their type and
   /// be large enough. Throws std::runtime_error if the disk is full.
@@ -44,15 +44,21 @@ class SafetensorsWriter {
   void write(const std::string& name, std::int64_t offset, std::span<const std::int64_t> values) {
     write_bytes(name, offset * sizeof(std::int64_t), std::as_bytes(values));
   }
-  void finish() { file_->commit(); }
+  /// Completes the file, with further metadata. Throws std::runtime_error if they need more than their room.
+  void finish(std::map<std::string, std::string> metadata = {});
 
  private:
   struct Place {
-    std::uint64_t begin, end;  // of a tensor's bytes in the file
+    std::uint64_t begin, end;  // of a tensor's bytes in the data
   };
+  std::string header() const;
+  std::uint64_t data_begin() const { return sizeof header_size_ + header_size_; }
   void write_bytes(const std::string& name, std::uint64_t offset, std::span<const std::byte> bytes);
 
+  std::vector<TensorSpec> tensors_;  // wide types first
+  std::map<std::string, std::string> metadata_;
   std::map<std::string, Place> places_;
+  std::uint64_t header_size_ = 0;
   std::optional<system::AtomicFile> file_;
 };
 

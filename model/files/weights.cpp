@@ -14,8 +14,8 @@
 #include "model/files/file_io.h"
 #include "model/files/tensor_source.h"
 #include "model/kernels/thread_pool.h"
-#include "model/kernels/workspace.h"
-#include "model/pass/parameters.h"
+#include "model/kernels/workers.h"
+#include "model/files/parameters.h"
 #include "system/file.h"
 #include "system/path_text.h"
 

@@ -6,18 +6,12 @@
 #include <vector>
 
 #include "model/files/config.h"
+#include "model/files/loading.h"
 #include "model/kernels/float_memory.h"
 #include "model/kernels/panel_matrix.h"
 #include "model/kernels/precision.h"
-#include "model/pass/transformer.h"
 
 namespace headscope::model {
-
-/// A Conv1D of Hugging Face's GPT-2: y = x * weight + bias, weight [in, out], bias [out].
-struct LinearWeights {
-  PanelMatrix weight;
-  std::span<const float> bias;
-};
 
 struct LayerNormWeights {
   std::span<const float> gain, bias;  // [d_model]
@@ -48,12 +42,6 @@ struct Weights {
   std::vector<std::string> notes, warnings;  // sentences: see Transformer
   std::vector<FloatMemory> memory;           // what the pointers above point into
   std::size_t bytes = 0;                     // of that memory
-};
-
-/// For the files that define members of Transformer.
-struct Transformer::Impl {
-  Weights weights;
-  std::shared_ptr<const void> identity = std::make_shared<char>();  ///< marks the runs of these weights
 };
 
 /// Loads a Hugging Face folder. All tensors are checked before any is read. Matrices are rearranged so that a

@@ -86,14 +86,11 @@ class HeadBackward {
   /// weights_: the softmax; pattern_: the same, as edits left it.
   void find_pattern(ConstFloatRows q) {
     scores(kernels_, head_, q, weights_);
-    if (!is_edited()) {
-      model::find_pattern(kernels_, run_, head_, first_, weights_);
-      return copy(weights_, pattern_);
-    }
     scale_and_mask(run_, head_, first_, weights_);
     for (int i = 0; i < weights_.rows; ++i) kernels_.rows.softmax(1, weights_.row_data(i), weights_.cols);
     copy(weights_, pattern_);
-    run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
+    if (is_edited())
+      run_.plan->apply(piece_of({Site::pattern, head_.layer}, pattern_, first_, head_.head), run_.means);
   }
 
   /// Valid until the next call.
@@ -145,8 +142,6 @@ class Backward {
   Backward(const Weights& weights, const Run& run, const Metric& metric, Workspace::Impl& workspace,
            const GradientOptions& options)
       : weights_(weights), run_(run), metric_(metric), workspace_(workspace), options_(options) {
-    again_.clean = &run;
-    again_.stop = options.stop;
     workers_.reserve_scratch(std::max({attention_scratch(config_), HeadBackward::scratch_size(config_),
                                        product_scratch(), transposed_product_scratch()}));
     lay_out();
@@ -185,7 +180,7 @@ class Backward {
       workers_.for_rows(length_, [&](int i) { std::ranges::fill(rows.row(i), 0.0F); });
     const Positions measured = positions_of(metric_, length_);
     const bool all = hooks_want({Site::logits}) || hooks_want({Site::ln_final_normalized}) ||
-                     hooks_want({Site::ln_final_scale}) || (run_.plan && run_.plan->takes_final_means());
+                     hooks_want({Site::ln_final_scale}) || (run_.plan && run_.plan->needs_whole_run());
     const Positions range = all ? Positions{0, length_} : measured;
     const std::vector<LogitWeight> weights = logit_weights(metric_);
     double value = 0;
@@ -407,7 +402,7 @@ class Backward {
   int length_ = run_.length();
   int mlp_rows_ = 0;                        // positions of the MLP at a time
   Lane lane_{std::make_shared<Run>(run_)};  // what is recomputed
-  ForwardOptions again_;
+  const ForwardOptions again_{.clean = &run_, .stop = options_.stop};
 
   FloatRows d_resid_, d_branch_;
   FloatRows d_qkv_;         // [T, 3 d_model]

@@ -1,7 +1,7 @@
 #pragma once
 #include "model/kernels/panel_matrix.h"
 #include "model/kernels/view.h"
-#include "model/kernels/workspace.h"
+#include "model/kernels/workers.h"
 
 namespace headscope::model {
 

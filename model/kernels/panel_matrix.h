@@ -55,4 +55,10 @@ using ReadFloats = std::function<const float*(std::size_t first, std::size_t cou
 /// the nearest, ties to even, and returns it there. `transposed`: it is read as [cols, depth].
 PanelMatrix pack(const ReadFloats& read, bool transposed, PanelMatrix m, std::byte* memory, ThreadPool& pool);
 
+/// A Conv1D of Hugging Face's GPT-2: y = x * weight + bias, weight [in, out], bias [out].
+struct LinearWeights {
+  PanelMatrix weight;
+  std::span<const float> bias;
+};
+
 }  // namespace headscope::model

@@ -2,10 +2,9 @@
 #include <cstddef>
 #include <span>
 
-#include "model/files/weights.h"
 #include "model/kernels/panel_matrix.h"
 #include "model/kernels/view.h"
-#include "model/kernels/workspace.h"
+#include "model/kernels/workers.h"
 
 /// Products of activations, divided among threads in blocks of the result. Every cell is bit-identical for
 /// any number of threads.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/kernels/view.h"
-#include "model/pass/transformer.h"
+#include "model/kernels/workspace.h"
 
 /// The geometry of a matrix's rows as vectors, and eigenvalues. Eigen's decompositions are in one file
 /// because they take longest to compile.

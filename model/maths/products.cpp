@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "model/files/error.h"
-#include "model/kernels/workspace.h"
+#include "model/kernels/workers.h"
 #include "model/maths/best.h"
 #include "model/maths/eigen_maps.h"
 

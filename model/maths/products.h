@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "model/kernels/view.h"
-#include "model/pass/transformer.h"
+#include "model/kernels/workspace.h"
 
 /// Products of matrices other than the weights of a pass.
 namespace headscope::model {

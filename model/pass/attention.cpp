@@ -54,9 +54,8 @@ void scale_and_mask(const Run& run, const HeadCache& head, int first_query, Floa
       std::ranges::fill(scores.row(i).subspan(seen), -std::numeric_limits<float>::infinity());
     }
   }
-  if (plan == nullptr) return;
-  plan->hide(head.layer, head.head, first_query, scores);
-  plan->apply(piece_of({Site::attn_scores, head.layer}, scores, first_query, head.head), run.means);
+  if (plan != nullptr)
+    plan->apply(piece_of({Site::attn_scores, head.layer}, scores, first_query, head.head), run.means);
 }
 
 void softmax_masked(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,

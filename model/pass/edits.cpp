@@ -246,21 +246,6 @@ HookPoint point_of(const Edit& edit) {
                     edit);
 }
 
-bool comes_before(const Config& config, HookPoint a, HookPoint b) {
-  const auto layer = [&](HookPoint point) {
-    return in_block(point.site) ? point.layer : point.site < Site::resid_pre ? -1 : config.n_layer;
-  };
-  return std::pair(layer(a), a.site) < std::pair(layer(b), b.site);
-}
-
-bool has_heads(Site site) {
-  return site >= Site::q && site <= Site::result;
-}
-
-bool has_cells(Site site) {
-  return site == Site::attn_scores || site == Site::pattern;
-}
-
 int unit_count(const Config& config, Site site) {
   return has_cells(site) ? 0 : static_cast<int>(hook_shape(config, {site}, 1).back());
 }

@@ -117,9 +117,6 @@ struct PatchFrom {
 /// The point where an edit first acts in a pass: masks at the scores, position ids at pos_embed.
 HookPoint point_of(const Edit& edit);
 
-/// Whether `a` comes before `b` in a pass.
-bool comes_before(const Config& config, HookPoint a, HookPoint b);
-
 /// The edit as a path patch; null: it is none.
 const PatchFrom* path_patch(const Edit& edit);
 
@@ -128,9 +125,6 @@ bool patches_from_second(const Edit& edit);
 bool patches_from_second(const Edits& edits);
 /// Whether an edit patches from a run of the run's own tokens: in the second model, or with other edits.
 bool patches_from_own_tokens(const Edits& edits);
-
-bool has_heads(Site site);  ///< q, k, v, scores, pattern, z and result
-bool has_cells(Site site);  ///< scores and pattern: [head, query, key]
 
 /// Units of the last axis, per head if the site has heads; 0 for scores and patterns.
 int unit_count(const Config& config, Site site);

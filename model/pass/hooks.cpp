@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <ranges>
+#include <set>
 #include <utility>
 
 #include "model/files/error.h"
@@ -62,8 +64,24 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
+std::strong_ordering HookPoint::operator<=>(const HookPoint& other) const {
+  const auto block_of = [](HookPoint point) {
+    if (in_block(point.site)) return point.layer;
+    return point.site < Site::resid_pre ? -1 : std::numeric_limits<int>::max();
+  };
+  return std::pair(block_of(*this), site) <=> std::pair(block_of(other), other.site);
+}
+
 bool in_block(Site site) {
   return site >= Site::resid_pre && site <= Site::resid_post;
+}
+
+bool has_heads(Site site) {
+  return site >= Site::q && site <= Site::result;
+}
+
+bool has_cells(Site site) {
+  return site == Site::attn_scores || site == Site::pattern;
 }
 
 std::string hook_name(HookPoint point) {
@@ -72,77 +90,55 @@ std::string hook_name(HookPoint point) {
 }
 
 std::vector<HookPoint> all_hook_points(const Config& config) {
-  std::vector<HookPoint> points = {{Site::embed}, {Site::pos_embed}};
-  for (int layer = 0; layer < config.n_layer; ++layer)
-    for (int site = static_cast<int>(Site::resid_pre); site <= static_cast<int>(Site::resid_post); ++site)
-      points.push_back({static_cast<Site>(site), layer});
-  for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits}) {
-    points.push_back({site});
+  std::vector<HookPoint> points;
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    const auto site = static_cast<Site>(i);
+    for (int layer = 0; layer < (in_block(site) ? config.n_layer : 1); ++layer)
+      points.push_back({site, layer});
   }
+  std::ranges::sort(points);
   return points;
 }
 
 std::vector<HookPoint> match_hook_points(const Config& config, std::string_view globs) {
-  const std::vector<HookPoint> all = all_hook_points(config);
-  std::vector<bool> taken(all.size(), false);
+  std::set<HookPoint> found;
   for (const auto& range : std::views::split(globs.empty() ? "*" : globs, ',')) {
     const std::string_view part = trimmed({range.begin(), range.end()}), glob = part.empty() ? "*" : part;
     const bool results_too = glob.find("hook_result") != std::string_view::npos;
     bool any = false;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].site == Site::result && !results_too) continue;
-      if (!matches(glob, hook_name(all[i]))) continue;
-      taken[i] = any = true;
+    for (const HookPoint point : all_hook_points(config)) {
+      if ((point.site == Site::result && !results_too) || !matches(glob, hook_name(point))) continue;
+      found.insert(point);
+      any = true;
     }
-    if (!any) {
+    if (!any)
       throw RunError("no hook matches " + quote(glob) +
                      "; names look like blocks.0.attn.hook_pattern, and * and ? are wildcards");
-    }
   }
-  std::vector<HookPoint> points;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (taken[i]) points.push_back(all[i]);
-  }
-  return points;
+  return {found.begin(), found.end()};
 }
 
 std::vector<std::int64_t> hook_shape(const Config& config, HookPoint point, int length) {
-  switch (point.site) {
-    case Site::ln1_scale:
-    case Site::ln2_scale:
-    case Site::ln_final_scale:
-      return {length, 1};
-    case Site::q:
-    case Site::k:
-    case Site::v:
-    case Site::z:
-      return {length, config.n_head, config.d_head()};
-    case Site::attn_scores:
-    case Site::pattern:
-      return {config.n_head, length, length};
-    case Site::result:
-      return {length, config.n_head, config.n_embd};
-    case Site::mlp_pre:
-    case Site::mlp_post:
-      return {length, config.n_inner};
-    case Site::logits:
-      return {length, config.vocab_size};
-    default:
-      return {length, config.n_embd};
-  }
+  const Site site = point.site;
+  if (has_cells(site)) return {config.n_head, length, length};
+  if (site == Site::result) return {length, config.n_head, config.n_embd};
+  if (has_heads(site)) return {length, config.n_head, config.d_head()};
+  if (site == Site::mlp_pre || site == Site::mlp_post) return {length, config.n_inner};
+  if (site == Site::logits) return {length, config.vocab_size};
+  const bool is_scale = site == Site::ln1_scale || site == Site::ln2_scale || site == Site::ln_final_scale;
+  return {length, is_scale ? 1 : config.n_embd};
 }
 
-void Hooks::watch(HookPoint point, Watcher watcher) {
-  entries_.push_back({point, std::move(watcher)});
-}
-
-bool Hooks::wants(HookPoint point) const {
-  return std::ranges::any_of(entries_, [&](const Entry& entry) { return entry.point == point; });
+void Hooks::record(HookPoint point, FloatRows into) {
+  watch(point, [into](const ConstActivation2d& piece) {
+    const int width = has_cells(piece.point.site) ? into.rows : piece.cols;
+    copy(piece, into.middle_rows(piece.first_pos, piece.rows).middle_cols(piece.head * width, piece.cols));
+  });
 }
 
 void Hooks::call(const ConstActivation2d& activation) const {
-  for (const Entry& entry : entries_)
-    if (entry.point == activation.point) entry.watcher(activation);
+  const auto [begin, end] = watchers_.equal_range(activation.point);
+  for (auto entry = begin; entry != end; ++entry) entry->second(activation);
 }
 
 }  // namespace headscope::model

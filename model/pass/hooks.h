@@ -2,9 +2,11 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "model/files/config.h"
@@ -44,13 +46,16 @@ enum class Site {
 struct HookPoint {
   Site site = Site::embed;
   int layer = 0;
-  auto operator<=>(const HookPoint&) const = default;
+  bool operator==(const HookPoint&) const = default;
+  std::strong_ordering operator<=>(const HookPoint& other) const;  ///< the order of the pass
 };
 
-bool in_block(Site site);                ///< whether every layer has the site
-std::string hook_name(HookPoint point);  ///< e.g. "blocks.0.attn.hook_q"
-std::vector<HookPoint> all_hook_points(
-    const Config& config);  ///< in the order of the pass; with `result` too
+bool in_block(Site site);   ///< whether every layer has the site
+bool has_heads(Site site);  ///< q, k, v, scores, pattern, z and result
+bool has_cells(Site site);  ///< scores and pattern: [head, query, key]
+
+std::string hook_name(HookPoint point);                        ///< e.g. "blocks.0.attn.hook_q"
+std::vector<HookPoint> all_hook_points(const Config& config);  ///< in order; with `result` too
 
 /// The points whose names match one of the comma-separated globs (`*`, `?`; "" or "*" means all). `result` is
 /// included only if a glob contains "hook_result". Throws RunError for a glob that matches nothing.
@@ -86,17 +91,16 @@ inline Activation2d piece_of(HookPoint point, FloatRows rows, int first_pos, int
 class Hooks {
  public:
   using Watcher = std::function<void(const ConstActivation2d&)>;
-  void watch(HookPoint point, Watcher watcher);
-  bool empty() const { return entries_.empty(); }
-  bool wants(HookPoint point) const;  ///< whether any callback is registered there
+  void watch(HookPoint point, Watcher watcher) { watchers_.emplace(point, std::move(watcher)); }
+  /// Copies the activation into `into`, [positions, columns]: heads side by side, of scores and patterns with
+  /// the keys of all positions each.
+  void record(HookPoint point, FloatRows into);
+  bool empty() const { return watchers_.empty(); }
+  bool wants(HookPoint point) const { return watchers_.contains(point); }
   void call(const ConstActivation2d& activation) const;
 
  private:
-  struct Entry {
-    HookPoint point;
-    Watcher watcher;
-  };
-  std::vector<Entry> entries_;
+  std::multimap<HookPoint, Watcher> watchers_;
 };
 
 }  // namespace headscope::model

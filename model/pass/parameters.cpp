@@ -1,12 +1,11 @@
-#include "model/pass/parameters.h"
-
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cmath>
 #include <type_traits>
 
-#include "model/kernels/workspace.h"
+#include "model/files/parameters.h"
+#include "model/pass/shared_steps.h"
 
 namespace headscope::model {
 namespace {
@@ -24,23 +23,6 @@ void read_columns(const PanelMatrix& m, int first, FloatRows out) {
 }
 
 }  // namespace
-
-std::vector<Parameter> parameters_of(const Config& config) {
-  Weights weights;
-  weights.config = config;
-  weights.h.resize(config.n_layer);
-  std::vector<Parameter> all;
-  visit_parameters(weights, [&](const std::string& name, const ParameterShape& shape, const auto&, bool) {
-    all.push_back({name, shape, ""});
-  });
-  return all;
-}
-
-std::int64_t value_count(const Parameter& parameter) {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : parameter.shape) count *= extent;
-  return count;
-}
 
 void Transformer::parameter_rows(std::size_t index, int first, int count, std::span<float> out) const {
   std::size_t at = 0;

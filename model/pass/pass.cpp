@@ -27,13 +27,13 @@ void check_tokens(const Config& config, std::span<const int> tokens) {
   }
 }
 
-/// Whether means need all rows of the last block, even after its keys and values.
+/// Whether means need all rows after the last block's keys and values.
 bool needs_all_rows_at_end(const Plan& plan, const Config& config) {
-  for (int site = static_cast<int>(Site::q); site <= static_cast<int>(Site::resid_post); ++site) {
-    const HookPoint point{static_cast<Site>(site), config.n_layer - 1};
-    if (point.site != Site::k && point.site != Site::v && plan.takes_means(point)) return true;
-  }
-  return false;
+  return std::ranges::any_of(plan.edits(), [last = config.n_layer - 1](const Edit& edit) {
+    const HookPoint point = point_of(edit);
+    return std::holds_alternative<SetMean>(edit) && point >= HookPoint{Site::q, last} &&
+           point.site != Site::k && point.site != Site::v;
+  });
 }
 
 /// See run_pass. Activations without a comment are [rows of all lanes, d_model].
@@ -51,14 +51,29 @@ class Pass {
     lay_out(std::max(rows, 1));
   }
 
+  // --- the stream, and the tap of all active lanes ---
+
+  auto stream() const {
+    return [this](int i) { return resid_.row(i); };
+  }
+
+  bool wants(HookPoint point) const {
+    return std::ranges::any_of(active_lanes(), [&](Lane& lane) { return tap(lane).wants(point); });
+  }
+  void edit(HookPoint point, FloatRows rows) const {
+    for (Lane& lane : active_lanes()) tap(lane).edit(point, rows_of(lane, rows));
+  }
+
   FloatRows run() {
-    for (int layer = lanes_.front().start.layer; layer < config_.n_layer; ++layer) {
+    begin_lanes({Site::embed});
+    const HookPoint start = lanes_.front().start;
+    for (int layer = start.layer; start.site < Site::ln_final_scale && layer < config_.n_layer; ++layer) {
       report_progress(layer);
       attention(layer);
       mlp(layer);
     }
     keep_resid(config_.n_layer);
-    begin_lanes({0, config_.n_layer, false});
+    begin_lanes({Site::ln_final_scale});
     head();
     return resid_;
   }
@@ -70,17 +85,8 @@ class Pass {
     take_queries(lanes_.front(), layer);
     attend(layer);
     add_attention(layer);
-    if (with_mlp) mlp_pre(layer);
+    if (with_mlp) mlp_units(weights_, layer, stream(), *this, workers_, active(normalized_), active(mlp_));
     return {resid_, mlp_};
-  }
-
-  // --- the tap of all active lanes ---
-
-  bool wants(HookPoint point) const {
-    return std::ranges::any_of(active_lanes(), [&](Lane& lane) { return tap(lane).wants(point); });
-  }
-  void edit(HookPoint point, FloatRows rows) const {
-    for (Lane& lane : active_lanes()) tap(lane).edit(point, rows_of(lane, rows));
   }
 
  private:
@@ -105,15 +111,15 @@ class Pass {
   // --- where lanes begin ---
 
   /// Adds the lanes that begin here, with the unedited run's activations.
-  void begin_lanes(const PassStart& here) {
-    for (; active_ < lanes_.size() && lanes_[active_].start.order() == here.order(); ++active_) {
+  void begin_lanes(HookPoint here) {
+    for (; active_ < lanes_.size() && lanes_[active_].start == here; ++active_) {
       Lane& lane = lanes_[active_];
-      if (here.order() == 0) {
+      if (here.site == Site::embed) {
         embed(lane);
       } else {
-        take_resid(lane, here.layer);
+        take_resid(lane, in_block(here.site) ? here.layer : config_.n_layer);
       }
-      if (here.at_scores) take_queries(lane, here.layer);
+      if (here.site == Site::attn_scores) take_queries(lane, here.layer);
     }
   }
 
@@ -158,12 +164,12 @@ class Pass {
 
   void attention(int layer) {
     throw_if_stopped();
-    begin_lanes({0, layer, false});
+    begin_lanes({Site::resid_pre, layer});
     edit({Site::resid_pre, layer}, resid_);
     keep_resid(layer);
     normalize(weights_.h[layer].ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
     project(layer);
-    begin_lanes({0, layer, true});
+    begin_lanes({Site::attn_scores, layer});
     throw_if_stopped();
     attend(layer);
     add_attention(layer);
@@ -188,25 +194,18 @@ class Pass {
   /// Computes q_, k_ and v_ from normalized_, and stores them in pages.
   void project(int layer) {
     const LinearWeights& c_attn = weights_.h[layer].attn_c_attn;
-    const HookPoint q{Site::q, layer}, k{Site::k, layer}, v{Site::v, layer};
+    const bool queries_later = asked_ != nullptr && layer + 1 == config_.n_layer;
+    const int d = config_.n_embd, first = queries_later ? d / kPanelCols * kPanelCols : 0;
     if (asked_ != nullptr) give_pages(layer);
-    if (asked_ == nullptr || layer + 1 < config_.n_layer) {
-      linear(active(normalized_), c_attn, workers_, active(qkv_));
-      edit(q, q_);
-      edit(k, k_);
-      edit(v, v_);
-      keep_heads(layer);
-      return;
-    }
-    const int d = config_.n_embd, first_kv = d / kPanelCols * kPanelCols;
-    linear(active(normalized_), c_attn, workers_, active(qkv_.middle_cols(first_kv, 3 * d - first_kv)),
-           first_kv);
-    edit(k, k_);
-    edit(v, v_);
+    linear(active(normalized_), c_attn, workers_, active(qkv_.middle_cols(first, 3 * d - first)), first);
+    if (!queries_later) edit({Site::q, layer}, q_);
+    edit({Site::k, layer}, k_);
+    edit({Site::v, layer}, v_);
     keep_heads(layer);
+    if (!queries_later) return;
     leave_out_other_positions();
     linear(active(normalized_), c_attn, workers_, active(q_));
-    edit(q, q_);
+    edit({Site::q, layer}, q_);
   }
 
   /// From here on, the last layer computes only the positions whose logits are requested.
@@ -214,8 +213,7 @@ class Pass {
     int row = 0;
     for (Lane& lane : lanes_) {
       const int previous_row = lane.row, previous_first = lane.first;
-      if (lane.rows > 0 && !lane.plan()->takes_final_means() &&
-          !needs_all_rows_at_end(*lane.plan(), config_)) {
+      if (lane.rows > 0 && !needs_all_rows_at_end(*lane.plan(), config_)) {
         const int end = std::min(lane.first + lane.rows, asked_->first + asked_->count);
         lane.first = std::max(lane.first, asked_->first);
         lane.rows = end - lane.first;
@@ -276,35 +274,18 @@ class Pass {
 
   // --- MLP ---
 
-  /// From the stream after attention to the hidden units before their non-linearity.
-  void mlp_pre(int layer) {
-    throw_if_stopped();
-    normalize(weights_.h[layer].ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
-    linear(active(normalized_), weights_.h[layer].mlp_c_fc, workers_, active(mlp_));
-    edit({Site::mlp_pre, layer}, mlp_);
-  }
-
   void mlp(int layer) {
-    mlp_pre(layer);
-    workers_.for_rows(active_rows(),
-                      [&](int i) { activate(workers_.kernels().rows, config_.activation, mlp_.row(i)); });
-    edit({Site::mlp_post, layer}, mlp_);
     throw_if_stopped();
-    linear(active(mlp_), weights_.h[layer].mlp_c_proj, workers_, active(branch_));
-    edit({Site::mlp_out, layer}, branch_);
+    model::mlp(weights_, layer, stream(), *this, workers_, active(mlp_), active(branch_));
     add_branch();
     edit({Site::resid_post, layer}, resid_);
   }
 
-  // --- after the last block, only for means and hooks ---
+  // --- after the last block, only for edits (of which means are kept) and hooks ---
 
   void head() {
     const HookPoint scale{Site::ln_final_scale}, normalized{Site::ln_final_normalized}, logits{Site::logits};
-    if (!hooks_want(scale) && !hooks_want(normalized) && !hooks_want(logits) &&
-        std::ranges::none_of(lanes_, [](const Lane& lane) {
-          return lane.plan() != nullptr && lane.plan()->takes_final_means();
-        }))
-      return;
+    if (!wants(scale) && !wants(normalized) && !hooks_want(logits)) return;
     normalize(weights_.ln_f, scale, normalized);
     if (!hooks_want(logits)) return;
     const Tap own = tap(lanes_.front());
@@ -408,9 +389,8 @@ class Pass {
 
   /// normalized_ = layer norm of resid_.
   void normalize(const LayerNormWeights& w, HookPoint scale, HookPoint normalized) {
-    layer_norm(
-        w, config_.layer_norm_epsilon, scale, normalized, [&](int i) { return resid_.row(i); }, *this,
-        workers_, active(normalized_));
+    layer_norm(w, config_.layer_norm_epsilon, scale, normalized, stream(), *this, workers_,
+               active(normalized_));
   }
 
   void add_branch() {
@@ -471,17 +451,14 @@ std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Wor
   run->tokens.assign(tokens.begin(), tokens.end());
   run->weights = impl_->identity;
   if (options.plan != nullptr && !options.plan->edits().empty()) run->plan = options.plan;
-  run->pages.reserve(Page::count_for(length));
   memory.pages->keep_at_most(
       2 * Run::max_bytes(weights.config));  // for the run that is shown and the one computed next
   Lane lane{run};
-  lane.claimed.reserve(Page::count_for(length));
-  lane.start = begin_run(*run, options, hooked ? std::max(options.hooked_from, 0) : length, memory.pages,
-                         lane.claimed);
+  begin_run(lane, options, hooked ? std::max(options.hooked_from, 0) : length, memory.pages);
 
   const bool whole = run->plan != nullptr && run->plan->needs_whole_run();
-  const int chunk = whole ? length : std::max(options.chunk, 1), common = lane.start.position;
-  for (lane.first = common; lane.first < length; lane.first += chunk) {
+  const int chunk = whole ? length : std::max(options.chunk, 1), common = lane.first;
+  for (; lane.first < length; lane.first += chunk) {
     lane.rows = std::min(chunk, length - lane.first);
     try {
       run_pass(weights, {&lane, 1}, options, nullptr, memory);

@@ -6,33 +6,11 @@
 #include <vector>
 
 #include "model/files/weights.h"
-#include "model/kernels/workspace.h"
+#include "model/kernels/workers.h"
 #include "model/pass/run.h"
 #include "model/pass/transformer.h"
 
 namespace headscope::model {
-
-/// What a pass has to compute after reusing other runs.
-struct PassStart {
-  int position = 0;  ///< the first computed position
-  /// Blocks before this one are shared with the unedited run; n_layer: only the steps after the blocks are
-  /// computed.
-  int layer = 0;
-  /// q, k and v of that layer are shared, too: the pass begins with its scores.
-  bool at_scores = false;
-
-  int order() const { return 2 * layer + (at_scores ? 1 : 0); }  ///< position in the pass
-};
-
-/// The first point where a plan differs from the unedited run: layer and at_scores.
-PassStart pass_start(const Plan& plan, const Config& config);
-
-/// Begins a run of the tokens: fills in its pages and, in `claimed`, the rows of each page that the pass may
-/// write, nothing for a page that is reused entirely. `reusable`: maximum number of positions taken from
-/// other runs.
-PassStart begin_run(Run& run, const ForwardOptions& options, int reusable,
-                    const std::shared_ptr<PageMemory>& memory,
-                    std::vector<std::optional<Page::ClaimedRows>>& claimed);
 
 /// The consecutive positions of one run that a pass computes. A prompt of 200 tokens is one lane in two
 /// passes: positions 0 to 127, then 128 to 199. In a sweep that switches off 16 heads, one at a time, each of
@@ -40,16 +18,25 @@ PassStart begin_run(Run& run, const ForwardOptions& options, int reusable,
 /// weights once for all, and each lane attends to the keys of its own run.
 struct Lane {
   std::shared_ptr<Run> run;
-  PassStart start = {};
   int first = 0;  ///< position of its first row; earlier ones are in the run's pages
   int rows = 0;
-  std::vector<std::optional<Page::ClaimedRows>> claimed =
-      {};                 ///< [pages of the run]: what the pass may write
+  HookPoint start = {};  ///< see pass_start; what comes before is the unedited run's
+  /// [pages of the run]: what the pass may write, nothing for a page that is reused entirely.
+  std::vector<std::optional<Page::ClaimedRows>> claimed = {};
   std::size_t index = 0;  ///< index of a variant among all variants
   int row = 0;            ///< index of its first row among the rows of all lanes: set by the pass
 
   const Plan* plan() const { return run->plan.get(); }
 };
+
+/// Where the pass of a plan can begin with the activations of the unedited run: embed, resid_pre or
+/// attn_scores of a layer, or ln_final_scale.
+HookPoint pass_start(const Plan& plan);
+
+/// Begins a lane's run of the tokens: fills in its pages, what the pass may write of them, and where it
+/// starts. `reusable`: maximum number of positions taken from other runs.
+void begin_run(Lane& lane, const ForwardOptions& options, int reusable,
+               const std::shared_ptr<PageMemory>& memory);
 
 /// The positions of variants whose logits are requested. A pass for these keeps nothing.
 struct PositionRange {
@@ -62,7 +49,7 @@ struct PositionRange {
 /// so that each step works on the top rows: those of the active lanes. Without `asked` there is one lane,
 /// whose q, k, v and resid are stored in the pages it claimed, and hooks are called. With `asked` the lanes
 /// are variants of options.clean: each has its own pages for the current layer only, and the last layer
-/// computes only the requested rows. lanes: at least one, sorted by PassStart::order. Returns the end of the
+/// computes only the requested rows. lanes: at least one, sorted by their starts. Returns the end of the
 /// residual stream, [rows of all lanes, d_model], in the workspace's activations. Throws Stopped.
 FloatRows run_pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
                    const PositionRange* asked, Workspace::Impl& workspace);

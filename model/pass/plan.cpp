@@ -15,12 +15,6 @@ namespace {
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();  // the score of a masked key
 
-constexpr std::size_t kSiteCount = static_cast<std::size_t>(Site::logits) + 1;
-
-std::size_t place_of(HookPoint point) {
-  return (in_block(point.site) ? point.layer : 0) * kSiteCount + static_cast<std::size_t>(point.site);
-}
-
 /// The index that is named, or all of `count`.
 auto indices(const std::optional<int>& named, int count) {
   return std::views::iota(named.value_or(0), named ? *named + 1 : count);
@@ -111,7 +105,7 @@ class Action {
             },
             [&](const SetCells& set) { set_cells(set); },
             [&](const PatchFrom&) { for_each_patched([](float& value, float from) { value = from; }); },
-            [](const SetMask&) {},  // applied by hide()
+            [](const SetMask&) {},  // see Plan::apply
             [](const SetPositionIds&) {},
         },
         *op_.edit);
@@ -285,12 +279,10 @@ Plan::Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const 
     : config_(config),
       edits_(std::move(edits)),
       ops_(edits_.size()),
-      by_point_(static_cast<std::size_t>(config.n_layer) * kSiteCount) {
-  const std::size_t heads = index(config.n_layer, 0);
-  masks_.resize(heads);
-  cells_.resize(heads);
-  future_.resize(heads);
-  first_position_ = config.n_ctx;
+      masks_(index(config.n_layer, 0)),
+      cells_(masks_.size()),
+      future_(masks_.size()),
+      first_position_(config.n_ctx) {
   for (std::size_t i = 0; i < edits_.size(); ++i) {
     check(config_, edits_[i]);
     ops_[i] = {i, &edits_[i], {}, {}, std::move(sources[i])};
@@ -301,12 +293,9 @@ Plan::Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const 
 }
 
 std::span<const Plan::Op* const> Plan::ops_at(HookPoint point) const {
-  return by_point_[place_of(point)];
-}
-
-bool Plan::takes_means(HookPoint point) const {
-  return std::ranges::any_of(ops_at(point),
-                             [](const Op* op) { return std::holds_alternative<SetMean>(*op->edit); });
+  const auto found = by_point_.find(point);
+  if (found == by_point_.end()) return {};
+  return found->second;
 }
 
 bool Plan::edits_cells(int layer) const {
@@ -325,7 +314,7 @@ void Plan::mark_cells(HookPoint point, const std::optional<int>& head, bool futu
 
 void Plan::add(Op& op) {
   const HookPoint point = point_of(*op.edit);
-  if (comes_before(config_, point, first_point_)) first_point_ = point;
+  first_point_ = std::min(first_point_, point);
   const int first_edited =
       std::visit(EachKind{
                      [&](const SetValues& set) { return add_values(op, set.at, set.values); },
@@ -350,7 +339,7 @@ void Plan::add(Op& op) {
 }
 
 int Plan::add_values(Op& op, const EditSite& at, std::span<const float> values, bool future) {
-  by_point_[place_of(at.point)].push_back(&op);
+  by_point_[at.point].push_back(&op);
   for (const int position : at.positions) op.positions[position] = position;
   op.columns = columns_of(config_, at, values);
   if (has_cells(at.point.site)) mark_cells(at.point, at.head, future);
@@ -359,7 +348,7 @@ int Plan::add_values(Op& op, const EditSite& at, std::span<const float> values, 
 }
 
 int Plan::add_cells(Op& op, const SetCells& set) {
-  by_point_[place_of(set.point)].push_back(&op);
+  by_point_[set.point].push_back(&op);
   mark_cells(set.point, set.head, reaches_future(set));
   // With a causal mask all queries that see a key come after it; another one needs the whole run anyway.
   const auto first_query = [](const CellValue& cell) {
@@ -392,10 +381,11 @@ bool Plan::sees(int layer, int head, int query, int key) const {
   return mask->sees[query][key];
 }
 
-void Plan::hide(int layer, int head, int first_query, FloatRows scores) const {
-  for (int i = 0; i < scores.rows; ++i)
-    for (int key = 0; key < scores.cols; ++key)
-      if (!sees(layer, head, first_query + i, key)) scores.row(i)[key] = kHidden;
+/// Sets the scores, or their derivatives, of keys that a query does not see.
+void Plan::set_hidden(const Activation2d& cells, float value) const {
+  for (int i = 0; i < cells.rows; ++i)
+    for (int key = 0; key < cells.cols; ++key)
+      if (!sees(cells.point.layer, cells.head, cells.first_pos + i, key)) cells.row(i)[key] = value;
 }
 
 int Plan::row_of_wpe(int position) const {
@@ -404,6 +394,7 @@ int Plan::row_of_wpe(int position) const {
 }
 
 void Plan::apply(const Activation2d& piece, const Means& means) const {
+  if (piece.point.site == Site::attn_scores) set_hidden(piece, kHidden);
   for (const Op* op : ops_at(piece.point)) Action(config_, *this, *op, piece).apply(means);
 }
 
@@ -419,10 +410,7 @@ void Plan::apply_gradient(const Activation2d& gradient, const Means& means, Cons
   const std::span<const Op* const> ops = ops_at(gradient.point);
   for (std::size_t i = ops.size(); i-- > 0;)
     Action(config_, *this, *ops[i], gradient).apply_gradient(means, before, ops.first(i));
-  if (gradient.point.site != Site::attn_scores) return;
-  for (int i = 0; i < gradient.rows; ++i)
-    for (int key = 0; key < gradient.cols; ++key)
-      if (!sees(gradient.point.layer, gradient.head, gradient.first_pos + i, key)) gradient.row(i)[key] = 0;
+  if (gradient.point.site == Site::attn_scores) set_hidden(gradient, 0);
 }
 
 }  // namespace headscope::model

@@ -62,23 +62,18 @@ class Plan {
   /// Whether a position depends on later ones, so that the run of a prefix cannot be reused for a longer run.
   bool needs_whole_run() const { return needs_whole_run_; }
 
-  bool edits(HookPoint point) const { return !ops_at(point).empty(); }
-  bool takes_means(HookPoint point) const;
-  bool takes_final_means() const {  ///< for the final layer norm
-    return takes_means({Site::ln_final_scale}) || takes_means({Site::ln_final_normalized});
-  }
+  bool edits(HookPoint point) const { return by_point_.contains(point); }
   /// Whether edits affect the scores, mask or pattern of a head.
   bool edits_cells(int layer, int head) const { return cells_[index(layer, head)]; }
   bool edits_cells(int layer) const;  ///< the same for any head
   /// Whether a query of the head may attend to later keys.
   bool sees_future(int layer, int head) const { return future_[index(layer, head)]; }
   bool sees(int layer, int head, int query, int key) const;
-  /// Sets keys that a query does not see to -inf; row i belongs to query first_query + i.
-  void hide(int layer, int head, int first_query, FloatRows scores) const;
 
   int row_of_wpe(int position) const;  ///< -1: none
 
-  /// Edits part of an activation. `means`: as computed by the pass.
+  /// Edits part of an activation. Of scores, those of keys that a query does not see become -inf first.
+  /// `means`: as computed by the pass.
   void apply(const Activation2d& piece, const Means& means) const;
   /// The same for a `piece` with all positions of the run: computes the means first.
   void apply_to_all(const Activation2d& piece, Means& means) const;
@@ -99,6 +94,7 @@ class Plan {
  private:
   std::size_t index(int layer, int head) const { return std::size_t(layer) * config_.n_head + head; }
   std::span<const Op* const> ops_at(HookPoint point) const;
+  void set_hidden(const Activation2d& cells, float value) const;
   void add(Op& op);
   int add_values(Op& op, const EditSite& at, std::span<const float> values = {}, bool future = false);
   int add_cells(Op& op, const SetCells& set);
@@ -108,12 +104,12 @@ class Plan {
 
   Config config_;
   Edits edits_;
-  std::vector<Op> ops_;                           // [edits]
-  std::vector<std::vector<const Op*>> by_point_;  // [layer][site]: those that act there, in order
-  std::vector<const SetMask*> masks_;             // [layer][head], null: causal
-  std::vector<bool> cells_, future_;              // [layer][head]
+  std::vector<Op> ops_;                                   // [edits]
+  std::map<HookPoint, std::vector<const Op*>> by_point_;  // those that act there, in order
+  std::vector<const SetMask*> masks_;                     // [layer][head], null: causal
+  std::vector<bool> cells_, future_;                      // [layer][head]
   const SetPositionIds* position_ids_ = nullptr;
-  HookPoint first_point_{Site::logits, 0};
+  HookPoint first_point_{Site::logits};
   int first_position_ = 0;
   bool needs_whole_run_ = false;
 };

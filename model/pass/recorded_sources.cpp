@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -12,13 +13,13 @@ namespace headscope::model {
 namespace {
 
 /// The edits of the run that a path patch, edit `i` of a list, is on top of: those that act before it.
-Edits edits_under_path(const Config& config, const Edits& list, std::size_t i) {
+Edits edits_under_path(const Edits& list, std::size_t i) {
   const HookPoint receiver = point_of(list[i]);
   Edits under;
   for (std::size_t j = 0; j < list.size(); ++j) {
     const HookPoint point = point_of(list[j]);
     if (path_patch(list[j]) != nullptr) continue;
-    if (comes_before(config, point, receiver) || (j < i && point == receiver)) under.push_back(list[j]);
+    if (point < receiver || (j < i && point == receiver)) under.push_back(list[j]);
   }
   return under;
 }
@@ -61,8 +62,7 @@ int layers_before(HookPoint receiver) {
 }
 
 int first_layer(const Edits& senders) {
-  return point_of(*std::ranges::min_element(senders, {}, [](const Edit& e) { return point_of(e).layer; }))
-      .layer;
+  return std::ranges::min(senders | std::views::transform(point_of)).layer;
 }
 
 /// A run that is patched from, and its activations as its edits left them.
@@ -190,9 +190,7 @@ class RecordedSources {
   /// The source of a list's edit, a PatchFrom; its values come with record().
   std::shared_ptr<const Plan::Source> want(const Edits& list, std::size_t i) {
     const PatchFrom& patch = std::get<PatchFrom>(list[i]);
-    if (patch.direct)
-      return want_path(edits_under_path(transformer_.config(), list, i), senders_of_path(list, i),
-                       patch.at.point);
+    if (patch.direct) return want_path(edits_under_path(list, i), senders_of_path(list, i), patch.at.point);
     if (patch.second) check_second(patch.at.point);
     const std::vector<int>& own = patch.second ? own_of_second_ : own_;
     return want_at(run_of(patch.second, patch.tokens.empty() ? own : patch.tokens, patch.edits),
@@ -275,18 +273,9 @@ class RecordedSources {
     Hooks hooks;
     for (const auto& [point, source] : run.sources) {
       source->depends_on_later = grows && run.plan != nullptr && run.plan->needs_whole_run();
-      hooks.watch(point, [&into = *source](const ConstActivation2d& piece) {
-        const int width = has_cells(piece.point.site) ? into.rows : piece.cols;
-        copy(piece, rows_of(into.values, into.columns)
-                        .middle_rows(piece.first_pos, piece.rows)
-                        .middle_cols(piece.head * width, piece.cols));
-      });
+      hooks.record(point, rows_of(source->values, source->columns));
     }
-    ForwardOptions options;
-    options.hooks = &hooks;
-    options.stop = stop;
-    options.plan = run.plan;
-    from.forward(run.tokens, workspace, options);
+    from.forward(run.tokens, workspace, {.plan = run.plan, .hooks = &hooks, .stop = stop});
   }
 
   const Transformer& transformer_;
@@ -302,9 +291,7 @@ class RecordedSources {
 
 std::shared_ptr<const Plan> Transformer::plan(Edits edits, Workspace& workspace, std::stop_token stop,
                                               const SecondModel& second) const {
-  std::vector<Edits> lists;
-  lists.push_back(std::move(edits));
-  return plans(std::move(lists), workspace, std::move(stop), second).front();
+  return plans({std::move(edits)}, workspace, std::move(stop), second).front();
 }
 
 std::vector<std::shared_ptr<const Plan>> Transformer::plans(std::vector<Edits> lists, Workspace& workspace,

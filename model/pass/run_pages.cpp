@@ -57,18 +57,16 @@ std::pair<std::shared_ptr<Page>, std::optional<Page::ClaimedRows>> page_for(
 
 }  // namespace
 
-PassStart pass_start(const Plan& plan, const Config& config) {
-  PassStart result;
-  const HookPoint point = plan.first_point();
-  if (point.site < Site::resid_pre) return result;
-  result.layer = in_block(point.site) ? point.layer : config.n_layer;
-  result.at_scores = in_block(point.site) && point.site >= Site::attn_scores;
-  return result;
+HookPoint pass_start(const Plan& plan) {
+  const auto [site, layer] = plan.first_point();
+  if (site < Site::resid_pre) return {Site::embed};
+  if (!in_block(site)) return {Site::ln_final_scale};
+  return {site < Site::attn_scores ? Site::resid_pre : Site::attn_scores, layer};
 }
 
-PassStart begin_run(Run& run, const ForwardOptions& options, int reusable,
-                    const std::shared_ptr<PageMemory>& memory,
-                    std::vector<std::optional<Page::ClaimedRows>>& claimed) {
+void begin_run(Lane& lane, const ForwardOptions& options, int reusable,
+               const std::shared_ptr<PageMemory>& memory) {
+  Run& run = *lane.run;
   const int length = run.length();
   const auto at_most = [&](const Run* other) { return std::min(reusable, reusable_positions(run, other)); };
   Sources sources{options.base, at_most(options.base), nullptr, 0};
@@ -76,32 +74,28 @@ PassStart begin_run(Run& run, const ForwardOptions& options, int reusable,
     sources.from = options.clean;
     sources.common = of_clean;
   }
-  PassStart result;
   if ((options.hooks == nullptr || options.hooks->empty()) && has_layers_for(options.clean, run)) {
-    result = pass_start(*run.plan, run.config);
-    sources.first_layer = result.layer + (result.at_scores ? 1 : 0);
+    lane.start = pass_start(*run.plan);
+    sources.first_layer = lane.start.layer + (lane.start.site == Site::attn_scores ? 1 : 0);
     if (sources.first_layer > 0) sources.below = options.clean;
   }
-  if (result.layer == run.config.n_layer) {  // no kept activation is edited
+  lane.first = sources.common;
+  if (lane.start.site == Site::ln_final_scale) {  // no kept activation is edited
     sources.from = options.clean;
     sources.common = length;
-    result.position = run.plan->needs_whole_run() ? 0 : length;  // a mean is over all positions
-  } else {
-    result.position = sources.common;
+    lane.first = run.plan->needs_whole_run() ? 0 : length;  // a mean is over all positions
   }
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
     const auto& [page, own] = page_for(run.config, memory, sources, first, rows);
     run.pages.push_back(page);
-    claimed.push_back(own);
+    lane.claimed.push_back(own);
   }
   run.computed_positions = length - sources.common;
-  if (run.plan != nullptr) {
-    const bool known = sources.common > 0 && sources.from != nullptr && sources.from->plan != nullptr &&
-                       same_edits(run.plan.get(), sources.from->plan.get());
-    run.means = known ? sources.from->means : run.plan->no_means();
-  }
-  return result;
+  if (run.plan == nullptr) return;
+  const bool known = sources.common > 0 && sources.from->plan != nullptr &&
+                     same_edits(run.plan.get(), sources.from->plan.get());
+  run.means = known ? sources.from->means : run.plan->no_means();
 }
 
 }  // namespace headscope::model

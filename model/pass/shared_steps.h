@@ -3,11 +3,18 @@
 
 #include "model/files/weights.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/workspace.h"
+#include "model/kernels/workers.h"
 #include "model/pass/run.h"
+#include "model/pass/transformer.h"
 
 /// The steps that every pass takes: forward, backward, with cut edges, and along a direct path.
 namespace headscope::model {
+
+/// For the files that define members of Transformer.
+struct Transformer::Impl {
+  Weights weights;
+  std::shared_ptr<const void> identity = std::make_shared<char>();  ///< marks the runs of these weights
+};
 
 /// What acts on activations between the steps: a run's edits, then callbacks.
 struct Tap {
@@ -51,6 +58,31 @@ void final_layer_norm(const Weights& weights, const RowOf& row_of, const Tap& ta
                       FloatRows out) {
   layer_norm(weights.ln_f, weights.config.layer_norm_epsilon, {Site::ln_final_scale},
              {Site::ln_final_normalized}, row_of, tap, workers, out);
+}
+
+/// hidden [n, n_inner] = the hidden units of a layer's MLP before their non-linearity, for rows row_of(0) ..
+/// row_of(n - 1) of the stream; normalized [n, d_model]: memory for their layer norm. tap: see layer_norm.
+template <class RowOf, class AnyTap>
+void mlp_units(const Weights& weights, int layer, const RowOf& row_of, const AnyTap& tap, Workers& workers,
+               FloatRows normalized, FloatRows hidden) {
+  const BlockWeights& block = weights.h[layer];
+  layer_norm(block.ln_2, weights.config.layer_norm_epsilon, {Site::ln2_scale, layer},
+             {Site::ln2_normalized, layer}, row_of, tap, workers, normalized);
+  linear(normalized, block.mlp_c_fc, workers, hidden);
+  tap.edit({Site::mlp_pre, layer}, hidden);
+}
+
+/// out [n, d_model] = the MLP's output for these rows; hidden [n, n_inner]: memory for its hidden units.
+template <class RowOf, class AnyTap>
+void mlp(const Weights& weights, int layer, const RowOf& row_of, const AnyTap& tap, Workers& workers,
+         FloatRows hidden, FloatRows out) {
+  mlp_units(weights, layer, row_of, tap, workers, out, hidden);
+  workers.for_rows(hidden.rows, [&](int i) {
+    activate(workers.kernels().rows, weights.config.activation, hidden.row(i));
+  });
+  tap.edit({Site::mlp_post, layer}, hidden);
+  linear(hidden, weights.h[layer].mlp_c_proj, workers, out);
+  tap.edit({Site::mlp_out, layer}, out);
 }
 
 /// The logits of positions of tap.run from tap.first on, [n, vocab_size]; normalized [n, d_model]: memory for

@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "model/pass/transformer.h"
+#include "model/pass/results.h"
 
 namespace headscope::model {
 

@@ -125,27 +125,19 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
     hooks.watch({site, layer}, [into = into](const ConstActivation2d& piece) {
       into->insert(into->end(), piece.row(0).begin(), piece.row(0).end());
     });
-  ForwardOptions options;
-  options.clean = &run;
-  options.hooks = &hooks;
-  Lane lane{std::make_shared<Run>(run), {}, pos, 1};
-  recompute_block(impl_->weights, lane, layer, false, options, workspace.impl());
+  Lane lane{std::make_shared<Run>(run), pos, 1};
+  recompute_block(impl_->weights, lane, layer, false, {.clean = &run, .hooks = &hooks}, workspace.impl());
   return output;
 }
 void Transformer::add_mlp(int layer, FloatRows stream, Workspace& workspace) const {
-  const BlockWeights& block = impl_->weights.h[layer];
   Workers& workers = workspace.impl().workers;
-  std::vector<float> outer(std::ptrdiff_t{stream.rows} * stream.cols),
-      inner(std::ptrdiff_t{stream.rows} * config().n_inner);
-  const FloatRows x = rows_of(outer, stream.cols), hidden = rows_of(inner, config().n_inner);
-  layer_norm(
-      block.ln_2, config().layer_norm_epsilon, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer},
-      [&](int i) { return stream.row(i); }, Tap{}, workers, x);
-  linear(x, block.mlp_c_fc, workers, hidden);
-  workers.for_rows(hidden.rows,
-                   [&](int i) { activate(workers.kernels().rows, config().activation, hidden.row(i)); });
-  linear(hidden, block.mlp_c_proj, workers, x);
-  workers.for_rows(x.rows, [&](int i) { add(x.row(i), stream.row(i)); });
+  std::vector<float> inner(std::ptrdiff_t{stream.rows} * config().n_inner),
+      outer(std::ptrdiff_t{stream.rows} * stream.cols);
+  const FloatRows out = rows_of(outer, stream.cols);
+  mlp(
+      impl_->weights, layer, [&](int i) { return stream.row(i); }, Tap{}, workers,
+      rows_of(inner, config().n_inner), out);
+  workers.for_rows(out.rows, [&](int i) { add(out.row(i), stream.row(i)); });
 }
 std::span<const float> Transformer::position_embedding() const {
   return impl_->weights.wpe;

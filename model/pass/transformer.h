@@ -1,8 +1,6 @@
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -11,59 +9,23 @@
 #include <vector>
 
 #include "model/circuit/stream_graph.h"
-#include "model/files/config.h"
+#include "model/files/loading.h"
 #include "model/gradient/metric.h"
-#include "model/kernels/precision.h"
-#include "model/kernels/view.h"
+#include "model/kernels/workspace.h"
 #include "model/pass/edits.h"
 #include "model/pass/hooks.h"
 #include "model/pass/plan.h"
+#include "model/pass/results.h"
 #include "model/pass/run.h"
 
 namespace headscope::model {
 
-/// Reports the progress of long work, in [0, 1], with a word for the user. May be empty.
-using Progress = std::function<void(double fraction, const char* what)>;
+class Transformer;
 
-struct LoadOptions {
-  Precision precision =
-      Precision::f32;         ///< precision of the matrices in memory; arithmetic is always float32
-  std::stop_token stop = {};  ///< polled between tensors; loading then throws Stopped
-  Progress progress = {};
-};
-
-/// A row of the table of parameters.
-struct Parameter {
-  std::string name;  ///< Hugging Face's name without the `transformer.` prefix, e.g. "h.0.attn.c_attn.weight"
-  std::vector<std::int64_t> shape;
-  std::string dtype;  ///< as in the file; "zeros": a bias that it lacks
-};
-
-/// The parameters of a model with this configuration, in the model's order, with empty dtypes. Tied matrices
-/// are listed once.
-std::vector<Parameter> parameters_of(const Config& config);
-
-/// The number of values in a parameter.
-std::int64_t value_count(const Parameter& parameter);
-
-/// Threads and scratch memory for computations. Each thread that computes needs its own. Memory grows as
-/// needed and is kept until free_scratch, so that later tokens allocate little.
-class Workspace {
- public:
-  /// `threads` <= 0: one per processor. Results are bit-identical for any number.
-  explicit Workspace(int threads = 0);
-  Workspace(Workspace&&) noexcept;
-  Workspace& operator=(Workspace&&) noexcept;
-  ~Workspace();
-  int threads() const;
-  /// For a time without computations. What the next one needs is allocated again.
-  void free_scratch();
-
-  struct Impl;
-  Impl& impl() { return *impl_; }
-
- private:
-  std::unique_ptr<Impl> impl_;
+/// What patches may come from besides the prompts that they name.
+struct SecondModel {
+  const Transformer* model = nullptr;  ///< null: there is none
+  std::span<const int> tokens = {};    ///< tokens of the patched run: see PatchFrom::tokens
 };
 
 struct ForwardOptions {
@@ -73,12 +35,11 @@ struct ForwardOptions {
   /// with it, not recomputed, unless there are hooks.
   const Run* clean = nullptr;
   const Hooks* hooks = nullptr;
-  int hooked_from = 0;        ///< the first position at which hooks must be called: with hooks only earlier
-                              ///< positions are taken from the base
+  int hooked_from = 0;  ///< hooks are called from this position on; those before may be the base's, uncalled
   std::stop_token stop = {};  ///< polled within each layer of each chunk
-  std::shared_ptr<const Run>* partial = nullptr;  ///< when stopped: the completed chunks, as a shorter run
   Progress progress = {};
-  int chunk = 128;  ///< maximum number of positions computed at a time
+  int chunk = 128;  ///< positions computed at a time, at most; all with a plan that needs the whole run
+  std::shared_ptr<const Run>* partial = nullptr;  ///< out, when stopped: the completed chunks, a shorter run
 };
 
 struct GradientOptions {
@@ -90,85 +51,10 @@ struct GradientOptions {
   Progress progress = {};
 };
 
-/// The four stages of attention, [T, T] row-major each (row: query, column: key).
-/// See Vaswani et al. 2017, "Scaled Dot-Product Attention"; GPT-2 masks keys after the query.
-struct AttentionStages {
-  int length = 0;
-  std::vector<float> scores;   ///< q.k for all pairs
-  std::vector<float> scaled;   ///< times attention_scale(layer)
-  std::vector<float> masked;   ///< -inf above the diagonal, or as edits have it
-  std::vector<float> pattern;  ///< softmax of each row, exactly 0 where masked; or as edited
-};
-
-/// How one query's weights are computed, step by step, as in the pass: for all keys that the query sees,
-/// [query + 1], or [T] if edits let it see later keys. With non-finite values the weights are NaN.
-struct AttentionRow {
-  std::vector<float> scores;   ///< q.k
-  std::vector<float> scaled;   ///< times attention_scale(layer)
-  std::vector<float> masked;   ///< the same, or as edited
-  int largest_key = 0;         ///< the first key with the largest masked score
-  float largest = 0;           ///< the largest masked score, subtracted from all
-  std::vector<float> powers;   ///< e^(masked - largest)
-  float sum = 0;               ///< sum of the powers, in the pass's order
-  std::vector<float> weights;  ///< powers times 1 / sum, or as edited
-};
-
-/// How a layer's heads are combined at one position, as the pass computed it.
-struct AttentionOutput {
-  std::vector<float> z;        ///< [n_head, d_head]: each head's sum of weight times value
-  std::vector<float> results;  ///< [n_head, d_model]: each head's z times its rows of c_proj.weight
-  std::vector<float> out;  ///< [d_model]: all of z times c_proj.weight, plus bias; equal to the sum of the
-                           ///< results and the bias, except for float32 rounding
-};
-
-/// A head of a layer.
-struct HeadIndex {
-  int layer = 0;
-  int head = 0;
-  bool operator==(const HeadIndex&) const = default;
-};
-
-/// May be called by several threads at once, but always by the same thread for one index.
-using PatternVisitor = std::function<void(std::size_t index, int first_query, ConstFloatRows rows)>;
-
-/// A guess at the next token.
-struct Guess {
-  int id = 0;
-  float logit = 0;
-  double probability = 0;  ///< over the whole vocabulary, at temperature 1
-};
-
-/// The model's prediction of the token after one position.
-struct PositionStatistics {
-  double log_sum_exp = 0;  ///< log-sum-exp of the position's logits, natural logarithm; NaN if a logit is NaN
-  float next_logit = 0;    ///< logit of the token that follows in the run; NaN at the last position
-  double next_probability =
-      0;                   ///< probability of the token that follows in the run; NaN at the last position
-  int next_rank = -1;      ///< 0: the first guess; -1 at the last position, or if a logit is NaN
-  std::vector<Guess> top;  ///< the most probable, best first; ties by the smaller id; NaN last
-};
-
-/// The prediction of a row of the residual stream, as if it were the end of the stream.
-struct LensReading {
-  PositionStatistics guesses;  ///< next_* belong to the target
-  double divergence = 0;  ///< KL(end || this), in nats, from the distribution at the end of the stream; 0 for
-                          ///< the end itself; NaN if a logit of either is NaN
-};
-
-/// Receives a variant's logits, [positions, vocab_size], valid during the call.
-using VariantVisitor = std::function<void(std::size_t index, ConstFloatRows logits)>;
-
-class Transformer;
-
-/// What patches may come from besides the prompts that they name.
-struct SecondModel {
-  const Transformer* model = nullptr;  ///< null: there is none
-  std::span<const int> tokens = {};    ///< tokens of the patched run: see PatchFrom::tokens
-};
-
 /// GPT-2 (Radford et al. 2019), equivalent to Hugging Face's `GPT2LMHeadModel`. Immutable after loading and
 /// thread-safe; each caller needs its own Workspace. All results for a run with edits include the edits,
-/// bit-identical to what the pass computed.
+/// bit-identical to what the pass computed. A run is given to the model that computed it, and arguments have
+/// the shapes that are stated.
 class Transformer {
  public:
   /// Loads a Hugging Face folder: `config.json` and the weights, see TensorSource::open. Throws LoadError
@@ -187,6 +73,21 @@ class Transformer {
   const std::vector<std::string>& notes() const;
   const std::vector<std::string>& warnings() const;
 
+  // --- Running a prompt: pass.cpp. ---
+
+  /// Runs `tokens` ([T], 1 <= T <= n_ctx) and keeps q, k, v and the residual stream. Computes no logits
+  /// unless a hook wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.
+  std::shared_ptr<const Run> forward(std::span<const int> tokens, Workspace& workspace,
+                                     const ForwardOptions& options = {}) const;
+
+  /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
+  void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;
+
+  /// The product of any vector [d_model] with the unembedding, without a layer norm: out [vocab_size].
+  void unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const;
+
+  // --- Edits, and many runs at once: recorded_sources.cpp, variants.cpp. ---
+
   /// Creates a plan of edits for this model: runs the prompts that are patched from, with their edits, in the
   /// second model if PatchFrom says so. Throws RunError (one sentence: which edit, what it names and what the
   /// model has) or Stopped.
@@ -198,11 +99,6 @@ class Transformer {
                                                  std::stop_token stop = {},
                                                  const SecondModel& second = {}) const;
 
-  /// Runs `tokens` ([T], 1 <= T <= n_ctx) and keeps q, k, v and the residual stream. Computes no logits
-  /// unless a hook wants them. Throws RunError (too long, empty, an id outside the vocabulary) or Stopped.
-  std::shared_ptr<const Run> forward(std::span<const int> tokens, Workspace& workspace,
-                                     const ForwardOptions& options = {}) const;
-
   /// Runs several plans (null: no edits) over the tokens of one unedited run. Calls visit(index of the plan,
   /// logits of positions [first, first + count)) for each, on this thread, as soon as they are ready; plans
   /// whose first edit is late in the pass come first. The logits are bit-identical to those of `forward` with
@@ -212,50 +108,7 @@ class Transformer {
   void variants(const Run& clean, std::span<const std::shared_ptr<const Plan>> plans, int first, int count,
                 Workspace& workspace, const VariantVisitor& visit, std::stop_token stop = {}) const;
 
-  /// The derivatives of a metric with respect to a run's activations, by one pass from the logits down to the
-  /// first layer for which there are hooks. Returns the metric's value. As in TransformerLens, the derivative
-  /// at a hook point is that with respect to the activation as edits left it, through all of the rest of the
-  /// pass: one that is set has derivatives, but what it was computed from has none through it. See
-  /// Plan::apply_gradient for each kind of edit, and Backward for what is recomputed. Derivatives of a layer
-  /// norm's scale are those through the division by it; of `normalized`, before gain and bias.
-  ///
-  /// float32, bit-identical for any number of threads. Memory besides the run: for each position 8 d_model
-  /// floats, for 128 positions 2 n_inner floats (for all positions with a mean or without the mask), and the
-  /// logits of 64 positions if the metric depends on all of a position's. Throws RunError for a metric that
-  /// the model or run does not have, and a run of other weights; or Stopped.
-  double gradients(const Run& run, const Metric& metric, Workspace& workspace,
-                   const GradientOptions& options = {}) const;
-
-  /// What the parts of the model wrote in a run. Throws Stopped.
-  StreamWrites stream_writes(const Run& run, Workspace& workspace, std::stop_token stop = {}) const;
-
-  /// Edge attribution (Syed et al. 2023, "Attribution Patching Outperforms Automated Circuit Discovery"):
-  /// what a change of a writer's output, as one reader sees it, adds to a metric, to first order: the
-  /// metric's derivative with respect to the stream that the reader sees, times the change. Adds `factor`
-  /// times that to `sums` for every edge of StreamGraph: [1, edge_count], or by position [T, edge_count].
-  /// Returns the metric's value. The derivatives are those in the run, which may have edits of the embeddings
-  /// only. `changes`: of T positions. Memory: the run's derivatives, 4 d_model floats a layer and position,
-  /// and for 64 positions the changes of all writers. Throws RunError as `gradients` does; or Stopped.
-  double attribute_edges(const Run& run, const Metric& metric, const StreamWrites& changes, double factor,
-                         Rows<double> sums, Workspace& workspace, std::stop_token stop = {}) const;
-
-  /// A pass over an unedited run's tokens in which the edges that are not kept carry what their writers wrote
-  /// in another run, `cut`, of as many tokens (as in Conmy et al. 2023, "Towards Automated Circuit Discovery
-  /// for Mechanistic Interpretability"). Returns the metric. With all edges it is that of the run, with none
-  /// that of `cut`, except for rounding. `embedding`: the run's, StreamWrites::embedding. Holds what
-  /// writers with a kept edge wrote. Throws RunError for a metric that the run does not have; or Stopped.
-  double cut_pass(const Run& run, std::span<const float> embedding, const StreamWrites& cut,
-                  const KeptEdges& kept, const Metric& metric, Workspace& workspace,
-                  std::stop_token stop = {}) const;
-
-  /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
-  void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;
-
-  /// Adds the output of a layer's MLP to any rows [n, d_model] of the stream before its layer norm.
-  void add_mlp(int layer, FloatRows stream, Workspace& workspace) const;
-
-  /// The product of any vector [d_model] with the unembedding, without a layer norm: out [vocab_size].
-  void unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const;
+  // --- Predictions: statistics.cpp. ---
 
   /// The model's statistics at each position in [first, first + count). Holds what `lens` does.
   std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top,
@@ -270,6 +123,8 @@ class Transformer {
   std::vector<LensReading> lens(std::span<const float> rows, int depth, std::span<const int> targets, int top,
                                 Workspace& workspace, std::stop_token stop = {}, const Run* of = nullptr,
                                 int first = 0) const;
+
+  // --- Attention and MLPs in a run: transformer.cpp. ---
 
   /// The stages of one head, from the run's q and k, computed by the kernels of the forward pass.
   AttentionStages attention(const Run& run, int layer, int head) const;
@@ -301,6 +156,51 @@ class Transformer {
 
   /// `h.LAYER.attn.c_proj.bias`, [d_model].
   std::span<const float> projection_bias(int layer) const;
+
+  /// Adds the output of a layer's MLP to any rows [n, d_model] of the stream before its layer norm.
+  void add_mlp(int layer, FloatRows stream, Workspace& workspace) const;
+
+  // --- Derivatives: backward.cpp; circuits: stream_graph.cpp, edge_attribution.cpp, cut_pass.cpp. ---
+
+  /// The derivatives of a metric with respect to a run's activations, by one pass from the logits down to the
+  /// first layer for which there are hooks. Returns the metric's value. As in TransformerLens, the derivative
+  /// at a hook point is that with respect to the activation as edits left it, through all of the rest of the
+  /// pass: one that is set has derivatives, but what it was computed from has none through it. See
+  /// Plan::apply_gradient for each kind of edit, and backward.cpp for what is recomputed. Derivatives of a
+  /// layer norm's scale are those through the division by it; of `normalized`, before gain and bias.
+  ///
+  /// float32, bit-identical for any number of threads. Memory besides the run: for each position 7 d_model
+  /// floats (8 with hooks or edits of `result`), for 128 positions as many again and 2 n_inner (for all
+  /// positions with a mean or without the mask), and the logits of 64 positions if the metric depends on all
+  /// of a position's. Throws RunError for a metric that the model or run does not have, and a run of other
+  /// weights; or Stopped.
+  double gradients(const Run& run, const Metric& metric, Workspace& workspace,
+                   const GradientOptions& options = {}) const;
+
+  /// What the parts of the model wrote in a run. Throws Stopped.
+  StreamWrites stream_writes(const Run& run, Workspace& workspace, std::stop_token stop = {}) const;
+
+  /// Edge attribution (Syed et al. 2023, "Attribution Patching Outperforms Automated Circuit Discovery"):
+  /// what a change of a writer's output, as one reader sees it, adds to a metric, to first order: the
+  /// metric's derivative with respect to the stream that the reader sees, times the change. Adds `factor`
+  /// times that to `sums` for every edge of StreamGraph: [1, edge_count], or by position [T, edge_count].
+  /// Returns the metric's value. The derivatives are those in the run, which may have edits of the embeddings
+  /// only. `changes`: of T positions. Memory: the run's derivatives, 4 d_model floats a layer and position,
+  /// and for 64 positions the changes of all writers. Throws RunError as `gradients` does; or Stopped.
+  double attribute_edges(const Run& run, const Metric& metric, const StreamWrites& changes, double factor,
+                         Rows<double> sums, Workspace& workspace, std::stop_token stop = {}) const;
+
+  /// A pass over an unedited run's tokens in which the edges that are not kept carry what their writers wrote
+  /// in another run, `cut`, of as many tokens (as in Conmy et al. 2023, "Towards Automated Circuit Discovery
+  /// for Mechanistic Interpretability"). Returns the metric. With all edges it is that of the run, with none
+  /// that of `cut`, except for rounding. `embedding`: the run's, StreamWrites::embedding. Holds what
+  /// writers with a kept edge wrote, and for each thread the scores [T, T] of a head. Throws RunError for a
+  /// metric that the run does not have; or Stopped.
+  double cut_pass(const Run& run, std::span<const float> embedding, const StreamWrites& cut,
+                  const KeptEdges& kept, const Metric& metric, Workspace& workspace,
+                  std::stop_token stop = {}) const;
+
+  // --- Weights: parameters.cpp. ---
 
   /// Rows [first, first + count) of parameters()[index] as float32: out [count, columns], row-major. A vector
   /// is one row.

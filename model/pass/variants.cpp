@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -20,19 +21,17 @@ constexpr int kLogitsTogether = 64;
 
 /// The lane of a plan. Positions from `end` on are not requested.
 Lane lane_of(std::size_t index, const std::shared_ptr<const Plan>& plan, const Run& clean, int end) {
-  const int n_layer = clean.config.n_layer, length = clean.length();
-  Lane lane{std::make_shared<Run>(), {}, length, 0};
-  lane.index = index;
+  const int length = clean.length();
+  Lane lane{.run = std::make_shared<Run>(), .first = length, .start = {Site::ln_final_scale}, .index = index};
   lane.run->config = clean.config;
   lane.run->tokens = clean.tokens;
   lane.run->pages = clean.pages;
-  lane.start.layer = n_layer;
   if (plan == nullptr || plan->edits().empty()) return lane;
   lane.run->plan = plan;
   lane.run->means = plan->no_means();
   const int last = plan->needs_whole_run() ? length : end;
-  const PassStart start = pass_start(*plan, clean.config);
-  if (plan->first_position() >= last || (start.layer == n_layer && !plan->takes_final_means())) return lane;
+  const HookPoint start = pass_start(*plan);
+  if (plan->first_position() >= last || (start == lane.start && !plan->needs_whole_run())) return lane;
   lane.start = start;
   lane.first = plan->first_position();
   lane.rows = last - lane.first;
@@ -78,28 +77,23 @@ void Transformer::variants(const Run& clean, std::span<const std::shared_ptr<con
   if (count == 0) return;
   std::vector<Lane> lanes;
   for (std::size_t i = 0; i < plans.size(); ++i) lanes.push_back(lane_of(i, plans[i], clean, first + count));
-  std::ranges::stable_sort(lanes, {}, [](const Lane& lane) { return lane.start.order(); });
-  const auto most_lanes = static_cast<std::size_t>(std::max(kLogitsTogether / count, 1));
-  std::vector<std::vector<Lane>> groups;
-  int rows = 0;
-  for (Lane& lane : lanes) {
-    if (groups.empty() || groups.back().size() == most_lanes || rows + lane.rows > kRowsTogether) {
-      groups.emplace_back();
-      rows = 0;
-    }
-    rows += lane.rows;
-    groups.back().push_back(std::move(lane));
-  }
-  ForwardOptions options;
-  options.clean = &clean;
-  options.stop = std::move(stop);
+  std::ranges::stable_sort(lanes, {}, &Lane::start);
+  const int most_lanes = std::max(kLogitsTogether / count, 1);
+  const ForwardOptions options{.clean = &clean, .stop = std::move(stop)};
   const PositionRange asked{first, count, std::make_shared<PageMemory>()};
   asked.memory->keep_at_most(std::numeric_limits<std::size_t>::max());
   // Late groups first: they have the fewest layers to run, so that half of all variants are ready after a
   // quarter of the work.
-  for (; !groups.empty(); groups.pop_back()) {
-    const FloatRows resid = run_pass(impl_->weights, groups.back(), options, &asked, workspace.impl());
-    visit_logits(impl_->weights, groups.back(), resid, options, asked, workspace.impl(), visit);
+  while (!lanes.empty()) {
+    auto begin = lanes.end() - 1;
+    for (int rows = begin->rows; begin != lanes.begin() && lanes.end() - begin < most_lanes; --begin) {
+      rows += std::prev(begin)->rows;
+      if (rows > kRowsTogether) break;
+    }
+    const std::span<Lane> group(begin, lanes.end());
+    const FloatRows resid = run_pass(impl_->weights, group, options, &asked, workspace.impl());
+    visit_logits(impl_->weights, group, resid, options, asked, workspace.impl(), visit);
+    lanes.erase(begin, lanes.end());
   }
 }
 

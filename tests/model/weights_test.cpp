@@ -90,13 +90,13 @@ TEST(SafetensorsWriter, WritesPiecesInAnyOrder) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6};
   const std::vector<std::int64_t> ids = {50256, -1};
   SafetensorsWriter writer(path, {{"x", {2, 3}}, {"tokens", {2}, "I64"}, {"one", {}}, {"none", {0}}},
-                           {{"prompt", "a \"quoted\" \xff byte"}});
+                           {{"prompt", "a \"quoted\" \xff byte"}}, 32);
   writer.write("x", 4, std::span(values).subspan(4));
   writer.write("x", 0, std::span(values).first(4));
   writer.write("one", 0, std::span(values).first(1));
   writer.write("tokens", 0, ids);
   EXPECT_FALSE(fs::exists(path));
-  writer.finish();
+  writer.finish({{"late", "1"}});
 
   const TensorFile file = open_safetensors(path);
   EXPECT_EQ(floats_of(file, "x"), values);
@@ -107,6 +107,7 @@ TEST(SafetensorsWriter, WritesPiecesInAnyOrder) {
   EXPECT_EQ(tokens.dtype, "I64");
   EXPECT_EQ(std::memcmp(tokens.read().data(), ids.data(), sizeof(std::int64_t) * 2), 0);
   EXPECT_EQ(file.metadata.at("prompt"), "a \"quoted\" \xef\xbf\xbd byte");
+  EXPECT_EQ(file.metadata.at("late"), "1");
 }
 
 TEST(SafetensorsWriter, WritesTheBytesOfTheFormat) {
@@ -133,6 +134,7 @@ TEST(SafetensorsWriter, RefusesSizesThatNoFileHas) {
   EXPECT_THAT(write({{"x", {huge}}}), HasSubstr("too large"));
   EXPECT_THAT(write({{"x", {-1}}}), HasSubstr("too large"));
   EXPECT_TRUE(is_sentence(write({{"x", {huge / 8}}, {"y", {huge / 8}}, {"z", {huge / 8}}})));
+  EXPECT_THROW(SafetensorsWriter(folder.path() / "x", {}, {}).finish({{"no", "room"}}), std::runtime_error);
   EXPECT_EQ(folder.file_count(), 0);
 }
 

@@ -83,6 +83,15 @@ struct Side {
   }
 };
 
+/// The same grid with a row (column) for each label.
+Region grid_of_labels(const AxisLabels& axis, Region grid, bool rows) {
+  if (rows)
+    grid.row_count /= axis.cells_each, grid.rows /= axis.cells_each, grid.first_row /= axis.cells_each;
+  else
+    grid.col_count /= axis.cells_each, grid.cols /= axis.cells_each, grid.first_col /= axis.cells_each;
+  return grid;
+}
+
 /// The numbers of columns whose labels have no room.
 void paint_level_numbers(Scene& scene, const AxisLabels& axis, const Side& side, float limit,
                          const Style& style) {
@@ -131,6 +140,7 @@ static float in_steps(float size, float step, const AxisLabels& axis) {
 }
 
 LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const Style& style) {
+  cell *= static_cast<float>(axis.cells_each);
   if (axis.labels.empty() || most < 2 * style.small()) return {title_room(axis, style), 0, LabelAngle::level};
   LabelRoom room;
   room.widest = widest_label(axis, cell, most, style);
@@ -139,6 +149,7 @@ LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const S
 }
 
 LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, const Style& style) {
+  cell *= static_cast<float>(axis.cells_each);
   if (axis.labels.empty() || most < 2 * style.small()) return {title_room(axis, style), 0, LabelAngle::level};
   const float widest = widest_label(axis, cell, 1e9F, style);
   const bool numbers = has_numbers_only(axis, cell, widest, most, style);
@@ -163,8 +174,9 @@ LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, cons
 
 bool paint_axis_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                        LabelSide at_side, const Style& style, float limit) {
-  const Side side{grid, at_side == LabelSide::left || at_side == LabelSide::right,
-                  at_side == LabelSide::left || at_side == LabelSide::above};
+  const bool rows = at_side == LabelSide::left || at_side == LabelSide::right;
+  const Region labelled = grid_of_labels(axis, grid, rows);
+  const Side side{labelled, rows, at_side == LabelSide::left || at_side == LabelSide::above};
   bool whole = room.widest > 0 || axis.labels.empty();
   const float u = style.unit(), size = style.small(), line = style.line(size);
   if (!axis.title.empty())

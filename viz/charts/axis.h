@@ -11,6 +11,7 @@ namespace headscope::viz {
 /// Names of a grid's rows or columns.
 struct AxisLabels {
   std::span<const std::string> labels;  ///< one per row (column); empty: no labels
+  int cells_each = 1;                   ///< rows (columns) that share a label
   std::string title;
   Color color;          ///< colour of the emphasised label, and of the title unless it has its own
   int emphasised = -1;  ///< always labelled, even if others are left out

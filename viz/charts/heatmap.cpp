@@ -86,6 +86,11 @@ void limit_stretch(double& width, double& height, double stretch) {
   height = std::min(h, stretch * w);
 }
 
+constexpr float kNumberInCell = 0.3F;  // largest size of a number, in widths of its cell
+float smallest_number(const Style& style) {
+  return std::max(0.7F * style.font_size, style.smallest);
+}
+
 /// The numbers in cells of one size.
 struct CellNumbers {
   const Style& style;
@@ -151,9 +156,8 @@ void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, co
 bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style) {
   const float cw = static_cast<float>(grid.rect.w / grid.cols),
               ch = static_cast<float>(grid.rect.h / grid.rows);
-  const float size = std::min(style.small(), 0.30F * cw);
-  if (grid.rows * grid.cols > kMaxCellsWithValues ||
-      size < std::max(0.7F * style.font_size, style.smallest) || ch < 1.5F * size)
+  const float size = std::min(style.small(), kNumberInCell * cw);
+  if (grid.rows * grid.cols > kMaxCellsWithValues || size < smallest_number(style) || ch < 1.5F * size)
     return false;
   const CellNumbers numbers{style, cw, size};
   const auto decimals = numbers.decimals_for(largest_told_apart(cells));
@@ -225,6 +229,16 @@ float upright_scale_width(const Heatmap& map, const Rect& area, const Style& sty
   return width > 0.3F * area.w && !map.row_room ? 0 : width;
 }
 
+/// The largest ratio of a cell's sides in such an area: square cells become wider where that gives room for
+/// their numbers.
+float stretch_in(const Heatmap& map, const Rect& area, const Style& style) {
+  constexpr float kWidest = 1.5F;
+  const float wide = std::ceil(smallest_number(style) / kNumberInCell),
+              high = area.h / static_cast<float>(map.cells.matrix.rows);
+  return map.stretch == 1 && map.cell_values && high < wide && kWidest * high >= wide ? wide / high
+                                                                                      : map.stretch;
+}
+
 }  // namespace
 
 Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Style& style) {
@@ -270,7 +284,7 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   const float overhang = leans_out ? std::min(0.7F * last, 0.12F * area.w) : 0;
   Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room - overhang,
              area.h - top.size - 1 - words_room - flat_room};
-  Region grid = fit_grid(inner, m.rows, m.cols, map.shown, map.stretch, style);
+  Region grid = fit_grid(inner, m.rows, m.cols, map.shown, stretch_in(map, inner, style), style);
   grid.role = map.role;
   grid.id = map.id;
   if (map.centered) grid.rect.x += std::floor((inner.w - grid.rect.w) / 2);

@@ -49,8 +49,7 @@ struct PooledCells {
 };
 PooledCells pooled_cells(const Region& grid, const Style& style);
 
-/// "each cell: the largest of 4 × 4", or without its beginning if `width` is too small; empty if no cells are
-/// pooled.
+/// "each cell: the largest of up to 4 × 4", or shorter if `width` is too small; empty if no cells are pooled.
 std::string pooling_words(Pooling pooling, const PooledCells& cells, float width, const Style& style);
 
 /// Draws hatching, image, thin gaps between large cells, and a frame, inside grid.rect.

@@ -228,9 +228,10 @@ std::string pooling_words(Pooling pooling, const PooledCells& cells, float width
   const auto fits = [&](const std::string& text) { return style.width(text, style.small()) <= width; };
   const auto whole = [](double count) { return std::abs(count - std::round(count)) < 0.005; };
   const bool all = pooling == Pooling::mean || (whole(cells.rows) && whole(cells.cols));
-  const std::string words = std::string(pooling == Pooling::mean ? "mean" : "largest") +
-                            (all ? " of " : " of up to ") + rows + " × " + cols;
-  for (const std::string& text : {"each cell: the " + words, words}) {
+  const std::string kind = pooling == Pooling::mean ? "mean of " : "largest of ",
+                    counts = rows + " × " + cols;
+  for (const std::string& text : {"each cell: the " + kind + (all ? "" : "up to ") + counts,
+                                  "cell: " + kind + (all ? "" : "≤ ") + counts}) {
     if (fits(text)) return text;
   }
   return "";

@@ -150,10 +150,11 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
   const float em = style.font_size;
   float least = 0, most = 0;
   switch (column.kind) {
-    case Kind::text:
-      least = text_width(column, std::min(0.3F * area.w, kMaxText * em), style);
-      most = text_width(column, kMaxText * em, style);
+    case Kind::text: {
+      const auto [narrow, wide] = std::minmax({0.3F * area.w, kMaxText * em});
+      least = text_width(column, narrow, style), most = text_width(column, wide, style);
       break;
+    }
     case Kind::number:
       least = most = number_width(column, style);
       break;
@@ -455,7 +456,8 @@ const Place* TableLayout::place_of(int column) const {
 }
 
 float table_row_height(const Style& style) {
-  return std::round(1.7F * style.font_size);
+  const bool printed = style.smallest > 0;  // nobody points at its rows
+  return std::round((printed ? 1.45F : 1.7F) * style.font_size);
 }
 
 float table_height(const Table& table, const Style& style) {

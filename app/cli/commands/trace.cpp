@@ -86,7 +86,7 @@ class TraceFile {
             const std::map<std::string, std::string>& metadata)
       : points_(points),
         specs_(specs_of(config, points, static_cast<int>(ids.size()), gradients)),
-        writer_(out, specs_, metadata) {
+        writer_(out, specs_, metadata, gradients ? kRoomForMetric : 0) {
     writer_.write(specs_[0].name, 0, std::vector<std::int64_t>(ids.begin(), ids.end()));
   }
 
@@ -104,9 +104,11 @@ class TraceFile {
     return hooks;
   }
 
-  void finish() { writer_.finish(); }
+  void finish(const std::map<std::string, std::string>& metadata) { writer_.finish(metadata); }
 
  private:
+  static constexpr std::size_t kRoomForMetric = 4096;  // names two tokens, and GPT-2's are up to 128 bytes
+
   static std::vector<model::TensorSpec> specs_of(const model::Config& config,
                                                  const std::vector<model::HookPoint>& points, int length,
                                                  bool gradients) {
@@ -155,34 +157,28 @@ void trace_prompt(Engine& engine, const Arguments& a, const Tracing& tracing, co
   const system::InterruptGuard interrupts;  // a signal must not leave an incomplete file behind
   const model::Transformer& transformer = *engine.model->transformer;
   const auto points = match_hook_points(transformer.config(), tracing.hooks);
-  PromptRun run;
-  std::optional<model::Metric> metric;
-  std::map<std::string, std::string> metadata;
-  if (tracing.metric) {  // the file's beginning names the metric, which may depend on the run
-    const bool compares = tracing.metric == Metric::divergence;
-    run = run_prompt(engine, a, prompt, where, compares ? ComparedWith::second : ComparedWith::unedited);
-    metadata = metadata_of(*engine.model, run.run->tokens, engine.edits);
-    const Measured of = with_error_prefix(where, [&] { return measured_of(tracing, engine, run); });
-    metric = with_error_prefix(where, [&] { return gradient_metric(of, run, {engine.workspace}); });
-    metadata["gradient_metric"] = describe(of, run);
-    metadata["gradient_metric_value"] =
-        format("%.9g", transformer.gradients(*run.run, *metric, engine.workspace));
-  } else {
-    run.tokens = with_error_prefix(where, [&] { return tokenize(*engine.model, prompt); });
-    if (run.tokens.run_length < run.tokens.length())
-      throw model::RunError(where + beyond_context(run.tokens, *engine.model));
-    metadata = metadata_of(*engine.model, run.tokens.ids(), engine.edits);
-  }
-  interrupts.check();
-  TraceFile file(out, transformer.config(), points, run.tokens.ids(), metric.has_value(), metadata);
+  const PromptTokens tokens = with_error_prefix(where, [&] { return tokenize(*engine.model, prompt); });
+  if (tokens.run_length < tokens.length())
+    throw model::RunError(where + beyond_context(tokens, *engine.model));
+  TraceFile file(out, transformer.config(), points, tokens.ids(), tracing.metric.has_value(),
+                 metadata_of(*engine.model, tokens.ids(), engine.edits));
   const model::Hooks activations = file.hooks(interrupts, false);
-  run = run_prompt(engine, a, prompt, where, ComparedWith::nothing, {}, &activations);
-  if (metric) {
+  const ComparedWith compared = !tracing.metric                        ? ComparedWith::nothing
+                                : tracing.metric == Metric::divergence ? ComparedWith::second
+                                                                       : ComparedWith::unedited;
+  const PromptRun run = run_prompt(engine, a, prompt, where, compared, {}, &activations);
+  std::map<std::string, std::string> metadata;
+  if (tracing.metric) {
     const model::Hooks gradients = file.hooks(interrupts, true);
-    transformer.gradients(*run.run, *metric, engine.workspace, {.hooks = &gradients});
+    with_error_prefix(where, [&] {
+      const Measured of = measured_of(tracing, engine, run);
+      const model::Metric metric = gradient_metric(of, run, {engine.workspace});
+      const double value = transformer.gradients(*run.run, metric, engine.workspace, {.hooks = &gradients});
+      metadata = {{"gradient_metric", describe(of, run)}, {"gradient_metric_value", format("%.9g", value)}};
+    });
   }
   interrupts.check();
-  file.finish();
+  file.finish(metadata);
   warn_about(run, where, err);
 }
 

@@ -29,6 +29,7 @@ const char* quantity(const ViewContext& c) {
 struct Numbers {
   std::shared_ptr<const Composition> of;
   std::vector<std::string> names;    ///< of all heads
+  std::vector<std::string> layers;   ///< names
   int rows = 0;                      ///< senders, and receivers: all heads but those of one layer
   std::vector<float> excess;         ///< [senders, receivers]
   std::vector<std::uint8_t> masked;  ///< the same, 1: no pair
@@ -47,6 +48,7 @@ Numbers numbers_of(const ViewContext& c, const std::shared_ptr<const Composition
   n.of = of, n.rows = of->heads() - of->heads_per_layer;
   for (int head = 0; head < of->heads(); ++head)
     n.names.push_back(head_name(n.ref(head).layer, n.ref(head).head));
+  for (int layer = 0; layer < c.config().n_layer; ++layer) n.layers.push_back("L" + std::to_string(layer));
   for (int row = 0; row < n.rows; ++row)
     for (int col = 0; col < n.rows; ++col) {
       n.excess.push_back(static_cast<float>(of->excess(row, n.receiver(col))));
@@ -74,15 +76,17 @@ void paint_marks(viz::Scene& scene, const ViewContext& c, const Numbers& n, cons
 }
 
 std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
-  const auto heads = static_cast<std::ptrdiff_t>(n.of->heads_per_layer);
-  auto grid = std::make_unique<Grid>(c, kCell, n.excess, std::vector(n.names.begin(), n.names.end() - heads),
-                                     std::vector(n.names.begin() + heads, n.names.end()));
+  const std::vector<std::string> unnamed(n.rows);
+  auto grid = std::make_unique<Grid>(c, kCell, n.excess, unnamed, unnamed);
   viz::Heatmap& map = grid->map;
   map.cells.masked = n.masked;
   map.cells.hatched = false;
   map.rows.title = "sender", map.cols.title = "receiver";
+  map.rows.labels = std::span(n.layers).first(n.layers.size() - 1);
+  map.cols.labels = std::span(n.layers).subspan(1);
+  map.rows.cells_each = map.cols.cells_each = n.of->heads_per_layer;
   map.rows.numbered = map.cols.numbered = true;
-  map.cols.emphasised = (c.selection.layer - 1) * n.of->heads_per_layer + c.selection.head;
+  map.cols.emphasised = c.selection.layer - 1;
   map.scale_title = quantity(c);
   map.cell_values = n.of->complete() && n.rows <= 12;
   map.says_pooling = true;

@@ -284,8 +284,9 @@ class Maps final : public Box {
     return {c.font_size, std::max(50.F, (heads + 2.5F) * kMap) * c.font_size};
   }
   Wish height(const ViewContext& c, float width) const override {
-    const auto layers = static_cast<float>(c.config().n_layer), heads = static_cast<float>(c.config().n_head);
-    const float all = names_above(c) + style_of(c).unit() + (width - names_left(c)) / heads * layers;
+    constexpr float kAnyHeight = 1e6F;
+    const Tiles tiles = tiles_in(c, {0, 0, width - names_left(c), kAnyHeight});
+    const float all = names_above(c) + tiles.grid.rect.h;
     if (c.options[kHeadsZoom] > 1) return {c.font_size, all};
     return {c.font_size, all, all};
   }
@@ -401,8 +402,9 @@ void declare(Content& it) {
   };
   it.body = rows(boxes(
       std::move(maps),
-      may_be_left_out(legend(scale, per_row ? "row max = 1" : std::string(difference_prefix(c)) + "weight"),
-                      "the scale"),
+      may_be_left_out(
+          legend(scale, per_row ? "row max = 1" : std::string(difference_prefix(c)) + "weight", names_left),
+          "the scale"),
       std::move(key0), may_be_left_out(swatches(pooling, 12), "how cells are pooled")));
 }
 

@@ -162,7 +162,7 @@ void declare(Content& it) {
   };
   it.body = rows(
       boxes(may_be_left_out(std::move(strips), "the vectors"), std::move(list), swatches(std::move(scales)),
-            notes({"The components along the sum add up to its norm; norms do not, as parts may cancel."})));
+            notes({"Parts along the sum add up to its norm; norms do not, as parts may cancel."})));
 }
 
 View view() {

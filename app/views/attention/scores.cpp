@@ -127,7 +127,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
                  {.digits = is_weight ? 4 : 3, .scientific = is_weight ? 0.0005 : 0});
   }
   list->order_by([&n, query](int row) { return std::abs(n.at(Stage::pattern, query, n.keys[row])); });
-  list->table.row_names = "strongest keys", list->table.first_number = 1;
+  list->table.row_names = "strongest keys", list->table.first_number = 1, list->least_rows = 4;
   const auto chosen = std::ranges::find(n.keys, c.selection.key);
   list->table.marked = list->kept = chosen == n.keys.end() ? -1 : static_cast<int>(chosen - n.keys.begin());
   list->table.mark = c.theme->key;
@@ -165,7 +165,8 @@ void declare(Content& it) {
       (stage >= 1 ? kNames[shown].title + std::string(", ") : "From scores to weights, ") + name_of_heads(c);
   it.subtitle = c.differs()  ? ""
                 : stage >= 1 ? stage_note(c, kAllStages[shown])
-                             : "softmax(q·k × " + scale_factor(c.config(), c.selection.layer) + " + mask)";
+                             : "softmax(q·k × " + scale_factor(c.config(), c.selection.layer) + ", " +
+                                   stage_note(c, Stage::masked) + ")";
   it.table = [&] { return table(c, n); };
 
   std::vector<AttentionMap> all;

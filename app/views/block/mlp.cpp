@@ -144,11 +144,12 @@ void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std
       unless_missing([&n, pushed](int row) { return static_cast<float>(n.effects[row].push(*pushed(row))); });
   const auto label = [&c, pushed](int row) { return pushed(row) ? label_of(c, pushed(row)->id) : ""; };
   const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
-  const float width = 6.5F * c.font_size;  // fixed, because the texts arrive one after the other
+  const float em = c.font_size;
   list.file(note_column(file + "id"), unless_missing([pushed](int row) { return pushed(row)->id; }));
   const char* heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
   list.text(heading, (up ? 8 : 7) - 3 * static_cast<int>(place), label,
-            {.file = note_column(file + "token"), .least = width, .most = width})
+            // Not as the texts need, because they arrive one after the other.
+            {.file = note_column(file + "token"), .least = 6.5F * em, .most = 8.5F * em, .enough = 8.5F * em})
       .detail = [push](int row) { return push(row) ? with_sign(double{*push(row)}, 2) : ""; };
   list.file(note_column(file + "push"), push);
 }
@@ -227,6 +228,7 @@ std::unique_ptr<Strips> strips_of(const ViewContext& c, const Numbers& n) {
                       .scale = strip_scale(n.vectors[i])});
   }
   auto made = std::make_unique<Strips>(kStrip, std::move(strips));
+  made->good = 2.3F;  // the list gains more
   made->refers_to = [&c](const NamedStrip& strip, int component) {
     const bool is_neuron = strip.id == kBefore || strip.id == kAfter;
     return is_neuron ? Ref{.layer = c.selection.layer, .neuron = component} : Ref{};

@@ -148,9 +148,12 @@ void declare_tokens(Content& it, bool is_list, bool is_strip) {
     add_query_facts(table, it.c);
     return table;
   };
+  // A pane is below the strip. Under the text of many tokens a figure has room for a few rows at most.
+  constexpr int kMostListed = 100;
+  const bool lists_some = c.in_pane || c.max_rows > 0 || c.run->tokens.length() <= kMostListed;
   BoxPtr text, list;
-  if (!is_list || !c.in_pane) text = text_of(c, n, is_strip);  // a pane is below the strip
-  if (is_list) list = list_of(c, n);
+  if (!is_list || !c.in_pane) text = text_of(c, n, is_strip);
+  if (is_list && lists_some) list = list_of(c, n);
   it.body = rows(boxes(std::move(text), std::move(list)));
 }
 

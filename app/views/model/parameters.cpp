@@ -224,7 +224,7 @@ void paint_map(Picture& picture, const ViewContext& c, const TensorPicture& p, v
   viz::PooledCells pooled = viz::pooled_cells(grid, style);
   pooled.rows *= static_cast<double>(p.rows) / p.pooled_rows;
   pooled.cols *= static_cast<double>(p.cols) / p.pooled_cols;
-  viz::add_muted(picture.scene, style, viz::pooling_words(cells.pooling, pooled, map.w, style),
+  viz::add_muted(picture.scene, style, viz::pooling_words(cells.pooling, pooled, map.w + scale_w, style),
                  {map.x, map.bottom() + below + u + line / 2});
   const viz::Region axes = viz::Region::grid(kMap, 0, map, p.rows, p.cols);
   viz::paint_column_numbers(picture.scene, axes, p.rows > 1 ? "column" : "component", style);

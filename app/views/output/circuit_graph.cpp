@@ -41,12 +41,15 @@ const auto kElsewhere = choice_option<int>(
 const auto kMetric =
     choice_option<Metric>("circuit-metric", "Metric", "hH", "the number that edges are ranked by",
                           choices_of(kGradientMetrics), {.flag = "metric", .default_value = 1});
-const auto kEdges = number_option(
-    "circuit-edges", "Edges", "xX", "maximum number of edges, strongest first; at least those of one path",
-    30, 1, 1000,
-    {.flag = "edges", .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000}});
+const auto kEdges =
+    number_option("circuit-edges", "Edges", "xX",
+                  "maximum number of edges, strongest first; at least those of one path", 30, 1, 1000,
+                  {.flag = "edges",
+                   .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
+                   .advanced = true});
 const auto kByPosition = switch_option("circuit-positions", "By position", "oO",
-                                       "show each part separately at every position, in columns of tokens");
+                                       "show each part separately at every position, in columns of tokens",
+                                       false, {.advanced = true});
 
 const auto kSteps = number_option(
     "circuit-steps", "Steps", "pP", "number of gradients between the two runs' embeddings", CircuitOf::kSteps,
@@ -122,7 +125,7 @@ bool is_flow(const ViewContext& c) {
   return c.options[kMethod] == CircuitMethod::flow;
 }
 
-/// "30 edges between 14 parts keep 87 % of the difference in the metric: 3.41; all edges: 3.92; none: …".
+/// "30 of 3,628 edges, between 14 parts, keep 87 % of the difference in the metric: 3.41; all edges: …".
 std::string kept_words(const ViewContext& c, const Numbers& n) {
   const auto count = std::ssize(n.edges);
   std::string words = std::to_string(count) + " of " + counted(n.circuit->edge_count(), "edge") +
@@ -135,8 +138,8 @@ std::string kept_words(const ViewContext& c, const Numbers& n) {
   if (std::isfinite(part)) words += viz::fixed_number(100 * part, 0) + " % of the difference in the ";
   words += (is_flow(c) ? metric_words(c, n.circuit->measured) : std::string("metric")) + ": " +
            shown(*n.kept) + "; all edges: " + shown(n.circuit->value) +
-           "; none: " + shown(n.circuit->cut_value) + "; other edges carry " +
-           (cut == CircuitCut::second ? "the second prompt's values"
+           "; none: " + shown(n.circuit->cut_value) + "; cut edges: " +
+           (cut == CircuitCut::second ? "second prompt's values"
             : cut == CircuitCut::mean ? "means over the prompt"
             : cut == CircuitCut::zero ? "zeros"
                                       : mean_words(c, mean_source(c, means_of(c))));
@@ -194,7 +197,7 @@ class Circuits final : public Box {
     return {8 * c.font_size, std::max(kGood, kLevel * static_cast<float>(all_.levels)) * c.font_size};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
-    for (auto count = static_cast<int>(std::ssize(n_.edges)); count > 0; count = count * 3 / 4) {
+    for (auto count = static_cast<int>(std::ssize(n_.edges)); count > 0; count = count * 9 / 10) {
       drawn_.emplace(*n_.circuit, strongest_edges(*n_.circuit, count), n_.patterns);
       if (drawn_->place(c, area)) return true;
     }
@@ -205,10 +208,10 @@ class Circuits final : public Box {
     picture.regions.push_back(layered::region_of_points(kDrawing, drawn_->area));
     picture.whole &= drawn_->links.size() == n_.edges.size();
   }
-  /// "11 of 30 edges drawn", the strongest ones; empty: all are.
+  /// "11 of 30 edges", the strongest ones; empty: all are drawn.
   std::string note() const override {
     const std::size_t count = drawn_->links.size(), all = n_.edges.size();
-    return count == all ? "" : std::to_string(count) + " of " + std::to_string(all) + " edges drawn";
+    return count == all ? "" : std::to_string(count) + " of " + std::to_string(all) + " edges";
   }
 
   std::optional<Ref> ref_at(const Spot& at) const override {
@@ -326,10 +329,8 @@ void declare(Content& it) {
       is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, circuit->measured);
   if (token_count(c.options[kMetric]) > 0)
     it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + "; ";
-  it.subtitle += "thickness: ";
-  it.subtitle += is_flow(c)                 ? "share at the logits"
-                 : is_integrated(c.options) ? "EAP-IG, " + counted(c.options[kSteps], "step")
-                                            : "EAP";
+  it.subtitle += "width: ";
+  it.subtitle += is_flow(c) ? "share at the logits" : is_integrated(c.options) ? "EAP-IG" : "EAP";
   it.choose = [&n](const ViewContext& now, const Ref& ref) {
     if (ref.other < 0) return choice_of(ref, now);
     return ViewActions{SetOption{&kChosen, ref.other == n.chosen ? -1 : ref.other}};

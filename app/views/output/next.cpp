@@ -131,8 +131,8 @@ std::vector<std::string> notes_of(const ViewContext& c, const Guesses& g) {
   const bool second = compares_different_inputs(*c.run);
   const std::string there = second ? second_name(*c.run) : "unedited run";
   if (g.baseline_top >= 0)
-    lines.push_back("marks: the " + there + ", whose best guess is “" + label_of(c, g.baseline_top) + "”" +
-                    rank_words(g.baseline_top) + (rank_words(g.baseline_top).empty() ? "" : " here"));
+    lines.push_back("marks: " + there + "; its best: “" + label_of(c, g.baseline_top) + "”" +
+                    rank_words(g.baseline_top));
   lines.push_back((second ? "KL(second ‖ first) " : "KL(unedited ‖ edited) ") +
                   viz::number(bits(divergence(g.before, g.probabilities)), 3) + " bits");
   return lines;
@@ -162,10 +162,9 @@ void declare(Content& it) {
   auto next = it.need(NextAfter{c.chosen_query});
   if (it.lacks_counterpart() || !next) return;
   const Guesses& g = it.keep(guesses_of(c, std::move(next)));
-  it.title = "After “" + c.run->tokens.labels[c.selection.query] + "”";
-  it.subtitle = "position " + std::to_string(c.selection.query);
+  it.title = "After " + token_name(c.run->tokens, c.selection.query);
   if (c.options[kTemperature] != 1 && !c.in_pane)  // its slider is above
-    it.subtitle += "; temperature " + to_text(kTemperature, c.options[kTemperature]);
+    it.subtitle = "temperature " + to_text(kTemperature, c.options[kTemperature]);
   auto list = list_of(c, g);
   it.table = [&, &rows = *list] { return table(c, g, rows); };
   it.place_facts = [&](Facts& facts, const Ref& ref) {

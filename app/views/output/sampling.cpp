@@ -6,7 +6,7 @@ namespace headscope::app::sampling {
 
 enum Role { kGuess, kPart };  // rows of the table, parts of the bar; Region::id: rank, token id
 
-constexpr int kDefaultRows = 30, kMaxRows = 500;  // of the picture's table; a file has all tokens
+constexpr int kDefaultRows = 30, kMaxRows = 500;  // of the picture's table, and its bar; a file has all
 
 /// The candidates after a position, and the drawn one.
 struct Draw {
@@ -33,7 +33,8 @@ Draw draw_of(const ViewContext& c, const std::shared_ptr<const NextToken>& next,
   draw.rank = draw.candidates.draw(draw.number);
   const int kept = draw.removes() ? std::min(draw.candidates.kept() + 10, kMaxRows) : 0;
   draw.rows = std::min(draw.vocabulary(), std::max(kept, rows));
-  for (int rank = 0; rank <= std::max(draw.rows - 1, draw.rank); ++rank) {
+  const int known = std::min(draw.vocabulary(), std::max({draw.rows, draw.rank + 1, kMaxRows}));
+  for (int rank = 0; rank < known; ++rank) {
     draw.ids.push_back(draw.candidates.best(rank));
     draw.cumulative.push_back(draw.before(rank) + draw.probability(draw.ids.back()));
   }
@@ -45,8 +46,6 @@ std::string_view removed_by(const Draw& draw, int rank) {
   if (rank < draw.candidates.kept()) return "";
   return rank < draw.candidates.after_top_k() ? "top-p" : "top-k";
 }
-
-// ---- the bar ----
 
 /// All tokens, the most probable first: the kept ones one by one, as far as they can be told apart, then
 /// together; what is removed is blank. An arrow points at where the number falls among the kept ones.
@@ -105,17 +104,11 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Draw& draw) {
   const auto rank = [&draw](int row) { return row < draw.rows ? row : draw.rank; };
   const auto id = [&draw, rank](int row) { return draw.ids[rank(row)]; };
   const viz::Color muted = c.theme->text_muted;
-  ListLook bar{.file = "probability",
-               .digits = 4,
-               .scientific = 0.001,
-               .high = std::min(1.0, viz::round_limit(draw.share(draw.ids[0]))),
-               .axis = true,
-               .most = 40 * c.font_size,
-               .tip = false};
-  const int count = draw.rows + (draw.rank < draw.rows ? 0 : 1);
-  double others = 1;
-  for (int row = 0; row < count; ++row) others -= draw.probability(id(row));
-  auto list = std::make_unique<List>(c, kRows, count);
+  const double high = std::min(1.0, viz::round_limit(draw.share(draw.ids[0])));
+  ListLook bar{
+      .digits = 4, .scientific = 0.001, .high = high, .axis = true, .most = 40 * c.font_size, .tip = false};
+  bar.file = "probability";
+  auto list = std::make_unique<List>(c, kRows, draw.rows + (draw.rank < draw.rows ? 0 : 1));
   list->refers_to = [id](int row) { return Ref{.token = id(row)}; };
   list->number("rank", 6, [rank](int row) { return rank(row) + 1; },
                {.file = key_column("rank"), .color = muted, .digits = 0});
@@ -124,8 +117,14 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Draw& draw) {
                {.file = "logit", .digits = 2, .tip = false});
   list->bar(
       "probability", 8, [&draw, id](int row) { return draw.probability(id(row)); }, bar);
-  if (count < draw.vocabulary())
-    list->add_footer(grouped(draw.vocabulary() - count) + " not listed", viz::fixed_number(others, 4), muted);
+  list->add_footer("the rest", "", muted);
+  list->footer_of = [&draw, &list = *list, id](std::span<const int> rows) {
+    double rest = 1;
+    for (const int row : rows) rest -= draw.probability(id(row));
+    viz::FixedRow footer = list.table.footer.front();
+    footer.back().text = viz::fixed_number(std::max(0.0, rest), 4);
+    return footer;
+  };
   list->number("cumulative", 5, [&draw, rank](int row) { return draw.cumulative[rank(row)]; },
                {.file = "cumulative", .digits = 4});
   list->text("removed by", 0, [&draw, rank](int row) { return std::string(removed_by(draw, rank(row))); },
@@ -180,8 +179,11 @@ void declare(Content& it) {
   constexpr float kBar = 2.8F;  // ems, with its arrow
   const auto paint = [&](Picture& p, const ViewContext& now, viz::Rect at) { paint_bar(p, now, draw, at); };
   const auto token_of = [](const viz::Region& part, int, int) { return Ref{.token = part.id}; };
+  const std::vector<Swatch> looks{
+      {"a token each", c.theme->bar}, {"others", c.theme->bar.with_alpha(70)}, {"drawn", c.theme->accent}};
   it.body = rows(boxes(custom({12, 60}, {kBar, kBar, kBar}, paint, {.role = kPart, .refers_to = token_of}),
-                       notes(notes_of(c, draw)), may_be_left_out(list_of(c, draw), "the table", 2)));
+                       c.in_pane ? nullptr : swatches(looks), notes(notes_of(c, draw)),
+                       may_be_left_out(list_of(c, draw), "the table", 2)));
 }
 
 View view() {

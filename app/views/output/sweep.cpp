@@ -338,7 +338,7 @@ View view() {
       make_view("sweep", "Sweep", declare,
                 "how much a prediction changes when each head, each layer or head at each position, each "
                 "MLP, the strongest neurons, or each path to a head or the logits is ablated or patched");
-  view.options = {&kSweptMetric,   &kSweptOver,    &kSweptEdit,     &kSweptSite,  &kSweptNeurons, &kReceiver,
+  view.options = {&kSweptMetric,   &kSweptEdit,    &kSweptSite,     &kSweptOver,  &kSweptNeurons, &kReceiver,
                   &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kRows.first};
   view.metric = &kSweptMetric;
   view.with_second = {&kSweptEdit, static_cast<int>(SweepEdit::patch)};

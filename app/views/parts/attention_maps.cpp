@@ -249,17 +249,17 @@ Wish AttentionMaps::height(const ViewContext& c, float width) const {
   }
   const float own = panel_heading(style_of(c)) + em, labels = kLabelsAbove * em;
   constexpr float kInARow = 6;    // ems a map, whose scale is above it
-  constexpr float kLarge = 0.7F;  // of that row, before a list below has more than a few rows
+  constexpr float kLarge = 0.8F;  // part of what is good, before a list below has more than a few rows
   const float most = std::max(kMostCell * cells, 14.F), in_a_row = (ems - kLabelsLeft) / 4;
   const auto height_of = [&](float rows, float side) {
     return labels + rows * (own + std::min(side, most) * em);
   };
-  if (in_a_row >= kInARow) {
+  if (in_a_row >= kInARow && !is_on_paper(c)) {  // which is high
     const float row = height_of(1, in_a_row);
     return {height_of(1, kLeastSide), row, row, height_of(1, kLarge * in_a_row)};
   }
-  const float two = height_of(2, (ems - kLabelsLeft) / 2);
-  return {std::min(two, height_of(2, kLeastSide)), two, two};
+  const float side = (ems - kLabelsLeft) / 2, two = height_of(2, side);
+  return {std::min(two, height_of(2, kLeastSide)), two, two, height_of(2, kLarge * side)};
 }
 
 /// In a row or in two, whichever makes them larger.
@@ -352,8 +352,8 @@ void AttentionMaps::paint(Picture& picture, const ViewContext& c) const {
   map.scale_title = one.scale_title;
   map.least_scale_width = 4 * c.font_size;  // maps of other numbers do not move
   map.centered = !c.trimmed;
-  const bool is_slide = c.printed && c.width > c.height;
-  if (c.in_pane || is_slide) map.stretch = 1.35F;  // the map takes the room there is
+  const bool is_slide = c.printed && !is_on_paper(c);
+  if (c.in_pane || is_slide) map.stretch = is_slide ? 1.8F : 1.35F;  // the map takes the room there is
   const viz::Region grid = viz::paint_heatmap(picture, map, area_, style_of(c));
   paint_shape(picture.scene, c, grid);
 }

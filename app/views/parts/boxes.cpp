@@ -14,6 +14,7 @@ namespace {
 constexpr float kCellLeast = 0.6F;                // ems
 constexpr float kCellRead = 1.6F;                 // ems that a row or a column needs for its label
 constexpr float kNumberRead = 2.6F;               // ems that a column needs for its numbers
+constexpr float kNumberHigh = 1.8F;               // ems that a row needs for them, if cells may be wider
 constexpr float kGridLeast = 14;                  // ems of cells, however many
 constexpr float kGridBeside = 9, kGridAbove = 5;  // ems: labels and scale
 constexpr float kLabelsBeside = 5;                // ems, of squares in print, whose scale is under them
@@ -69,7 +70,7 @@ Wish Grid::height(const ViewContext& c, float width) const {
   const float most = cell ? 2 * good : map.stretch == 0 ? std::numeric_limits<float>::infinity() : square;
   const float least = std::min(rows * kCellRead, kGridLeast) * em;
   const bool has_numbers = map.cell_values && !cell && map.stretch != 0 && square >= kNumberRead * em;
-  const float enough = has_numbers ? around + std::min(rows * kNumberRead, kGridLeast) * em : 0;
+  const float enough = has_numbers ? around + std::min(rows * kNumberHigh, kGridLeast) * em : 0;
   return {around + least, around + std::max(least, rows * good), around + std::max(least, rows * most),
           enough};
 }

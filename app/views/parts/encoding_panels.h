@@ -11,7 +11,7 @@ namespace headscope::app {
 
 /// The two encodings compared: Region::id.
 enum Encoding { kLearned, kSinusoidal };
-inline constexpr const char* kSinusoidalNote = "Vaswani et al. 2017, for comparison: not GPT-2's";
+inline constexpr const char* kSinusoidalNote = "Vaswani et al. 2017; not GPT-2's";
 /// "PE(p, 2i) = sin(p / 10000^(2i/768)), PE(p, 2i+1) = cos(…)", for a model's dimensions.
 std::string sinusoid_formula(int d_model);
 /// "position 3 “·was”"; beyond the prompt without a token.

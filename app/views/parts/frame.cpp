@@ -14,8 +14,7 @@ viz::Style style_of(const ViewContext& c) {
   return {*c.theme, *c.fonts, c.font_size, c.device_scale, c.printed ? kSixPoints : 0};
 }
 
-/// Whether the picture stands in a paper, among text with margins of its own; a slide has none around it.
-static bool is_on_paper(const ViewContext& c) {
+bool is_on_paper(const ViewContext& c) {
   return c.printed && c.min_stroke_width < spec_of(Target::slide).min_stroke_width;
 }
 

@@ -164,14 +164,15 @@ BoxPtr custom(Wish width, Wish height, Paint paint, DrawnPlaces places) {
   const auto any_width = [height](float) { return height; };
   return custom(width, any_width, std::move(paint), std::move(places));
 }
-BoxPtr legend(viz::ColorScale scale, std::string title) {
+BoxPtr legend(viz::ColorScale scale, std::string title, float (*indent)(const ViewContext&)) {
   constexpr float kLine = 1.1F;  // ems
-  return custom({0, 20}, {kLine, kLine, kLine},
-                [scale = std::move(scale), title = std::move(title)](Picture& picture, const ViewContext& c,
-                                                                     viz::Rect area) {
-                  viz::paint_color_scale_in(picture.scene, scale, title, std::nullopt,
-                                            {area.x, area.y + area.h / 2}, area.w, style_of(c));
-                });
+  const auto paint = [scale = std::move(scale), title = std::move(title), indent](
+                         Picture& picture, const ViewContext& c, viz::Rect area) {
+    const float in = indent != nullptr ? indent(c) : 0;
+    viz::paint_color_scale_in(picture.scene, scale, title, std::nullopt, {area.x + in, area.y + area.h / 2},
+                              area.w - in, style_of(c));
+  };
+  return custom({0, 20}, {kLine, kLine, kLine}, paint);
 }
 
 }  // namespace headscope::app

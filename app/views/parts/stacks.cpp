@@ -208,7 +208,14 @@ class Stack final : public Box {
       least += wishes.back().least;
     }
     if (least > room + kSnapped) return {};
-    const std::vector<float> sizes = shares(wishes, room, down);
+    std::vector<float> sizes = shares(wishes, room, down);
+    if (!down) {
+      for (std::size_t i = 0; i < wishes.size(); ++i) {
+        const float useful = useful_width(*placed_[i].box, c, wishes[i].least, sizes[i], area.h);
+        if (useful < sizes[i]) wishes[i].good = wishes[i].most = useful;
+      }
+      sizes = shares(wishes, room, down);
+    }
     constexpr float kRoomyIsRead = 0.3F;  // what has room next to each other is compared at a glance
     Division made{{}, down || is_narrow(c, area.w, placed_) ? 0 : -kRoomyIsRead};
     float at = down ? area.y : area.x;
@@ -226,6 +233,18 @@ class Stack final : public Box {
       made.loss -= used / std::max(1.F, area.w * area.h);
     }
     return made;
+  }
+  /// Up to which width a box gains something, at most `wide`: what grows in both directions, such as squares,
+  /// cannot be higher than its place.
+  static float useful_width(const Box& box, const ViewContext& c, float least, float wide, float height) {
+    const auto is_too_high = [&](float width) { return box.height(c, width).most > height; };
+    if (!is_too_high(wide) || is_too_high(least)) return wide;
+    constexpr int kSteps = 8;
+    for (int i = 0; i < kSteps; ++i) {
+      const float middle = (least + wide) / 2;
+      (is_too_high(middle) ? wide : least) = middle;
+    }
+    return wide;
   }
   /// The part of a wish that is not granted; what tells the most counts more.
   static float missing(const Wish& wish, float size) {

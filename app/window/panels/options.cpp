@@ -133,13 +133,12 @@ Ui::Part control(Ui& ui, const View& view, const KeyCommand& command) {
 
 std::vector<Ui::Part> controls(Ui& ui, const View& view, float room) {
   const bool all = ui.state.all_controls;
-  std::vector<Ui::Part> first, advanced;
+  std::vector<Ui::Part> first, advanced, commands;
   bool some_advanced = false;
   for (const OptionSpec* option : options_shown_with(view)) {
     if (option->control == Control::none || !has_effect(view, *option, ui.state, ui.snapshot)) continue;
     some_advanced = some_advanced || option->advanced;
-    const bool is_set = ui.state.options.value(*option) != option->default_value;
-    if (option->advanced && !all && !is_set) continue;
+    if (option->advanced && !all && ui.state.options.value(*option) == option->default_value) continue;
     std::vector<Ui::Part>& parts = option->advanced ? advanced : first;
     parts.push_back(control(ui, *option, room));
     parts.back().area = option->name;
@@ -151,7 +150,8 @@ std::vector<Ui::Part> controls(Ui& ui, const View& view, float room) {
                               change(&UiState::all_controls, !all)));
   std::ranges::move(advanced, std::back_inserter(first));
   for (const KeyCommand& command : view.commands)
-    if (!command.label.empty()) first.push_back(control(ui, view, command));
+    if (!command.label.empty()) commands.push_back(control(ui, view, command));
+  if (!commands.empty()) first.push_back(ui.joined(std::move(commands), 6));
   return first;
 }
 

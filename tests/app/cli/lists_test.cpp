@@ -256,7 +256,7 @@ TEST_F(Lists, AreNotBlamedForTheCommand) {
 
 TEST_F(Lists, SkipPicturesThatDoNotFit) {
   std::string words = "one";
-  for (int i = 0; i < 60; ++i) words += " and another";
+  for (int i = 0; i < 40; ++i) words += " and another";
   const Ran ran = run_command(
       {"tokens", "--prompts", "-", "--skip-errors", "--size", "300x200", "--out", path("{n}.svg")},
       "\"one\"\n\"" + words + "\"\n\"two\"\n");

@@ -295,6 +295,7 @@ TEST(CompositionView, ListsTheStrongestPairsOfAllOrOfTheChosenHead) {
       EXPECT_EQ(shown.tooltip(rows[i])[0], head_name(expected[i].sender / 8, expected[i].sender % 8) + " → " +
                                                head_name(expected[i].receiver / 8, expected[i].receiver % 8));
     EXPECT_EQ(expected.size(), chosen ? 16U + 24U : 60U) << "16 senders, 24 receivers";
+    EXPECT_THAT(texts(shown.scene()), ::testing::IsSupersetOf({"L0", "L1", "L2", "L3", "L4", "L5"}));
   }
 }
 

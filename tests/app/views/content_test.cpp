@@ -75,6 +75,15 @@ TEST_F(Layout, BesideStandsBelowEachOtherWhereItIsNarrowUnlessThatIsTooHigh) {
   EXPECT_FALSE(draw(*both, 150, 60));
 }
 
+TEST_F(Layout, WhatCannotBeHigherLeavesTheWidthThatItCannotUse) {
+  const auto square = [](float ems) { return Wish{10, ems, ems}; };
+  const auto note = [this](Picture&, const ViewContext&, viz::Rect area) { first_ = area; };
+  const BoxPtr both = beside(boxes(custom({10, 60}, square, note), noted(second_, {10, 20}, {10, 15})));
+  ASSERT_TRUE(draw(*both, 600, 150));
+  EXPECT_NEAR(first_.w, 150, 2);
+  EXPECT_GT(second_.w, 400);
+}
+
 // ---- what a place is about ----
 
 TEST(Ref, GivesWordsClicksAndCommands) {
@@ -254,18 +263,6 @@ TEST(List, AFileHasItsColumns) {
   EXPECT_THAT(rows[2], ElementsAre("c", "4", "2", "", "")) << "rows that the picture does not have";
 }
 
-TEST(List, ARowThatHasNoRoomIsInTheNote) {
-  ViewContext c = scenario(2).context(800, 300);
-  c.in_pane = true;
-  List list(c, kLines, 40);
-  fill(list);
-  EXPECT_FALSE(list.place(c, {0, 0, 800, 10}));
-  EXPECT_TRUE(list.place(c, {0, 0, 800, 200}));
-  EXPECT_TRUE(list.note().starts_with("rows 1 to ")) << list.note();
-  EXPECT_TRUE(list.place(c, {0, 0, 800, 4000}));
-  EXPECT_EQ(list.note(), "");
-}
-
 TEST(List, TheWheelMovesTheListUnderTheMouse) {
   ViewContext c = scenario(12).context(900, 300);
   c.in_pane = true;
@@ -293,6 +290,7 @@ TEST(List, BeginsWhereTheRowThatIsKeptOrElseTheStrongestIsSeen) {
     fill(list);
     list.rank_by(strengths);
     list.kept = kept;
+    EXPECT_FALSE(list.place(c, {0, 0, 400, 10}));
     EXPECT_TRUE(list.place(c, {0, 0, 400, height_for(4)}));
     return list.layout().rows.front();
   };

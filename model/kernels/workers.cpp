@@ -1,4 +1,4 @@
-#include "model/kernels/workspace.h"
+#include "model/kernels/workers.h"
 
 namespace headscope::model {
 

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "model/files/config.h"
+#include "model/kernels/precision.h"
+
+namespace headscope::model {
+
+/// Reports the progress of long work, in [0, 1], with a word for the user. May be empty.
+using Progress = std::function<void(double fraction, const char* what)>;
+
+struct LoadOptions {
+  Precision precision =
+      Precision::f32;         ///< precision of the matrices in memory; arithmetic is always float32
+  std::stop_token stop = {};  ///< polled between tensors; loading then throws Stopped
+  Progress progress = {};
+};
+
+/// A row of the table of parameters.
+struct Parameter {
+  std::string name;  ///< Hugging Face's name without the `transformer.` prefix, e.g. "h.0.attn.c_attn.weight"
+  std::vector<std::int64_t> shape;
+  std::string dtype;  ///< as in the file; "zeros": a bias that it lacks
+};
+
+/// The parameters of a model with this configuration, in the model's order, with empty dtypes. Tied matrices
+/// are listed once.
+std::vector<Parameter> parameters_of(const Config& config);
+
+/// The number of values in a parameter.
+std::int64_t value_count(const Parameter& parameter);
+
+}  // namespace headscope::model
