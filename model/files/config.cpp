@@ -49,18 +49,15 @@ std::string without_python_numbers(std::string_view text) {
   std::string out;
   bool in_string = false;
   while (!text.empty()) {
-    if (!in_string)
-      for (const std::string_view number : {"NaN", "-Infinity", "Infinity"}) {
-        if (!text.starts_with(number)) continue;
-        out += '"' + std::string(number) + '"';
-        text.remove_prefix(number.size());
-        break;
-      }
-    if (text.empty()) break;
-    if (text.front() == '"') in_string = !in_string;
-    const std::size_t size = in_string && text.front() == '\\' ? std::min<std::size_t>(2, text.size()) : 1;
-    out += text.substr(0, size);
-    text.remove_prefix(size);
+    std::string_view piece = text.substr(0, in_string && text.front() == '\\' ? 2 : 1), quotes;
+    for (const std::string_view number : {"NaN", "-Infinity", "Infinity"}) {
+      if (in_string || !text.starts_with(number)) continue;
+      piece = number;
+      quotes = "\"";
+    }
+    if (piece == "\"") in_string = !in_string;
+    out.append(quotes).append(piece).append(quotes);
+    text.remove_prefix(piece.size());
   }
   return out;
 }

@@ -12,10 +12,10 @@
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
+#include "model/files/parameters.h"
 #include "model/files/tensor_source.h"
 #include "model/kernels/thread_pool.h"
 #include "model/kernels/workers.h"
-#include "model/files/parameters.h"
 #include "system/file.h"
 #include "system/path_text.h"
 
@@ -295,9 +295,9 @@ class Loader {
     FloatMemory floats = nullptr;  ///< null in the first pass
 
     std::byte* take(std::size_t size) {
-      auto* const piece = reinterpret_cast<std::byte*>(floats.get()) + (floats ? bytes : 0);
+      const std::size_t begin = bytes;
       bytes += (size + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-      return floats ? piece : nullptr;
+      return floats ? reinterpret_cast<std::byte*>(floats.get()) + begin : nullptr;
     }
   };
 

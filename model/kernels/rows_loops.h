@@ -156,9 +156,9 @@ void exp_in_row(float* row, int n) {
   for_vectors<true>(row, n, 0, [&](Vector x, int) INLINE { return exp_of(x); });
 }
 
-/// x / (1 + e^power)
-INLINE inline Vector over_one_plus_exp(Vector x, Vector power) {
-  return x / (broadcast(1.0F) + exp_of(power));
+/// x / (1 + e^exponent)
+INLINE inline Vector over_one_plus_exp(Vector x, Vector exponent) {
+  return x / (broadcast(1.0F) + exp_of(exponent));
 }
 
 // gelu_new(x) = x s(2u), with u = sqrt(2/pi) (x + 0.044715 x^3) and the logistic s, since 0.5 (1 + tanh u) =
