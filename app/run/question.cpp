@@ -27,27 +27,25 @@ std::shared_ptr<const void> Question::ComputeContext::value_of(const Question& q
   return answer->value;
 }
 
-Answer Question::compute_difference(const PromptRun& run, const ComputeContext& context) const {
-  if (auto computed = self_->compute_difference(run, context)) return std::move(*computed);
-  const auto there = self_->counterpart(run);
-  if (!there) return {};
+Answer Question::difference_of(const Question& own, const Question& there, const PromptRun& run,
+                               const ComputeContext& context, const Subtract& subtract) {
   const auto answer = [&](const Question& side, const ComputeContext::Show& show) {
     if (context.ask) return *context.ask(side, show);
     return side.compute(run, {context.workspace, context.stop, nullptr, nullptr, show});
   };
   // The baseline's answer first: it is usually known, and the run's answer is then shown growing.
-  const Answer before = answer(there->on_baseline(), {});
+  const Answer before = answer(there, {});
   if (!before.failure.empty()) return before;
-  const Answer after = answer(about_run(), [&](const Answer& part, double done) {
-    if (context.show) context.show(part.value ? self_->subtract(part, before, run) : Answer(), done);
+  const Answer after = answer(own, [&](const Answer& part, double done) {
+    if (context.show) context.show(part.value ? subtract(part, before) : Answer(), done);
   });
-  return after.failure.empty() ? self_->subtract(after, before, run) : after;
+  return after.failure.empty() ? subtract(after, before) : after;
 }
 
 Answer Question::compute(const PromptRun& run, const ComputeContext& context) const {
   try {
     if (run.model) require(*run.model, needs());
-    if (about_ == About::difference) return compute_difference(run, context);
+    if (about_ == About::difference) return self_->compute_difference(run, context);
     if (about_ == About::baseline && run.baseline) {
       ComputeContext there = context;
       if (context.ask)

@@ -113,7 +113,7 @@ struct Answer {
 ///     static constexpr Capability kNeeds;   if it is not the weights of a GPT-2: see Capability
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Computation<Answer>& computation) const;
-///                                             immutable once computed; Answer::bytes() counts its memory
+///                                             immutable once computed; if it has bytes(), its memory
 ///     bool reads_baseline() const;
 ///     std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
 ///
@@ -126,7 +126,8 @@ struct Answer {
 /// either the answer or its question does so for every view and command:
 ///
 ///     Answer minus(const Answer& before, const PromptRun& run) const;
-///     Answer compute_difference(const PromptRun& run, const Computation<Answer>& computation) const;
+///     Answer compute_difference(const PromptRun& run, const PromptRun& baseline,
+///                               const Computation<Answer>& computation) const;
 ///
 /// the second if the difference is not made from two answers. `before` is complete and answers the question's
 /// counterpart: for a question with a `position`, or `measured` at one, the one about its counterpart in the
@@ -195,18 +196,16 @@ class Question {
     virtual bool equals(const Base& other) const = 0;
     virtual app::Answer compute(const PromptRun& run, const ComputeContext& context) const = 0;
     virtual std::optional<app::Answer> reusable_part(const app::Answer& previous, const PromptRun&) const = 0;
-    /// Nothing: use subtract.
-    virtual std::optional<app::Answer> compute_difference(const PromptRun&, const ComputeContext&) const = 0;
-    virtual std::optional<Question> counterpart(const PromptRun& run) const = 0;
-    /// Without a value if it cannot be subtracted.
-    virtual app::Answer subtract(const app::Answer& after, const app::Answer& before,
-                                 const PromptRun& run) const = 0;
+    virtual app::Answer compute_difference(const PromptRun& run, const ComputeContext& context) const = 0;
     const std::size_t hash;
     const Traits traits;
   };
   enum class About { run, baseline, difference };
   Question(std::shared_ptr<const Base> self, About about) : self_(std::move(self)), about_(about) {}
-  Answer compute_difference(const PromptRun& run, const ComputeContext& context) const;
+  /// Subtracts the baseline's answer, also from parts; without a value if it cannot be subtracted.
+  using Subtract = std::function<Answer(const Answer& after, const Answer& before)>;
+  static Answer difference_of(const Question& own, const Question& there, const PromptRun& run,
+                              const ComputeContext& context, const Subtract& subtract);
 
   template <class Q>
   static std::size_t hash_in_type(const Q& question) {
@@ -225,7 +224,7 @@ class Question {
     };
     static constexpr bool kComputesDifference =
         requires(const Q& q, const PromptRun& run, const Computation<A>& computation) {
-      { q.compute_difference(run, computation) } -> std::same_as<A>;
+      { q.compute_difference(run, run, computation) } -> std::same_as<A>;
     };
     static Traits traits_of(const Q& question) {
       Traits traits{.name = Q::kName, .has_difference = kSubtracts || kComputesDifference};
@@ -249,7 +248,7 @@ class Question {
     }
     static app::Answer to_answer(A answer, bool whole) {
       app::Answer made;
-      made.bytes = answer.bytes();
+      if constexpr (requires { answer.bytes(); }) made.bytes = answer.bytes();
       made.whole = whole;
       if constexpr (requires { answer.progress.skipped; }) made.skipped = skipped_words(answer.progress);
       made.value = std::make_shared<const A>(std::move(answer));
@@ -277,13 +276,21 @@ class Question {
       }
       return std::nullopt;
     }
-    std::optional<app::Answer> compute_difference(const PromptRun& run,
-                                                  const ComputeContext& context) const override {
-      if constexpr (kComputesDifference)
-        return to_answer(question.compute_difference(run, computation_of(context)), true);
-      return std::nullopt;
+    app::Answer compute_difference(const PromptRun& run, const ComputeContext& context) const override {
+      if constexpr (kComputesDifference) {
+        const PromptRun& baseline = run.baseline ? *run.baseline : run;
+        return to_answer(question.compute_difference(run, baseline, computation_of(context)), true);
+      } else if constexpr (kSubtracts) {
+        const auto subtract = [&](const app::Answer& after, const app::Answer& before) -> app::Answer {
+          std::optional<A> difference = to_typed(&after)->minus(*to_typed(&before), run);
+          return difference ? to_answer(std::move(*difference), after.whole) : app::Answer();
+        };
+        if (const auto there = counterpart(run))
+          return difference_of(question, there->on_baseline(), run, context, subtract);
+      }
+      return {};
     }
-    std::optional<Question> counterpart(const PromptRun& run) const override {
+    std::optional<Question> counterpart(const PromptRun& run) const {
       Q there = question;
       if constexpr (requires { there.position = 0; }) {
         there.position = counterpart_of(run, question.position);
@@ -294,14 +301,6 @@ class Question {
         if (there.measured.position < 0) return std::nullopt;
       }
       return Question(std::move(there));
-    }
-    app::Answer subtract(const app::Answer& after, const app::Answer& before,
-                         const PromptRun& run) const override {
-      if constexpr (kSubtracts) {
-        std::optional<A> difference = to_typed(&after)->minus(*to_typed(&before), run);
-        if (difference) return to_answer(std::move(*difference), after.whole);
-      }
-      return {};
     }
     Q question;
   };

@@ -99,10 +99,14 @@ bool edits_at(const PromptRun& run, model::HookPoint point) {
   return run.run->plan != nullptr && run.run->plan->edits(point);
 }
 
+int acting_positions(const PromptRun& run, int position) {
+  const bool whole = run.run->plan != nullptr && run.run->plan->needs_whole_run();
+  return whole ? run.run->length() : position + 1;
+}
+
 void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks, const Resources& with) {
   const model::Run& kept = *run.run;
-  const bool whole = kept.plan != nullptr && kept.plan->needs_whole_run();
-  const auto tokens = std::span(kept.tokens).first(whole ? kept.length() : end);
+  const auto tokens = std::span(kept.tokens).first(acting_positions(run, end - 1));
   run.model->transformer->forward(
       tokens, with.workspace,
       {.base = &kept, .plan = kept.plan, .hooks = &hooks, .hooked_from = first, .stop = with.stop});

@@ -59,6 +59,10 @@ struct RunTools : Resources {
 /// nothing. Throws model::RunError for prompts and edits that the model cannot run, and model::Stopped.
 PromptRun run_prompt(const PromptToRun& what, const RunTools& with);
 
+/// How many positions, from 0 on, the prediction after a position may depend on: all where an edit of the run
+/// lets positions see later ones, or takes a mean over all of them.
+int acting_positions(const PromptRun& run, int position);
+
 /// Recomputes positions [first, end) of a run with its edits, so that hooks can watch them; also positions
 /// after `end` if edits make earlier positions depend on them. Throws model::Stopped.
 void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks, const Resources& with);

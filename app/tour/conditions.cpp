@@ -24,7 +24,7 @@ Truth has_prompt(const TourStop& stop, const ViewContext& c) {
 
 Truth has_bundled_model(const TourStop&, const ViewContext& c) {
   const auto answer = c.ask(IsBundledModel{});
-  return answer ? Truth(answer->yes) : std::nullopt;
+  return answer ? Truth(*answer) : std::nullopt;
 }
 
 /// Compared with the stop's second prompt, position by position, or with no second prompt and no second

@@ -110,7 +110,7 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   const auto hash = [&](const Question& question, std::string& weights) {
     const auto known = answers.ask(question);
     if (!known) return false;
-    if (known->value) weights = std::static_pointer_cast<const WeightsHash>(known->value)->text;
+    if (known->value) weights = *std::static_pointer_cast<const std::string>(known->value);
     return true;
   };
   const bool own = hash(HashOfWeights{}, session.weights);

@@ -14,9 +14,6 @@
 namespace headscope::model {
 namespace {
 
-/// Positions whose logits are held.
-constexpr int kLogitRows = 64;
-
 void subtract(std::span<const float> other, std::span<float> row) {
   std::ranges::transform(row, other, row.begin(), std::minus<>());
 }
@@ -55,12 +52,12 @@ class CutPass {
   FloatRows rows(std::vector<float>& values) const { return rows_of(values, width_); }
   ConstFloatRows rows(const std::vector<float>& values) const { return rows_of(values, width_); }
 
-  /// The rows of the stream that a reader sees.
+  /// The rows of the stream that a reader sees, valid until the next call.
   auto seen_by(StreamReader reader) {
-    return [this, index = graph_.index(reader)](int i) {
+    workers_.for_rows(length_, [&, index = graph_.index(reader)](int i) {
       sum_seen(i, kept_edges(kept_.rows == 1 ? 0 : i, index), rows(stream_).row(i));
-      return rows(stream_).row(i);
-    };
+    });
+    return [seen = rows(stream_)](int i) { return seen.row(i); };
   }
 
   /// read_ = the layer norm of the stream that a reader sees.
@@ -122,7 +119,7 @@ class CutPass {
                        rows_of(qkv_, 3 * width_).middle_cols(column, d_head));
       }
     workers_.parallel_for(config_.n_head, [&](int head, float*) {
-      if (is_used(head)) attend(layer, head);
+      if (is_used(head)) attend_head(layer, head);
     });
     workers_.for_rows(length_, [&](int i) { subtract(rows(cut_.z[layer]).row(i), rows(z_).row(i)); });
     for (int head = 0; head < config_.n_head; ++head) {
@@ -136,7 +133,7 @@ class CutPass {
   }
 
   /// z_ of a head, from qkv_.
-  void attend(int layer, int head) {
+  void attend_head(int layer, int head) {
     const int d_head = config_.d_head();
     const auto part = [&](int which) {
       return map(rows_of(qkv_, 3 * width_).middle_cols(which * width_ + head * d_head, d_head));
@@ -161,12 +158,12 @@ class CutPass {
   }
 
   double measure(const Metric& metric) {
-    read({}, weights_.ln_f);
+    read({StreamReader::Kind::logits}, weights_.ln_f);
     const Positions measured = positions_of(metric, length_);
     double value = 0;
-    for (int done = 0; done < measured.count; done += kLogitRows) {
+    for (int done = 0; done < measured.count; done += kRowsOfLogits) {
       if (stop_.stop_requested()) throw Stopped();
-      const int first = measured.first + done, count = std::min(kLogitRows, measured.count - done);
+      const int first = measured.first + done, count = std::min(kRowsOfLogits, measured.count - done);
       const FloatRows logits = workspace_.logits.rows(count, config_.vocab_size);
       product(rows(read_).middle_rows(first, count), weights_.lm_head, {}, workers_, logits);
       for (int i = 0; i < count; ++i) value += differentiate(metric, tokens_, first + i, logits.row(i));

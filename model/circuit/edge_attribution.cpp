@@ -67,7 +67,7 @@ class EdgeAttribution {
     const auto together = static_cast<std::size_t>(std::min(run.length(), kPositionsTogether));
     const std::size_t floats = together * width_;
     changes_.resize(floats * graph_.writer_count());
-    reads_.resize(floats * std::max(3 * config_.n_head, 1));
+    d_seen_.resize(floats * std::max(3 * config_.n_head, 1));
     centered_.resize(floats);
     workers_.reserve_scratch(std::max(product_scratch(), transposed_product_scratch()));
   }
@@ -81,13 +81,13 @@ class EdgeAttribution {
       for (int layer = 0; layer < config_.n_layer; ++layer) {
         if (stop.stop_requested()) throw Stopped();
         for (int head = 0; head < config_.n_head; ++head)
-          for (int kind = 0; kind < 3; ++kind) find_head_read(layer, head, kind);
-        multiply({StreamReader::Kind::q, layer, 0}, 3 * config_.n_head);
-        copy(here(gradients_.mlp[layer]), read(0));
-        multiply({StreamReader::Kind::mlp, layer, 0}, 1);
+          for (int kind = 0; kind < 3; ++kind) find_d_seen(layer, head, kind);
+        add_products({StreamReader::Kind::q, layer, 0}, 3 * config_.n_head);
+        copy(here(gradients_.mlp[layer]), d_seen(0));
+        add_products({StreamReader::Kind::mlp, layer, 0}, 1);
       }
-      copy(here(gradients_.logits), read(0));
-      multiply({}, 1);
+      copy(here(gradients_.logits), d_seen(0));
+      add_products({StreamReader::Kind::logits}, 1);
     }
   }
 
@@ -99,7 +99,7 @@ class EdgeAttribution {
     return {memory.data() + std::ptrdiff_t{index} * count_ * width_, count_, width_, width_};
   }
   FloatRows change(int writer) { return block(changes_, writer); }
-  FloatRows read(int reader) { return block(reads_, reader); }
+  FloatRows d_seen(int reader) { return block(d_seen_, reader); }
 
   /// changes_ = what the writers' changes add to the stream, [writers].
   void find_changes() {
@@ -116,9 +116,9 @@ class EdgeAttribution {
   }
 
   /// The metric's derivative with respect to the stream that one of a head's readers sees.
-  void find_head_read(int layer, int head, int kind) {
+  void find_d_seen(int layer, int head, int kind) {
     const int d_head = config_.d_head(), first_col = kind * width_ + head * d_head;
-    const FloatRows out = read(3 * head + kind), centered = block(centered_, 0);
+    const FloatRows out = d_seen(3 * head + kind), centered = block(centered_, 0);
     const ConstFloatRows gradients =
         rows_of(gradients_.qkv[layer], 3 * width_).middle_rows(first_, count_).middle_cols(first_col, d_head);
     product_with_transposed(gradients, weights_.h[layer].attn_c_attn.weight, {0, first_col}, workers_,
@@ -131,8 +131,8 @@ class EdgeAttribution {
     });
   }
 
-  /// Adds the products of the first `count` rows of reads_ with all changes that these readers see.
-  void multiply(StreamReader first_reader, int count) {
+  /// Adds the products of the first `count` of d_seen_ with all changes that these readers see.
+  void add_products(StreamReader first_reader, int count) {
     const int sources = graph_.sources(first_reader), reader = graph_.index(first_reader);
     const auto strided = [&](std::vector<float>& memory, int position, int rows) {
       return FloatRows{memory.data() + std::ptrdiff_t{position} * width_, rows, width_,
@@ -142,7 +142,7 @@ class EdgeAttribution {
     products_.resize(static_cast<std::size_t>(cells * count_));
     workers_.parallel_for(count_, [&](int position, float*) {
       map(FloatRows{products_.data() + cells * position, count, sources, sources}).noalias() =
-          map(strided(reads_, position, count)) * map(strided(changes_, position, sources)).transpose();
+          map(strided(d_seen_, position, count)) * map(strided(changes_, position, sources)).transpose();
     });
     for (int position = 0; position < count_; ++position) {
       double* const to = sums_.row_data(sums_.rows == 1 ? 0 : first_ + position) + graph_.first_edge(reader);
@@ -160,7 +160,7 @@ class EdgeAttribution {
   Workers& workers_;
   Buffer& transposed_;
   int width_ = config_.n_embd, first_ = 0, count_ = 0;
-  std::vector<float> changes_, reads_;  // [writers], [readers of a layer]: blocks of positions
+  std::vector<float> changes_, d_seen_;  // [writers], [readers of a layer]: blocks of positions
   std::vector<float> centered_, products_;
   Rows<double> sums_;
   double factor_ = 1;

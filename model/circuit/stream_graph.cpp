@@ -6,29 +6,21 @@
 #include "model/pass/shared_steps.h"
 
 namespace headscope::model {
-namespace {
 
-constexpr int kHeadReaders = 3;  // q, k and v
-
-}  // namespace
-
-StreamGraph::StreamGraph(int n_layer, int n_head) : n_layer_(n_layer), n_head_(n_head), first_edges_{0} {
-  for (int reader = 0; reader < reader_count(); ++reader)
-    first_edges_.push_back(first_edges_.back() + sources(this->reader(reader)));
-}
-
-StreamWriter StreamGraph::writer(int index) const {
-  if (index == 0) return {};
-  const int layer = (index - 1) / (n_head_ + 1), head = (index - 1) % (n_head_ + 1);
-  if (head == n_head_) return {StreamWriter::Kind::mlp, layer, 0};
-  return {StreamWriter::Kind::head, layer, head};
-}
-
-StreamReader StreamGraph::reader(int index) const {
-  const int of_layer = kHeadReaders * n_head_ + 1, layer = index / of_layer, place = index % of_layer;
-  if (layer == n_layer_) return {};
-  if (place == of_layer - 1) return {StreamReader::Kind::mlp, layer, 0};
-  return {static_cast<StreamReader::Kind>(place % kHeadReaders), layer, place / kHeadReaders};
+StreamGraph::StreamGraph(int n_layer, int n_head) : n_head_(n_head) {
+  const auto add_reader = [&](StreamReader reader) {
+    readers_.push_back(reader);
+    first_edges_.push_back(first_edges_.back() + writer_count());
+  };
+  using enum StreamReader::Kind;
+  for (int layer = 0; layer < n_layer; ++layer) {
+    for (int head = 0; head < n_head; ++head)
+      for (const StreamReader::Kind kind : {q, k, v}) add_reader({kind, layer, head});
+    for (int head = 0; head < n_head; ++head) writers_.push_back({StreamWriter::Kind::head, layer, head});
+    add_reader({mlp, layer});
+    writers_.push_back({StreamWriter::Kind::mlp, layer});
+  }
+  add_reader({logits});
 }
 
 int StreamGraph::index(StreamWriter writer) const {
@@ -38,16 +30,15 @@ int StreamGraph::index(StreamWriter writer) const {
 }
 
 int StreamGraph::index(StreamReader reader) const {
-  const int of_layer = kHeadReaders * n_head_ + 1;
-  if (reader.kind == StreamReader::Kind::logits) return n_layer_ * of_layer;
-  if (reader.kind == StreamReader::Kind::mlp) return reader.layer * of_layer + of_layer - 1;
-  return reader.layer * of_layer + reader.head * kHeadReaders + static_cast<int>(reader.kind);
+  const int of_layer = 3 * n_head_ + 1;
+  if (reader.kind == StreamReader::Kind::logits) return reader_count() - 1;
+  if (reader.kind == StreamReader::Kind::mlp) return (reader.layer + 1) * of_layer - 1;
+  return reader.layer * of_layer + 3 * reader.head + static_cast<int>(reader.kind);
 }
 
 int StreamGraph::sources(StreamReader reader) const {
-  if (reader.kind == StreamReader::Kind::logits) return writer_count();
-  const int before = 1 + reader.layer * (n_head_ + 1);
-  return reader.kind == StreamReader::Kind::mlp ? before + n_head_ : before;
+  const int i = index(reader);
+  return first_edges_[i + 1] - first_edges_[i];
 }
 
 int StreamGraph::reader_of(int edge) const {

@@ -35,12 +35,12 @@ class StreamGraph {
   explicit StreamGraph(const Config& config) : StreamGraph(config.n_layer, config.n_head) {}
   StreamGraph(int n_layer, int n_head);
 
-  int writer_count() const { return 1 + n_layer_ * (n_head_ + 1); }
-  int reader_count() const { return n_layer_ * (3 * n_head_ + 1) + 1; }
+  int writer_count() const { return static_cast<int>(writers_.size()); }
+  int reader_count() const { return static_cast<int>(readers_.size()); }
   int edge_count() const { return first_edges_.back(); }
 
-  StreamWriter writer(int index) const;
-  StreamReader reader(int index) const;
+  StreamWriter writer(int index) const { return writers_[index]; }
+  StreamReader reader(int index) const { return readers_[index]; }
   int index(StreamWriter writer) const;
   int index(StreamReader reader) const;
 
@@ -55,8 +55,10 @@ class StreamGraph {
   bool operator==(const StreamGraph&) const = default;
 
  private:
-  int n_layer_, n_head_;
-  std::vector<int> first_edges_;  // [readers + 1]
+  int n_head_;
+  std::vector<StreamWriter> writers_{StreamWriter{}};  // first the embedding
+  std::vector<StreamReader> readers_;
+  std::vector<int> first_edges_{0};  // [readers + 1]
 };
 
 /// What each writer added to the residual stream at each position, or the difference of two of these.

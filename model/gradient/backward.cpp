@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "model/files/error.h"
@@ -13,8 +14,8 @@
 namespace headscope::model {
 namespace {
 
-/// Positions whose logits, or whose MLP, are processed at a time.
-constexpr int kPositionsOfLogits = 64, kPositionsOfMlp = 128;
+/// Positions whose MLP is processed at a time.
+constexpr int kPositionsOfMlp = 128;
 
 /// The derivatives with respect to one head's activations, each [T, d_head].
 struct HeadGradients {
@@ -59,19 +60,20 @@ class HeadBackward {
     }
   }
 
-  /// For the queries of a block.
+  /// For the queries of a block. With s = scale * q k^T, p = softmax(s) and z = p v: dp = dz v^T,
+  /// dv += p^T dz, ds = p (dp - the sum of p dp over the row), dq = scale * ds k, dk += scale * ds^T q.
   void compute(const HeadGradients& gradients) {
     const ConstFloatRows z = gradients.z.middle_rows(first_, gradient_.rows),
                          q = head_.q(first_, gradient_.rows);
-    find_pattern(q);
+    find_weights(q);
     for_pages(gradient_.cols, [&](int page, int key, int count) {
       multiply(kernels_, z, transposed(head_.v(page, count)), false, gradient_.middle_cols(key, count));
       multiply(kernels_, transposed(pattern_.middle_cols(key, count)), z, true,
                gradients.v.middle_rows(key, count));
     });
-    before_edits(Site::pattern);
+    back_through(Site::pattern);
     for (int i = 0; i < gradient_.rows; ++i) softmax_gradient(weights_.row(i), gradient_.row(i));
-    before_edits(Site::attn_scores);
+    back_through(Site::attn_scores);
     const float scale = run_.config.attention_scale(head_.layer);
     for (int i = 0; i < gradient_.rows; ++i)
       for (float& value : gradient_.row(i)) value *= scale;
@@ -84,7 +86,7 @@ class HeadBackward {
   }
 
   /// weights_: the softmax; pattern_: the same, as edits left it.
-  void find_pattern(ConstFloatRows q) {
+  void find_weights(ConstFloatRows q) {
     scores(kernels_, head_, q, weights_);
     scale_and_mask(run_, head_, first_, weights_);
     for (int i = 0; i < weights_.rows; ++i) kernels_.rows.softmax(1, weights_.row_data(i), weights_.cols);
@@ -101,7 +103,7 @@ class HeadBackward {
   }
 
   /// From the derivatives after the site's edits to those before.
-  void before_edits(Site site) const {
+  void back_through(Site site) const {
     const Activation2d piece = piece_of({site, head_.layer}, gradient_, first_, head_.head);
     if (hooks_ != nullptr) hooks_->call(piece);
     if (is_edited()) run_.plan->apply_gradient(piece, run_.means, weights_);
@@ -121,16 +123,6 @@ class HeadBackward {
   float* transposed_ = nullptr;             // memory for a transposed block
 };
 
-/// The layer from which on some callback wants derivatives; -1: also before the first layer, n_layer: only
-/// after the last.
-int first_wanted_layer(const Config& config, const Hooks* hooks) {
-  if (hooks == nullptr || hooks->empty()) return config.n_layer;
-  for (const HookPoint point : all_hook_points(config))
-    if (hooks->wants(point))
-      return in_block(point.site) ? point.layer : point.site < Site::resid_pre ? -1 : config.n_layer;
-  return config.n_layer;
-}
-
 /// Layer by layer from the last: the stream after attention and the MLP's hidden units, which a run does not
 /// keep, are recomputed by the pass, for up to 128 positions; each head's pattern is recomputed in blocks of
 /// 64 queries, of which a thread holds three. That is about half of a pass. The derivatives take one more: as
@@ -149,13 +141,14 @@ class Backward {
 
   double go() {
     const double value = end_of_pass();
-    const int lowest = first_wanted_layer(config_, options_.hooks);
-    for (int layer = config_.n_layer - 1; layer >= std::max(lowest, 0); --layer) {
+    const HookPoint first = options_.hooks != nullptr ? options_.hooks->first() : HookPoint{Site::logits};
+    for (int layer = config_.n_layer - 1; layer >= 0 && HookPoint{Site::resid_post, layer} >= first;
+         --layer) {
       report_progress(layer + 1);
       mlp(layer);
       attention(layer);
     }
-    if (lowest < 0) embeddings();
+    if (first < HookPoint{Site::resid_pre}) embeddings();
     report_progress(0);
     return value;
   }
@@ -164,12 +157,18 @@ class Backward {
   void lay_out() {
     const int d = config_.n_embd;
     mlp_rows_ = run_.plan && run_.plan->needs_whole_run() ? length_ : std::min(length_, kPositionsOfMlp);
-    workspace_.gradients.lay_out({{&d_resid_, length_, d},
-                                  {&d_branch_, length_, d},
-                                  {&d_qkv_, length_, 3 * d},
-                                  {&z_, length_, d},
-                                  {&centered_, length_, d},
-                                  {&d_mlp_, mlp_rows_, config_.n_inner}});
+    const auto floats = static_cast<std::size_t>(length_) * 7 * static_cast<std::size_t>(d) +
+                        static_cast<std::size_t>(mlp_rows_) * config_.n_inner;
+    float* next = workspace_.gradients.reserve(floats);
+    const auto take = [&](int rows, int cols) {
+      return FloatRows{std::exchange(next, next + std::ptrdiff_t{rows} * cols), rows, cols, cols};
+    };
+    d_resid_ = take(length_, d);
+    d_branch_ = take(length_, d);
+    d_qkv_ = take(length_, 3 * d);
+    d_z_ = normalized_ = take(length_, d);
+    centered_ = take(length_, d);
+    d_mlp_ = take(mlp_rows_, config_.n_inner);
   }
 
   // --- from the metric to the end of the residual stream ---
@@ -188,9 +187,9 @@ class Backward {
       value = single_logits(measured.first, weights);
     } else {
       const Positions of_logits = hooks_want({Site::logits}) ? range : measured;
-      for (int done = 0; done < of_logits.count; done += kPositionsOfLogits) {
+      for (int done = 0; done < of_logits.count; done += kRowsOfLogits) {
         throw_if_stopped();
-        value += block_of_logits(of_logits.first + done, std::min(kPositionsOfLogits, of_logits.count - done),
+        value += block_of_logits(of_logits.first + done, std::min(kRowsOfLogits, of_logits.count - done),
                                  measured);
       }
     }
@@ -202,7 +201,7 @@ class Backward {
 
   /// A sum of a few weighted logits of one position, which edits leave: the whole unembedding is not needed.
   double single_logits(int position, const std::vector<LogitWeight>& weights) {
-    const FloatRows row = z_.middle_rows(0, 1);
+    const FloatRows row = normalized_.middle_rows(0, 1);
     std::vector<float> of_token(config_.n_embd);
     const Tap tap{&run_, position};
     final_layer_norm(weights_, tap.stream(), tap, workers_, row);
@@ -227,13 +226,13 @@ class Backward {
       if (first + i < begin || first + i >= end) std::ranges::fill(logits.row(i), 0.0F);
     if (begin < end) {
       const FloatRows part = logits.middle_rows(begin - first, end - begin);
-      find_logits(weights_, {&run_, begin}, workers_, z_.middle_rows(begin, end - begin), part);
+      find_logits(weights_, {&run_, begin}, workers_, normalized_.middle_rows(begin, end - begin), part);
       std::vector<double> values(static_cast<std::size_t>(part.rows));
       workers_.for_rows(
           part.rows, [&](int i) { values[i] = differentiate(metric_, run_.tokens, begin + i, part.row(i)); });
       value = std::accumulate(values.begin(), values.end(), 0.0);
     }
-    before_edits({Site::logits}, first, logits);
+    back_through({Site::logits}, first, logits);
     if (begin < end)  // else all are 0, as is d_branch_
       product_with_transposed(logits, weights_.lm_head, {}, workers_, workspace_.transposed,
                               d_branch_.middle_rows(first, count));
@@ -244,12 +243,12 @@ class Backward {
 
   void mlp(int layer) {
     throw_if_stopped();
-    before_edits({Site::resid_post, layer}, 0, d_resid_);
+    back_through({Site::resid_post, layer}, 0, d_resid_);
     for (int first = 0; first < length_; first += mlp_rows_) {
       throw_if_stopped();
       mlp_of(layer, first, std::min(mlp_rows_, length_ - first));
     }
-    before_edits({Site::resid_mid, layer}, 0, d_resid_);
+    back_through({Site::resid_mid, layer}, 0, d_resid_);
   }
 
   void mlp_of(int layer, int first, int count) {
@@ -262,11 +261,11 @@ class Backward {
       activation_slopes(workers_.kernels().rows, config_.activation, pre.row(i));
       std::ranges::copy(d_resid_.row(first + i), d_branch.row_data(i));
     });
-    before_edits({Site::mlp_out, layer}, first, d_branch);
+    back_through({Site::mlp_out, layer}, first, d_branch);
     product_with_transposed(d_branch, block.mlp_c_proj.weight, {}, workers_, workspace_.transposed, d_mlp);
-    before_edits({Site::mlp_post, layer}, first, d_mlp);
+    back_through({Site::mlp_post, layer}, first, d_mlp);
     workers_.for_rows(count, [&](int i) { multiply_terms(pre.row(i), d_mlp.row(i)); });
-    before_edits({Site::mlp_pre, layer}, first, d_mlp);
+    back_through({Site::mlp_pre, layer}, first, d_mlp);
     product_with_transposed(d_mlp, block.mlp_c_fc.weight, {}, workers_, workspace_.transposed, d_branch);
     before_layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer}, first, d_branch,
                       [&, &rows = resid](int position) { return rows.row(position - first); });
@@ -278,44 +277,44 @@ class Backward {
     throw_if_stopped();
     const BlockWeights& block = weights_.h[layer];
     copy(d_resid_, d_branch_);
-    before_edits({Site::attn_out, layer}, 0, d_branch_);
+    back_through({Site::attn_out, layer}, 0, d_branch_);
     split_among_heads(layer, block.attn_c_proj.weight);
-    before_edits({Site::z, layer}, 0, z_);
+    back_through({Site::z, layer}, 0, d_z_);
     throw_if_stopped();
     heads(layer);
     const int d = config_.n_embd;
-    before_edits({Site::v, layer}, 0, d_qkv_.middle_cols(2 * d, d));
-    before_edits({Site::k, layer}, 0, d_qkv_.middle_cols(d, d));
-    before_edits({Site::q, layer}, 0, d_qkv_.middle_cols(0, d));
+    back_through({Site::v, layer}, 0, d_qkv_.middle_cols(2 * d, d));
+    back_through({Site::k, layer}, 0, d_qkv_.middle_cols(d, d));
+    back_through({Site::q, layer}, 0, d_qkv_.middle_cols(0, d));
     throw_if_stopped();
     product_with_transposed(d_qkv_, block.attn_c_attn.weight, {}, workers_, workspace_.transposed, d_branch_);
     before_layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer}, 0, d_branch_,
                       [&](int position) { return run_.resid(layer, position); });
-    before_edits({Site::resid_pre, layer}, 0, d_resid_);
+    back_through({Site::resid_pre, layer}, 0, d_resid_);
   }
 
-  /// z_ = the derivatives of the heads' outputs, from those of their sum in d_branch_, which each head's
+  /// d_z_ = the derivatives of the heads' outputs, from those of their sum in d_branch_, which each head's
   /// result has.
   void split_among_heads(int layer, const PanelMatrix& projection) {
     const HookPoint point{Site::result, layer};
     if (!hooks_want(point) && !edits(point))
-      return product_with_transposed(d_branch_, projection, {}, workers_, workspace_.transposed, z_);
+      return product_with_transposed(d_branch_, projection, {}, workers_, workspace_.transposed, d_z_);
     const FloatRows result = workspace_.result.rows(length_, config_.n_embd);
     for (int head = 0; head < config_.n_head; ++head) {
       copy(d_branch_, result);
-      before_edits(point, 0, result, head);
+      back_through(point, 0, result, head);
       product_with_transposed(result, projection, {head * config_.d_head(), 0}, workers_,
-                              workspace_.transposed, columns_of(z_, head));
+                              workspace_.transposed, columns_of(d_z_, head));
     }
   }
 
-  /// d_qkv_ from the derivatives in z_. Callbacks are called on this thread, and then the heads are processed
-  /// one after another.
+  /// d_qkv_ from the derivatives in d_z_. Callbacks are called on this thread, and then the heads are
+  /// processed one after another.
   void heads(int layer) {
     const int d = config_.n_embd;
     const auto of_head = [&](int head, const Hooks* hooks, float* scratch) {
-      HeadBackward(workers_.kernels(), run_, head_of(config_, run_.pages, layer, head), hooks, scratch)
-          .go({columns_of(z_, head), columns_of(d_qkv_.middle_cols(0, d), head),
+      HeadBackward(workers_.kernels(), run_, head_of(run_, layer, head), hooks, scratch)
+          .go({columns_of(d_z_, head), columns_of(d_qkv_.middle_cols(0, d), head),
                columns_of(d_qkv_.middle_cols(d, d), head), columns_of(d_qkv_.middle_cols(2 * d, d), head)});
     };
     if (!hooks_want({Site::attn_scores, layer}) && !hooks_want({Site::pattern, layer})) {
@@ -335,7 +334,7 @@ class Backward {
   void embeddings() {
     for (const Site site : {Site::pos_embed, Site::embed}) {
       copy(d_resid_, d_branch_);
-      before_edits({site}, 0, d_branch_);
+      back_through({site}, 0, d_branch_);
     }
   }
 
@@ -354,11 +353,11 @@ class Backward {
       multiply_terms(w.gain, d_out.row(i));
     });
     std::vector<float> used = computed;
-    Tap{&run_, first}.edit(scale_point, rows_of(used, 1));
-    before_edits(normalized_point, first, d_out);
+    Tap{&run_, first}.at(scale_point, rows_of(used, 1));
+    back_through(normalized_point, first, d_out);
     workers_.for_rows(count,
                       [&](int i) { d_scale[i] = scale_gradient(d_out.row(i), centered.row(i), used[i]); });
-    before_edits(scale_point, first, rows_of(d_scale, 1));
+    back_through(scale_point, first, rows_of(d_scale, 1));
     workers_.for_rows(count, [&](int i) {
       layer_norm_gradient(centered.row(i), {computed[i], used[i]}, d_scale[i], d_out.row(i));
       add(d_out.row(i), d_resid_.row(first + i));
@@ -366,7 +365,7 @@ class Backward {
   }
 
   /// From derivatives after a site's edits, which the callbacks see, to those before them.
-  void before_edits(HookPoint point, int first, FloatRows rows, int head = 0) const {
+  void back_through(HookPoint point, int first, FloatRows rows, int head = 0) const {
     const Activation2d piece = piece_of(point, rows, first, head);
     if (options_.hooks != nullptr) options_.hooks->call(piece);
     if (edits(point)) run_.plan->apply_gradient(piece, run_.means);
@@ -377,10 +376,6 @@ class Backward {
 
   FloatRows columns_of(FloatRows rows, int head) const {
     return rows.middle_cols(head * config_.d_head(), config_.d_head());
-  }
-
-  void copy(FloatRows from, FloatRows to) const {
-    workers_.for_rows(from.rows, [&](int i) { std::ranges::copy(from.row(i), to.row_data(i)); });
   }
 
   void throw_if_stopped() const {
@@ -402,12 +397,13 @@ class Backward {
   int length_ = run_.length();
   int mlp_rows_ = 0;                        // positions of the MLP at a time
   Lane lane_{std::make_shared<Run>(run_)};  // what is recomputed
-  const ForwardOptions again_{.clean = &run_, .stop = options_.stop};
+  const ForwardOptions again_{.stop = options_.stop};
 
   FloatRows d_resid_, d_branch_;
-  FloatRows d_qkv_;         // [T, 3 d_model]
-  FloatRows z_, centered_;  // z_ also holds other rows while it is free
-  FloatRows d_mlp_;         // [mlp_rows_, n_inner]
+  FloatRows d_qkv_;             // [T, 3 d_model]
+  FloatRows d_z_, normalized_;  // the same memory: the final norm's rows are needed before the heads begin
+  FloatRows centered_;
+  FloatRows d_mlp_;  // [mlp_rows_, n_inner]
 };
 
 }  // namespace

@@ -22,9 +22,9 @@ float scale_gradient(std::span<const float> gradient, std::span<const float> cen
 void layer_norm_gradient(std::span<const float> centered, LayerNormScale scale, float of_scale,
                          std::span<float> gradient) {
   const std::size_t n = gradient.size();
-  const double quotient = 1 / static_cast<double>(scale.used);
+  const double inverse = 1 / static_cast<double>(scale.used);
   const double slope = of_scale / (static_cast<double>(n) * scale.computed);
-  const auto of_centered = [&](std::size_t i) { return gradient[i] * quotient + slope * centered[i]; };
+  const auto of_centered = [&](std::size_t i) { return gradient[i] * inverse + slope * centered[i]; };
   const double mean = sum_in_lanes<8>(n, of_centered) / static_cast<double>(n);
   for (std::size_t i = 0; i < n; ++i) gradient[i] = static_cast<float>(of_centered(i) - mean);
 }

@@ -11,8 +11,8 @@ namespace headscope::model {
 /// In place: the derivative of the MLP's non-linearity at each value. relu has 0 at 0.
 void activation_slopes(const RowKernels& kernels, Activation activation, std::span<float> row);
 
-/// The derivative with respect to a layer norm's scale, through the division by it. gradient: with respect to
-/// the quotient, centered / scale; both [n].
+/// The derivative with respect to a layer norm's scale, through the division by it: -sum(gradient * centered)
+/// / scale^2. gradient: with respect to the quotient, centered / scale; both [n].
 float scale_gradient(std::span<const float> gradient, std::span<const float> centered, float scale);
 
 /// The divisor in a layer norm, as computed and as edits left it.
@@ -21,8 +21,9 @@ struct LayerNormScale {
   float used = 1;
 };
 
-/// gradient: with respect to the quotient, and in the end, in place, to the layer norm's input; `of_scale`:
-/// with respect to the computed scale, which depends on the input as well.
+/// gradient: with respect to the quotient, and in the end, in place, to the layer norm's input: c - mean(c),
+/// where c = gradient / scale.used + of_scale * centered / (n * scale.computed). `of_scale`: with respect to
+/// the computed scale, which depends on the input as well.
 void layer_norm_gradient(std::span<const float> centered, LayerNormScale scale, float of_scale,
                          std::span<float> gradient);
 

@@ -79,8 +79,11 @@ constexpr Fetch evenly(const char* next, int depth, int bytes, int calls) {
   if (next == nullptr) return {};
   const int step = (bytes + calls - 1) / calls;  // a call's share of a row
   const int lines = step > 2 * kLineBytes ? 4 : step > kLineBytes + kLineBytes / 2 ? 2 : 1;
-  if (calls > kCallsOfStreams) return {next, lines, .stream_stride = step, .advance = kStreams * step};
-  return {next, lines, .stream_stride = depth / kStreams * bytes, .advance = step};
+  const bool in_turn = calls > kCallsOfStreams;  // else each stream has its part of the rows
+  return {.next = next,
+          .lines = lines,
+          .stream_stride = in_turn ? step : depth / kStreams * bytes,
+          .advance = in_turn ? kStreams * step : step};
 }
 
 /// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes]. The values at

@@ -18,16 +18,6 @@ float* Buffer::reserve(std::size_t size) {
   return values_.get();
 }
 
-void Buffer::lay_out(std::initializer_list<Part> parts) {
-  std::ptrdiff_t size = 0;
-  for (const Part& part : parts) size += std::ptrdiff_t{part.rows} * part.cols;
-  float* next = reserve(static_cast<std::size_t>(size));
-  for (const Part& part : parts) {
-    *part.to = {next, part.rows, part.cols, part.cols};
-    next += std::ptrdiff_t{part.rows} * part.cols;
-  }
-}
-
 void Workers::reserve_scratch(std::size_t size) {
   if (static_cast<std::ptrdiff_t>(size) <= scratch_size_) return;
   constexpr std::size_t kLine = kCacheLineBytes / sizeof(float);

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 #include <memory>
 
 #include "model/kernels/float_memory.h"
@@ -25,13 +24,6 @@ class Buffer {
   FloatRows rows(int rows, int cols) {
     return {reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)), rows, cols, cols};
   }
-
-  struct Part {
-    FloatRows* to;
-    int rows, cols;
-  };
-  /// Sets matrices of these sizes, one after the other, so that they share huge pages.
-  void lay_out(std::initializer_list<Part> parts);
 
  private:
   FloatMemory values_;

@@ -15,10 +15,6 @@ const Plan* cell_plan(const Run& run, const HeadCache& head) {
 
 }  // namespace
 
-HeadCache head_of(const Config& config, std::span<const std::shared_ptr<Page>> pages, int layer, int head) {
-  return {pages, layer, head, config.d_head()};
-}
-
 void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows out) {
   for_pages(out.cols, [&](int page, int first, int count) {
     multiply(kernels, q, head.k(page, count), false, out.middle_cols(first, count),
@@ -27,8 +23,8 @@ void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q
 }
 
 std::ptrdiff_t score_stride(int keys) {
-  constexpr int kLine = 16;
-  return (keys + kLine - 1) / kLine * kLine + kLine;
+  constexpr int kLine = 16;  // floats
+  return (divide_up(keys, kLine) | 1) * kLine;
 }
 
 std::size_t attention_scratch(const Config& config) {
@@ -91,13 +87,6 @@ void attend(const PanelKernels& kernels, const Run& run, const HeadCache& head, 
   scores(kernels, head, q, block);
   find_pattern(kernels, run, head, first_query, block);
   weigh_values(kernels, head, block, z);
-}
-
-void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& page, int layer, int head,
-                          std::ptrdiff_t row, ConstFloatRows k, ConstFloatRows v) {
-  for (int i = 0; i < v.rows; ++i)
-    std::copy_n(v.row_data(i), v.cols, page.v(layer, head) + (row + i) * v.cols);
-  kernels.transpose(k.data, k.stride, k.rows, k.cols, page.k(layer, head) + row, Page::kPositions);
 }
 
 }  // namespace headscope::model

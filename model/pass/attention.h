@@ -34,7 +34,9 @@ struct HeadCache {
   ConstFloatRows v(int page, int rows) const { return {pages[page]->v(layer, head), rows, d_head, d_head}; }
 };
 
-HeadCache head_of(const Config& config, std::span<const std::shared_ptr<Page>> pages, int layer, int head);
+inline HeadCache head_of(const Run& run, int layer, int head) {
+  return {run.pages, layer, head, run.config.d_head()};
+}
 
 /// Calls body(page, first key, count) for the pages with keys [0, keys).
 template <class Body>
@@ -46,8 +48,8 @@ void for_pages(int keys, const Body& body) {
 /// out [queries, keys] = q [queries, d_head] * k^T, for keys [0, out.cols) of the head.
 void scores(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows out);
 
-/// Stride between rows of a block of scores in scratch memory. Not a power of two, since rows would then
-/// compete for the same cache sets.
+/// Stride between rows of a block of scores in scratch memory: an odd number of cache lines, since rows would
+/// otherwise compete for the same cache sets.
 std::ptrdiff_t score_stride(int keys);
 
 /// Floats needed for a block of queries' scores for all keys.
@@ -81,10 +83,5 @@ void weigh_values(const PanelKernels& kernels, const HeadCache& head, ConstFloat
 /// i belongs to query first_query + i; at most kQueriesPerBlock queries; scratch [attention_scratch(config)].
 void attend(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
             ConstFloatRows q, float* scratch, FloatRows z);
-
-/// Copies rows [n, d_head] of k and v to a head in a page, starting at the page's row `row`. The rows must be
-/// claimed.
-void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& page, int layer, int head,
-                          std::ptrdiff_t row, ConstFloatRows k, ConstFloatRows v);
 
 }  // namespace headscope::model

@@ -56,12 +56,6 @@ bool matches(std::string_view glob, std::string_view text) {
   return reached.back();
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
 }  // namespace
 
 std::strong_ordering HookPoint::operator<=>(const HookPoint& other) const {
@@ -101,9 +95,11 @@ std::vector<HookPoint> all_hook_points(const Config& config) {
 }
 
 std::vector<HookPoint> match_hook_points(const Config& config, std::string_view globs) {
+  std::string list(globs.empty() ? "*" : globs);
+  std::erase(list, ' ');
   std::set<HookPoint> found;
-  for (const auto& range : std::views::split(globs.empty() ? "*" : globs, ',')) {
-    const std::string_view part = trimmed({range.begin(), range.end()}), glob = part.empty() ? "*" : part;
+  for (const auto& range : std::views::split(list, ',')) {
+    const std::string_view part(range.begin(), range.end()), glob = part.empty() ? "*" : part;
     const bool results_too = glob.find("hook_result") != std::string_view::npos;
     bool any = false;
     for (const HookPoint point : all_hook_points(config)) {

@@ -66,8 +66,9 @@ std::vector<std::int64_t> hook_shape(const Config& config, HookPoint point, int 
 
 /// A piece of an activation while the pass computes it: `rows` x `cols` floats with a stride of `stride`
 /// floats. Rows are positions [first_pos, first_pos + rows); columns are the remaining axes, flattened. At
-/// `attn_scores`, `pattern` and `result` the callback is called once per head; rows are then queries, and
-/// columns the keys 0 .. first_pos + rows - 1. Long runs are passed in chunks of positions.
+/// `attn_scores`, `pattern` and `result` the callback is called once per head. Of the first two, rows are
+/// queries, and columns the keys 0 .. first_pos + rows - 1, or all keys if edits let the head see later ones.
+/// Long runs are passed in chunks of positions.
 template <class Float>
 struct BasicActivation2d : Rows<Float> {
   HookPoint point;
@@ -97,6 +98,8 @@ class Hooks {
   void record(HookPoint point, FloatRows into);
   bool empty() const { return watchers_.empty(); }
   bool wants(HookPoint point) const { return watchers_.contains(point); }
+  /// The first watched point in the order of the pass; if none is, the pass's last.
+  HookPoint first() const { return empty() ? HookPoint{Site::logits} : watchers_.begin()->first; }
   void call(const ConstActivation2d& activation) const;
 
  private:

@@ -40,7 +40,8 @@ std::optional<NotFinite> search(const Run& run, HookPoint point) {
 
 std::optional<NotFinite> first_not_finite(const Run& run) {
   const auto last = search(run, {Site::resid_post, run.config.n_layer - 1});
-  for (int layer = 0; last && layer < run.config.n_layer; ++layer)
+  if (!last) return std::nullopt;
+  for (int layer = 0; layer < run.config.n_layer; ++layer)
     for (const Site site : {Site::resid_pre, Site::q, Site::k, Site::v})
       if (const auto found = search(run, {site, layer})) return found;
   return last;

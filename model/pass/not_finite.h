@@ -16,7 +16,7 @@ struct NotFinite {
 
 /// The first such place among the values that a run keeps (resid_pre, q, k, v, the last resid_post), in the
 /// order of the pass, then by position, then by head. Searches only if the last layer's residual stream is
-/// not finite, since NaN and infinities propagate there.
+/// not finite: NaN and infinities propagate there unless edits or masks hide them.
 std::optional<NotFinite> first_not_finite(const Run& run);
 
 /// "blocks.0.attn.hook_q, head 2, position 7"

@@ -12,8 +12,6 @@
 namespace headscope::model {
 namespace {
 
-constexpr int kPositionsPerBlock = 64;  // whose logits are handed to hooks at a time
-
 void check_tokens(const Config& config, std::span<const int> tokens) {
   if (tokens.empty()) throw RunError("the prompt has no tokens; the model needs at least one");
   if (tokens.size() > static_cast<std::size_t>(config.n_ctx)) {
@@ -51,7 +49,7 @@ class Pass {
     lay_out(std::max(rows, 1));
   }
 
-  // --- the stream, and the tap of all active lanes ---
+  // --- the stream of all active lanes; the pass is their tap, see layer_norm ---
 
   auto stream() const {
     return [this](int i) { return resid_.row(i); };
@@ -60,12 +58,12 @@ class Pass {
   bool wants(HookPoint point) const {
     return std::ranges::any_of(active_lanes(), [&](Lane& lane) { return tap(lane).wants(point); });
   }
-  void edit(HookPoint point, FloatRows rows) const {
-    for (Lane& lane : active_lanes()) tap(lane).edit(point, rows_of(lane, rows));
+  void at(HookPoint point, FloatRows rows) const {
+    for (Lane& lane : active_lanes()) tap(lane).at(point, rows_of(lane, rows));
   }
 
   FloatRows run() {
-    begin_lanes({Site::embed});
+    embed_or_resume({Site::embed});
     const HookPoint start = lanes_.front().start;
     for (int layer = start.layer; start.site < Site::ln_final_scale && layer < config_.n_layer; ++layer) {
       report_progress(layer);
@@ -73,17 +71,18 @@ class Pass {
       mlp(layer);
     }
     keep_resid(config_.n_layer);
-    begin_lanes({Site::ln_final_scale});
-    head();
+    embed_or_resume({Site::ln_final_scale});
+    final_steps();
     return resid_;
   }
 
   /// See recompute_block.
   RecomputedBlock recompute(int layer, bool with_mlp) {
     active_ = 1;
-    take_resid(lanes_.front(), layer);
-    take_queries(lanes_.front(), layer);
-    attend(layer);
+    const Lane& lane = lanes_.front();
+    take_resid(*lane.run, lane, layer);
+    take_queries(*lane.run, lane, layer);
+    attend_lanes(layer);
     add_attention(layer);
     if (with_mlp) mlp_units(weights_, layer, stream(), *this, workers_, active(normalized_), active(mlp_));
     return {resid_, mlp_};
@@ -95,31 +94,36 @@ class Pass {
     return {lane.run.get(), lane.first, 1, is_whole ? &lane.run->means : nullptr, options_.hooks};
   }
 
+  /// Allocates the activations in one block, so that they share huge pages.
   void lay_out(int rows) {
     const int d = config_.n_embd;
-    workspace_.activations.lay_out({{&mlp_, rows, config_.n_inner},
-                                    {&qkv_, rows, 3 * d},
-                                    {&resid_, rows, d},
-                                    {&normalized_, rows, d},
-                                    {&z_, rows, d},
-                                    {&branch_, rows, d}});
+    float* next = workspace_.activations.reserve(static_cast<std::size_t>(rows) * (7 * d + config_.n_inner));
+    const auto take = [&](int cols) {
+      return FloatRows{std::exchange(next, next + std::ptrdiff_t{rows} * cols), rows, cols, cols};
+    };
+    mlp_ = take(config_.n_inner);
+    qkv_ = take(3 * d);
     q_ = qkv_.middle_cols(0, d);
     k_ = qkv_.middle_cols(d, d);
     v_ = qkv_.middle_cols(2 * d, d);
+    resid_ = take(d);
+    normalized_ = take(d);
+    z_ = take(d);
+    branch_ = take(d);
   }
 
   // --- where lanes begin ---
 
-  /// Adds the lanes that begin here, with the unedited run's activations.
-  void begin_lanes(HookPoint here) {
+  /// Adds the lanes that begin here, with the embedding or the unedited run's activations.
+  void embed_or_resume(HookPoint here) {
     for (; active_ < lanes_.size() && lanes_[active_].start == here; ++active_) {
       Lane& lane = lanes_[active_];
       if (here.site == Site::embed) {
         embed(lane);
       } else {
-        take_resid(lane, in_block(here.site) ? here.layer : config_.n_layer);
+        take_resid(*options_.clean, lane, in_block(here.site) ? here.layer : config_.n_layer);
       }
-      if (here.site == Site::attn_scores) take_queries(lane, here.layer);
+      if (here.site == Site::attn_scores) take_queries(*options_.clean, lane, here.layer);
     }
   }
 
@@ -137,8 +141,8 @@ class Pass {
         std::ranges::copy(weights_.wpe.subspan(row * width, width), positions.row_data(i));
       }
     });
-    tap(lane).edit({Site::embed}, tokens);
-    tap(lane).edit({Site::pos_embed}, positions);
+    tap(lane).at({Site::embed}, tokens);
+    tap(lane).at({Site::pos_embed}, positions);
     const FloatRows resid = rows_of(lane, resid_);
     workers_.for_rows(lane.rows, [&](int i) {
       std::ranges::copy(tokens.row(i), resid.row_data(i));
@@ -146,17 +150,16 @@ class Pass {
     });
   }
 
-  void take_resid(const Lane& lane, int layer) {
+  void take_resid(const Run& from, const Lane& lane, int layer) {
     const FloatRows resid = rows_of(lane, resid_);
-    workers_.for_rows(lane.rows, [&](int i) {
-      std::ranges::copy(options_.clean->resid(layer, lane.first + i), resid.row_data(i));
-    });
+    workers_.for_rows(
+        lane.rows, [&](int i) { std::ranges::copy(from.resid(layer, lane.first + i), resid.row_data(i)); });
   }
-  void take_queries(const Lane& lane, int layer) {
+  void take_queries(const Run& from, const Lane& lane, int layer) {
     const FloatRows q = rows_of(lane, q_);
     workers_.for_rows(lane.rows, [&](int i) {
       for (int head = 0; head < config_.n_head; ++head)
-        std::ranges::copy(options_.clean->q(layer, head, lane.first + i), columns_of(q, head).row_data(i));
+        std::ranges::copy(from.q(layer, head, lane.first + i), columns_of(q, head).row_data(i));
     });
   }
 
@@ -164,26 +167,26 @@ class Pass {
 
   void attention(int layer) {
     throw_if_stopped();
-    begin_lanes({Site::resid_pre, layer});
-    edit({Site::resid_pre, layer}, resid_);
+    embed_or_resume({Site::resid_pre, layer});
+    at({Site::resid_pre, layer}, resid_);
     keep_resid(layer);
     normalize(weights_.h[layer].ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
     project(layer);
-    begin_lanes({Site::attn_scores, layer});
+    embed_or_resume({Site::attn_scores, layer});
     throw_if_stopped();
-    attend(layer);
+    attend_lanes(layer);
     add_attention(layer);
   }
 
   /// From z_ to the stream after attention.
   void add_attention(int layer) {
-    edit({Site::z, layer}, z_);
+    at({Site::z, layer}, z_);
     linear(active(z_), weights_.h[layer].attn_c_proj, workers_, active(branch_));
     for (Lane& lane : active_lanes())
       tap_results(weights_, layer, tap(lane), rows_of(lane, z_), workspace_, rows_of(lane, branch_));
-    edit({Site::attn_out, layer}, branch_);
+    at({Site::attn_out, layer}, branch_);
     add_branch();
-    edit({Site::resid_mid, layer}, resid_);
+    at({Site::resid_mid, layer}, resid_);
   }
 
   /// Whether hooks want scores or patterns.
@@ -191,21 +194,23 @@ class Pass {
     return hooks_want({Site::attn_scores, layer}) || hooks_want({Site::pattern, layer});
   }
 
-  /// Computes q_, k_ and v_ from normalized_, and stores them in pages.
+  /// Computes q_, k_ and v_ from normalized_, and stores them in pages. In the last layer of variants, all
+  /// rows need keys and values, which later queries see, but only the requested ones need queries. Products
+  /// begin at a whole panel, so that some columns of the queries are computed twice there.
   void project(int layer) {
     const LinearWeights& c_attn = weights_.h[layer].attn_c_attn;
-    const bool queries_later = asked_ != nullptr && layer + 1 == config_.n_layer;
+    const bool queries_later = !keeps_run() && layer + 1 == config_.n_layer;
     const int d = config_.n_embd, first = queries_later ? d / kPanelCols * kPanelCols : 0;
-    if (asked_ != nullptr) give_pages(layer);
+    if (!keeps_run()) give_pages(layer);
     linear(active(normalized_), c_attn, workers_, active(qkv_.middle_cols(first, 3 * d - first)), first);
-    if (!queries_later) edit({Site::q, layer}, q_);
-    edit({Site::k, layer}, k_);
-    edit({Site::v, layer}, v_);
+    if (!queries_later) at({Site::q, layer}, q_);
+    at({Site::k, layer}, k_);
+    at({Site::v, layer}, v_);
     keep_heads(layer);
     if (!queries_later) return;
     leave_out_other_positions();
     linear(active(normalized_), c_attn, workers_, active(q_));
-    edit({Site::q, layer}, q_);
+    at({Site::q, layer}, q_);
   }
 
   /// From here on, the last layer computes only the positions whose logits are requested.
@@ -230,7 +235,7 @@ class Pass {
 
   /// Computes z of all heads, one block of queries and one head at a time, those with the most keys first.
   /// Reads only the keys that some query of the block may see.
-  void attend(int layer) {
+  void attend_lanes(int layer) {
     if (hooks_cells(layer)) return attend_with_hooks(layer);
     const std::span<Part> parts = split_lanes(kQueriesPerBlock);
     std::ranges::sort(parts, std::ranges::greater(),
@@ -238,37 +243,31 @@ class Pass {
     workers_.parallel_for(config_.n_head * static_cast<int>(parts.size()), [&](int task, float* scratch) {
       const auto& [lane, row, rows] = parts[task / config_.n_head];
       const int head = task % config_.n_head;
-      model::attend(workers_.kernels(), *lane->run, head_of(config_, lane->run->pages, layer, head),
-                    lane->first + row, columns_of(q_, head).middle_rows(lane->row + row, rows), scratch,
+      model::attend(workers_.kernels(), *lane->run, head_of(*lane->run, layer, head), lane->first + row,
+                    columns_of(q_, head).middle_rows(lane->row + row, rows), scratch,
                     columns_of(z_, head).middle_rows(lane->row + row, rows));
     });
   }
 
-  /// The same for the only lane, one head at a time, calling hooks in between.
+  /// The same for the only lane, one head at a time, calling hooks after each.
   void attend_with_hooks(int layer) {
     const Lane& lane = lanes_.front();
     const Run& run = *lane.run;
-    const auto for_queries = [&](const auto& body) {
-      workers_.parallel_for_rows(lane.rows, kQueriesPerBlock, body);
-    };
     for (int head = 0; head < config_.n_head; ++head) {
-      const HeadCache kept = head_of(config_, run.pages, layer, head);
-      const FloatRows cells =
-          workspace_.scores.rows(lane.rows, keys_for(run, kept, lane.first + lane.rows - 1));
-      for_queries([&](int row, int rows) {
-        scores(workers_.kernels(), kept, columns_of(q_, head).middle_rows(row, rows),
-               cells.middle_rows(row, rows));
-        scale_and_mask(run, kept, lane.first + row, cells.middle_rows(row, rows));
+      const HeadCache kept = head_of(run, layer, head);
+      const int keys = keys_for(run, kept, lane.first + lane.rows - 1);
+      const FloatRows masked = workspace_.scores.rows(2 * lane.rows, keys).middle_rows(0, lane.rows),
+                      pattern = masked.middle_rows(lane.rows, lane.rows);
+      workers_.parallel_for_rows(lane.rows, kQueriesPerBlock, [&](int row, int rows) {
+        const FloatRows block = pattern.middle_rows(row, rows);
+        scores(workers_.kernels(), kept, columns_of(q_, head).middle_rows(row, rows), block);
+        scale_and_mask(run, kept, lane.first + row, block);
+        copy(block, masked.middle_rows(row, rows));
+        softmax_masked(workers_.kernels(), run, kept, lane.first + row, block);
+        weigh_values(workers_.kernels(), kept, block, columns_of(z_, head).middle_rows(row, rows));
       });
-      options_.hooks->call(piece_of({Site::attn_scores, layer}, cells, lane.first, head));
-      for_queries([&](int row, int rows) {
-        softmax_masked(workers_.kernels(), run, kept, lane.first + row, cells.middle_rows(row, rows));
-      });
-      options_.hooks->call(piece_of({Site::pattern, layer}, cells, lane.first, head));
-      for_queries([&](int row, int rows) {
-        weigh_values(workers_.kernels(), kept, cells.middle_rows(row, rows),
-                     columns_of(z_, head).middle_rows(row, rows));
-      });
+      options_.hooks->call(piece_of({Site::attn_scores, layer}, masked, lane.first, head));
+      options_.hooks->call(piece_of({Site::pattern, layer}, pattern, lane.first, head));
     }
   }
 
@@ -278,30 +277,30 @@ class Pass {
     throw_if_stopped();
     model::mlp(weights_, layer, stream(), *this, workers_, active(mlp_), active(branch_));
     add_branch();
-    edit({Site::resid_post, layer}, resid_);
+    at({Site::resid_post, layer}, resid_);
   }
 
   // --- after the last block, only for edits (of which means are kept) and hooks ---
 
-  void head() {
+  void final_steps() {
     const HookPoint scale{Site::ln_final_scale}, normalized{Site::ln_final_normalized}, logits{Site::logits};
     if (!wants(scale) && !wants(normalized) && !hooks_want(logits)) return;
     normalize(weights_.ln_f, scale, normalized);
     if (!hooks_want(logits)) return;
     const Tap own = tap(lanes_.front());
-    for (int done = 0; done < active_rows(); done += kPositionsPerBlock) {
+    for (int done = 0; done < active_rows(); done += kRowsOfLogits) {
       throw_if_stopped();
-      const int rows = std::min(kPositionsPerBlock, active_rows() - done);
+      const int rows = std::min(kRowsOfLogits, active_rows() - done);
       const FloatRows block = workspace_.logits.rows(rows, config_.vocab_size);
       product(normalized_.middle_rows(done, rows), weights_.lm_head, {}, workers_, block);
-      Tap{own.run, own.first + done, 1, nullptr, own.hooks}.edit(logits, block);
+      Tap{own.run, own.first + done, 1, nullptr, own.hooks}.at(logits, block);
     }
   }
 
   // --- what is kept ---
 
   void keep_resid(int layer) {
-    if (asked_ != nullptr) return;
+    if (!keeps_run()) return;
     for (const Lane& lane : active_lanes()) {
       const FloatRows resid = rows_of(lane, resid_);
       workers_.for_rows(lane.rows, [&](int i) {
@@ -323,8 +322,7 @@ class Pass {
       lane.claimed.resize(count);
       for (int i = lane.first / Page::kPositions; i < count; ++i) {
         const int first = i * Page::kPositions;
-        const auto page =
-            std::make_shared<Page>(up_to_here, first, asked_->memory, options_.clean->pages[i], layer);
+        const auto page = std::make_shared<Page>(up_to_here, asked_->memory, options_.clean->pages[i], layer);
         lane.claimed[i] = page->claim(0, std::min(Page::kPositions, end - first));
         lane.run->pages[i] = page;
       }
@@ -351,15 +349,21 @@ class Pass {
   /// Stores rows [begin, begin + count) of a lane, all in one page; variants need no queries.
   void keep_head(int layer, int head, const Lane& lane, int begin, int count) {
     const Page::ClaimedRows& page = *lane.claimed[(lane.first + begin) / Page::kPositions];
-    const std::ptrdiff_t row = (lane.first + begin) % Page::kPositions;
+    const int row = (lane.first + begin) % Page::kPositions, d_head = config_.d_head();
     const auto part_of = [&](FloatRows all) {
       return columns_of(all, head).middle_rows(lane.row + begin, count);
     };
-    const FloatRows q = part_of(q_);
-    for (int i = 0; asked_ == nullptr && i < count; ++i)
-      std::ranges::copy(q.row(i), page.q(layer, head) + (row + i) * q.cols);
-    keep_keys_and_values(workers_.kernels(), page, layer, head, row, part_of(k_), part_of(v_));
+    const auto rows_of_page = [&](float* rows) {
+      return FloatRows{rows, Page::kPositions, d_head, d_head}.middle_rows(row, count);
+    };
+    if (keeps_run()) copy(part_of(q_), rows_of_page(page.q(layer, head)));
+    copy(part_of(v_), rows_of_page(page.v(layer, head)));
+    const FloatRows k = part_of(k_);
+    workers_.kernels().transpose(k.data, k.stride, count, d_head, page.k(layer, head) + row,
+                                 Page::kPositions);
   }
+
+  bool keeps_run() const { return asked_ == nullptr; }  // else the lanes are variants
 
   // --- steps shared by several of the above ---
 

@@ -60,8 +60,8 @@ struct RecomputedBlock {
   FloatRows mlp_pre;    ///< [rows of the lane, n_inner]
 };
 
-/// Takes a lane once more from the queries and the stream that its run, options.clean, keeps through the same
-/// steps, with its edits and hooks, until resid_mid or mlp_pre.
+/// Takes a lane once more from the queries and the stream that its run keeps through the same steps, with its
+/// edits and hooks, until resid_mid or mlp_pre.
 RecomputedBlock recompute_block(const Weights& weights, Lane& lane, int layer, bool with_mlp,
                                 const ForwardOptions& options, Workspace::Impl& workspace);
 

@@ -42,7 +42,7 @@ class Plan {
   struct Op {
     std::size_t index = 0;  ///< in the list
     const Edit* edit = nullptr;
-    std::map<int, int> positions = {};  ///< of its place, and where a source has them; empty: all
+    std::map<int, int> positions = {};  ///< of its place: where a source has each, else itself; empty: all
     std::vector<Column> columns = {};   ///< of its place, by index
     std::shared_ptr<const Source> source = nullptr;
   };
@@ -96,6 +96,7 @@ class Plan {
   std::span<const Op* const> ops_at(HookPoint point) const;
   void set_hidden(const Activation2d& cells, float value) const;
   void add(Op& op);
+  // These file an edit where it acts, and return the first position that it changes.
   int add_values(Op& op, const EditSite& at, std::span<const float> values = {}, bool future = false);
   int add_cells(Op& op, const SetCells& set);
   int add_mask(const SetMask& mask);

@@ -9,6 +9,8 @@
 #include "model/kernels/product.h"
 #include "model/pass/shared_steps.h"
 
+/// Plans (Transformer::plans, at the end), with the activations that patches copy: of other runs, recorded,
+/// or of a direct path, computed here.
 namespace headscope::model {
 namespace {
 
@@ -99,12 +101,12 @@ class DirectPath {
     stream_ = recorded({Site::resid_pre, first});
     for (int layer = first; layer < end; ++layer) {
       write(attention(layer));
-      edit(edits_, {Site::resid_mid, layer}, stream_);
+      at(edits_, {Site::resid_mid, layer}, stream_);
       Values mlp = recorded({Site::mlp_out, layer});
-      edit(senders_, {Site::mlp_out, layer}, mlp);
+      at(senders_, {Site::mlp_out, layer}, mlp);
       write(mlp);
-      edit(edits_, {Site::resid_post, layer}, stream_);
-      if (layer + 1 < weights_.config.n_layer) edit(edits_, {Site::resid_pre, layer + 1}, stream_);
+      at(edits_, {Site::resid_post, layer}, stream_);
+      if (layer + 1 < weights_.config.n_layer) at(edits_, {Site::resid_pre, layer + 1}, stream_);
     }
     return receiver_.site == Site::resid_post ? std::move(stream_) : read();
   }
@@ -118,7 +120,7 @@ class DirectPath {
     return run;
   }
   static Tap tap(Run& run) { return {&run, 0, 1, &run.means}; }
-  void edit(Run& by, HookPoint point, Values& values) const { tap(by).edit(point, rows(values)); }
+  void at(Run& by, HookPoint point, Values& values) const { tap(by).at(point, rows(values)); }
 
   FloatRows rows(Values& values) const { return rows_of(values, weights_.config.n_embd); }
   Values recorded(HookPoint point) const { return run_.sources.at(point)->values; }
@@ -130,10 +132,10 @@ class DirectPath {
     const HookPoint point{Site::z, layer};
     if (!senders_.plan->edits(point)) return recorded({Site::attn_out, layer});
     Values z = recorded(point), out(stream_.size());
-    edit(senders_, point, z);
+    at(senders_, point, z);
     linear(rows(z), weights_.h[layer].attn_c_proj, workspace_.workers, rows(out));
     tap_results(weights_, layer, tap(edits_), rows(z), workspace_, rows(out));
-    edit(edits_, {Site::attn_out, layer}, out);
+    at(edits_, {Site::attn_out, layer}, out);
     return out;
   }
 
@@ -149,7 +151,7 @@ class DirectPath {
     const int part = static_cast<int>(site) - static_cast<int>(Site::q);  // of c_attn's columns
     linear_columns(rows(normalized), block.attn_c_attn, part * weights_.config.n_embd, workspace_,
                    rows(received));
-    edit(edits_, receiver_, received);
+    at(edits_, receiver_, received);
     return received;
   }
 

@@ -9,19 +9,15 @@
 
 namespace headscope::model {
 
-Page::Page(const Config& config, int first, std::shared_ptr<PageMemory> memory,
-           std::shared_ptr<const Page> below, int first_layer)
-    : first_(first),
+Page::Page(const Config& config, std::shared_ptr<PageMemory> memory, std::shared_ptr<const Page> below,
+           int first_layer)
+    : config_(config),
       first_layer_(first_layer),
-      n_layer_(config.n_layer),
-      n_head_(config.n_head),
-      d_head_(config.d_head()),
-      d_model_(config.n_embd),
       below_(std::move(below)),
       size_(floats(config, first_layer)),
       memory_(std::move(memory)),
       values_(memory_ ? memory_->take(size_) : allocate_floats(size_)) {
-  assert(first_layer == 0 || (below_ != nullptr && below_->first() == first));
+  assert(first_layer == 0 || below_ != nullptr);
 }
 
 Page::~Page() {
@@ -37,15 +33,15 @@ std::size_t Page::bytes(const Config& config) {
   return floats(config, 0) * sizeof(float);
 }
 
-const float* Page::at(int layer, int what) const {
-  return layer < first_layer_ ? below_->at(layer, what) : values_.get() + offset(layer, what);
+const float* Page::at(int layer, Kept what, int head) const {
+  return layer < first_layer_ ? below_->at(layer, what, head) : values_.get() + offset(layer, what, head);
 }
 
-std::size_t Page::offset(int layer, int what) const {
-  assert(layer >= first_layer_ && (layer < n_layer_ || (layer == n_layer_ && what == 3)));
-  // The last resid_post comes directly after the last layer's four arrays.
-  const auto own = static_cast<std::size_t>(layer - first_layer_);
-  return (4 * own + (layer == n_layer_ ? 0 : static_cast<std::size_t>(what))) * array_size();
+std::size_t Page::offset(int layer, Kept what, int head) const {
+  const bool is_end = layer == config_.n_layer;  // the last resid_post, after the last layer's four arrays
+  assert(layer >= first_layer_ && (layer < config_.n_layer || (is_end && what == Kept::resid)));
+  const std::ptrdiff_t array = 4 * (layer - first_layer_) + (is_end ? 0 : static_cast<int>(what));
+  return static_cast<std::size_t>(array * config_.n_embd + head * config_.d_head()) * kPositions;
 }
 
 std::optional<Page::ClaimedRows> Page::claim(int from, int to) {
@@ -54,23 +50,23 @@ std::optional<Page::ClaimedRows> Page::claim(int from, int to) {
 }
 
 void Page::ClaimedRows::copy_from(const Page& other, int rows) const {
-  assert(other.n_layer_ == page_->n_layer_ && rows <= page_->claimed());
+  const Config& config = page_->config_;
+  assert(other.config_.n_layer == config.n_layer && rows <= page_->claimed());
   const auto copy = [&](const float* from, float* to, int width) {
     std::copy_n(from, static_cast<std::ptrdiff_t>(rows) * width, to);
   };
-  const int d_head = page_->d_head_, d_model = page_->d_model_;
-  for (int layer = page_->first_layer_; layer < page_->n_layer_; ++layer) {
-    for (int head = 0; head < page_->n_head_; ++head) {
-      copy(other.q(layer, head), q(layer, head), d_head);
+  for (int layer = page_->first_layer_; layer < config.n_layer; ++layer) {
+    for (int head = 0; head < config.n_head; ++head) {
+      copy(other.q(layer, head), q(layer, head), config.d_head());
       copy_keys_and_values(other, layer, head, rows);
     }
-    copy(other.resid(layer), resid(layer), d_model);
+    copy(other.resid(layer), resid(layer), config.n_embd);
   }
-  copy(other.resid(page_->n_layer_), resid(page_->n_layer_), d_model);
+  copy(other.resid(config.n_layer), resid(config.n_layer), config.n_embd);
 }
 
 void Page::ClaimedRows::copy_keys_and_values(const Page& other, int layer, int head, int rows) const {
-  const std::ptrdiff_t d_head = page_->d_head_;
+  const std::ptrdiff_t d_head = page_->config_.d_head();
   for (std::ptrdiff_t i = 0; i < d_head; ++i)
     std::copy_n(other.k(layer, head) + i * kPositions, rows, k(layer, head) + i * kPositions);
   std::copy_n(other.v(layer, head), rows * d_head, v(layer, head));

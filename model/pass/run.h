@@ -32,8 +32,8 @@ class Page {
 
   /// Takes its memory from `memory` and returns it there; null: the system. Layers before `first_layer`, at
   /// most n_layer, are those of `below`, a page for the same positions.
-  Page(const Config& config, int first, std::shared_ptr<PageMemory> memory = nullptr,
-       std::shared_ptr<const Page> below = nullptr, int first_layer = 0);
+  explicit Page(const Config& config, std::shared_ptr<PageMemory> memory = nullptr,
+                std::shared_ptr<const Page> below = nullptr, int first_layer = 0);
   Page(const Page&) = delete;
   Page& operator=(const Page&) = delete;
   ~Page();
@@ -44,7 +44,6 @@ class Page {
   /// The memory of a page that holds all of the model's layers.
   static std::size_t bytes(const Config& config);
 
-  int first() const { return first_; }
   int first_layer() const { return first_layer_; }                     ///< that it holds itself
   const std::shared_ptr<const Page>& below() const { return below_; }  ///< null if it holds all layers
   int claimed() const { return claimed_.load(); }                      ///< rows that have a writer
@@ -54,41 +53,37 @@ class Page {
   std::optional<ClaimedRows> claim(int from, int to);
 
   /// Row 0 of a head's rows: q, v [kPositions, d_head], k [d_head, kPositions].
-  const float* q(int layer, int head) const { return at(layer, 0) + head_offset(head); }
-  const float* k(int layer, int head) const { return at(layer, 1) + head_offset(head); }
-  const float* v(int layer, int head) const { return at(layer, 2) + head_offset(head); }
+  const float* q(int layer, int head) const { return at(layer, Kept::q, head); }
+  const float* k(int layer, int head) const { return at(layer, Kept::k, head); }
+  const float* v(int layer, int head) const { return at(layer, Kept::v, head); }
 
   /// Row 0 of a layer's rows [kPositions, d_model]; layer == n_layer: the last resid_post.
-  const float* resid(int layer) const { return at(layer, 3); }
+  const float* resid(int layer) const { return at(layer, Kept::resid, 0); }
   std::size_t bytes() const { return size_ * sizeof(float); }  ///< without the page below
 
  private:
-  std::size_t array_size() const {
-    return static_cast<std::size_t>(kPositions) * static_cast<std::size_t>(d_model_);
-  }
-  std::size_t head_offset(int head) const {
-    return static_cast<std::size_t>(head) * kPositions * static_cast<std::size_t>(d_head_);
-  }
-  std::size_t offset(int layer, int what) const;  // of an array in values_
-  const float* at(int layer, int what) const;
+  enum class Kept { q, k, v, resid };                        // the arrays of a layer, in their order
+  std::size_t offset(int layer, Kept what, int head) const;  // in values_
+  const float* at(int layer, Kept what, int head) const;
 
   static std::size_t floats(const Config& config, int first_layer);
 
-  int first_, first_layer_, n_layer_, n_head_, d_head_, d_model_;
+  Config config_;
+  int first_layer_;
   std::shared_ptr<const Page> below_;
   std::atomic<int> claimed_ = 0;
   std::size_t size_;  // in floats
   std::shared_ptr<PageMemory> memory_;
-  FloatMemory values_;  // [4 * layers + 1][kPositions * d_model]; q, k, v, resid_pre of the first layer first
+  FloatMemory values_;  // [4 * layers + 1][kPositions * d_model]; those of the first layer first
 };
 
 /// Rows of a page that only the holder may write; the page must outlive it. Same layout as the page's own.
 class Page::ClaimedRows {
  public:
-  float* q(int layer, int head) const { return at(layer, 0) + page_->head_offset(head); }
-  float* k(int layer, int head) const { return at(layer, 1) + page_->head_offset(head); }
-  float* v(int layer, int head) const { return at(layer, 2) + page_->head_offset(head); }
-  float* resid(int layer) const { return at(layer, 3); }
+  float* q(int layer, int head) const { return at(layer, Kept::q, head); }
+  float* k(int layer, int head) const { return at(layer, Kept::k, head); }
+  float* v(int layer, int head) const { return at(layer, Kept::v, head); }
+  float* resid(int layer) const { return at(layer, Kept::resid, 0); }
 
   /// Copies the first `rows` rows of every layer that the page holds from another page of the same model.
   /// They must be claimed.
@@ -99,7 +94,9 @@ class Page::ClaimedRows {
  private:
   friend class Page;
   explicit ClaimedRows(Page& page) : page_(&page) {}
-  float* at(int layer, int what) const { return page_->values_.get() + page_->offset(layer, what); }
+  float* at(int layer, Kept what, int head) const {
+    return page_->values_.get() + page_->offset(layer, what, head);
+  }
   Page* page_;
 };
 

@@ -49,7 +49,7 @@ std::pair<std::shared_ptr<Page>, std::optional<Page::ClaimedRows>> page_for(
     if (old->first_layer() == sources.first_layer && old->below() == below)
       if (const auto free = old->claim(reused, rows)) return {old, free};
   }
-  const auto page = std::make_shared<Page>(config, first, memory, below, sources.first_layer);
+  const auto page = std::make_shared<Page>(config, memory, below, sources.first_layer);
   const auto claimed = page->claim(0, rows);
   if (old != nullptr) claimed->copy_from(*old, reused);
   return {page, claimed};

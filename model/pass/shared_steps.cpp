@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "model/kernels/product.h"
-
 namespace headscope::model {
 
-void Tap::edit(HookPoint point, FloatRows rows, int head) const {
+void Tap::at(HookPoint point, FloatRows rows, int head) const {
   const Activation2d all = piece_of(point, rows, first, head);
   if (edits(point)) {
     if (means != nullptr) {
@@ -25,7 +23,7 @@ void find_logits(const Weights& weights, const Tap& tap, Workers& workers, Float
                  FloatRows logits) {
   final_layer_norm(weights, tap.stream(), tap, workers, normalized);
   product(normalized, weights.lm_head, {}, workers, logits);
-  tap.edit({Site::logits}, logits);
+  tap.at({Site::logits}, logits);
 }
 
 void linear_columns(ConstFloatRows x, const LinearWeights& w, int first, Workspace::Impl& workspace,
@@ -44,12 +42,13 @@ void tap_results(const Weights& weights, int layer, const Tap& tap, FloatRows z,
   const LinearWeights& projection = weights.h[layer].attn_c_proj;
   const int d_head = weights.config.d_head();
   const FloatRows result = workspace.result.rows(out.rows, out.cols);
-  for (int i = 0; tap.edits(point) && i < out.rows; ++i) std::ranges::copy(projection.bias, out.row_data(i));
+  const int summed = tap.edits(point) ? out.rows : 0;  // rows of out
+  for (int i = 0; i < summed; ++i) std::ranges::copy(projection.bias, out.row_data(i));
   for (int head = 0; head < weights.config.n_head; ++head) {
     const int first = head * d_head;
     product(z.middle_cols(first, d_head), projection.weight, {first, 0}, workspace.workers, result);
-    tap.edit(point, result, head);
-    for (int i = 0; tap.edits(point) && i < out.rows; ++i) add(result.row(i), out.row(i));
+    tap.at(point, result, head);
+    for (int i = 0; i < summed; ++i) add(result.row(i), out.row(i));
   }
 }
 

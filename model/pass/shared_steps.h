@@ -3,11 +3,12 @@
 
 #include "model/files/weights.h"
 #include "model/kernels/kernels.h"
+#include "model/kernels/product.h"
 #include "model/kernels/workers.h"
 #include "model/pass/run.h"
 #include "model/pass/transformer.h"
 
-/// The steps that every pass takes: forward, backward, with cut edges, and along a direct path.
+/// Steps that several passes take: forward, backward, with cut edges, and along a direct path.
 namespace headscope::model {
 
 /// For the files that define members of Transformer.
@@ -15,6 +16,9 @@ struct Transformer::Impl {
   Weights weights;
   std::shared_ptr<const void> identity = std::make_shared<char>();  ///< marks the runs of these weights
 };
+
+/// Rows whose logits are held at a time.
+constexpr int kRowsOfLogits = 64;
 
 /// What acts on activations between the steps: a run's edits, then callbacks.
 struct Tap {
@@ -26,7 +30,8 @@ struct Tap {
 
   bool edits(HookPoint point) const { return run != nullptr && run->plan && run->plan->edits(point); }
   bool wants(HookPoint point) const { return edits(point) || (hooks != nullptr && hooks->wants(point)); }
-  void edit(HookPoint point, FloatRows rows, int head = 0) const;
+  /// Edits the rows as the plan says, then shows them to the callbacks.
+  void at(HookPoint point, FloatRows rows, int head = 0) const;
   /// Row i of the end of the run's stream.
   auto stream() const {
     return [tap = *this](int i) { return tap.run->resid(tap.run->config.n_layer, tap.first + i); };
@@ -34,7 +39,7 @@ struct Tap {
 };
 
 /// out [n, d_model] = the layer norm (Ba et al. 2016) of rows row_of(0) .. row_of(n - 1), with gain and bias.
-/// tap: a Tap, or anything with its `wants` and `edit`.
+/// tap: a Tap, or anything with its `wants` and `at`.
 template <class RowOf, class AnyTap>
 void layer_norm(const LayerNormWeights& w, float epsilon, HookPoint scale, HookPoint normalized,
                 const RowOf& row_of, const AnyTap& tap, Workers& workers, FloatRows out) {
@@ -46,9 +51,9 @@ void layer_norm(const LayerNormWeights& w, float epsilon, HookPoint scale, HookP
     });
   std::vector<float> scales(out.rows);
   workers.for_rows(out.rows, [&](int i) { scales[i] = center(row_of(i), epsilon, out.row(i)); });
-  tap.edit(scale, {scales.data(), out.rows, 1, 1});
+  tap.at(scale, {scales.data(), out.rows, 1, 1});
   workers.for_rows(out.rows, [&](int i) { divide(out.row(i), scales[i]); });
-  tap.edit(normalized, out);
+  tap.at(normalized, out);
   workers.for_rows(out.rows, finish_row);
 }
 
@@ -69,7 +74,7 @@ void mlp_units(const Weights& weights, int layer, const RowOf& row_of, const Any
   layer_norm(block.ln_2, weights.config.layer_norm_epsilon, {Site::ln2_scale, layer},
              {Site::ln2_normalized, layer}, row_of, tap, workers, normalized);
   linear(normalized, block.mlp_c_fc, workers, hidden);
-  tap.edit({Site::mlp_pre, layer}, hidden);
+  tap.at({Site::mlp_pre, layer}, hidden);
 }
 
 /// out [n, d_model] = the MLP's output for these rows; hidden [n, n_inner]: memory for its hidden units.
@@ -80,9 +85,9 @@ void mlp(const Weights& weights, int layer, const RowOf& row_of, const AnyTap& t
   workers.for_rows(hidden.rows, [&](int i) {
     activate(workers.kernels().rows, weights.config.activation, hidden.row(i));
   });
-  tap.edit({Site::mlp_post, layer}, hidden);
+  tap.at({Site::mlp_post, layer}, hidden);
   linear(hidden, weights.h[layer].mlp_c_proj, workers, out);
-  tap.edit({Site::mlp_out, layer}, out);
+  tap.at({Site::mlp_out, layer}, out);
 }
 
 /// The logits of positions of tap.run from tap.first on, [n, vocab_size]; normalized [n, d_model]: memory for

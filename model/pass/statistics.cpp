@@ -30,10 +30,14 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Rows whose logits are computed together.
 constexpr int kRows = 128;
 
-/// Ids whose logits are added up at a time, whatever the number of rows and threads. A product has so many
-/// for every two threads, more with fewer rows, so that they are still in the L2 caches when they are added
-/// up.
+/// Ids whose logits are added up at a time, whatever the number of rows and threads.
 constexpr int kIds = 1024;
+
+/// Ids whose logits one product computes: so many for every two threads, more with fewer rows than kRows,
+/// that they are still in the L2 caches when they are added up.
+int ids_at_once(int rows, int threads) {
+  return kIds * divide_up(kRows * threads, 2 * rows);
+}
 
 /// What lies between two rows of the block, in floats, so that they do not compete for the same cache sets:
 /// an odd number of cache lines, for the usual widths of a model.
@@ -197,11 +201,12 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
   for (int done = 0; done < positions; done += at_once) {
     if (stop.stop_requested()) throw Stopped();
     const int n = std::min(at_once, positions - done) * depth;
-    const int some = std::min(kIds * divide_up(kRows * memory.workers.threads(), 2 * n), vocabulary);
-    const int width = Tap{of}.edits({Site::logits}) ? vocabulary : some;  // edits need the logits of all ids
+    const int width = Tap{of}.edits({Site::logits})  // edits need the logits of all ids
+                          ? vocabulary
+                          : std::min(ids_at_once(n, memory.workers.threads()), vocabulary);
     const ConstFloatRows given{rows.data() + std::ptrdiff_t{done} * depth * d_model, n, d_model, d_model};
-    const FloatRows both = memory.activations.rows(n, d_model + width + kGap),
-                    normalized = both.middle_cols(0, d_model);
+    const FloatRows block = memory.activations.rows(n, d_model + width + kGap),
+                    normalized = block.middle_cols(0, d_model);
     const Tap tap{of, first + done, depth};
     final_layer_norm(
         weights, [&](int i) { return given.row(i); }, tap, memory.workers, normalized);
@@ -209,9 +214,9 @@ std::vector<LensReading> Transformer::lens(std::span<const float> rows, int dept
     for (int i = 0; i < n; ++i)
       seen.push_back({.target = targets[done + i / depth], .best = BestGuesses(std::max(top, 0))});
     for (int id = 0; id < vocabulary; id += width) {
-      const FloatRows logits = both.middle_cols(d_model, std::min(width, vocabulary - id));
+      const FloatRows logits = block.middle_cols(d_model, std::min(width, vocabulary - id));
       product(normalized, weights.lm_head, {0, id}, memory.workers, logits);
-      tap.edit({Site::logits}, logits);
+      tap.at({Site::logits}, logits);
       if (id == 0) find_targets(normalized, weights.lm_head, logits, memory.workers, seen);
       add_logits(logits, id, depth, memory.workers, seen);
     }

@@ -50,7 +50,7 @@ float sum_of_powers(std::span<const float> powers) {
 /// Calls body(kept, first query, rows) for the blocks of a head's queries.
 template <class Body>
 void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
-  const HeadCache kept = head_of(run.config, run.pages, index.layer, index.head);
+  const HeadCache kept = head_of(run, index.layer, index.head);
   for (int first = 0; first < run.length(); first += Page::kPositions) {
     body(kept, first, std::min(Page::kPositions, run.length() - first));
   }
@@ -126,7 +126,7 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
       into->insert(into->end(), piece.row(0).begin(), piece.row(0).end());
     });
   Lane lane{std::make_shared<Run>(run), pos, 1};
-  recompute_block(impl_->weights, lane, layer, false, {.clean = &run, .hooks = &hooks}, workspace.impl());
+  recompute_block(impl_->weights, lane, layer, false, {.hooks = &hooks}, workspace.impl());
   return output;
 }
 void Transformer::add_mlp(int layer, FloatRows stream, Workspace& workspace) const {
@@ -165,7 +165,7 @@ AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int
   check_head(run.config, layer, head);
   check_positions(run, query);
   const PanelKernels kernels = fastest_kernels();
-  const HeadCache kept = head_of(run.config, run.pages, layer, head);
+  const HeadCache kept = head_of(run, layer, head);
   const int keys = std::max(keys_for(run, kept, query), std::min(min_keys, run.length()));
   const auto row = [&](std::vector<float>& stage) {
     stage.resize(keys);
@@ -188,8 +188,7 @@ void Transformer::pattern(const Run& run, int layer, int head, std::span<float> 
   const int length = run.length();
   const FloatRows all{out.data(), length, length, length};
   visit_blocks(run, {layer, head}, [&](const HeadCache& kept, int first, int rows) {
-    const FloatRows block = all.middle_rows(first, rows);
-    pattern_block(fastest_kernels(), run, kept, first, block);
+    pattern_block(fastest_kernels(), run, kept, first, all.middle_rows(first, rows));
   });
 }
 

@@ -16,9 +16,6 @@ namespace {
 /// the caches and the first answers arrive soon.
 constexpr int kRowsTogether = 512;
 
-/// Maximum number of rows whose logits are held.
-constexpr int kLogitsTogether = 64;
-
 /// The lane of a plan. Positions from `end` on are not requested.
 Lane lane_of(std::size_t index, const std::shared_ptr<const Plan>& plan, const Run& clean, int end) {
   const int length = clean.length();
@@ -61,7 +58,7 @@ void visit_logits(const Weights& weights, std::span<const Lane> lanes, ConstFloa
   }
   product(normalized, weights.lm_head, {}, workspace.workers, logits);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    Tap{lanes[i].run.get(), asked.first}.edit({Site::logits}, rows_of_lane(logits, i));
+    Tap{lanes[i].run.get(), asked.first}.at({Site::logits}, rows_of_lane(logits, i));
     visit(lanes[i].index, rows_of_lane(logits, i));
   }
 }
@@ -78,7 +75,7 @@ void Transformer::variants(const Run& clean, std::span<const std::shared_ptr<con
   std::vector<Lane> lanes;
   for (std::size_t i = 0; i < plans.size(); ++i) lanes.push_back(lane_of(i, plans[i], clean, first + count));
   std::ranges::stable_sort(lanes, {}, &Lane::start);
-  const int most_lanes = std::max(kLogitsTogether / count, 1);
+  const int most_lanes = std::max(kRowsOfLogits / count, 1);
   const ForwardOptions options{.clean = &clean, .stop = std::move(stop)};
   const PositionRange asked{first, count, std::make_shared<PageMemory>()};
   asked.memory->keep_at_most(std::numeric_limits<std::size_t>::max());

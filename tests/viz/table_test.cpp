@@ -125,13 +125,13 @@ TEST(Table, ALongTextInAnyRowIsWholeWhereThereIsRoom) {
   constexpr std::size_t kAll = 1000;
   for (const std::size_t at : {0UL, 1UL, 501UL, kAll - 1}) {
     std::vector<std::string> words(kAll, "·a");
-    words[at] = "·extraordinarily";
+    words[at] = "·extraordinarily·long·word";
     Table table;
     table.rows = static_cast<int>(kAll);
     table.columns = {column_of(Kind::text, "word", 1)};
     table.columns[0].texts = words;
     const float width = style_of().width(words[at], style_of().font_size);
-    EXPECT_GE(lay_out_table(table, {0, 0, 400, 200}, style_of()).places.at(0).w, width) << at;
+    EXPECT_GE(lay_out_table(table, {0, 0, 800, 200}, style_of()).places.at(0).w, width) << at;
   }
 }
 

@@ -8,38 +8,11 @@
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
-#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
 
 using model::Site;
-
-/// Whether edits act on the stream itself or after it, not on what one part writes.
-bool edits_outside_parts(const PromptRun& run) {
-  for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
-    if (edits_at(run, {site})) return true;
-  return edits_stream(run, run.run->config.n_layer);
-}
-
-/// What edits added outside the parts, except those of logits, which come after the unembedding.
-double edits_before_logits(const PromptRun& run, int position, const StreamParts& parts,
-                           const LogitDirection& direction, const Recording& seen) {
-  double sum = 0;
-  for (std::size_t i = 0; i < parts.edits.size(); ++i) sum += direction.along[i] * parts.edits[i];
-  if (edits_at(run, {Site::ln_final_normalized}))
-    sum += product(direction.read, seen.rows({Site::ln_final_normalized})) -
-           product(direction.along, run.run->resid(run.run->config.n_layer, position));
-  return sum;
-}
-
-/// Whether edits act on what a head writes, after the weighted sum of its values.
-bool edits_output(const model::Plan* plan, model::HeadIndex head) {
-  return plan != nullptr && std::ranges::any_of(plan->edits(), [&](const model::Edit& edit) {
-           const Site site = model::point_of(edit).site;
-           return (site == Site::z || site == Site::result) && acts_on_head(edit, head);
-         });
-}
 
 }  // namespace
 
@@ -75,32 +48,24 @@ SplitPart SplitPart::minus(const SplitPart& before, const PromptRun& run) const 
 }
 
 Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attribution>& computation) const {
-  const int position = measured.position;
+  const int position = measured.position, layers = run.run->config.n_layer;
   const std::vector<float> logits = logits_after(run, position, computation);
-  const auto logit_of = [&](const TokenRef& token) { return static_cast<double>(logits[token.id()]); };
   Attribution result;
   result.measured = resolved(measured, logits);
-  result.logit = logit_of(result.measured.token);
-  if (!result.measured.other.empty()) result.logit -= logit_of(result.measured.other);
+  result.logit = logit_of(result.measured, logits);
   const LogitDirection direction = logit_direction(run, result.measured, computation);
-  const StreamParts parts = stream_parts(run, position, run.run->config.n_layer, computation);
+  const StreamParts parts = stream_parts(run, position, layers, computation);
   result.scale = direction.scale;
-  result.sources = parts.sources;
-  for (const std::vector<float>& vector : parts.vectors)
-    result.parts.push_back(product(direction.along, vector));
   const auto add = [&](StreamSource source, double part) {
     result.sources.push_back(source);
     result.parts.push_back(part);
   };
+  for (std::size_t i = 0; i < parts.sources.size(); ++i)
+    add(parts.sources[i], dot(direction.along, parts.vectors[i]));
   add({StreamSource::Kind::norm_bias}, direction.bias);
-  if (!edits_outside_parts(run)) return result;
-  Recording seen(run.run->config, position, 1);
-  seen.add({Site::ln_final_normalized});
-  seen.read(run, computation);
-  double edits = edits_before_logits(run, position, parts, direction, seen);
-  if (edits_at(run, {Site::logits}))
-    edits += result.logit - direction.bias - product(direction.read, seen.rows({Site::ln_final_normalized}));
-  add({StreamSource::Kind::edits}, edits);
+  if (edits_stream(run, layers) || edits_after_blocks(run))
+    add({StreamSource::Kind::edits},
+        dot(parts.edits, direction.along) + final_edits(run, position, direction, result.logit, computation));
   return result;
 }
 
@@ -113,18 +78,17 @@ SplitPart SourcesOf::compute(const PromptRun& run, const Computation<SplitPart>&
       layer_rows(transformer, layer, "attn.c_proj.weight", head * config.d_head(), config.d_head());
   std::vector<double> along(config.d_head());  // direction of the head's values
   for (std::size_t i = 0; i < along.size(); ++i)
-    along[i] = product(direction.along, rows.row(static_cast<int>(i)));
+    along[i] = dot(direction.along, rows.row(static_cast<int>(i)));
   SplitPart result;
   result.sizes = transformer.attention_row(*run.run, layer, head, position).weights;
   for (int key = 0; key < std::ssize(result.sizes); ++key)
-    result.parts.push_back(static_cast<double>(result.sizes[key]) *
-                           product(along, run.run->v(layer, head, key)));
-  result.edited = edits_output(run.run->plan.get(), {layer, head});
+    result.parts.push_back(static_cast<double>(result.sizes[key]) * dot(along, run.run->v(layer, head, key)));
+  result.edited = edits_head(run, {layer, head}, {Site::z, Site::result});  // after the sum of its values
   if (!result.edited) return result;
   const model::AttentionOutput out =
       transformer.attention_output(*run.run, layer, position, computation.workspace);
   const std::span<const float> of_head = model::rows_of(out.results, config.n_embd).row(head);
-  result.edits = product(direction.along, of_head) - result.sum();
+  result.edits = dot(direction.along, of_head) - result.sum();
   return result;
 }
 
@@ -147,11 +111,10 @@ SplitPart NeuronsOf::compute(const PromptRun& run, const Computation<SplitPart>&
         layer_rows(transformer, layer, "mlp.c_proj.weight", first, std::min(kRows, neurons - first));
     for (int i = 0; i < rows.rows; ++i)
       result.parts.push_back(static_cast<double>(result.sizes[first + i]) *
-                             product(direction.along, rows.row(i)));
+                             dot(direction.along, rows.row(i)));
   }
-  result.bias = product(direction.along, layer_rows(transformer, layer, "mlp.c_proj.bias").row(0));
-  if (result.edited)
-    result.edits = product(direction.along, seen.rows({Site::mlp_out, layer})) - result.sum();
+  result.bias = dot(direction.along, layer_rows(transformer, layer, "mlp.c_proj.bias").row(0));
+  if (result.edited) result.edits = dot(direction.along, seen.rows({Site::mlp_out, layer})) - result.sum();
   return result;
 }
 

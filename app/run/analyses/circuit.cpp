@@ -215,16 +215,16 @@ int CutOf::uncut_positions(const PromptRun& run) const {
 }
 
 CutWrites CutWritesOf::compute(const PromptRun& run, const Computation<CutWrites>& computation) const {
-  if (const std::string words = cut.problem(run); !words.empty()) throw model::RunError(words);
+  if (const std::string words = problem(run); !words.empty()) throw model::RunError(words);
   const auto writes_of = [&](const model::Run& one) {
     return run.model->transformer->stream_writes(one, computation.workspace, computation.stop);
   };
   StreamWrites own = writes_of(*run.run), there = own;
-  if (cut.cut == CircuitCut::mean)
+  if (cut == CircuitCut::mean)
     for_each_array([&](std::vector<float>& rows) { set_to_mean(rows, own.length); }, there);
-  else if (cut.cut == CircuitCut::list_mean)
-    set_to_means(there, *cut.mean_over.means);
-  else if (cut.cut == CircuitCut::zero)
+  else if (cut == CircuitCut::list_mean)
+    set_to_means(there, *mean_over.means);
+  else if (cut == CircuitCut::zero)
     for_each_array([](std::vector<float>& rows) { std::ranges::fill(rows, 0.0F); }, there);
   else
     set_to_counterparts(there, writes_of(*run.baseline->run), run.aligned);
@@ -252,7 +252,7 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
   circuit.value =
       unit_of(measured.metric) *
       run.model->transformer->gradients(*run.run, metric, computation.workspace, {.stop = computation.stop});
-  circuit.cut_value = computation.ask(CutMetricOf{circuit.measured, cut, 1, {}}, run)->value;
+  circuit.cut_value = *computation.ask(CutMetricOf{circuit.measured, cut, 1, {}}, run);
   rank_edges(circuit,
              method == CircuitMethod::flow
                  ? flow_shares(run, writes->own, metric, by_position, computation)
@@ -316,15 +316,15 @@ int count_parts(const Circuit& circuit, const EdgeList& edges) {
   return static_cast<int>(parts.size());
 }
 
-CutMetric CutMetricOf::compute(const PromptRun& run, const Computation<CutMetric>& computation) const {
+double CutMetricOf::compute(const PromptRun& run, const Computation<double>& computation) const {
   const auto writes = computation.ask(CutWritesOf{cut}, run);
   const auto count = static_cast<std::size_t>(StreamGraph(run.run->config).edge_count());
   model::KeptEdges kept{std::vector<std::uint8_t>(count * rows, all_others ? 1 : 0), rows};
   for (const int place : edges) kept.edges[place] = all_others ? 0 : 1;
-  return {unit_of(measured.metric) *
-          run.model->transformer->cut_pass(*run.run, writes->own.embedding, writes->cut, kept,
-                                           gradient_metric(measured, run, computation), computation.workspace,
-                                           computation.stop)};
+  const double value = run.model->transformer->cut_pass(*run.run, writes->own.embedding, writes->cut, kept,
+                                                        gradient_metric(measured, run, computation),
+                                                        computation.workspace, computation.stop);
+  return unit_of(measured.metric) * value;
 }
 
 double faithfulness(const Circuit& circuit, double kept_value) {

@@ -83,11 +83,8 @@ struct CutWrites {
 };
 
 /// The same for all circuits with this cut, whichever edges they keep.
-struct CutWritesOf {
+struct CutWritesOf : CutOf {
   static constexpr std::string_view kName = "what edges carry";
-  CutOf cut;
-  bool operator==(const CutWritesOf&) const = default;
-  bool reads_baseline() const { return cut.reads_baseline(); }
   /// Throws RunError with the cut's problem.
   CutWrites compute(const PromptRun& run, const Computation<CutWrites>& computation) const;
 };
@@ -143,12 +140,7 @@ EdgeList strongest_edges(const Circuit& circuit, int most);
 /// The number of parts that edges join; by position, of parts at positions.
 int count_parts(const Circuit& circuit, const EdgeList& edges);
 
-/// The metric in a pass in which only some edges carry what is written in it, in the same unit.
-struct CutMetric {
-  double value = 0;
-  std::size_t bytes() const { return 0; }
-};
-
+/// The metric in a pass in which only some edges carry what is written in it, in the unit of the circuit.
 struct CutMetricOf {
   static constexpr std::string_view kName = "pass with edges cut";
   Measured measured = {};  ///< of the circuit
@@ -158,7 +150,7 @@ struct CutMetricOf {
   bool all_others = false;  ///< keeps all but these
   bool operator==(const CutMetricOf&) const = default;
   bool reads_baseline() const { return cut.reads_baseline(); }
-  CutMetric compute(const PromptRun& run, const Computation<CutMetric>& computation) const;
+  double compute(const PromptRun& run, const Computation<double>& computation) const;
 };
 
 /// Which part of the difference that cutting all edges makes to the metric the kept edges retain (Hanna et

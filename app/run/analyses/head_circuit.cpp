@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <iterator>
 #include <tuple>
 
 #include "app/run/analyses/vectors.h"
@@ -171,9 +173,9 @@ HeadTokens ranked(std::vector<float> logits, int id) {
   return result;
 }
 
-/// The copying of some heads of a layer, whose tokens are read once for all of them. Throws Stopped.
-std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int layer, int first_head,
-                                    int count, TokenReading reading, const Resources& with) {
+/// The copying scores of some heads of a layer, whose tokens are read once for all of them. Throws Stopped.
+std::vector<double> copying_of(const model::Transformer& transformer, int layer, int first_head, int count,
+                               TokenReading reading, const Resources& with) {
   std::vector<ParameterRows> in, out;
   for (int head = first_head; head < first_head + count; ++head) {
     in.push_back(reading_of(transformer, layer, head, AttentionColumns::value));
@@ -188,16 +190,14 @@ std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int l
       product.add(tokens.view(), unembedding.view());
     }
   });
-  std::vector<HeadCopying> results;
+  std::vector<double> scores;
   for (const model::LowRankProduct& product : products) {
-    HeadCopying& result = results.emplace_back();
-    result.eigenvalues = product.eigenvalues();
     double sum = 0, magnitudes = 0;
-    for (const std::complex<double>& value : result.eigenvalues)
+    for (const std::complex<double>& value : product.eigenvalues())
       sum += value.real(), magnitudes += std::abs(value);
-    result.score = magnitudes > 0 ? sum / magnitudes : NAN;
+    scores.push_back(magnitudes > 0 ? sum / magnitudes : NAN);
   }
-  return results;
+  return scores;
 }
 
 }  // namespace
@@ -213,20 +213,20 @@ HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTok
   return ranked(std::move(logits), id);
 }
 
-HeadCopying CopyingOfHead::compute(const PromptRun& run, const Computation<HeadCopying>& computation) const {
+double CopyingOfHead::compute(const PromptRun& run, const Computation<double>& computation) const {
   check_head(*run.model, layer, head);
   return copying_of(*run.model->transformer, layer, head, 1, reading, computation).front();
 }
 
-ModelCopying CopyingOfModel::compute(const PromptRun& run,
-                                     const Computation<ModelCopying>& computation) const {
+std::vector<double> CopyingOfModel::compute(const PromptRun& run,
+                                            const Computation<std::vector<double>>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  ModelCopying result;
-  result.heads = transformer.config().n_head;
-  for (int layer = 0; layer < transformer.config().n_layer; ++layer)
-    for (const HeadCopying& one : copying_of(transformer, layer, 0, result.heads, reading, computation))
-      result.scores.push_back(one.score);
-  return result;
+  const model::Config& config = transformer.config();
+  std::vector<double> scores;
+  for (int layer = 0; layer < config.n_layer; ++layer)
+    std::ranges::copy(copying_of(transformer, layer, 0, config.n_head, reading, computation),
+                      std::back_inserter(scores));
+  return scores;
 }
 
 HeadTokens KeysOfToken::compute(const PromptRun& run, const Computation<HeadTokens>& computation) const {
@@ -260,8 +260,7 @@ TokenPairs PairsOfHead::compute(const PromptRun& run, const Computation<TokenPai
     model::multiply(tokens.view(), to_key.view(), computation.workspace,
                     keys.view().middle_rows(first, tokens.rows));
   });
-  return {model::largest_entries(queries.view(), keys.view(), TokenPairs::kMax, computation.workspace,
-                                 computation.stop)};
+  return model::largest_entries(queries.view(), keys.view(), kMax, computation.workspace, computation.stop);
 }
 
 Composition CompositionOf::compute(const PromptRun& run, const Computation<Composition>& computation) const {

@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <complex>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -60,34 +59,21 @@ struct TokensOfHead : CircuitTokenQuestion {
   HeadTokens compute(const PromptRun& run, const Computation<HeadTokens>& computation) const;
 };
 
-/// Whether a head raises the logits of the tokens it attends to: the eigenvalues of the OV circuit,
-/// [vocabulary, vocabulary]. All except d_head of them are 0.
-struct HeadCopying {
-  std::vector<std::complex<double>> eigenvalues;  ///< [d_head], the largest magnitude first
-  /// Sum of the eigenvalues divided by the sum of their magnitudes, in [-1, 1]; NaN where that is 0.
-  double score = 0;
-  std::size_t bytes() const { return bytes_of(eigenvalues); }
-};
-
+/// Whether a head raises the logits of the tokens it attends to, in [-1, 1]: the sum of the eigenvalues of
+/// the OV circuit, [vocabulary, vocabulary], divided by the sum of their magnitudes; NaN where that is 0.
 struct CopyingOfHead : CircuitQuestion {
   static constexpr std::string_view kName = "copying score of a head";
-  HeadCopying compute(const PromptRun& run, const Computation<HeadCopying>& computation) const;
+  double compute(const PromptRun& run, const Computation<double>& computation) const;
 };
 
-/// The copying scores of all heads.
-struct ModelCopying {
-  int heads = 0;               ///< of a layer
-  std::vector<double> scores;  ///< [n_layer, n_head], as HeadCopying::score
-  double score(int layer, int head) const { return scores[static_cast<std::size_t>(layer * heads + head)]; }
-  std::size_t bytes() const { return bytes_of(scores); }
-};
-
+/// The copying scores of all heads, [n_layer, n_head].
 struct CopyingOfModel {
   static constexpr bool kModelOnly = true;
   static constexpr std::string_view kName = "copying scores of all heads";
   TokenReading reading = {};  ///< heads in layer 0 never read through the first MLP
   bool operator==(const CopyingOfModel&) const = default;
-  ModelCopying compute(const PromptRun& run, const Computation<ModelCopying>& computation) const;
+  std::vector<double> compute(const PromptRun& run,
+                              const Computation<std::vector<double>>& computation) const;
 };
 
 /// The key tokens that a head looks for from a query token; scores take the place of logits.
@@ -96,16 +82,12 @@ struct KeysOfToken : CircuitTokenQuestion {
   HeadTokens compute(const PromptRun& run, const Computation<HeadTokens>& computation) const;
 };
 
-/// The largest scores of the QK circuit.
-struct TokenPairs {
-  static constexpr int kMax = 20;
-  /// In descending order; row: id of the query, col: id of the key.
-  std::vector<model::ProductEntry> strongest;
-  std::size_t bytes() const { return bytes_of(strongest); }
-};
+/// The largest scores of the QK circuit, in descending order; row: id of the query, col: id of the key.
+using TokenPairs = std::vector<model::ProductEntry>;
 
 struct PairsOfHead : CircuitQuestion {
   static constexpr std::string_view kName = "QK token pairs of a head";
+  static constexpr int kMax = 20;
   TokenPairs compute(const PromptRun& run, const Computation<TokenPairs>& computation) const;
 };
 

@@ -223,18 +223,6 @@ HeadMetrics HeadMetrics::minus(const HeadMetrics& before) const {
   return difference;
 }
 
-void add_head_metrics(const PromptRun& run, const Resources& with, std::vector<HeadMetrics>& heads) {
-  const std::vector<model::HeadIndex> all = all_heads(run.run->config);
-  std::vector<HeadMetrics> of_run(all.size());
-  const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
-  patterns_of(run, all, with, [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-    add_rows(of_run[index], run, all[index], first_query, rows, earlier);
-  });
-  heads.resize(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) of_run[i] += heads[i];
-  heads = std::move(of_run);
-}
-
 std::vector<int> RepeatedTokens::sequence(int number, int vocabulary, std::optional<int> start_token) const {
   model::RandomNumbers random(seed ^ (0x9E3779B97F4A7C15U * (static_cast<std::uint64_t>(number) + 1)));
   const int choices = start_token ? vocabulary - 1 : vocabulary;
@@ -259,8 +247,15 @@ std::optional<HeadMetricsOf> HeadMetricsOf::minus(const HeadMetricsOf& before, c
 
 HeadMetricsOf MetricsOnList::compute(const PromptRun& run,
                                      const Computation<HeadMetricsOf>& computation) const {
+  const std::vector<model::HeadIndex> all = all_heads(run.run->config);
   return over_prompts(over, run, computation, [&](const PromptRun& one, std::size_t, HeadMetricsOf& answer) {
-    add_head_metrics(one, computation, answer.heads);
+    const std::vector<int> earlier = earlier_occurrences(one.run->tokens);
+    std::vector<HeadMetrics> heads(all.size());
+    patterns_of(one, all, computation, [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+      add_rows(heads[index], one, all[index], first_query, rows, earlier);
+    });
+    answer.heads.resize(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) answer.heads[i] += heads[i];
   });
 }
 
@@ -386,9 +381,8 @@ Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run,
   return go_on(std::move(begun), run, computation, kHeadsPerThread * computation.workspace.threads(), make);
 }
 
-Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run,
+Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run, const PromptRun& baseline,
                                                  const Computation<Thumbnails>& computation) const {
-  const PromptRun& baseline = run.baseline ? *run.baseline : run;
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens),
                          earlier_there = earlier_occurrences(baseline.run->tokens);
   const auto make = [&](std::span<const model::HeadIndex> heads) {

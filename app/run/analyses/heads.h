@@ -85,10 +85,6 @@ class HeadMetrics {
   std::int64_t left_out_ = 0;
 };
 
-/// Adds the metrics of all heads in a run to `heads`, indexed layer * n_head + head. Throws model::RunError,
-/// or model::Stopped, which leaves `heads` unchanged.
-void add_head_metrics(const PromptRun& run, const Resources& with, std::vector<HeadMetrics>& heads);
-
 /// Random tokens followed by the same tokens: what follows a token is the same both times, and nothing else
 /// about the text is predictable (Olsson et al. 2022, "In-context learning and induction heads").
 struct RepeatedTokens {
@@ -116,7 +112,7 @@ struct HeadMetricsOf {
   std::size_t bytes() const { return bytes_of(heads) + progress.problem.size(); }
 };
 
-/// The metrics of all heads over a list of prompts, independent of the prompt.
+/// The metrics of all heads over a list of prompts, independent of the prompt; without a list those of a run.
 struct MetricsOnList {
   static constexpr std::string_view kName = "head metrics over many prompts";
   OverPrompts over;
@@ -184,7 +180,8 @@ struct ThumbnailsOfHeads {
   Thumbnails compute(const PromptRun& run, const Computation<Thumbnails>& computation) const;
   /// Thumbnails of differences of patterns, pooled after the subtraction; their metrics are the differences
   /// of the metrics.
-  Thumbnails compute_difference(const PromptRun& run, const Computation<Thumbnails>& computation) const;
+  Thumbnails compute_difference(const PromptRun& run, const PromptRun& baseline,
+                                const Computation<Thumbnails>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -9,6 +9,7 @@
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
+#include "app/run/analyses/vectors.h"
 #include "app/run/run_prompt.h"
 #include "model/maths/best.h"
 #include "model/maths/products.h"
@@ -50,8 +51,7 @@ class BackwardPass {
         transformer_(*run.model->transformer),
         config_(transformer_.config()),
         computation_(computation),
-        positions_(kept_.plan != nullptr && kept_.plan->needs_whole_run() ? kept_.length()
-                                                                          : question.measured.position + 1),
+        positions_(acting_positions(run, question.measured.position)),
         along_(zeros<double>(positions_, config_.n_embd)),
         recorded_(kept_.config, 0, positions_) {}
 
@@ -66,9 +66,9 @@ class BackwardPass {
       go_back_through_attention(layer);
     }
     for (int position = 0; position < positions_; ++position) {
-      flow_.token_embedding.push_back(product(along_.row(position), recorded_.row({Site::embed}, position)));
+      flow_.token_embedding.push_back(dot(along_.row(position), recorded_.row({Site::embed}, position)));
       flow_.position_embedding.push_back(
-          product(along_.row(position), recorded_.row({Site::pos_embed}, position)));
+          dot(along_.row(position), recorded_.row({Site::pos_embed}, position)));
     }
     flow_.edges = strongest_.sorted();
     flow_.edge_count = strongest_.count();
@@ -79,16 +79,12 @@ class BackwardPass {
   void begin() {
     const std::vector<float> logits = logits_after(run_, question_.measured.position, computation_);
     flow_.measured = resolved(question_.measured, logits);
-    const TokenRef &token = flow_.measured.token, &other = flow_.measured.other;
     flow_.layers = config_.n_layer;
     flow_.positions = positions_;
-    flow_.logit = static_cast<double>(logits[token.id()]);
-    if (other.id() >= 0) flow_.logit -= static_cast<double>(logits[other.id()]);
-    if (other == TokenRef::mean())
-      flow_.logit -= std::accumulate(logits.begin(), logits.end(), 0.0) / config_.vocab_size;
+    flow_.logit = logit_of(flow_.measured, logits);
     const std::size_t cells = flow_.at(flow_.layers, 0);
     for (std::vector<double>* values :
-         {&flow_.past, &flow_.sent, &flow_.arrived, &flow_.mlps, &flow_.key_biases, &flow_.query_biases,
+         {&flow_.sent, &flow_.arrived, &flow_.mlps, &flow_.key_biases, &flow_.query_biases,
           &flow_.input_edits, &flow_.key_edits, &flow_.query_edits})
       values->resize(cells);
     flow_.stream.resize(cells + positions_);
@@ -102,7 +98,6 @@ class BackwardPass {
       recorded_.add({Site::mlp_out, layer});
       if (edits_at(run_, {Site::ln1_scale, layer})) recorded_.add({Site::ln1_scale, layer});
     }
-    if (edits_at(run_, {Site::ln_final_normalized})) recorded_.add({Site::ln_final_normalized});
     recorded_.read(run_, computation_);
   }
 
@@ -114,21 +109,13 @@ class BackwardPass {
     std::ranges::copy(direction.along, along_.row(position).begin());
     direct_.assign(direction.along.begin(), direction.along.end());
     keep_stream(config_.n_layer);
-    // As in Attribution: what comes in keeps its parts, and what edits make of it is a part of its own.
-    const double carried = flow_.stream[flow_.at(config_.n_layer, position)];
-    double read = carried;
-    if (edits_at(run_, {Site::ln_final_normalized})) {
-      read = product(direction.read, recorded_.row({Site::ln_final_normalized}, position));
-      flow_.final_edits += read - carried;
-    }
-    if (edits_at(run_, {Site::logits})) flow_.final_edits += flow_.logit - direction.bias - read;
-    for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
-      flow_.edited |= edits_at(run_, {site});
+    flow_.edited = edits_after_blocks(run_);
+    flow_.final_edits = final_edits(run_, position, direction, flow_.logit, computation_);
   }
 
   void keep_stream(int layer) {
     for (int position = 0; position < positions_; ++position)
-      flow_.stream[flow_.at(layer, position)] = product(along_.row(position), kept_.resid(layer, position));
+      flow_.stream[flow_.at(layer, position)] = dot(along_.row(position), kept_.resid(layer, position));
   }
 
   /// Adds the flow that edits at a point bring in at each position; `along`, the direction after the edits,
@@ -154,20 +141,18 @@ class BackwardPass {
     go_back_through_edits({Site::resid_post, layer}, along_, cells_of(flow_.query_edits, layer));
     const auto out = [&](int position) { return recorded_.row({Site::mlp_out, layer}, position); };
     for (int position = 0; position < positions_; ++position)
-      flow_.mlps[flow_.at(layer, position)] = product(along_.row(position), out(position));
-    flow_.direct_mlps[layer] = product(direct_, out(question_.measured.position));
+      flow_.mlps[flow_.at(layer, position)] = dot(along_.row(position), out(position));
+    flow_.direct_mlps[layer] = dot(direct_, out(question_.measured.position));
     go_back_through_edits({Site::resid_mid, layer}, along_, cells_of(flow_.query_edits, layer));
   }
 
   void go_back_through_attention(int layer) {
     const int d = config_.n_embd, d_head = config_.d_head();
-    for (int position = 0; position < positions_; ++position)
-      flow_.past[flow_.at(layer, position)] = product(along_.row(position), kept_.resid(layer, position));
     DoubleMatrix branch = along_;  // on what attention adds
     go_back_through_edits({Site::attn_out, layer}, branch, cells_of(flow_.query_edits, layer));
     for (int position = 0; position < positions_; ++position)
       flow_.query_biases[flow_.at(layer, position)] =
-          product(branch.row(position), transformer_.projection_bias(layer));
+          dot(branch.row(position), transformer_.projection_bias(layer));
 
     const ParameterRows w_o = layer_rows(transformer_, layer, "attn.c_proj.weight");
     DoubleMatrix on_values = zeros<double>(positions_, d);  // the direction on each key's value, by head
@@ -252,7 +237,7 @@ class BackwardPass {
     const std::span<const float> value_bias = transformer_.attention_bias(layer).subspan(std::size_t(2 * d));
     for (int position = 0; position < positions_; ++position) {
       flow_.key_biases[flow_.at(layer, position)] =
-          product(on_values.row(position), value_bias) + product(on_input.row(position), bias);
+          dot(on_values.row(position), value_bias) + dot(on_input.row(position), bias);
       for (int i = 0; i < d; ++i) on_input.row(position)[i] *= static_cast<double>(gain[i]);
     }
     go_back_through_edits({Site::ln1_normalized, layer}, on_input, cells_of(flow_.key_edits, layer));
@@ -292,8 +277,8 @@ double LogitFlow::sum() const {
 }
 
 std::size_t LogitFlow::bytes() const {
-  return bytes_of(stream, past, sent, arrived, token_embedding, position_embedding, mlps, direct_mlps,
-                  key_biases, query_biases, input_edits, key_edits, query_edits, edges);
+  return bytes_of(stream, sent, arrived, token_embedding, position_embedding, mlps, direct_mlps, key_biases,
+                  query_biases, input_edits, key_edits, query_edits, edges);
 }
 
 LogitFlow LogitFlowOf::compute(const PromptRun& run, const Computation<LogitFlow>& computation) const {

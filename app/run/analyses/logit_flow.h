@@ -47,7 +47,6 @@ struct LogitFlow {
 
   /// [layers + 1, positions]: what the stream carries into each block, and out of the last one.
   std::vector<double> stream;
-  std::vector<double> past;     ///< what the stream carries past the block's attention
   std::vector<double> sent;     ///< what all of the block's edges take from the position as a key
   std::vector<double> arrived;  ///< what all of the block's edges bring to the position as a query
 

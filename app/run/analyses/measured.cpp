@@ -1,5 +1,7 @@
 #include "app/run/analyses/measured.h"
 
+#include <numeric>
+
 #include "app/counted.h"
 #include "app/run/analyses/predictions.h"
 #include "model/files/error.h"
@@ -29,6 +31,14 @@ Measured resolved(const Measured& of, const PromptRun& run, const Resources& wit
   if (token_count(of.metric) == 0) return {of.metric, {}, {}, at.position};
   const bool ranks_unedited = run.baseline && !compares_different_inputs(run);
   return resolved(at, logits_after(ranks_unedited ? *run.baseline : run, at.position, with));
+}
+
+double logit_of(const Measured& of, std::span<const float> logits) {
+  double logit = static_cast<double>(logits[of.token.id()]);
+  if (of.other.id() >= 0) logit -= static_cast<double>(logits[of.other.id()]);
+  if (of.other == TokenRef::mean())
+    logit -= std::accumulate(logits.begin(), logits.end(), 0.0) / static_cast<double>(logits.size());
+  return logit;
 }
 
 /// The logits of the baseline that a divergence is from.

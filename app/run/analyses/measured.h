@@ -59,6 +59,9 @@ inline constexpr const char* kOneTwice =
 /// the run's baseline. Throws RunError also for a position that does not exist.
 Measured resolved(const Measured& of, const PromptRun& run, const Resources& with);
 
+/// The logit that is measured, or its difference from another or from the mean of all; by ids.
+double logit_of(const Measured& of, std::span<const float> logits);
+
 /// What gradients are taken of; `of` is resolved. A divergence is that of the run from its baseline at the
 /// position's counterpart; throws RunError if there is none.
 model::Metric gradient_metric(const Measured& of, const PromptRun& run, const Resources& with);

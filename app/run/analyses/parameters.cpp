@@ -152,17 +152,17 @@ TensorPicture PictureOfTensor::compute(const PromptRun& run,
   return p;
 }
 
-IsBundled IsBundledModel::compute(const PromptRun& run, const Computation<IsBundled>& computation) const {
+bool IsBundledModel::compute(const PromptRun& run, const Computation<bool>& computation) const {
   const std::stop_token& stop = computation.stop;
   try {
     const fs::path bundled = bundled_model();
-    if (run.model->patterns) return {false};
+    if (run.model->patterns) return false;
     if (fs::equivalent(bundled, run.model->folder))
-      return {weights_stamp(bundled, stop) == run.model->weights_stamp};
-    if (size_of_weights(bundled, stop) != size_of_weights(run.model->folder, stop)) return {false};
-    return {weights_hash(bundled, stop) == weights_hash(*run.model, stop)};
+      return weights_stamp(bundled, stop) == run.model->weights_stamp;
+    if (size_of_weights(bundled, stop) != size_of_weights(run.model->folder, stop)) return false;
+    return weights_hash(bundled, stop) == weights_hash(*run.model, stop);
   } catch (const std::runtime_error&) {  // one of the models is not there any more
-    return {false};
+    return false;
   }
 }
 

@@ -91,11 +91,6 @@ struct PictureOfTensor {
 };
 
 /// Whether a run's model has the bundled model's weights, wherever its files are.
-struct IsBundled {
-  bool yes = false;
-  std::size_t bytes() const { return sizeof(*this); }
-};
-
 struct IsBundledModel {
   static constexpr std::string_view kName = "whether this is the bundled model";
   static constexpr bool kQuick = true;  // large files are not read: their size is enough
@@ -103,7 +98,7 @@ struct IsBundledModel {
   static constexpr Capability kNeeds = Capability::patterns;
   bool operator==(const IsBundledModel&) const = default;
   /// No also if one of the models' files cannot be read.
-  IsBundled compute(const PromptRun& run, const Computation<IsBundled>& computation) const;
+  bool compute(const PromptRun& run, const Computation<bool>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -1,6 +1,7 @@
 #include "app/run/analyses/patterns.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <variant>
 
@@ -44,38 +45,45 @@ MaskedCells masked_together(const PromptRun& run, bool causal, std::span<const f
   return masked;
 }
 
-/// In the order of Stage.
-constexpr std::vector<float> model::AttentionStages::*kStageValues[] = {
-    &model::AttentionStages::scores, &model::AttentionStages::scaled, &model::AttentionStages::masked,
-    &model::AttentionStages::pattern};
+/// The matrices of an answer about a head; of its stages in the order of Stage.
+auto matrices_of(auto& answer) {
+  if constexpr (requires { answer.values.scores; })
+    return std::array{&answer.values.scores, &answer.values.scaled, &answer.values.masked,
+                      &answer.values.pattern};
+  else
+    return std::array{&answer.values};
+}
 
-/// The shapes of two patterns that are compared.
-struct Shapes {
-  int queries = 0, keys = 0, baseline_keys = 0;
-};
-
-/// Calls visit(cell, its counterpart) for each pair of a query and a key; the counterpart is -1 if one of the
-/// tokens has none. Returns the mask of the difference: what is masked in both, or has no counterpart.
-template <class Visit>
-MaskedCells compare_cells(const MaskedCells& after, const MaskedCells& before, Shapes shapes,
-                          const PromptRun& run, const Visit& visit) {
+/// The differences of an answer's cells from their counterparts in the baseline's; `without`: of a query or a
+/// key that has none. Masked is what is masked in both, or has no counterpart.
+template <class A>
+A minus_counterparts(A after, const A& before, float without, const PromptRun& run) {
   const auto there = [](const std::vector<int>& aligned, int position) {
     return aligned.empty() ? position : aligned[position];
   };
-  MaskedCells masked{{}, shapes.keys};
-  bool causal = shapes.queries == shapes.keys;
-  for (int query = 0; query < shapes.queries; ++query) {
+  const auto matrices = matrices_of(after);
+  const auto matrices_before = matrices_of(before);
+  const int keys = after.masked.length, queries = static_cast<int>(std::ssize(*matrices[0]) / keys);
+  MaskedCells masked{{}, keys};
+  bool causal = queries == keys;
+  for (int query = 0; query < queries; ++query) {
     const int row = there(run.aligned, query);
-    for (int key = 0; key < shapes.keys; ++key) {
+    for (int key = 0; key < keys; ++key) {
       const int col = there(aligned_keys(run), key);
-      const bool known = row >= 0 && col >= 0, both = !known || (after(query, key) && before(row, col));
-      visit(masked.cells.size(), known ? std::ptrdiff_t{row} * shapes.baseline_keys + col : -1);
+      const bool known = row >= 0 && col >= 0;
+      const std::ptrdiff_t counterpart = std::ptrdiff_t{row} * before.masked.length + col;
+      for (std::size_t i = 0; i < matrices.size(); ++i) {
+        float& value = (*matrices[i])[masked.cells.size()];
+        value = known ? difference(value, (*matrices_before[i])[counterpart]) : without;
+      }
+      const bool both = !known || (after.masked(query, key) && before.masked(row, col));
       masked.cells.push_back(both ? 1 : 0);
       causal &= both == (key > query);
     }
   }
   if (causal) masked.cells.clear();
-  return masked;
+  after.masked = std::move(masked);
+  return after;
 }
 
 }  // namespace
@@ -134,7 +142,7 @@ std::vector<std::uint8_t> masked_cells(const PromptRun& run, model::HeadIndex he
   const model::Run& kept = *run.run;
   if (kept.plan == nullptr || !kept.plan->edits_cells(head.layer, head.head)) return {};
   std::vector<std::uint8_t> masked(weights.rows * cols, 1);
-  const model::HeadCache of_head = model::head_of(kept.config, kept.pages, head.layer, head.head);
+  const model::HeadCache of_head = model::head_of(kept, head.layer, head.head);
   const int keys = std::min(weights.cols, model::keys_for(kept, of_head, first_query + weights.rows - 1));
   // Applies the edits to scores of 0: which scores are −∞ does not depend on the original values.
   std::vector<float> scores(std::ptrdiff_t{weights.rows} * keys);
@@ -190,14 +198,15 @@ bool acts_on_head(const model::Edit& edit, model::HeadIndex head) {
       edit);
 }
 
+bool edits_head(const PromptRun& run, model::HeadIndex head, std::initializer_list<model::Site> sites) {
+  const model::Plan* plan = run.run->plan.get();
+  return plan != nullptr && std::ranges::any_of(plan->edits(), [&](const model::Edit& edit) {
+           return std::ranges::count(sites, model::point_of(edit).site) > 0 && acts_on_head(edit, head);
+         });
+}
+
 Pattern Pattern::minus(const Pattern& before, const PromptRun& run) const {
-  Pattern result = *this;
-  result.masked = compare_cells(masked, before.masked, {length, keys(), before.keys()}, run,
-                                [&](std::size_t cell, std::ptrdiff_t there) {
-                                  result.values[cell] =
-                                      there < 0 ? 0 : difference(values[cell], before.values[there]);
-                                });
-  return result;
+  return minus_counterparts(*this, before, 0, run);
 }
 
 Pattern PatternOf::compute(const PromptRun& run, const Computation<Pattern>&) const {
@@ -210,21 +219,11 @@ Pattern PatternOf::compute(const PromptRun& run, const Computation<Pattern>&) co
 }
 
 Stages Stages::minus(const Stages& before, const PromptRun& run) const {
-  Stages result = *this;
-  const int length = values.length;
-  result.masked = compare_cells(masked, before.masked, {length, length, before.values.length}, run,
-                                [&](std::size_t cell, std::ptrdiff_t there) {
-                                  for (const auto stage : kStageValues) {
-                                    float& value = (result.values.*stage)[cell];
-                                    value =
-                                        there < 0 ? NAN : difference(value, (before.values.*stage)[there]);
-                                  }
-                                });
-  return result;
+  return minus_counterparts(*this, before, NAN, run);
 }
 
 viz::Matrix Stages::matrix(Stage stage) const {
-  return viz::Matrix::row_major(values.*kStageValues[static_cast<std::size_t>(stage)], values.length,
+  return viz::Matrix::row_major(*matrices_of(*this)[static_cast<std::size_t>(stage)], values.length,
                                 values.length);
 }
 
@@ -232,16 +231,6 @@ Stages StagesOf::compute(const PromptRun& run, const Computation<Stages>&) const
   Stages stages{run.model->transformer->attention(*run.run, layer, head), {}};
   stages.masked = masked_cells(run, {layer, head}, stages.values.pattern);
   return stages;
-}
-
-/// The matrices of an answer about a head.
-static std::vector<std::vector<float>*> matrices_of(Pattern& pattern) {
-  return {&pattern.values};
-}
-static std::vector<std::vector<float>*> matrices_of(Stages& stages) {
-  std::vector<std::vector<float>*> all;
-  for (const auto stage : kStageValues) all.push_back(&(stages.values.*stage));
-  return all;
 }
 
 template <class Q>

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <span>
 #include <type_traits>
@@ -57,6 +58,8 @@ int end_of_keys(const PromptRun& run, model::HeadIndex head, int query);
 bool may_see(const PromptRun& run, model::HeadIndex head, int query, int key);
 /// Whether an edit is about a head: its queries, keys, values, scores, mask, pattern or output.
 bool acts_on_head(const model::Edit& edit, model::HeadIndex head);
+/// Whether an edit of the run is about a head, at one of these sites.
+bool edits_head(const PromptRun& run, model::HeadIndex head, std::initializer_list<model::Site> sites);
 
 /// A head's pattern, [T, K] row-major (row: query, column: key).
 struct Pattern {

@@ -236,9 +236,10 @@ LogitLens LensOf::compute(const PromptRun& run, const Computation<LogitLens>& co
   return read_on(first_part(*this, known != nullptr ? *known : nothing, run), run, nullptr, computation);
 }
 
-LogitLens LensOf::compute_difference(const PromptRun& run, const Computation<LogitLens>& computation) const {
+LogitLens LensOf::compute_difference(const PromptRun& run, const PromptRun& baseline,
+                                     const Computation<LogitLens>& computation) const {
   return read_on(computation.partial != nullptr ? *computation.partial : first_part(*this, {}, run), run,
-                 run.baseline ? run.baseline.get() : &run, computation);
+                 &baseline, computation);
 }
 
 }  // namespace headscope::app

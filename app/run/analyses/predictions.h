@@ -150,7 +150,8 @@ struct LensOf {
   /// The first positions that the other run has with the same tokens; nothing: none.
   std::optional<LogitLens> reusable_part(const LogitLens& previous, const PromptRun& run) const;
   /// The lens of the run together with that of its baseline; both read the same targets.
-  LogitLens compute_difference(const PromptRun& run, const Computation<LogitLens>& computation) const;
+  LogitLens compute_difference(const PromptRun& run, const PromptRun& baseline,
+                               const Computation<LogitLens>& computation) const;
 };
 
 }  // namespace headscope::app

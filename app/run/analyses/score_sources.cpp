@@ -7,7 +7,6 @@
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
-#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -59,13 +58,8 @@ Reading reading_of(const model::Transformer& transformer, const ScoreSourcesOf& 
 
 /// Whether edits act between the stream's parts and q or k, so that they have a part of their own.
 bool has_edits(const PromptRun& run, const ScoreSourcesOf& of) {
-  const model::Plan* plan = run.run->plan.get();
-  if (plan == nullptr) return false;
-  if (edits_stream(run, of.layer) || plan->edits({Site::ln1_normalized, of.layer})) return true;
-  return std::ranges::any_of(plan->edits(), [&](const model::Edit& edit) {
-    const Site site = model::point_of(edit).site;
-    return (site == Site::q || site == Site::k) && acts_on_head(edit, {of.layer, of.head});
-  });
+  return edits_stream(run, of.layer) || edits_at(run, {Site::ln1_normalized, of.layer}) ||
+         edits_head(run, {of.layer, of.head}, {Site::q, Site::k});
 }
 
 /// The parts of q or k at a position.
@@ -154,9 +148,8 @@ ScoreSources ScoreSourcesOf::compute(const PromptRun& run,
   return sources_with(run, *this, has_edits(run, *this), computation);
 }
 
-ScoreSources ScoreSourcesOf::compute_difference(const PromptRun& run,
+ScoreSources ScoreSourcesOf::compute_difference(const PromptRun& run, const PromptRun& baseline,
                                                 const Computation<ScoreSources>& computation) const {
-  const PromptRun& baseline = run.baseline ? *run.baseline : run;
   ScoreSourcesOf there = *this;
   there.query = counterpart_of(run, query), there.key = counterpart_of(run, key);
   if (there.query < 0 || there.key < 0) throw model::RunError("the query or the key has no counterpart");

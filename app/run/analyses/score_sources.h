@@ -58,7 +58,8 @@ struct ScoreSourcesOf {
   ScoreSources compute(const PromptRun& run, const Computation<ScoreSources>& computation) const;
   /// Pair by pair, from the counterparts of query and key in the baseline, each side with its own scales of
   /// ln_1. Throws RunError without a counterpart.
-  ScoreSources compute_difference(const PromptRun& run, const Computation<ScoreSources>& computation) const;
+  ScoreSources compute_difference(const PromptRun& run, const PromptRun& baseline,
+                                  const Computation<ScoreSources>& computation) const;
 };
 
 }  // namespace headscope::app

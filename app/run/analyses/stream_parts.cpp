@@ -99,12 +99,6 @@ StreamParts stream_parts(const PromptRun& run, int position, int layers, const R
   return parts;
 }
 
-double product(std::span<const double> direction, std::span<const float> vector) {
-  double sum = 0;
-  for (std::size_t i = 0; i < vector.size(); ++i) sum += direction[i] * static_cast<double>(vector[i]);
-  return sum;
-}
-
 double layer_norm_scale(std::span<const float> row, double epsilon) {
   const auto n = static_cast<double>(row.size());
   double mean = 0, variance = 0;
@@ -137,7 +131,7 @@ LogitDirection logit_direction(const PromptRun& run, const Measured& measured, c
     seen.read(run, with);
     direction.scale = static_cast<double>(seen.rows(kScale).front());
   }
-  direction.bias = product(unembedding, bias);
+  direction.bias = dot(unembedding, bias);
   direction.read = std::move(unembedding);
   for (std::size_t i = 0; i < gain.size(); ++i) direction.read[i] *= static_cast<double>(gain[i]);
   // ((x - mean(x)) / scale * gain) . u = x . (gain * u - mean(gain * u)) / scale
@@ -147,6 +141,22 @@ LogitDirection logit_direction(const PromptRun& run, const Measured& measured, c
   const double mean = std::accumulate(along.begin(), along.end(), 0.0) / static_cast<double>(along.size());
   for (double& value : along) value -= mean;
   return direction;
+}
+
+bool edits_after_blocks(const PromptRun& run) {
+  return edits_at(run, {Site::ln_final_scale}) || edits_at(run, {Site::ln_final_normalized}) ||
+         edits_at(run, {Site::logits});
+}
+
+double final_edits(const PromptRun& run, int position, const LogitDirection& direction, double logit,
+                   const Resources& with) {
+  const double carried = dot(direction.along, run.run->resid(run.run->config.n_layer, position));
+  if (edits_at(run, {Site::logits})) return logit - direction.bias - carried;
+  if (!edits_at(run, {Site::ln_final_normalized})) return 0;
+  Recording seen(run.run->config, position, 1);
+  seen.add({Site::ln_final_normalized});
+  seen.read(run, with);
+  return dot(direction.read, seen.rows({Site::ln_final_normalized})) - carried;
 }
 
 }  // namespace headscope::app

@@ -60,10 +60,13 @@ struct LogitDirection {
 /// Throws Stopped.
 LogitDirection logit_direction(const PromptRun& run, const Measured& measured, const Resources& with);
 
+/// Whether edits act after the blocks: on the scale, the output of ln_f, or the logits.
+bool edits_after_blocks(const PromptRun& run);
+/// What such edits add to that logit, except through the scale. Throws Stopped.
+double final_edits(const PromptRun& run, int position, const LogitDirection& direction, double logit,
+                   const Resources& with);
+
 /// The scale of a layer norm for a row: sqrt(variance + epsilon), in double.
 double layer_norm_scale(std::span<const float> row, double epsilon);
-
-/// A product, summed in double.
-double product(std::span<const double> direction, std::span<const float> vector);
 
 }  // namespace headscope::app

@@ -214,10 +214,6 @@ PatchPrompt patch_prompt_of(const PromptRun& run) {
   return {run.baseline->run->tokens, run.aligned, second_model, second_model && !compares_texts(run)};
 }
 
-int acting_positions(const PromptRun& run, int position) {
-  return run.run->plan && run.run->plan->needs_whole_run() ? run.run->length() : position + 1;
-}
-
 std::optional<model::PatchFrom> PatchPrompt::at(model::EditSite place) const {
   if (own) return model::PatchFrom{place, {}, {}, true};
   const bool same_positions =

@@ -112,10 +112,6 @@ struct PatchPrompt {
 /// The baseline of a run as a source of patches; empty without a baseline.
 PatchPrompt patch_prompt_of(const PromptRun& run);
 
-/// How many positions, from 0 on, the prediction after a position may depend on: all where an edit of the run
-/// lets positions see later ones, or takes a mean over all of them.
-int acting_positions(const PromptRun& run, int position);
-
 /// The receiver of a sweep over senders.
 struct SweepReceiver {
   model::EditSite at = {};          ///< see model::PatchFrom::direct

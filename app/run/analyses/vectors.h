@@ -9,8 +9,8 @@
 
 namespace headscope::app {
 
-/// The product of two vectors of float32, the sum in double.
-inline double dot(std::span<const float> a, std::span<const float> b) {
+/// The product of two vectors of numbers, as far as the first goes; the sum in double.
+double dot(const auto& a, const auto& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
   return sum;

@@ -52,10 +52,9 @@ NeuronTokens TokensOfNeuron::compute(const PromptRun& run,
   return tokens_of(output_of(*run.model->transformer, layer, neuron, computation.workspace));
 }
 
-NeuronTokens TokensOfNeuron::compute_difference(const PromptRun& run,
+NeuronTokens TokensOfNeuron::compute_difference(const PromptRun& run, const PromptRun& baseline,
                                                 const Computation<NeuronTokens>& computation) const {
   NeuronOutput output = output_of(*run.model->transformer, layer, neuron, computation.workspace);
-  const PromptRun& baseline = run.baseline ? *run.baseline : run;
   const NeuronOutput baseline_output =
       output_of(*baseline.model->transformer, layer, neuron, computation.workspace);
   const auto subtract = [&](std::vector<float>& ours, const std::vector<float>& theirs) {

@@ -37,17 +37,15 @@ struct TokensOfNeuron {
   float after = 1;
   float before = 1;
   /// Compares bits, so that a question with a NaN equals itself.
-  bool operator==(const TokensOfNeuron& q) const { return bits() == q.bits(); }
+  bool operator==(const TokensOfNeuron& other) const {
+    using Bits = std::array<std::uint32_t, 4>;
+    return std::bit_cast<Bits>(*this) == std::bit_cast<Bits>(other);
+  }
   NeuronTokens compute(const PromptRun& run, const Computation<NeuronTokens>& computation) const;
   /// The difference in logits with each side's activation and each model's own weights. With one model that
   /// is the difference of activations times compute().
-  NeuronTokens compute_difference(const PromptRun& run, const Computation<NeuronTokens>& computation) const;
-
- private:
-  std::array<std::uint32_t, 4> bits() const {
-    return {static_cast<std::uint32_t>(layer), static_cast<std::uint32_t>(neuron),
-            std::bit_cast<std::uint32_t>(after), std::bit_cast<std::uint32_t>(before)};
-  }
+  NeuronTokens compute_difference(const PromptRun& run, const PromptRun& baseline,
+                                  const Computation<NeuronTokens>& computation) const;
 };
 
 /// A token of the vocabulary compared with another one by their rows of `wte.weight`.

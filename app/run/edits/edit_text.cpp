@@ -108,19 +108,19 @@ Part read_part(EditReader& in, model::Site site) {
 
 model::EditSite read_receiver(EditReader& in) {
   const SiteName name = read_site_name(in);
-  const auto& [layers, head, words, is_hook] = name;
   const model::Site site = read_site(in, name);
-  if (layers && layers->size() > 1) in.fail("a path has one receiver");
+  const int layer = name.layers ? name.layers->front() : 0;
+  if (name.layers && name.layers->size() > 1) in.fail("a path has one receiver");
   const Part part = read_part(in, site);
   const bool end = site == model::Site::logits;  // of the stream
   const model::HookPoint point = end ? model::HookPoint{model::Site::resid_post, in.config().n_layer - 1}
-                                     : model::HookPoint{site, layers ? layers->front() : 0};
-  return {point, head, part.positions, part.others};
+                                     : model::HookPoint{site, layer};
+  return {point, name.head, part.positions, part.others};
 }
 
-/// Reads what follows the name of a site: one edit for each layer. `result` has none yet.
-void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>& layers,
-                        const std::optional<int>& head, model::Edits& result) {
+/// Reads what follows the name of a site: one edit for each layer.
+model::Edits read_edits_of_site(EditReader& in, const SiteName& of) {
+  const model::Site site = read_site(in, of);
   const auto [positions, others, cells] = read_part(in, site);
   std::optional<model::EditSite> receiver;  // of a path
   if (in.take("->")) receiver = read_receiver(in);
@@ -130,9 +130,10 @@ void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>
   if (cells && op != "=" && op != "~=") in.fail("single cells take only = or ~=");
   if (!cells && op == "~=") in.fail("~= sets single cells of a pattern, as in L3.pattern[8,3]~=0");
   const std::string_view operand = in.rest();
-  for (const int layer : layers) {
+  model::Edits result;
+  for (const int layer : of.layers.value_or(std::vector{0})) {
     in.rewind(operand);
-    const Place at{{site, layer}, head, positions, cells ? std::vector<int>() : others};
+    const Place at{{site, layer}, of.head, positions, cells ? std::vector<int>() : others};
     if (cells) {
       result.emplace_back(EditKind<model::SetCells>::read(in, at, positions, others, op == "~="));
       continue;
@@ -148,26 +149,23 @@ void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>
   if (!receiver && in.take("->")) receiver = read_receiver(in);
   for (model::Edit& edit : result)
     if (receiver) edit = model::PatchFrom{*receiver, {}, {}, false, {std::move(edit)}, true};
+  return result;
 }
 
 /// Reads one edit, or the same edit in several layers.
 model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   EditReader in(text, model);
+  const SiteName site = read_site_name(in);
   model::Edits result;
-  const SiteName site_name = read_site_name(in);
-  const auto& [layers, head, name, is_hook] = site_name;
-  const bool named = any_kind([&, &layers = layers, &head = head, name = name]<class T>() {
+  const bool named = any_kind([&]<class T>() {
     if constexpr (requires { EditKind<T>::kName; })
-      if (name == EditKind<T>::kName) {
-        EditKind<T>::read(in, layers, head, result);
+      if (site.name == EditKind<T>::kName) {
+        EditKind<T>::read(in, site.layers, site.head, result);
         return true;
       }
     return false;
   });
-  if (!named) {
-    const model::Site site = read_site(in, site_name);
-    read_edits_of_site(in, site, layers.value_or(std::vector{0}), head, result);
-  }
+  if (!named) result = read_edits_of_site(in, site);
   in.sees("");
   if (!in.rest().empty()) in.fail("unexpected " + model::quote(in.rest()));
   return result;

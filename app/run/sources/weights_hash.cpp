@@ -125,8 +125,8 @@ std::string weights_stamp(const fs::path& folder, const std::stop_token& stop) t
   return "";
 }
 
-WeightsHash HashOfWeights::compute(const PromptRun& run, const Computation<WeightsHash>& computation) const {
-  return {weights_hash(*run.model, computation.stop)};
+std::string HashOfWeights::compute(const PromptRun& run, const Computation<std::string>& computation) const {
+  return weights_hash(*run.model, computation.stop);
 }
 
 }  // namespace headscope::app

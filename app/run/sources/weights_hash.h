@@ -33,16 +33,12 @@ std::string file_stamp(const std::filesystem::path& file);
 std::string weights_stamp(const std::filesystem::path& folder, const std::stop_token& stop = {});
 
 /// The weights hash of a run's model; fails if the files cannot be read any more or have changed.
-struct WeightsHash {
-  std::string text;
-  std::size_t bytes() const { return text.size(); }
-};
 struct HashOfWeights {
   static constexpr std::string_view kName = "the weights' hash";
   static constexpr bool kModelOnly = true;
   static constexpr Capability kNeeds = Capability::patterns;
   bool operator==(const HashOfWeights&) const = default;
-  WeightsHash compute(const PromptRun& run, const Computation<WeightsHash>& computation) const;
+  std::string compute(const PromptRun& run, const Computation<std::string>& computation) const;
 };
 
 }  // namespace headscope::app

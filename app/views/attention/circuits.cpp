@@ -58,8 +58,8 @@ const Words& words_of(const ViewContext& c) {
 struct Numbers {
   std::array<std::vector<int>, 2> ids;
   std::array<std::vector<float>, 2> values;
-  std::shared_ptr<const HeadTokens> tokens;    ///< null: pairs
-  std::shared_ptr<const HeadCopying> copying;  ///< null: it is not known, or of no interest
+  std::shared_ptr<const HeadTokens> tokens;  ///< null: pairs
+  std::shared_ptr<const double> copying;     ///< null: it is not known, or of no interest
 };
 
 /// Nothing while there is no answer.
@@ -70,7 +70,7 @@ std::optional<Numbers> numbers_of(Content& it) {
   if (is_of_pairs(c)) {
     const auto pairs = it.need(PairsOfHead{layer, head, reading_of(c)});
     if (!pairs) return std::nullopt;
-    for (const auto& [query, key, score] : pairs->strongest)
+    for (const auto& [query, key, score] : *pairs)
       n.ids[0].push_back(query), n.ids[1].push_back(key), n.values[1].push_back(score);
     return n;
   }
@@ -97,8 +97,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n) {
                     grouped(n.tokens->own_rank + 1) + " of " + grouped(c.config().vocab_size));
   const char* by = c.selection.layer == 0 ? "" : mlp ? " (through MLP 0)" : " (plain embeddings)";
   if (n.copying)
-    words.push_back("copying score " +
-                    (std::isnan(n.copying->score) ? "none" : viz::number(n.copying->score, 3)) + by);
+    words.push_back("copying score " + (std::isnan(*n.copying) ? "none" : viz::number(*n.copying, 3)) + by);
   const std::string token = mlp ? "x[token]" : "W_E[token]";
   const std::string read = c.options[kNormalized] ? "ln_1(" + token + ")" : token + " × ln_1's gain";
   const std::string scores = "scores = " + read + " W_Q · " + read + " W_K × " +
@@ -152,7 +151,7 @@ Table table(const ViewContext& c, const Numbers& n, const List& list) {
   add_token(result, c, "token", n.tokens->own.id);
   result.fact(words_of(c).quantity, n.tokens->own.logit);
   result.fact("rank", n.tokens->own_rank + 1);
-  if (n.copying) result.fact("copying score", n.copying->score);
+  if (n.copying) result.fact("copying score", *n.copying);
   return result;
 }
 
@@ -162,14 +161,13 @@ void declare_all_heads(Content& it) {
   if (!copying) return;
   it.title = "Copying scores of all heads";
   it.subtitle = c.options[kFirstMlp] ? "through MLP 0" : "plain embeddings";
-  auto grid = grid_of_heads(c, kCell, {copying->scores.begin(), copying->scores.end()}, "copying score");
+  auto grid = grid_of_heads(c, kCell, {copying->begin(), copying->end()}, "copying score");
   grid->map.cells.scale = viz::diverging_scale(1);
   it.body = std::move(grid);
-  it.table = [copying] {
+  it.table = [copying, heads = c.config().n_head] {
     Table result{key_column("layer"), key_column("head"), "copying score"};
     result.ranked_by = "copying score";
-    for (int i = 0; i < std::ssize(copying->scores); ++i)
-      add_row(result, i / copying->heads, i % copying->heads, copying->scores[i]);
+    for (int i = 0; i < std::ssize(*copying); ++i) add_row(result, i / heads, i % heads, (*copying)[i]);
     return result;
   };
 }

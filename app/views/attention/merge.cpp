@@ -149,7 +149,6 @@ void declare(Content& it) {
   strips->refers_to = [&](const NamedStrip& strip, int component) {
     return strip.id == kZ ? Ref{c.selection.layer, component / c.config().d_head()} : Ref();
   };
-  strips->good = 2.3F;  // the list's rows tell more than higher strips
   auto list = list_of(c, n);
   std::vector<Swatch> scales = list->scales();
   scales.push_back({.words = "sum", .scale = strip_scale(n.sum())});
@@ -160,9 +159,10 @@ void declare(Content& it) {
     add_query_facts(result, c);
     return result;
   };
-  it.body = rows(
-      boxes(may_be_left_out(std::move(strips), "the vectors"), std::move(list), swatches(std::move(scales)),
-            notes({"Parts along the sum add up to its norm; norms do not, as parts may cancel."})));
+  it.body = rows(boxes(
+      may_be_left_out(std::move(strips), "the vectors"), std::move(list), swatches(std::move(scales)),
+      c.in_pane ? nullptr  // whose rows tell more
+                : notes({"Parts along the sum add up to its norm; norms do not, as parts may cancel."})));
 }
 
 View view() {

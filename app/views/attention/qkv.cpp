@@ -109,7 +109,7 @@ void declare(Content& it) {
   it.table = [&] { return table(c, strips); };
   const auto part = [&](Role role, Row first, Row end) {
     auto box = std::make_unique<Strips>(role, std::vector(strips.begin() + first, strips.begin() + end));
-    box->enough = 2.6F;  // as high for one strip as for three
+    box->enough = 2.6F, box->good = 3;  // as high for one strip as for three
     box->refers_to = [&c](const NamedStrip& strip, int component) {
       const int head = head_of(c, strip.id, component);
       return head < 0 ? Ref() : Ref{c.selection.layer, head};

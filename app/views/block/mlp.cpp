@@ -228,7 +228,6 @@ std::unique_ptr<Strips> strips_of(const ViewContext& c, const Numbers& n) {
                       .scale = strip_scale(n.vectors[i])});
   }
   auto made = std::make_unique<Strips>(kStrip, std::move(strips));
-  made->good = 2.3F;  // the list gains more
   made->refers_to = [&c](const NamedStrip& strip, int component) {
     const bool is_neuron = strip.id == kBefore || strip.id == kAfter;
     return is_neuron ? Ref{.layer = c.selection.layer, .neuron = component} : Ref{};

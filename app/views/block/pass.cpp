@@ -213,7 +213,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const viz::Color muted = c.theme->text_muted;
   const float steps = 8.5F * c.font_size;
   auto list = std::make_unique<List>(c, kStep, static_cast<int>(n.lines.size()));
-  list->least_width = 27.5F;
+  list->least_width = 27.5F, list->good_width = 36;  // with shapes
   list->table.vector_role = kStrip;
   list->text("", 9, [](int) { return std::string(); }, {.least = steps, .most = steps}).draw =
       [&n](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {

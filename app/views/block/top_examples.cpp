@@ -123,7 +123,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Examples& examples) {
     return excerpt.text() + (excerpt.continues ? "…" : "");
   });
   list->text("context", 9, [](int) { return std::string(); },
-             {.least = 16 * c.font_size, .most = 64 * c.font_size})
+             {.least = 14 * c.font_size, .most = 64 * c.font_size})
       .draw = [&examples](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {
     paint_context(scene, now, examples, row, cell);
   };

@@ -161,7 +161,6 @@ void declare(Content& it) {
   vectors[0].shape = shape(1, config.vocab_size), vectors[0].scale = viz::linear_scale(1);
   vectors[0].detail = "selects row " + row + " of wte: the product is a table lookup";
   auto strips = std::make_unique<Strips>(kStrip, std::move(vectors));
-  strips->good = 2.3F;  // the list's rows tell more than higher strips
   strips->component_facts = [&n](Facts& facts, const NamedStrip& of, int dimension) {
     add_component(facts, n, of, dimension);
   };

@@ -180,7 +180,7 @@ void declare_maps(Content& it) {
   if (!c.run || (cosines && !answer)) return;
   const auto bundled = c.ask(IsBundledModel{});
   EncodingMaps made;
-  made.notes = {bundled && bundled->yes ? "wpe.weight; began as sinusoids" : "wpe.weight", kSinusoidalNote};
+  made.notes = {bundled && *bundled ? "wpe.weight; began as sinusoids" : "wpe.weight", kSinusoidalNote};
   made.curves = curves_of(c);
   made.zoom = part_of(c.options[kEncodingZoom], rows_of(c), c.config().n_ctx);
   made.length = c.run->tokens.was_empty ? 0 : c.run->run->length();

@@ -105,13 +105,13 @@ Numbers numbers_of(const ViewContext& c, const CircuitOf& question, std::shared_
       n.patterns[{reader.layer, reader.head}] = std::move(pattern);
   }
   CutMetricOf kept{n.circuit->measured, question.cut, n.circuit->rows, n.edges, false};
-  if (const auto answer = c.ask(kept)) n.kept = answer->value;
+  if (const auto answer = c.ask(kept)) n.kept = *answer;
   const int chosen = c.options[kChosen];
   if (!std::ranges::binary_search(n.edges, chosen)) return n;
   n.chosen = chosen;
   kept.edges = {chosen};
   kept.all_others = true;
-  if (const auto answer = c.ask(kept)) n.without = answer->value;
+  if (const auto answer = c.ask(kept)) n.without = *answer;
   return n;
 }
 

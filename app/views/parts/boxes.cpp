@@ -179,8 +179,10 @@ Wish ShadedPrompt::height(const ViewContext& c, float width) const {
   const viz::Style style = style_of(c);
   const float line = viz::chip_line_height(style);
   const auto count = static_cast<float>(line_count(viz::place_chips(flow, width, style)));
-  const float all = line * count - style.unit();
-  return {line - style.unit(), all, all};
+  const float least = line - style.unit(), all = line * count - style.unit();
+  constexpr float kOfPane = 0.2F;  // with more lines, its list would have too few rows
+  const float good = c.in_pane && list != nullptr ? std::max(least, kOfPane * c.height) : all;
+  return {least, std::min(good, all), all};
 }
 
 bool ShadedPrompt::place(const ViewContext& c, viz::Rect area) {

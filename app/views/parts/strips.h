@@ -38,7 +38,7 @@ class Strips final : public RoleBox {
   /// What a component is about. Null: nothing.
   std::function<Ref(const NamedStrip&, int component)> refers_to;
   /// Ems of height for each: with less they look cramped; with more, what is below gains more.
-  float enough = 0, good = 3;
+  float enough = 0, good = 2.3F;
   /// Facts about a component in addition to its name and value.
   std::function<void(Facts&, const NamedStrip&, int component)> component_facts;
 

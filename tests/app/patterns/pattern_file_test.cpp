@@ -199,15 +199,13 @@ TEST_F(PatternFiles, ArePooledByQueriesAndByKeysApart) {
 TEST_F(PatternFiles, HaveHeadMetrics) {
   const auto square = run(pattern_tensors({1, 1, 4, 4}, even_rows(4)),
                           R"({"tokens":")" + text_list({"a", "b", "a", "c"}) + "\"}");
-  std::vector<HeadMetrics> heads;
-  add_head_metrics(*square, {workspace_}, heads);
+  std::vector<HeadMetrics> heads = MetricsOnList{}.compute(*square, {workspace_}).heads;
   // Queries 1, 2, 3 give a half plus an eighth to keys 1, 2, 3, which are themselves.
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::self], 0.625);
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::previous], 0.125);
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::duplicate], 0.125) << "query 2 on key 0, the same text";
   const auto cross = run(pattern_tensors({1, 1, 8, 4}, even_rows(4)));
-  heads.clear();
-  add_head_metrics(*cross, {workspace_}, heads);
+  heads = MetricsOnList{}.compute(*cross, {workspace_}).heads;
   EXPECT_NEAR(heads.at(0)[HeadMetric::first], (7 * 0.125 + 0.5) / 7, 1e-9) << "query 4 takes half of it";
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::previous]));
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::self]));

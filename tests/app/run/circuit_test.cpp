@@ -71,9 +71,7 @@ class CircuitTest : public model::GradientsFixture {
     for (const RankedEdge& ranked : circuit.ranked) all[ranked.place] = ranked.score;
     return all;
   }
-  double kept(const CutMetricOf& question, const PromptRun& of) {
-    return question.compute(of, {workspace_}).value;
-  }
+  double kept(const CutMetricOf& question, const PromptRun& of) { return question.compute(of, {workspace_}); }
 
   static double metric_of(const ReferenceCircuit::Result& result) {
     return result.logits.back()[kToken] - result.logits.back()[kAgainst];

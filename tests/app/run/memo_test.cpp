@@ -29,7 +29,7 @@ std::shared_ptr<const model::Run> make_run(std::vector<int> tokens, const model:
     if (page < shared) {
       run->pages.push_back(base->pages[page]);
     } else {
-      run->pages.push_back(std::make_shared<model::Page>(run->config, first));
+      run->pages.push_back(std::make_shared<model::Page>(run->config));
     }
   }
   return run;

@@ -216,7 +216,7 @@ class TwoModelsInTheWorker : public WorkerOfTales {
     for (const Question& question : {Question(NextAfter{-1}), other})
       EXPECT_EQ(answer_of<NextAfter>(*found, question)->logits,
                 answer_of<NextAfter>(*expected, question)->logits);
-    EXPECT_EQ(answer_of<HashOfWeights>(*found, hash)->text, answer_of<HashOfWeights>(*expected, hash)->text);
+    EXPECT_EQ(*answer_of<HashOfWeights>(*found, hash), *answer_of<HashOfWeights>(*expected, hash));
   }
 };
 
@@ -224,7 +224,7 @@ TEST_F(TwoModelsInTheWorker, TheNextPromptLoadsNothing) {
   want_.questions = {Question(HashOfWeights{}).on_baseline()};
   const auto shown = settled();
   EXPECT_EQ(shown->second_model->name, "other");
-  EXPECT_EQ(answer_of<HashOfWeights>(*shown, want_.questions[0])->text, weights_hash(second_folder()));
+  EXPECT_EQ(*answer_of<HashOfWeights>(*shown, want_.questions[0]), weights_hash(second_folder()));
   want_.prompt.text = "The old king";
   compare_in(second_folder());
   const auto next = settled();

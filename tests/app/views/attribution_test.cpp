@@ -255,11 +255,11 @@ TEST(Circuits, ShowTheStrongestPairs) {
   const auto pairs = s.ask(PairsOfHead{1, 3, {false, false}});
   const ViewFixture shown("circuits", s, 1000, 600, {{"circuit", "pairs"}, {"token-norm", "no"}});
   const auto rows = text_rows(shown.table());
-  ASSERT_EQ(rows.size(), pairs->strongest.size());
+  ASSERT_EQ(rows.size(), pairs->size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_EQ(rows[i][1], std::to_string(pairs->strongest[i].row));
-    EXPECT_EQ(rows[i][3], std::to_string(pairs->strongest[i].col));
-    EXPECT_EQ(rows[i][5], plain(pairs->strongest[i].value));
+    EXPECT_EQ(rows[i][1], std::to_string((*pairs)[i].row));
+    EXPECT_EQ(rows[i][3], std::to_string((*pairs)[i].col));
+    EXPECT_EQ(rows[i][5], plain((*pairs)[i].value));
   }
 }
 

@@ -107,16 +107,16 @@ TEST(CopyingScores, OfAllHeadsAreThoseOfEach) {
   const Scenario s(kRobot);
   for (const bool mlp : {false, true}) {
     const auto all = s.ask(CopyingOfModel{{mlp, true}});
-    ASSERT_EQ(std::ssize(all->scores), s.config().n_layer * s.config().n_head);
+    ASSERT_EQ(std::ssize(*all), s.config().n_layer * s.config().n_head);
     for (const auto& [layer, head] : {std::pair(0, 0), {0, 5}, {1, 6}, {4, 3}}) {
       const TokenReading how{mlp && layer > 0, true};
-      EXPECT_EQ(all->score(layer, head), s.ask(CopyingOfHead{{layer, head, how}})->score)
+      EXPECT_EQ((*all)[layer * s.config().n_head + head], *s.ask(CopyingOfHead{{layer, head, how}}))
           << layer << " " << head;
     }
   }
   const ViewFixture shown("circuits", s, 900, 700, {{"circuit", "copying"}});
   const auto all = s.ask(CopyingOfModel{{}});
-  EXPECT_EQ(text_rows(shown.table())[14], (std::vector<std::string>{"1", "6", plain(all->score(1, 6))}));
+  EXPECT_EQ(text_rows(shown.table())[14], (std::vector<std::string>{"1", "6", plain((*all)[14])}));
   EXPECT_EQ(in_words(shown.click(shown.find(1), 1, 6)), "head 1 6");
 }
 

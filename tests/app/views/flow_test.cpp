@@ -283,7 +283,7 @@ TEST(CircuitView, ShowsTheStrongestEdgesAndSaysWhatTheyKeep) {
     const auto circuit = s.ask(of);
     const EdgeList expected = strongest_edges(*circuit, std::stoi(edges));
     expect_edges(shown.table(), *circuit, expected);
-    const double kept = s.ask(CutMetricOf{circuit->measured, {}, rows, expected, false})->value;
+    const double kept = *s.ask(CutMetricOf{circuit->measured, {}, rows, expected, false});
     EXPECT_THAT(texts(shown.scene()),
                 Contains(HasSubstr(viz::fixed_number(100 * faithfulness(*circuit, kept), 0) + " %")));
   }
@@ -319,7 +319,7 @@ TEST(CircuitView, AClickOnAnEdgeShowsItsExactEffectAndMovesNothing) {
   for (const auto& name : {edges.begin()->first, edges.rbegin()->first}) {
     const std::string place = edges[name].substr(edges[name].rfind(' ') + 1);
     const ViewFixture chosen("circuit_graph", pane, {{"circuit-edge", place}});
-    const double without = s.ask(CutMetricOf{circuit->measured, {}, 1, {std::stoi(place)}, true})->value;
+    const double without = *s.ask(CutMetricOf{circuit->measured, {}, 1, {std::stoi(place)}, true});
     EXPECT_THAT(texts(chosen.scene()),
                 Contains(AllOf(StartsWith(name), HasSubstr(viz::number(without, 4) + " without"))));
     EXPECT_EQ(items_of<viz::StrokeRect>(chosen.scene()), boxes);

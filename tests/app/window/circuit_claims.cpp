@@ -49,8 +49,7 @@ struct CircuitReader {
   }
   double metric(EdgeList edges, bool all_others = false) const {
     return RunReader::computed(
-               CutMetricOf{circuit.measured, question.cut, circuit.rows, std::move(edges), all_others}, run)
-        .value;
+        CutMetricOf{circuit.measured, question.cut, circuit.rows, std::move(edges), all_others}, run);
   }
   double kept_by(int most) const { return faithfulness(circuit, metric(strongest_edges(circuit, most))); }
 };
