@@ -47,8 +47,8 @@ std::pair<int, std::string_view> in_layer(std::string_view name) {
   return {layer, std::string_view(dot + 1, end)};
 }
 
-/// Which tensors of a folder are which parameters of a GPT-2 (see parameters_of), under the names and in the
-/// layouts that programs save them.
+/// Which tensors of a folder are which parameters of a GPT-2 (see visit_parameters), under the names and in
+/// the layouts that programs save them.
 class Checkpoint {
  public:
   /// Throws LoadError for weights that are missing (all of them in one sentence, with the tensors that are
@@ -148,17 +148,17 @@ class Checkpoint {
     // Layers up to the first of which there is nothing: a config.json that claims millions takes no memory.
     std::set<int> there;
     for (const auto& [name, tensor] : source_.tensors) there.insert(in_layer(own_name(name)).first);
-    Config some = config;
-    some.n_layer = 0;
-    while (some.n_layer < config.n_layer && there.contains(some.n_layer)) ++some.n_layer;
-    some.n_layer = std::min(some.n_layer + 1, config.n_layer);
+    int layers = 0;
+    while (layers < config.n_layer && there.contains(layers)) ++layers;
+    Weights some;
+    some.config = config;
+    some.h.resize(std::min(layers + 1, config.n_layer));
 
     std::vector<std::string> missing, zeros;
-    for (const Parameter& parameter : parameters_of(some)) {
-      const std::string& name = parameter.name;
-      if (tensors.contains(name) || take(name, prefix_ + name)) continue;
+    visit_parameters(some, [&](const std::string& name, auto&&...) {
+      if (tensors.contains(name) || take(name, prefix_ + name)) return;
       (name.ends_with(".bias") ? zeros : missing).push_back(name);
-    }
+    });
     if (!missing.empty()) fail_without(missing);
     if (!zeros.empty())
       notes.push_back("biases that are not in the file count as zeros: " + quoted_list(zeros));
@@ -322,7 +322,7 @@ class Loader {
   }
   std::span<const float> floats(const std::string& name, const ParameterShape& shape) {
     const Tensor tensor = checked(name, shape, false, false);
-    const auto count = static_cast<std::size_t>(value_count(weights_.parameters.back()));
+    const auto count = static_cast<std::size_t>(weights_.parameters.back().count());
     auto* const place = reinterpret_cast<float*>(body_.take(count * sizeof(float)));
     if (place == nullptr) return {};
     if (tensor.view != nullptr)
