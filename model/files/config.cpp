@@ -6,9 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "model/files/file_io.h"
 #include "model/files/json.h"
-#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -132,11 +130,6 @@ Config parse_config(std::string_view text, const std::string& file, std::vector<
   config.bos_token_id = whole(member(object, "bos_token_id"), in + "bos_token_id", 0);
   config.eos_token_id = whole(member(object, "eos_token_id"), in + "eos_token_id", 0);
   return config;
-}
-
-Config read_config(const std::filesystem::path& folder, std::vector<std::string>* warnings) {
-  const std::filesystem::path file = folder / "config.json";
-  return parse_config(read_regular_file(file, kMaxConfigBytes), system::text_of(file), warnings);
 }
 
 std::string difference_of_shapes(const Config& first, const Config& second) {

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -51,9 +50,6 @@ nlohmann::json parse_config_json(std::string_view text, const std::string& file)
 /// the key is named.
 Config parse_config(std::string_view json, const std::string& file,
                     std::vector<std::string>* warnings = nullptr);
-
-/// The same from a model's folder.
-Config read_config(const std::filesystem::path& folder, std::vector<std::string>* warnings = nullptr);
 
 /// Why activations of one model cannot be used in another: "the first has 6 layers, the second 12". Empty:
 /// they can.

@@ -411,12 +411,14 @@ class Loader {
 Weights load_weights(const fs::path& folder, const LoadOptions& options) {
   if (!system::is_folder(folder))
     reject(system::text_of(folder), "a GPT-2 model folder", system::is_there(folder) ? "a file" : "nothing");
-  if (!has_entry(folder / "config.json")) {
+  const fs::path file = folder / "config.json";
+  if (!has_entry(file)) {
     refuse_adapter(folder);
     reject(system::text_of(folder), "a GPT-2 model folder", "no config.json in it");
   }
   std::vector<std::string> warnings;
-  const Config config = read_config(folder, &warnings);
+  const Config config =
+      parse_config(read_regular_file(file, kMaxConfigBytes), system::text_of(file), &warnings);
   TensorSource source = TensorSource::open(folder, options.stop);
   source.warnings.insert(source.warnings.end(), warnings.begin(), warnings.end());
   return Loader(config, std::move(source), options).load();

@@ -69,14 +69,12 @@ class Workers {
   }
 
  private:
-  float* scratch_of(int thread) {
-    return scratch_.data() + static_cast<std::ptrdiff_t>(thread) * scratch_size_;
-  }
+  float* scratch_of(int thread) { return scratch_.data() + thread * scratch_size_; }
 
   PanelKernels kernels_;
   ThreadPool pool_;
-  Buffer scratch_;                   // for all threads
-  std::ptrdiff_t scratch_size_ = 0;  // for each thread
+  Buffer scratch_;                // for all threads
+  std::size_t scratch_size_ = 0;  // for each thread
 };
 
 struct Workspace::Impl {
