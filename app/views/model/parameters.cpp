@@ -67,7 +67,7 @@ std::vector<Line> lines_of(const ViewContext& c) {
   std::vector<Line> lines;
   int block = -1;
   std::size_t of_block = 0;
-  for (const model::Parameter& parameter : c.run->model->transformer->parameters()) {
+  for (const model::Parameter& parameter : c.run->model->transformer->report().parameters) {
     const int layer = layer_of(parameter.name);
     if (layer >= 0 && layer != block) {
       block = layer;
@@ -84,7 +84,7 @@ std::vector<Line> lines_of(const ViewContext& c) {
 
 /// The parameter that the option selects; a tied unembedding is the embedding.
 int tensor_of(const ViewContext& c) {
-  const auto& parameters = c.run->model->transformer->parameters();
+  const auto& parameters = c.run->model->transformer->report().parameters;
   const std::string name(kTensor.choices[c.options[kTensor]].name);
   const std::string in_block = "h." + std::to_string(c.selection.layer) + "." + name;
   const auto found = std::ranges::find_if(
@@ -93,7 +93,7 @@ int tensor_of(const ViewContext& c) {
 }
 
 const model::Parameter& parameter_of(const ViewContext& c) {
-  return c.run->model->transformer->parameters()[tensor_of(c)];
+  return c.run->model->transformer->report().parameters[tensor_of(c)];
 }
 
 /// The option's value for a parameter.
@@ -275,7 +275,7 @@ Table table(const ViewContext& c, const TensorPicture* shown) {
                "mean",   "standard deviation", "lowest", "highest"};
   const model::Transformer& transformer = *c.run->model->transformer;
   const std::int64_t total = transformer.parameter_count();
-  for (const model::Parameter& parameter : transformer.parameters()) {
+  for (const model::Parameter& parameter : transformer.report().parameters) {
     const std::int64_t count = model::value_count(parameter);
     TableRow row;
     add_cells(row, parameter.name, shape_of(parameter, " x ", false), count,
