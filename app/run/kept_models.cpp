@@ -44,7 +44,7 @@ std::size_t bytes_of(const LoadedModel& model) {
   constexpr std::size_t kPatterns = 1 << 20;  // their weights stay in the file
   if (model.patterns) return kPatterns;
   constexpr std::size_t kPerToken = 160;  // its bytes twice (by id, and to be found), with their bookkeeping
-  return model.transformer->weight_bytes() + static_cast<std::size_t>(model.tokenizer->size()) * kPerToken;
+  return model.transformer->report().bytes + static_cast<std::size_t>(model.tokenizer->size()) * kPerToken;
 }
 
 }  // namespace

@@ -263,7 +263,7 @@ std::size_t memory_budget(const model::Transformer& transformer, int threads) {
       (model::Buffer::room_for(activations) + model::Buffer::room_for(scratch) + logits) * kFloat;
   // Code, fonts, tokenizer, glyphs and triangles of a frame.
   constexpr std::size_t kProgram = std::size_t{32} << 20;
-  return transformer.weight_bytes() + Memo::budget(config) + images + 4 * thumbnails + work + kProgram;
+  return transformer.report().bytes + Memo::budget(config) + images + 4 * thumbnails + work + kProgram;
 }
 
 }  // namespace headscope::app

@@ -249,10 +249,10 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
     if (is_gpt2(folder.parent_path()) && holds_weights(folder, options.stop) &&
         !PatternFile::is_one(folder, options.stop)) {
       auto whole = load_model(folder.parent_path(), options);
-      if (whole->transformer->files().contains(system::text_of(folder.filename()))) return whole;
+      if (whole->transformer->report().files.contains(system::text_of(folder.filename()))) return whole;
       throw model::LoadError(
           system::text_of(folder) + ": expected a file that the folder's weights are loaded from, found " +
-          *whole->transformer->files().begin() + " in use; move that file away, or name the folder");
+          *whole->transformer->report().files.begin() + " in use; move that file away, or name the folder");
     }
     return load_patterns(folder, options);
   }
@@ -263,7 +263,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
   auto tokenizer = std::async([&] { return tokenizer_in(folder, options.stop); });  // takes a while, too
   loaded->transformer = model::Transformer::load(folder, options);
   loaded->tokenizer = std::make_shared<const model::Tokenizer>(tokenizer.get());
-  loaded->warnings = loaded->transformer->warnings();
+  loaded->warnings = loaded->transformer->report().warnings;
   const std::vector<std::string>& more = loaded->tokenizer->warnings();
   loaded->warnings.insert(loaded->warnings.end(), more.begin(), more.end());
   const model::Config& config = loaded->transformer->config();

@@ -146,8 +146,8 @@ std::string caption(const View& view, const ViewContext& c) {
   if (!c.run || !c.run->run) return std::string(view.title);
   std::string text = c.run->model->name;
   if (const auto& weights = c.run->model->transformer;
-      weights && weights->precision() != model::Precision::f32)
-    text += " in " + std::string(name_of(weights->precision()));
+      weights && weights->report().precision != model::Precision::f32)
+    text += " in " + std::string(name_of(weights->report().precision));
   const bool of_run = !view.is_of_model(c);
   const std::string prompt = quoted_prompt(*c.run, c.printed);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;

@@ -81,7 +81,6 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   s.options = state.options;
   s.selection = state.selection;
   s.model = snapshot.model ? snapshot.model->name : model_name(state.model);
-  if (snapshot.model && snapshot.model->transformer) s.precision = snapshot.model->transformer->precision();
   const bool patterns = snapshot.model && snapshot.model->patterns;  // attention without a prompt
   const std::string& second = state.second.text.edit.text;
   if (patterns) {  // a session holds no paths
@@ -89,6 +88,7 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
     const std::string other = system::text_of(system::path_of(second).filename());
     if (state.second.is_file && system::is_file_name(other)) s.second_attention = other;
   } else {
+    if (snapshot.model) s.precision = snapshot.model->transformer->report().precision;
     s.adds_start_token = snapshot.model && has_start_token(*snapshot.model, std::nullopt);
     s.prompt = prompt_without_edits(state);
     s.edits = written_edits(state.edits, true);

@@ -7,8 +7,8 @@
 #include "model/files/error.h"
 #include "model/gradient/steps.h"
 #include "model/gradient/transposed_product.h"
-#include "model/kernels/eigen_maps.h"
 #include "model/kernels/product.h"
+#include "model/maths/eigen_maps.h"
 #include "model/pass/shared_steps.h"
 
 namespace headscope::model {
@@ -57,13 +57,8 @@ ReadGradients read_gradients(const Transformer& transformer, const Run& run, con
 class EdgeAttribution {
  public:
   EdgeAttribution(const Weights& weights, const Run& run, const StreamWrites& changes,
-                  const ReadGradients& gradients, Workers& workers, Buffer& transposed)
-      : weights_(weights),
-        run_(run),
-        changes_of_run_(changes),
-        gradients_(gradients),
-        workers_(workers),
-        transposed_(transposed) {
+                  const ReadGradients& gradients, Workspace::Impl& workspace)
+      : weights_(weights), run_(run), changes_of_run_(changes), gradients_(gradients), workspace_(workspace) {
     const auto together = static_cast<std::size_t>(std::min(run.length(), kPositionsTogether));
     const std::size_t floats = together * width_;
     changes_.resize(floats * graph_.writer_count());
@@ -122,7 +117,7 @@ class EdgeAttribution {
     const ConstFloatRows gradients =
         rows_of(gradients_.qkv[layer], 3 * width_).middle_rows(first_, count_).middle_cols(first_col, d_head);
     product_with_transposed(gradients, weights_.h[layer].attn_c_attn.weight, {0, first_col}, workers_,
-                            transposed_, out);
+                            workspace_.transposed, out);
     workers_.for_rows(count_, [&](int i) {
       const std::span<float> row = out.row(i);
       multiply_terms(weights_.h[layer].ln_1.gain, row);
@@ -157,8 +152,8 @@ class EdgeAttribution {
   const Run& run_;
   const StreamWrites& changes_of_run_;
   const ReadGradients& gradients_;
-  Workers& workers_;
-  Buffer& transposed_;
+  Workspace::Impl& workspace_;
+  Workers& workers_ = workspace_.workers;
   int width_ = config_.n_embd, first_ = 0, count_ = 0;
   std::vector<float> changes_, d_seen_;  // [writers], [readers of a layer]: blocks of positions
   std::vector<float> centered_, products_;
@@ -176,9 +171,7 @@ double Transformer::attribute_edges(const Run& run, const Metric& metric, const 
       }))
     throw RunError("edges are attributed in runs without edits, but this run has edits");
   const ReadGradients gradients = read_gradients(*this, run, metric, workspace, stop);
-  EdgeAttribution(impl_->weights, run, changes, gradients, workspace.impl().workers,
-                  workspace.impl().transposed)
-      .add_to(sums, factor, stop);
+  EdgeAttribution(impl_->weights, run, changes, gradients, workspace.impl()).add_to(sums, factor, stop);
   return gradients.value;
 }
 

@@ -1,8 +1,6 @@
 #pragma once
 #include <filesystem>
-#include <set>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "model/files/config.h"
@@ -28,20 +26,14 @@ struct BlockWeights {
 
 /// All weights of a model. Matrices are kept in `precision`, in panels; biases, gains and the position
 /// embedding always in float32.
-struct Weights {
+struct Weights : LoadReport {
   Config config;
-  Precision precision = Precision::f32;
   PanelMatrix wte;             // [d_model, vocab]
   std::span<const float> wpe;  // [n_ctx, d_model]
   std::vector<BlockWeights> h;
   LayerNormWeights ln_f;
   PanelMatrix lm_head;  // [d_model, vocab]; the same memory as wte when tied
-
-  std::vector<Parameter> parameters;
-  std::set<std::string> files;               // names of the files that were read
-  std::vector<std::string> notes, warnings;  // sentences: see Transformer
-  std::vector<FloatMemory> memory;           // what the pointers above point into
-  std::size_t bytes = 0;                     // of that memory
+  std::vector<FloatMemory> memory;  // what the pointers above point into
 };
 
 /// Loads a Hugging Face folder. All tensors are checked before any is read. Matrices are rearranged so that a

@@ -216,27 +216,25 @@ class Backward {
     return value;
   }
 
-  /// Positions [first, first + count), of which some are measured.
+  /// Positions [first, first + count), of which some may be measured; the derivatives of others are 0.
   double block_of_logits(int first, int count, Positions measured) {
     const FloatRows logits = workspace_.logits.rows(count, config_.vocab_size);
-    const int begin = std::max(first, measured.first),
-              end = std::min(first + count, measured.first + measured.count);
-    double value = 0;
-    for (int i = 0; i < count; ++i)
-      if (first + i < begin || first + i >= end) std::ranges::fill(logits.row(i), 0.0F);
-    if (begin < end) {
-      const FloatRows part = logits.middle_rows(begin - first, end - begin);
-      find_logits(weights_, {&run_, begin}, workers_, normalized_.middle_rows(begin, end - begin), part);
-      std::vector<double> values(static_cast<std::size_t>(part.rows));
-      workers_.for_rows(
-          part.rows, [&](int i) { values[i] = differentiate(metric_, run_.tokens, begin + i, part.row(i)); });
-      value = std::accumulate(values.begin(), values.end(), 0.0);
-    }
+    const int end = measured.first + measured.count;
+    const bool any = first < end && first + count > measured.first;
+    if (any) find_logits(weights_, {&run_, first}, workers_, normalized_.middle_rows(first, count), logits);
+    std::vector<double> values(static_cast<std::size_t>(count));
+    workers_.for_rows(count, [&](int i) {
+      if (first + i >= measured.first && first + i < end) {
+        values[i] = differentiate(metric_, run_.tokens, first + i, logits.row(i));
+      } else {
+        std::ranges::fill(logits.row(i), 0.0F);
+      }
+    });
     back_through({Site::logits}, first, logits);
-    if (begin < end)  // else all are 0, as is d_branch_
+    if (any)  // else d_branch_ is 0, too
       product_with_transposed(logits, weights_.lm_head, {}, workers_, workspace_.transposed,
                               d_branch_.middle_rows(first, count));
-    return value;
+    return std::accumulate(values.begin(), values.end(), 0.0);
   }
 
   // --- MLP ---

@@ -20,27 +20,6 @@ auto indices(const std::optional<int>& named, int count) {
   return std::views::iota(named.value_or(0), named ? *named + 1 : count);
 }
 
-/// The first query whose mask row is not causal.
-int first_edited_position(const SetMask& mask) {
-  const auto n = static_cast<int>(mask.sees.size());
-  for (int query = 0; query < n; ++query)
-    for (int key = 0; key < n; ++key)
-      if (mask.sees[query][key] != (key <= query)) return query;
-  return n;
-}
-
-bool has_future(const SetMask& mask) {
-  if (mask.sees.empty()) return true;
-  for (std::size_t query = 0; query < mask.sees.size(); ++query)
-    for (std::size_t key = query + 1; key < mask.sees.size(); ++key)
-      if (mask.sees[query][key]) return true;
-  return false;
-}
-
-int first_of(const std::vector<int>& positions) {
-  return positions.empty() ? 0 : std::ranges::min(positions);
-}
-
 /// Whether a row of a pattern is copied from a query that saw more keys than exist at its new position.
 bool reaches_future(const PatchFrom& patch) {
   if (!has_cells(patch.at.point.site)) return false;
@@ -344,7 +323,8 @@ int Plan::add_values(Op& op, const EditSite& at, std::span<const float> values, 
   op.columns = columns_of(config_, at, values);
   if (has_cells(at.point.site)) mark_cells(at.point, at.head, future);
   // If results are edited, all of them are summed, which rounds differently from the unedited run's product.
-  return at.point.site == Site::result ? 0 : first_of(at.positions);
+  if (at.point.site == Site::result || at.positions.empty()) return 0;
+  return std::ranges::min(at.positions);
 }
 
 int Plan::add_cells(Op& op, const SetCells& set) {
@@ -358,11 +338,20 @@ int Plan::add_cells(Op& op, const SetCells& set) {
 }
 
 int Plan::add_mask(const SetMask& mask) {
+  const auto n = static_cast<int>(mask.sees.size());
+  int first = n;         // the first query whose row is not causal
+  bool future = n == 0;  // whether a query sees a later key
+  for (int query = n - 1; query >= 0; --query)
+    for (int key = 0; key < n; ++key) {
+      if (mask.sees[query][key] == (key <= query)) continue;
+      first = query;
+      future |= key > query;
+    }
   for (const int layer : indices(mask.layer, config_.n_layer)) {
-    mark_cells({Site::attn_scores, layer}, mask.head, has_future(mask));
+    mark_cells({Site::attn_scores, layer}, mask.head, future);
     for (const int head : indices(mask.head, config_.n_head)) masks_[index(layer, head)] = &mask;
   }
-  return first_edited_position(mask);
+  return first;
 }
 
 int Plan::add_position_ids(const SetPositionIds& set) {

@@ -69,11 +69,8 @@ void begin_run(Lane& lane, const ForwardOptions& options, int reusable,
   Run& run = *lane.run;
   const int length = run.length();
   const auto at_most = [&](const Run* other) { return std::min(reusable, reusable_positions(run, other)); };
-  Sources sources{options.base, at_most(options.base), nullptr, 0};
-  if (const int of_clean = at_most(options.clean); of_clean > sources.common) {
-    sources.from = options.clean;
-    sources.common = of_clean;
-  }
+  const Run* from = std::ranges::max(options.base, options.clean, {}, at_most);
+  Sources sources{from, at_most(from), nullptr, 0};
   if ((options.hooks == nullptr || options.hooks->empty()) && has_layers_for(options.clean, run)) {
     lane.start = pass_start(*run.plan);
     sources.first_layer = lane.start.layer + (lane.start.site == Site::attn_scores ? 1 : 0);

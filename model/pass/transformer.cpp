@@ -80,23 +80,8 @@ std::shared_ptr<const Transformer> Transformer::load(const std::filesystem::path
 const Config& Transformer::config() const {
   return impl_->weights.config;
 }
-Precision Transformer::precision() const {
-  return impl_->weights.precision;
-}
-std::size_t Transformer::weight_bytes() const {
-  return impl_->weights.bytes;
-}
-const std::vector<Parameter>& Transformer::parameters() const {
-  return impl_->weights.parameters;
-}
-const std::set<std::string>& Transformer::files() const {
-  return impl_->weights.files;
-}
-const std::vector<std::string>& Transformer::notes() const {
-  return impl_->weights.notes;
-}
-const std::vector<std::string>& Transformer::warnings() const {
-  return impl_->weights.warnings;
+const LoadReport& Transformer::report() const {
+  return impl_->weights;
 }
 std::vector<float> Transformer::attention_input(const Run& run, int layer, int pos,
                                                 Workspace& workspace) const {

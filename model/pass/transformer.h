@@ -64,14 +64,8 @@ class Transformer {
 
   ~Transformer();
   const Config& config() const;
-  Precision precision() const;
-  std::size_t weight_bytes() const;                  ///< memory that the weights take
-  const std::vector<Parameter>& parameters() const;  ///< in the model's order
-  std::int64_t parameter_count() const;              ///< tied matrices count once
-  const std::set<std::string>& files() const;        ///< names of the files that the weights are from
-  /// Sentences about the folder: what was taken differently than it is written, and what is not used.
-  const std::vector<std::string>& notes() const;
-  const std::vector<std::string>& warnings() const;
+  const LoadReport& report() const;
+  std::int64_t parameter_count() const;  ///< tied matrices count once
 
   // --- Running a prompt: pass.cpp. ---
 

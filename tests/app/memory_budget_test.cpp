@@ -88,7 +88,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
     EXPECT_GT(peak_memory_bytes(), 0);
     EXPECT_LE(peak_memory_bytes(), static_cast<double>(budget + rounded_to_huge_pages()));
     if (kThreads <= 4) {  // each thread needs scratch memory
-      EXPECT_LE(static_cast<double>(budget - transformer.weight_bytes()), 435 * kMegabyte);
+      EXPECT_LE(static_cast<double>(budget - transformer.report().bytes), 435 * kMegabyte);
     }
   }
 

@@ -246,10 +246,10 @@ TEST(Folders, HaveTheLogitsOfTheReference) {
     for (const std::string& part : form.notes) notes.push_back(HasSubstr(part));
     for (const std::string& part : form.warnings) warnings.push_back(HasSubstr(part));
     if (!form.notes.empty()) {
-      EXPECT_THAT(transformer->notes(), ElementsAreArray(notes));
+      EXPECT_THAT(transformer->report().notes, ElementsAreArray(notes));
     }
-    EXPECT_THAT(transformer->warnings(), ElementsAreArray(warnings));
-    for (const std::string& sentence : transformer->warnings())
+    EXPECT_THAT(transformer->report().warnings, ElementsAreArray(warnings));
+    for (const std::string& sentence : transformer->report().warnings)
       EXPECT_TRUE(is_sentence(sentence)) << sentence;
   }
 }

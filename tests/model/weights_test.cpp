@@ -202,8 +202,8 @@ TEST(Weights, RowsOfEveryParameterAreThoseOfTheFile) {
     LoadOptions options;
     options.precision = precision;
     const auto transformer = Transformer::load(folder.path(), options);
-    for (std::size_t i = 0; i < transformer->parameters().size(); ++i) {
-      const Parameter& parameter = transformer->parameters()[i];
+    for (std::size_t i = 0; i < transformer->report().parameters.size(); ++i) {
+      const Parameter& parameter = transformer->report().parameters[i];
       SCOPED_TRACE(parameter.name);
       const auto tensor = std::ranges::find(tensors, parameter.name, &RawTensor::name);
       ASSERT_NE(tensor, tensors.end());

@@ -32,7 +32,6 @@ std::vector<std::string> cell_texts(const std::vector<float>& values, double sca
 }
 
 TEST(HeatmapValues, HaveTwoDigitsOfTheLargestThatColoursTellApart) {
-  using ::testing::ElementsAre;
   EXPECT_THAT(cell_texts({-0.5F, 0.0631F, 0}), ElementsAre("−0.50", "0.06", "0.00"));
   EXPECT_THAT(cell_texts({-0.0064F, 0.00123F, 0}), ElementsAre("−0.0064", "0.0012", "0.0000"));
   EXPECT_THAT(cell_texts({2.5e-5F, 1e-6F}), ElementsAre("0.000025", "0.000001"));
@@ -113,9 +112,9 @@ TEST(Labels, AreThinnedToNiceSteps) {
   EXPECT_EQ(label_step(8, 15), 2);
   EXPECT_EQ(label_step(4, 15), 5);
   EXPECT_EQ(label_step(0.6F, 15), 50);
-  EXPECT_THAT(labelled_cells(0, 10, 10, 4, 15, -1), ::testing::ElementsAre(0, 5));
-  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, 12), ::testing::ElementsAre(0, 5, 12, 20, 25));
-  EXPECT_THAT(labelled_cells(2.6, 4, 10, 40, 15, -1), ::testing::ElementsAre(3, 4, 5, 6));
+  EXPECT_THAT(labelled_cells(0, 10, 10, 4, 15, -1), ElementsAre(0, 5));
+  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, 12), ElementsAre(0, 5, 12, 20, 25));
+  EXPECT_THAT(labelled_cells(2.6, 4, 10, 40, 15, -1), ElementsAre(3, 4, 5, 6));
 }
 
 std::vector<float> random_values(int count, unsigned seed = 3) {

@@ -116,8 +116,8 @@ TEST(Table, AnAxisEndsAtTheNumberThatIsWritten) {
     table.columns[kScore].low = low, table.columns[kScore].high = high;
     return texts(paint(table, 900, 400).picture.scene);
   };
-  EXPECT_THAT(ends(-20, 20), Contains("20"));
   EXPECT_THAT(ends(-1.191, 1.077), ::testing::AllOf(Contains("1.1"), Contains("−1.2")));
+  table.columns[kScore].heading = "a long heading", table.columns[kScore].most = 1;  // as narrow as it can be
   EXPECT_THAT(ends(-0.2, 0.2), Contains("0.2"));
 }
 

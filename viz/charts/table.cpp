@@ -118,7 +118,8 @@ float room_after_bars(const TableColumn& column, const Style& style, float width
   const float number = bar_number_width(column, style) + style.unit();
   const float limit = style.width("0.25", style.small()) / 2 + 1.5F * style.unit();
   const float with_heading = std::max(number, limit + std::ceil(heading_width(column, style)));
-  return column.axis && with_heading + kMinBar * style.font_size <= width ? with_heading : number;
+  constexpr float kWhole = 1;  // widths are whole pixels
+  return column.axis && with_heading + kMinBar * style.font_size < width + kWhole ? with_heading : number;
 }
 
 /// The width of a column of texts, at most `most` without the detail.

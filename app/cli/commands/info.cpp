@@ -39,19 +39,19 @@ std::string shape_text(const model::Parameter& parameter) {
 
 Json info_json(const Json& how, const LoadedModel& model, int threads) {
   Json parameters = Json::array();
-  for (const model::Parameter& parameter : model.transformer->parameters())
+  for (const model::Parameter& parameter : model.transformer->report().parameters)
     parameters.push_back({{"name", utf8_or_replacement(parameter.name)},
                           {"shape", parameter.shape},
                           {"dtype", parameter.dtype},
-                          {"count", model::value_count(parameter)}});
+                          {"count", parameter.count()}});
   return {{"how", how},
           {"name", utf8_or_replacement(model.name)},
           {"folder", utf8_or_replacement(system::text_of(model.folder))},
           {"config", config_json(model.transformer->config())},
-          {"notes", texts_json(model.transformer->notes())},
+          {"notes", texts_json(model.transformer->report().notes)},
           {"warnings", texts_json(model.warnings)},
           {"parameter_count", model.transformer->parameter_count()},
-          {"weight_bytes", model.transformer->weight_bytes()},
+          {"weight_bytes", model.transformer->report().bytes},
           {"memory_budget_bytes", memory_budget(*model.transformer, threads)},
           {"parameters", std::move(parameters)}};
 }
@@ -66,7 +66,8 @@ void write_config(const LoadedModel& model, std::ostream& out) {
                                                          : value.dump();
     out << format("%-33s %s\n", key.c_str(), text.c_str());
   }
-  for (const std::string& note : model.transformer->notes()) out << "\nNote: " << terminal_safe(note) << '\n';
+  for (const std::string& note : model.transformer->report().notes)
+    out << "\nNote: " << terminal_safe(note) << '\n';
   for (const std::string& warning : model.warnings) out << "\nWarning: " << terminal_safe(warning) << '\n';
 }
 
@@ -77,8 +78,8 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
   };
   out << '\n';
   row("parameter", "shape", "dtype", "values");
-  for (const model::Parameter& parameter : model.transformer->parameters())
-    row(parameter.name, shape_text(parameter), parameter.dtype, grouped(model::value_count(parameter)));
+  for (const model::Parameter& parameter : model.transformer->report().parameters)
+    row(parameter.name, shape_text(parameter), parameter.dtype, grouped(parameter.count()));
   row("total, tied ones once", "", "", grouped(model.transformer->parameter_count()));
 }
 
@@ -94,7 +95,7 @@ void write_info(Arguments& a, bool json, const Streams& streams) {
   write_parameters(*model, streams.out);
   streams.out << format(
       "\n%.0f MB of weights in memory; the window takes at most %.0f MB in total, plus its graphics driver\n",
-      static_cast<double>(model->transformer->weight_bytes()) / 1e6,
+      static_cast<double>(model->transformer->report().bytes) / 1e6,
       static_cast<double>(memory_budget(*model->transformer, threads)) / 1e6);
 }
 

@@ -46,7 +46,7 @@ std::uintmax_t size_of_weights(const fs::path& folder, const std::stop_token& st
 
 ParameterRows parameter_rows(const model::Transformer& transformer, std::string_view name, int first,
                              int count) {
-  const auto& all = transformer.parameters();
+  const auto& all = transformer.report().parameters;
   if (name == kUnembedding && transformer.config().tie_word_embeddings) name = "wte.weight";
   const auto found = std::ranges::find(all, name, &model::Parameter::name);
   if (found == all.end()) throw model::RunError("the model has no parameter " + std::string(name));
@@ -86,7 +86,7 @@ std::vector<double> mean_of_tokens(const model::Transformer& transformer, std::s
 TensorPicture PictureOfTensor::compute(const PromptRun& run,
                                        const Computation<TensorPicture>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  const model::Parameter& parameter = transformer.parameters().at(index);
+  const model::Parameter& parameter = transformer.report().parameters.at(index);
   TensorPicture p;
   p.cols = static_cast<int>(parameter.shape.back());
   p.rows = parameter.shape.size() > 1 ? static_cast<int>(parameter.shape.front()) : 1;

@@ -97,7 +97,7 @@ std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
 }
 
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
-  const auto files = model.transformer ? model.transformer->files() : weight_files(model.folder, stop);
+  const auto files = model.transformer ? model.transformer->report().files : weight_files(model.folder, stop);
   std::string hash = hash_of_files(model.folder, files, stop);
   if (stamp_of_files(model.folder, files) != model.weights_stamp)
     throw model::LoadError(system::text_of(model.folder) +

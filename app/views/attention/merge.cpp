@@ -159,9 +159,10 @@ void declare(Content& it) {
     add_query_facts(result, c);
     return result;
   };
-  it.body = rows(
-      boxes(may_be_left_out(std::move(strips), "the vectors"), std::move(list), swatches(std::move(scales)),
-            notes({"Parts along the sum add up to its norm; norms do not, as parts may cancel."})));
+  it.body = rows(boxes(
+      may_be_left_out(std::move(strips), "the vectors"), std::move(list), swatches(std::move(scales)),
+      c.in_pane ? nullptr  // whose rows tell more
+                : notes({"Parts along the sum add up to its norm; norms do not, as parts may cancel."})));
 }
 
 View view() {

@@ -67,24 +67,24 @@ std::vector<Line> lines_of(const ViewContext& c) {
   std::vector<Line> lines;
   int block = -1;
   std::size_t of_block = 0;
-  for (const model::Parameter& parameter : c.run->model->transformer->parameters()) {
+  for (const model::Parameter& parameter : c.run->model->transformer->report().parameters) {
     const int layer = layer_of(parameter.name);
     if (layer >= 0 && layer != block) {
       block = layer;
       of_block = lines.size();
       lines.push_back({"h." + std::to_string(layer), "block", 0, nullptr, layer});
     }
-    if (layer >= 0) lines[of_block].count += model::value_count(parameter);
+    if (layer >= 0) lines[of_block].count += parameter.count();
     if (layer >= 0 && layer != c.selection.layer) continue;
     const std::string name = (layer < 0 ? "" : "  ") + std::string(name_in_block(parameter));
-    lines.push_back({name, shape_of(parameter), model::value_count(parameter), &parameter, layer});
+    lines.push_back({name, shape_of(parameter), parameter.count(), &parameter, layer});
   }
   return lines;
 }
 
 /// The parameter that the option selects; a tied unembedding is the embedding.
 int tensor_of(const ViewContext& c) {
-  const auto& parameters = c.run->model->transformer->parameters();
+  const auto& parameters = c.run->model->transformer->report().parameters;
   const std::string name(kTensor.choices[c.options[kTensor]].name);
   const std::string in_block = "h." + std::to_string(c.selection.layer) + "." + name;
   const auto found = std::ranges::find_if(
@@ -93,7 +93,7 @@ int tensor_of(const ViewContext& c) {
 }
 
 const model::Parameter& parameter_of(const ViewContext& c) {
-  return c.run->model->transformer->parameters()[tensor_of(c)];
+  return c.run->model->transformer->report().parameters[tensor_of(c)];
 }
 
 /// The option's value for a parameter.
@@ -275,8 +275,8 @@ Table table(const ViewContext& c, const TensorPicture* shown) {
                "mean",   "standard deviation", "lowest", "highest"};
   const model::Transformer& transformer = *c.run->model->transformer;
   const std::int64_t total = transformer.parameter_count();
-  for (const model::Parameter& parameter : transformer.parameters()) {
-    const std::int64_t count = model::value_count(parameter);
+  for (const model::Parameter& parameter : transformer.report().parameters) {
+    const std::int64_t count = parameter.count();
     TableRow row;
     add_cells(row, parameter.name, shape_of(parameter, " x ", false), count,
               static_cast<double>(count) / static_cast<double>(total));

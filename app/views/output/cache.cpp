@@ -77,7 +77,7 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Passes& p) {
   map.show_scale = map.cell_values = map.centered = false;
   map.rows.title = "pass", map.rows.numbered = true;
   map.cols.title = "position";
-  map.stretch = 0, grid->cell = viz::Point{2, 2.4F};
+  map.stretch = 0, grid->cell = viz::Point{2, 3};
   grid->refers_to = [&p, length = c.run->run->length()](int pass, int position) {
     return Ref{.query = position < length ? position : -1, .other = pass * p.length() + position};
   };

@@ -267,7 +267,7 @@ TEST(KeptModels, AreLoadedOnce) {
   EXPECT_NE(models.find_or_load(disk.path(), Precision::bf16), first);
   EXPECT_EQ(models.find_or_load(disk.path(), Precision::f32), first);
   EXPECT_EQ(models.count(), 2U);
-  EXPECT_GE(models.bytes(), first->transformer->weight_bytes());
+  EXPECT_GE(models.bytes(), first->transformer->report().bytes);
 }
 
 TEST(KeptModels, AreLoadedAgainWhenAFileChanges) {

@@ -15,7 +15,7 @@ constexpr int kRowRole = 0, kMapRole = 1;  // roles of the view's regions
 constexpr int kLayer = 2;
 
 const std::vector<model::Parameter>& parameters() {
-  return bundled()->transformer->parameters();
+  return bundled()->transformer->report().parameters;
 }
 int index_of(const std::string& name) {
   return static_cast<int>(std::ranges::find(parameters(), name, &model::Parameter::name) -
