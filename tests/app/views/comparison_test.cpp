@@ -133,7 +133,7 @@ TEST(Comparison, TheSecondPromptsNextTokenIsAtTheCounterpart) {
               at_end = view.table(on_side(Side::baseline, view, follows));
   ASSERT_GT(at_three.rows(), 0U);
   EXPECT_EQ(text_rows(at_end), text_rows(at_three));
-  EXPECT_EQ(view.build(on_side(Side::baseline, view, follows)).subtitle, "position 3");
+  EXPECT_EQ(view.build(on_side(Side::baseline, view, follows)).title, "After 3 “·had”");
 }
 
 TEST(ViewDifference, PredictionsComparesOnlyWhereTheSameTokenFollows) {
