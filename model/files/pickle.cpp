@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/files/error.h"
-#include "model/files/file_io.h"
+#include "model/files/tensor_file.h"
 
 namespace headscope::model {
 namespace {
@@ -165,11 +165,11 @@ class Machine {
   void push_global(std::string name) {
     name += line();
     const auto* const known = std::ranges::find(kGlobals, name);
-    const auto* const storage = std::ranges::find(kTorchStorages, name, &TorchStorage::global);
-    if (known == std::end(kGlobals) && storage == std::end(kTorchStorages))
+    const StoredType* const type = stored_type(name, &StoredType::storage);
+    if (known == std::end(kGlobals) && type == nullptr)
       reject(where_, "a state dict of tensors alone",
              "the global " + quote(name) + "; save model.state_dict() with torch.save");
-    push({Kind::global, 0, known == std::end(kGlobals) ? storage->global : *known});
+    push({Kind::global, 0, type != nullptr ? type->storage : *known});
   }
   void call() {
     const std::uint32_t arguments = pop(), callee = pop();
