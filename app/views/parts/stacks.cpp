@@ -240,7 +240,7 @@ class Stack final : public Box {
     const auto is_too_high = [&](float width) { return box.height(c, width).most > height; };
     if (!is_too_high(wide) || is_too_high(least)) return wide;
     constexpr int kSteps = 8;
-    constexpr float kRoomy = 1.15F;  // wishes are estimates
+    constexpr float kRoomy = 1.35F;  // wishes are estimates
     for (int i = 0; i < kSteps; ++i) {
       const float middle = (least + wide) / 2;
       (is_too_high(middle) ? wide : least) = middle;
