@@ -9,7 +9,7 @@ namespace headscope::app {
 std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   AnswerMap& answers = of_model_ != nullptr && question.is_model_only() ? *of_model_ : known_;
   if (const auto known = answers.find(question); known != answers.end()) return known->second;
-  Question::ComputeContext context{workspace_, stop_};
+  Question::ComputeContext context{with_};
   context.ask = [&](const Question& side, const auto&) { return ask(side); };
   if (tell_) context.show = [&](const Answer&, double done) { tell_(question.name(), done); };
   auto answer = std::make_shared<const Answer>(question.compute(*run_, context));

@@ -21,9 +21,8 @@ class DirectAnswers final : public Answers {
   DirectAnswers(std::shared_ptr<const PromptRun> run, model::Workspace& workspace, Tell tell = {},
                 std::stop_token stop = {}, AnswerMap* of_model = nullptr)
       : run_(std::move(run)),
-        workspace_(workspace),
+        with_{workspace, std::move(stop)},
         tell_(std::move(tell)),
-        stop_(std::move(stop)),
         of_model_(of_model) {}
   std::shared_ptr<const Answer> ask(const Question& question) override;
   /// What the answers so far say of prompts that they leave out, each sentence once.
@@ -31,9 +30,8 @@ class DirectAnswers final : public Answers {
 
  private:
   std::shared_ptr<const PromptRun> run_;
-  model::Workspace& workspace_;
+  Resources with_;
   Tell tell_;
-  std::stop_token stop_;
   AnswerMap* of_model_;
   std::vector<std::string> skipped_;
   AnswerMap known_;

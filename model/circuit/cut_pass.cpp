@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/files/error.h"
-#include "model/kernels/eigen_maps.h"
+#include "model/maths/eigen_maps.h"
 #include "model/kernels/product.h"
 #include "model/pass/attention.h"
 #include "model/pass/shared_steps.h"

@@ -7,8 +7,8 @@
 #include "model/files/error.h"
 #include "model/gradient/steps.h"
 #include "model/gradient/transposed_product.h"
-#include "model/kernels/eigen_maps.h"
 #include "model/kernels/product.h"
+#include "model/maths/eigen_maps.h"
 #include "model/pass/shared_steps.h"
 
 namespace headscope::model {

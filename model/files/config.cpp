@@ -6,9 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "model/files/file_io.h"
 #include "model/files/json.h"
-#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -49,18 +47,15 @@ std::string without_python_numbers(std::string_view text) {
   std::string out;
   bool in_string = false;
   while (!text.empty()) {
-    if (!in_string)
-      for (const std::string_view number : {"NaN", "-Infinity", "Infinity"}) {
-        if (!text.starts_with(number)) continue;
-        out += '"' + std::string(number) + '"';
-        text.remove_prefix(number.size());
-        break;
-      }
-    if (text.empty()) break;
-    if (text.front() == '"') in_string = !in_string;
-    const std::size_t size = in_string && text.front() == '\\' ? std::min<std::size_t>(2, text.size()) : 1;
-    out += text.substr(0, size);
-    text.remove_prefix(size);
+    std::string_view piece = text.substr(0, in_string && text.front() == '\\' ? 2 : 1), quotes;
+    for (const std::string_view number : {"NaN", "-Infinity", "Infinity"}) {
+      if (in_string || !text.starts_with(number)) continue;
+      piece = number;
+      quotes = "\"";
+    }
+    if (piece == "\"") in_string = !in_string;
+    out.append(quotes).append(piece).append(quotes);
+    text.remove_prefix(piece.size());
   }
   return out;
 }
@@ -126,7 +121,7 @@ Config parse_config(std::string_view text, const std::string& file, std::vector<
   }
   if (const json& value = member(object, kActivation); !value.is_null()) {
     const auto named = value.is_string() ? activation_named(value.get<std::string>()) : std::nullopt;
-    if (!named) reject_value(in + kActivation, "one of " + std::string(activation_names()), value);
+    if (!named) reject_value(in + kActivation, "one of " + activation_names(), value);
     config.activation = *named;
   }
   for (const auto& [other, own] : kPassedOver)
@@ -135,11 +130,6 @@ Config parse_config(std::string_view text, const std::string& file, std::vector<
   config.bos_token_id = whole(member(object, "bos_token_id"), in + "bos_token_id", 0);
   config.eos_token_id = whole(member(object, "eos_token_id"), in + "eos_token_id", 0);
   return config;
-}
-
-Config read_config(const std::filesystem::path& folder, std::vector<std::string>* warnings) {
-  const std::filesystem::path file = folder / "config.json";
-  return parse_config(read_regular_file(file, kMaxConfigBytes), system::text_of(file), warnings);
 }
 
 std::string difference_of_shapes(const Config& first, const Config& second) {

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -11,7 +10,8 @@
 
 namespace headscope::model {
 
-/// The part of a GPT-2 `config.json` that the computation depends on, under the names of the file.
+/// The part of a GPT-2 `config.json` that the computation depends on, under the names of the file, and the
+/// tokens that begin and end a text.
 struct Config {
   int n_layer = 0;
   int n_head = 0;
@@ -50,9 +50,6 @@ nlohmann::json parse_config_json(std::string_view text, const std::string& file)
 /// the key is named.
 Config parse_config(std::string_view json, const std::string& file,
                     std::vector<std::string>* warnings = nullptr);
-
-/// The same from a model's folder.
-Config read_config(const std::filesystem::path& folder, std::vector<std::string>* warnings = nullptr);
 
 /// Why activations of one model cannot be used in another: "the first has 6 layers, the second 12". Empty:
 /// they can.

@@ -1,6 +1,7 @@
 #include "model/files/file_io.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cctype>
 #include <cstring>

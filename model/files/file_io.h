@@ -15,7 +15,7 @@ namespace headscope::model {
 /// the path and the system's reason) if it cannot be read, is a directory, or has more than `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = 64 << 20);
 
-/// The number that up to 8 bytes of a file are, the lowest byte first.
+/// The number in up to 8 bytes, the lowest first.
 std::uint64_t little_endian(std::string_view bytes);
 
 /// A regular file that is open for reading at any offset. Not a memory map: if the file is truncated or the

@@ -26,6 +26,13 @@ struct Parameter {
   std::string name;  ///< Hugging Face's name without the `transformer.` prefix, e.g. "h.0.attn.c_attn.weight"
   std::vector<std::int64_t> shape;
   std::string dtype;  ///< as in the file; "zeros": a bias that it lacks
+
+  /// The number of values.
+  std::int64_t count() const {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : shape) count *= extent;
+    return count;
+  }
 };
 
 /// What a loaded model tells of its folder and of its weights in memory.
@@ -37,12 +44,5 @@ struct LoadReport {
   /// Sentences about the folder: what was taken differently than it is written, and what is not used.
   std::vector<std::string> notes, warnings;
 };
-
-/// The parameters of a model with this configuration, in the model's order, with empty dtypes. Tied matrices
-/// are listed once.
-std::vector<Parameter> parameters_of(const Config& config);
-
-/// The number of values in a parameter.
-std::int64_t value_count(const Parameter& parameter);
 
 }  // namespace headscope::model

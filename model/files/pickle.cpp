@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/files/error.h"
-#include "model/files/file_io.h"
+#include "model/files/tensor_file.h"
 
 namespace headscope::model {
 namespace {
@@ -116,9 +116,10 @@ class Machine {
   std::uint64_t number(std::size_t size) { return little_endian(take(size)); }
   /// A number of up to 8 bytes; longer ones, of random generators, are of no use here: 0.
   std::int64_t signed_number(std::uint64_t size, bool is_signed) {
-    if (size == 0 || size > 8) return take(size), 0;
+    const std::string_view bytes = take(size);
+    if (size == 0 || size > 8) return 0;
     const auto spare = static_cast<int>(64 - 8 * size);
-    const std::uint64_t digits = number(size) << spare;
+    const std::uint64_t digits = little_endian(bytes) << spare;
     return is_signed ? static_cast<std::int64_t>(digits) >> spare
                      : static_cast<std::int64_t>(digits >> spare);
   }
@@ -165,11 +166,11 @@ class Machine {
   void push_global(std::string name) {
     name += line();
     const auto* const known = std::ranges::find(kGlobals, name);
-    const auto* const storage = std::ranges::find(kTorchStorages, name, &TorchStorage::global);
-    if (known == std::end(kGlobals) && storage == std::end(kTorchStorages))
+    const StoredType* const type = stored_type(name, &StoredType::storage);
+    if (known == std::end(kGlobals) && type == nullptr)
       reject(where_, "a state dict of tensors alone",
              "the global " + quote(name) + "; save model.state_dict() with torch.save");
-    push({Kind::global, 0, known == std::end(kGlobals) ? storage->global : *known});
+    push({Kind::global, 0, type != nullptr ? type->storage : *known});
   }
   void call() {
     const std::uint32_t arguments = pop(), callee = pop();

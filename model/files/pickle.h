@@ -6,18 +6,6 @@
 
 namespace headscope::model {
 
-/// A storage of tensors as the pickle of a state dict names it, and safetensors' name of its type.
-struct TorchStorage {
-  std::string_view global;
-  const char* dtype;
-};
-inline constexpr TorchStorage kTorchStorages[] = {
-    {"torch.FloatStorage", "F32"},  {"torch.HalfStorage", "F16"}, {"torch.BFloat16Storage", "BF16"},
-    {"torch.DoubleStorage", "F64"}, {"torch.LongStorage", "I64"}, {"torch.IntStorage", "I32"},
-    {"torch.ShortStorage", "I16"},  {"torch.CharStorage", "I8"},  {"torch.ByteStorage", "U8"},
-    {"torch.BoolStorage", "BOOL"},
-};
-
 /// What a pickle builds, as values that refer to each other by number, so that shared and cyclic ones cost
 /// nothing.
 struct Pickle {

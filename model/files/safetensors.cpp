@@ -1,7 +1,10 @@
 #include "model/files/safetensors.h"
 
 #include <algorithm>
+#include <cassert>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "model/files/error.h"
@@ -16,6 +19,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;            // the header's length, before the header
+constexpr std::size_t kAlignment = 8;              // of the data, as in the format's reference implementation
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // as in the format's reference implementation
 constexpr int kMaxDepth = 8;                       // the format itself needs 3
 constexpr const char *kMetadata = "__metadata__", *kCutOff = " (the file is truncated; download it again)";
@@ -76,7 +80,7 @@ TensorView view_of(const std::shared_ptr<const OpenFile>& file, const json& tens
            shape_text(offsets) + " (the file is truncated or damaged; download it again)");
   view.offset = first + begin;
   view.bytes = end - begin;
-  const auto type = stored_type(view.dtype);  // of any other type it does not matter how long it is
+  const StoredType* type = stored_type(view.dtype);  // of any other type it does not matter how long it is
   const auto count = count_of_elements(view.shape);
   std::uint64_t expected = view.bytes;
   const auto what = [&] { return "the shape " + shape_text(view.shape) + " of " + view.dtype; };
@@ -107,6 +111,10 @@ void check_layout(const std::map<std::string, TensorView>& tensors, const std::s
     reject(where, std::to_string(expected) + " bytes of data according to the header", std::to_string(data));
 }
 
+std::size_t bytes_per_element(const TensorSpec& tensor) {
+  return stored_type(tensor.dtype)->bytes;
+}
+
 }  // namespace
 
 TensorFile open_safetensors(const fs::path& path, const std::stop_token& stop) {
@@ -122,6 +130,56 @@ TensorFile open_safetensors(const fs::path& path, const std::stop_token& stop) {
                            view_of(file, tensor, where + ": tensor " + quote(name), first, data));
   check_layout(tensors, where, first, data);
   return {std::move(tensors), metadata_of(member(header, kMetadata), where)};
+}
+
+SafetensorsWriter::SafetensorsWriter(const fs::path& file, std::vector<TensorSpec> tensors,
+                                     std::map<std::string, std::string> metadata, std::size_t room)
+    : tensors_(std::move(tensors)), metadata_(std::move(metadata)) {
+  // Wide types first, so that every tensor is aligned.
+  std::ranges::stable_sort(tensors_, std::ranges::greater(), bytes_per_element);
+  std::uint64_t end = 0;
+  for (const TensorSpec& tensor : tensors_) {
+    const std::uint64_t begin = end;
+    const auto count = count_of_elements(tensor.shape);
+    if (!count || *count > std::numeric_limits<std::int64_t>::max() / kAlignment ||
+        __builtin_add_overflow(end, *count * bytes_per_element(tensor), &end))
+      throw std::runtime_error("cannot write " + system::text_of(file) + ": up to tensor " + tensor.name +
+                               " its data are too large for any file");
+    places_[tensor.name] = {begin, end};
+  }
+  header_size_ = (header().size() + room + kAlignment - 1) / kAlignment * kAlignment;
+  file_.emplace(file);
+  file_->resize(data_begin() + end);
+}
+
+std::string SafetensorsWriter::header() const {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata_.empty()) header[kMetadata] = metadata_;
+  for (const TensorSpec& tensor : tensors_) {
+    const Place& place = places_.at(tensor.name);
+    header[tensor.name] = {
+        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {place.begin, place.end}}};
+  }
+  // Metadata may quote a prompt, which need not be UTF-8; JSON must be.
+  return header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void SafetensorsWriter::finish(std::map<std::string, std::string> metadata) {
+  metadata_.merge(metadata);
+  std::string text = header();
+  if (text.size() > header_size_)
+    throw std::runtime_error("cannot write the file: its metadata are longer than the room kept for them");
+  text.resize(header_size_, ' ');
+  file_->write_at(0, std::as_bytes(std::span(&header_size_, 1)));
+  file_->write_at(sizeof header_size_, std::as_bytes(std::span(text)));
+  file_->commit();
+}
+
+void SafetensorsWriter::write_bytes(const std::string& name, std::uint64_t offset,
+                                    std::span<const std::byte> bytes) {
+  const Place& place = places_.at(name);
+  assert(offset + bytes.size() <= place.end - place.begin);
+  file_->write_at(data_begin() + place.begin + offset, bytes);
 }
 
 }  // namespace headscope::model

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
+#include <iterator>
 
 namespace headscope::model {
 namespace {
@@ -29,22 +29,21 @@ std::uint64_t place_of(const TensorView& view, std::uint64_t index) {
 
 }  // namespace
 
-std::optional<StoredType> stored_type(std::string_view dtype) {
-  static constexpr std::pair<std::string_view, StoredType> kTypes[] = {
-      {"F32", {4, Precision::f32}},
-      {"F16", {2, Precision::f16}},
-      {"BF16", {2, Precision::bf16}},
-      {"F64", {8, Precision::f32, floats_of<double>}},
-      {"I64", {8, Precision::f32, floats_of<std::int64_t>}},
-      {"I32", {4, Precision::f32, floats_of<std::int32_t>}},
-      {"I16", {2, Precision::f32, floats_of<std::int16_t>}},
-      {"I8", {1, Precision::f32, floats_of<std::int8_t>}},
-      {"U8", {1, Precision::f32, floats_of<std::uint8_t>}},
-      {"BOOL", {1, Precision::f32, floats_of<std::uint8_t>}},
+const StoredType* stored_type(std::string_view name, std::string_view StoredType::*whose) {
+  static constexpr StoredType kTypes[] = {
+      {"F32", "torch.FloatStorage", 4, Precision::f32},
+      {"F16", "torch.HalfStorage", 2, Precision::f16},
+      {"BF16", "torch.BFloat16Storage", 2, Precision::bf16},
+      {"F64", "torch.DoubleStorage", 8, Precision::f32, floats_of<double>},
+      {"I64", "torch.LongStorage", 8, Precision::f32, floats_of<std::int64_t>},
+      {"I32", "torch.IntStorage", 4, Precision::f32, floats_of<std::int32_t>},
+      {"I16", "torch.ShortStorage", 2, Precision::f32, floats_of<std::int16_t>},
+      {"I8", "torch.CharStorage", 1, Precision::f32, floats_of<std::int8_t>},
+      {"U8", "torch.ByteStorage", 1, Precision::f32, floats_of<std::uint8_t>},
+      {"BOOL", "torch.BoolStorage", 1, Precision::f32, floats_of<std::uint8_t>},
   };
-  for (const auto& [name, type] : kTypes)
-    if (name == dtype) return type;
-  return std::nullopt;
+  const auto* const type = std::ranges::find(kTypes, name, whose);
+  return type == std::end(kTypes) ? nullptr : type;
 }
 
 std::optional<std::uint64_t> count_of_elements(std::span<const std::int64_t> shape) {

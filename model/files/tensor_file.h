@@ -17,15 +17,17 @@ namespace headscope::model {
 
 /// A type of numbers in a file.
 struct StoredType {
+  std::string_view dtype;                ///< safetensors' name
+  std::string_view storage;              ///< PyTorch's name of a storage of them
   std::size_t bytes = 4;                 ///< of one
   Precision precision = Precision::f32;  ///< of the kernels
   /// Makes floats of `count` numbers, which need not be aligned; null: they are numbers of that precision.
   void (*to_floats)(const std::byte* from, std::size_t count, float* to) = nullptr;
 };
 
-/// The type with safetensors' name; nothing for one that no weights are kept in (8-bit floats, complex
-/// numbers).
-std::optional<StoredType> stored_type(std::string_view dtype);
+/// The type with that name; null for one that no weights are kept in (8-bit floats, complex numbers).
+const StoredType* stored_type(std::string_view name,
+                              std::string_view StoredType::*whose = &StoredType::dtype);
 
 /// A tensor of a file and the location of its bytes: little-endian, not necessarily aligned.
 struct TensorView {

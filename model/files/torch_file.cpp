@@ -1,7 +1,6 @@
 #include "model/files/tensor_file.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -68,7 +67,9 @@ std::pair<Record, std::uint64_t> directory_of(const OpenFile& file) {
                 offset = end.number(at + 16, 4);
   if (at >= kLocator && end.text(at - kLocator, 4) == "PK\x06\x07") {
     const Record end64(file, end.number(at - kLocator + 8, 8), kEnd64, "PK\x06\x06");
-    count = end64.number(32, 8), bytes = end64.number(40, 8), offset = end64.number(48, 8);
+    count = end64.number(32, 8);
+    bytes = end64.number(40, 8);
+    offset = end64.number(48, 8);
   }
   if (count > kMostEntries || bytes > kMostDirectory) end.fail();
   return {Record(file, offset, bytes, ""), count};
@@ -93,9 +94,11 @@ std::map<std::string, ZipEntry> zip_entries(const OpenFile& file) {
     for (const std::size_t end = extra + extra_size; extra + 4 <= end;
          extra += 4 + directory.number(extra + 2, 2)) {
       std::size_t next = extra + 4;
-      for (std::uint64_t* field : {&unpacked, &packed, &header})
-        if (directory.number(extra, 2) == 1 && *field == kIn64Bits)
-          *field = directory.number(next, 8), next += 8;
+      for (std::uint64_t* field : {&unpacked, &packed, &header}) {
+        if (directory.number(extra, 2) != 1 || *field != kIn64Bits) continue;
+        *field = directory.number(next, 8);
+        next += 8;
+      }
     }
     const bool is_encrypted = directory.number(at + 8, 2) % 2 == 1;
     if (is_encrypted || directory.number(at + 10, 2) != 0 || packed != unpacked)
@@ -118,12 +121,12 @@ class StateDict {
       : where_(system::text_of(path)), file_(std::make_shared<const OpenFile>(path)), entries_(entries()) {
     const auto pickle = std::ranges::find_if(
         entries_, [](const auto& entry) { return ("/" + entry.first).ends_with("/data.pkl"); });
-    if (pickle == entries_.end()) fail("a state dict in the archive", "no data.pkl");
+    if (pickle == entries_.end()) reject(where_, "a state dict in the archive", "no data.pkl");
     folder_ = pickle->first.substr(0, pickle->first.size() - std::string_view("data.pkl").size());
     if (entries_.contains(folder_ + "constants.pkl"))
-      fail("a state dict", "a TorchScript program; save model.state_dict() with torch.save");
+      reject(where_, "a state dict", "a TorchScript program; save model.state_dict() with torch.save");
     if (text_of("byteorder").value_or("little") != "little")
-      fail("little-endian numbers", "big-endian ones; save the file again on a usual computer");
+      reject(where_, "little-endian numbers", "big-endian ones; save the file again on a usual computer");
     text_ = *text_of("data.pkl");
     pickle_ = read_pickle(text_, where_);
   }
@@ -135,41 +138,37 @@ class StateDict {
     for (std::size_t i = 0; i < dictionary.items.size(); i += 2) {
       const Value& key = pickle_[dictionary.items[i]];
       if (key.kind != Kind::text || key.text.size() > kLongestName)
-        fail("names of tensors as keys", "something else");
+        reject(where_, "names of tensors as keys", "something else");
       const Value* arguments = rebuilt(pickle_[dictionary.items[i + 1]]);
       if (arguments == nullptr) continue;
       TensorView view = tensor(*arguments, key.text);
       // What is shared is the embedding and the head.
       if ((total += view.bytes) > 2 * file_->size())
-        fail("storages of one tensor or two", "the same numbers in many");
+        reject(where_, "storages of one tensor or two", "the same numbers in many");
       tensors.insert_or_assign(std::string(key.text), std::move(view));
     }
     return tensors;
   }
 
  private:
-  [[noreturn]] void fail(const std::string& expected, const std::string& found) const {
-    reject(where_, expected, found);
-  }
-
   std::map<std::string, ZipEntry> entries() const {
     const std::string start = file_->text(0, std::min<std::uint64_t>(file_->size(), 64));
     if (start.starts_with("PK")) return zip_entries(*file_);
     // Before version 1.6 a number of PyTorch's own came first, as a pickle.
     if (start.starts_with(std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.")))
-      fail("the form of PyTorch 1.6 and later",
-           "an older one; write it anew in Python: torch.save(torch.load(\"pytorch_model.bin\"), "
-           "\"pytorch_model.bin\")");
+      reject(where_, "the form of PyTorch 1.6 and later",
+             "an older one; write it anew in Python: torch.save(torch.load(\"pytorch_model.bin\"), "
+             "\"pytorch_model.bin\")");
     const std::string other = start.empty() ? "an empty file; download it again" : foreign_content(start);
-    fail("a state dict as torch.save writes it", other.empty() ? "something else" : other);
+    reject(where_, "a state dict as torch.save writes it", other.empty() ? "something else" : other);
   }
 
   std::optional<std::string> text_of(const std::string& name) const {
     const auto entry = entries_.find(folder_ + name);
     if (entry == entries_.end()) return std::nullopt;
     if (entry->second.bytes > kLongestPickle)
-      fail("at most " + std::to_string(kLongestPickle) + " bytes as " + quote(name),
-           std::to_string(entry->second.bytes));
+      reject(where_, "at most " + std::to_string(kLongestPickle) + " bytes as " + quote(name),
+             std::to_string(entry->second.bytes));
     return file_->text(entry->second.offset, entry->second.bytes);
   }
 
@@ -195,7 +194,7 @@ class StateDict {
 
   const Value& state_dict() const {
     const Value& root = pickle_[pickle_.root];
-    if (root.kind != Kind::dictionary) fail("a state dict", "another object");
+    if (root.kind != Kind::dictionary) reject(where_, "a state dict", "another object");
     if (has_tensors(root)) return root;
     for (const std::string_view name : {"model", "state_dict", "model_state_dict"}) {
       const Value* last = nullptr;  // of several values of a key, as in Python
@@ -203,7 +202,7 @@ class StateDict {
         if (pickle_[root.items[i]].text == name) last = &pickle_[root.items[i + 1]];
       if (last != nullptr && has_tensors(*last)) return *last;
     }
-    fail("a state dict", "a dictionary without tensors");
+    reject(where_, "a state dict", "a dictionary without tensors");
   }
 
   std::vector<std::int64_t> whole_numbers(const Value& value, const std::string& where) const {
@@ -226,19 +225,18 @@ class StateDict {
     const Value* storage = persistent.kind == Kind::persistent ? &pickle_[persistent.items[0]] : nullptr;
     if (storage == nullptr || storage->items.size() < 5 || pickle_[storage->items[0]].text != "storage")
       reject(where, "a storage in the archive", "none");
-    const auto* const type =
-        std::ranges::find(kTorchStorages, pickle_[storage->items[1]].text, &TorchStorage::global);
-    if (type == std::end(kTorchStorages)) reject(where, "a storage of numbers", "another");
+    const StoredType* type = stored_type(pickle_[storage->items[1]].text, &StoredType::storage);
+    if (type == nullptr) reject(where, "a storage of numbers", "another");
     const std::string_view key = pickle_[storage->items[2]].text;
     const auto entry = entries_.find(folder_ + "data/" + std::string(key.substr(0, kLongestName)));
     if (entry == entries_.end()) reject(where, "its storage in the archive", "none");
 
     TensorView view{.file = file_,
-                    .dtype = type->dtype,
+                    .dtype = std::string(type->dtype),
                     .shape = whole_numbers(pickle_[arguments.items[2]], where),
                     .strides = whole_numbers(pickle_[arguments.items[3]], where)};
     const Value& offset = pickle_[arguments.items[1]];
-    const std::uint64_t element = stored_type(view.dtype)->bytes, held = entry->second.bytes / element;
+    const std::uint64_t held = entry->second.bytes / type->bytes;
     const std::optional<std::uint64_t> count = count_of_elements(view.shape), reach = extent_of(view);
     if (offset.kind != Kind::integer || offset.integer < 0 || !count || !reach ||
         static_cast<std::uint64_t>(offset.integer) > held || *reach > held - offset.integer)
@@ -247,8 +245,8 @@ class StateDict {
     if (*count > *reach) reject(where, "each number to be stored once", "an expanded view");
     if (*reach / kMostGaps > *count)
       reject(where, "numbers close together in their storage", "a sparse view");
-    view.offset = entry->second.offset + static_cast<std::uint64_t>(offset.integer) * element;
-    view.bytes = *count * element;
+    view.offset = entry->second.offset + static_cast<std::uint64_t>(offset.integer) * type->bytes;
+    view.bytes = *count * type->bytes;
     if (is_contiguous(view)) view.strides.clear();
     return view;
   }

@@ -6,17 +6,16 @@
 #include <cstring>
 #include <map>
 #include <new>
-#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
+#include "model/files/parameters.h"
 #include "model/files/tensor_source.h"
 #include "model/kernels/thread_pool.h"
 #include "model/kernels/workers.h"
-#include "model/files/parameters.h"
 #include "system/file.h"
 #include "system/path_text.h"
 
@@ -48,8 +47,8 @@ std::pair<int, std::string_view> in_layer(std::string_view name) {
   return {layer, std::string_view(dot + 1, end)};
 }
 
-/// Which tensors of a folder are which parameters of a GPT-2 (see parameters_of), under the names and in the
-/// layouts that programs save them.
+/// Which tensors of a folder are which parameters of a GPT-2 (see visit_parameters), under the names and in
+/// the layouts that programs save them.
 class Checkpoint {
  public:
   /// Throws LoadError for weights that are missing (all of them in one sentence, with the tensors that are
@@ -149,17 +148,17 @@ class Checkpoint {
     // Layers up to the first of which there is nothing: a config.json that claims millions takes no memory.
     std::set<int> there;
     for (const auto& [name, tensor] : source_.tensors) there.insert(in_layer(own_name(name)).first);
-    Config some = config;
-    some.n_layer = 0;
-    while (some.n_layer < config.n_layer && there.contains(some.n_layer)) ++some.n_layer;
-    some.n_layer = std::min(some.n_layer + 1, config.n_layer);
+    int layers = 0;
+    while (layers < config.n_layer && there.contains(layers)) ++layers;
+    Weights some;
+    some.config = config;
+    some.h.resize(std::min(layers + 1, config.n_layer));
 
     std::vector<std::string> missing, zeros;
-    for (const Parameter& parameter : parameters_of(some)) {
-      const std::string& name = parameter.name;
-      if (tensors.contains(name) || take(name, prefix_ + name)) continue;
+    visit_parameters(some, [&](const std::string& name, auto&&...) {
+      if (tensors.contains(name) || take(name, prefix_ + name)) return;
       (name.ends_with(".bias") ? zeros : missing).push_back(name);
-    }
+    });
     if (!missing.empty()) fail_without(missing);
     if (!zeros.empty())
       notes.push_back("biases that are not in the file count as zeros: " + quoted_list(zeros));
@@ -260,14 +259,19 @@ class Loader {
  private:
   void visit_all() {
     weights_.h.assign(static_cast<std::size_t>(weights_.config.n_layer), {});
-    visit_parameters(weights_,
-                     [&](const std::string& name, const ParameterShape& shape, auto& part, bool transposed) {
-                       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, PanelMatrix>) {
-                         part = matrix(name, shape, transposed, &part == &weights_.lm_head ? head_ : body_);
-                       } else {
-                         part = floats(name, shape);
-                       }
-                     });
+    const auto visit = [&](const std::string& name, const ParameterShape& shape, auto& part,
+                           bool transposed) {
+      if (options_.stop.stop_requested()) throw Stopped();
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, PanelMatrix>) {
+        part = matrix(name, shape, transposed, &part == &weights_.lm_head ? head_ : body_);
+      } else {
+        part = floats(name, shape);
+      }
+      const auto done = static_cast<double>(weights_.parameters.size());
+      if (body_.floats && options_.progress)
+        options_.progress(done / static_cast<double>(checked_tensors_), "loading weights");
+    };
+    visit_parameters(weights_, visit);
     if (weights_.config.tie_word_embeddings) weights_.lm_head = weights_.wte;
   }
 
@@ -291,49 +295,46 @@ class Loader {
     FloatMemory floats = nullptr;  ///< null in the first pass
 
     std::byte* take(std::size_t size) {
-      auto* const piece = reinterpret_cast<std::byte*>(floats.get()) + (floats ? bytes : 0);
+      const std::size_t begin = bytes;
       bytes += (size + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-      return floats ? piece : nullptr;
+      return floats ? reinterpret_cast<std::byte*>(floats.get()) + begin : nullptr;
     }
   };
 
   /// `transposed`: a row of the parameter is a column of the panels.
   PanelMatrix matrix(const std::string& name, const ParameterShape& shape, bool transposed, Memory& memory) {
-    const auto depth = static_cast<int>(shape[transposed ? 1 : 0]);
-    const auto cols = static_cast<int>(shape[transposed ? 0 : 1]);
-    const Precision precision = weights_.precision;
+    const auto rows = static_cast<int>(shape[0]), cols = static_cast<int>(shape[1]);
+    const PanelMatrix m{nullptr, transposed ? cols : rows, transposed ? rows : cols, weights_.precision};
     const bool linear = checkpoint_.linear_layout && !transposed;
     const Tensor tensor = checked(name, shape, linear, true);
-    std::byte* const place = memory.take(panel_matrix_bytes(depth, cols, precision));
+    std::byte* const place = memory.take(m.bytes());
     if (place == nullptr) return {};
     const auto read_floats = [&](std::size_t first, std::size_t count, int thread) {
       const float* data = read(tensor, first, count, thread);
-      if (precision == Precision::f16 && exceeds_half({data, count}))
+      if (m.precision == Precision::f16 && exceeds_half({data, count}))
         reject(where(*tensor.view, name), "numbers that fit float16 (load it as bf16 or f32 instead)",
                "larger ones");
       return data;
     };
-    const PanelMatrix m =
-        pack(read_floats, (transposed != linear) != tensor.is_turned, depth, cols, precision, place, pool_);
-    tell_progress();
-    return m;
+    // Each of these exchanges rows and columns: an embedding, torch.nn.Linear's layout, and a view that is
+    // stored as its transpose.
+    return pack(read_floats, (transposed != linear) != tensor.is_turned, m, place, pool_);
   }
   std::span<const float> floats(const std::string& name, const ParameterShape& shape) {
     const Tensor tensor = checked(name, shape, false, false);
-    const auto count = static_cast<std::size_t>(value_count(weights_.parameters.back()));
+    const auto count = static_cast<std::size_t>(weights_.parameters.back().count());
     auto* const place = reinterpret_cast<float*>(body_.take(count * sizeof(float)));
     if (place == nullptr) return {};
     if (tensor.view != nullptr)
       std::copy_n(read(tensor, 0, count, 0), count, place);
     else
       std::fill_n(place, count, 0.0F);
-    tell_progress();
     return {place, count};
   }
 
   struct Tensor {
     const TensorView* view = nullptr;  ///< null: zeros
-    StoredType type = {};
+    const StoredType* type = nullptr;
     bool is_turned = false;                ///< stored without gaps as the transpose of what it is
     std::vector<std::byte> gathered = {};  ///< its elements where they are stored with gaps
   };
@@ -341,7 +342,6 @@ class Loader {
   /// Checks a tensor and adds it to the table of parameters. `linear`: the file has its transpose.
   /// `may_turn`: whoever reads it can turn it.
   Tensor checked(const std::string& name, const ParameterShape& shape, bool linear, bool may_turn) {
-    if (options_.stop.stop_requested()) throw Stopped();
     const auto found = checkpoint_.tensors.find(name);
     weights_.parameters.push_back(
         {name, shape, found == checkpoint_.tensors.end() ? "zeros" : found->second->dtype});
@@ -352,12 +352,12 @@ class Loader {
     if (linear) std::ranges::reverse(expected);
     if (view.shape != expected)
       reject(where(stored, name), "shape " + shape_text(expected), shape_text(view.shape));
-    const std::optional<StoredType> type = stored_type(view.dtype);
-    if (!type)
+    const StoredType* type = stored_type(view.dtype);
+    if (type == nullptr)
       reject(where(stored, name), "floating-point or whole numbers that no scale belongs to",
              quote(view.dtype));
 
-    Tensor tensor{&stored, *type};
+    Tensor tensor{&stored, type};
     if (view.strides.empty()) return tensor;
     std::ranges::reverse(view.shape);
     std::ranges::reverse(view.strides);
@@ -370,15 +370,9 @@ class Loader {
     return file_of(tensor) + ": tensor " + quote(name);
   }
 
-  void tell_progress() const {
-    if (!options_.progress) return;
-    const auto done = static_cast<double>(weights_.parameters.size());
-    options_.progress(done / static_cast<double>(checked_tensors_), "loading weights");
-  }
-
   /// Elements of a tensor, valid until the same thread reads others.
   const float* read(const Tensor& tensor, std::size_t first, std::size_t count, int thread) {
-    const std::size_t element = tensor.type.bytes;
+    const std::size_t element = tensor.type->bytes;
     Piece& piece = read_[thread];
     const std::byte* bytes = tensor.gathered.data() + first * element;
     if (tensor.gathered.empty()) {
@@ -387,13 +381,13 @@ class Loader {
       tensor.view->file->read(tensor.view->offset + first * element,
                               std::span(piece.bytes).first(count * element));
     }
-    if (tensor.type.to_floats == nullptr && tensor.type.precision == Precision::f32)
+    if (tensor.type->to_floats == nullptr && tensor.type->precision == Precision::f32)
       return reinterpret_cast<const float*>(bytes);
     if (piece.floats.size() < count) piece.floats.resize(count);
-    if (tensor.type.to_floats != nullptr)
-      tensor.type.to_floats(bytes, count, piece.floats.data());
+    if (tensor.type->to_floats != nullptr)
+      tensor.type->to_floats(bytes, count, piece.floats.data());
     else
-      kernels_.widen(bytes, tensor.type.precision, static_cast<int>(count), piece.floats.data());
+      kernels_.widen(bytes, tensor.type->precision, static_cast<int>(count), piece.floats.data());
     return piece.floats.data();
   }
 
@@ -417,12 +411,14 @@ class Loader {
 Weights load_weights(const fs::path& folder, const LoadOptions& options) {
   if (!system::is_folder(folder))
     reject(system::text_of(folder), "a GPT-2 model folder", system::is_there(folder) ? "a file" : "nothing");
-  if (!has_entry(folder / "config.json")) {
+  const fs::path file = folder / "config.json";
+  if (!has_entry(file)) {
     refuse_adapter(folder);
     reject(system::text_of(folder), "a GPT-2 model folder", "no config.json in it");
   }
   std::vector<std::string> warnings;
-  const Config config = read_config(folder, &warnings);
+  const Config config =
+      parse_config(read_regular_file(file, kMaxConfigBytes), system::text_of(file), &warnings);
   TensorSource source = TensorSource::open(folder, options.stop);
   source.warnings.insert(source.warnings.end(), warnings.begin(), warnings.end());
   return Loader(config, std::move(source), options).load();

@@ -148,7 +148,11 @@ class Backward {
       mlp(layer);
       attention(layer);
     }
-    if (first < HookPoint{Site::resid_pre}) embeddings();
+    for (const Site site : {Site::pos_embed, Site::embed})
+      if (first <= HookPoint{site}) {
+        copy(d_resid_, d_branch_);
+        back_through({site}, 0, d_branch_);
+      }
     report_progress(0);
     return value;
   }
@@ -324,15 +328,6 @@ class Backward {
     for (int head = 0; head < config_.n_head; ++head) {
       throw_if_stopped();
       of_head(head, options_.hooks, scratch);
-    }
-  }
-
-  // --- before the first layer ---
-
-  void embeddings() {
-    for (const Site site : {Site::pos_embed, Site::embed}) {
-      copy(d_resid_, d_branch_);
-      back_through({site}, 0, d_branch_);
     }
   }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/files/error.h"
-#include "model/kernels/panels.h"
+#include "model/kernels/kernels.h"
 #include "model/maths/sum.h"
 #include "model/pass/each_kind.h"
 #include "model/pass/statistics.h"

@@ -47,7 +47,7 @@ void prefetch(const PanelMatrix& w, MatrixCorner at, int rows, int cols) {
 }
 
 /// sums [rows, part.transposed.cols] = rows of w from part.at.row on, times part.transposed.
-void multiply(const PanelKernels& kernels, const ProductPart& part, float* gathered, FloatRows sums) {
+void multiply_part(const PanelKernels& kernels, const ProductPart& part, float* gathered, FloatRows sums) {
   for (int done = 0; done < part.transposed.rows; done += kDepth) {
     const int depth = std::min(kDepth, part.transposed.rows - done), next = done + depth;
     for (int row = 0; row < sums.rows; row += kGroup) {
@@ -60,8 +60,7 @@ void multiply(const PanelKernels& kernels, const ProductPart& part, float* gathe
         prefetch(part.w, {part.at.row, part.at.col + next}, std::min(kGroup, sums.rows),
                  std::min(kDepth, part.transposed.rows - next));
       }
-      model::multiply(kernels, w, part.transposed.middle_rows(done, depth), done > 0,
-                      sums.middle_rows(row, w.rows));
+      multiply(kernels, w, part.transposed.middle_rows(done, depth), done > 0, sums.middle_rows(row, w.rows));
     }
   }
 }
@@ -106,7 +105,7 @@ void product_with_transposed(ConstFloatRows x, const PanelMatrix& w, MatrixCorne
       workers.parallel_for(blocks, [&](int block, float* scratch) {
         const int first = block * kRowsOfW, count = std::min(kRowsOfW, y.cols - first);
         const FloatRows sums{scratch + kGathered, count, columns.cols, columns.cols};
-        multiply(workers.kernels(), {columns, w, {at.row + first, at.col + col}}, scratch, sums);
+        multiply_part(workers.kernels(), {columns, w, {at.row + first, at.col + col}}, scratch, sums);
         put(workers.kernels(), sums, col > 0, scratch + kGathered + kSums,
             y.middle_rows(row, part.rows).middle_cols(first, count));
       });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <numbers>
 #include <utility>
 
@@ -114,7 +113,7 @@ constexpr std::pair<std::string_view, Activation> kAliases[] = {
 }  // namespace
 
 const ActivationFunction& function_of(Activation activation) {
-  return kFunctions[static_cast<std::size_t>(activation)].second;
+  return std::ranges::find(kFunctions, activation, &std::pair<Activation, ActivationFunction>::first)->second;
 }
 
 std::optional<Activation> activation_named(std::string_view name) {
@@ -125,10 +124,11 @@ std::optional<Activation> activation_named(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view activation_names() {
-  return "gelu, gelu_new, gelu_10, gelu_accurate, gelu_fast, gelu_python, gelu_python_tanh, "
-         "gelu_pytorch_tanh, "
-         "laplace, leaky_relu, linear, mish, quick_gelu, relu, relu2, relu6, sigmoid, silu, swish, tanh";
+std::string activation_names() {
+  std::string names;
+  for (const auto& [activation, function] : kFunctions) names += std::string(function.name) + ", ";
+  for (const auto& [alias, activation] : kAliases) names += std::string(alias) + ", ";
+  return names.substr(0, names.size() - 2);
 }
 
 }  // namespace headscope::model

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace headscope::model {
@@ -38,6 +39,6 @@ const ActivationFunction& function_of(Activation activation);
 std::optional<Activation> activation_named(std::string_view name);
 
 /// All of their names, for a message.
-std::string_view activation_names();
+std::string activation_names();
 
 }  // namespace headscope::model

@@ -44,7 +44,7 @@ class PageMemory {
 
   system::Mutex mutex_;
   std::vector<Piece> free_;
-  std::size_t most_ = 0, used_bytes_ = 0, free_bytes_ = 0;
+  std::size_t most_ = 0, bytes_ = 0;  // the limit, and what is used or free
 };
 
 }  // namespace headscope::model

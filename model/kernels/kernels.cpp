@@ -5,13 +5,36 @@
 #include "model/maths/sum.h"
 
 namespace headscope::model {
-namespace {
 
-int length(std::span<const float> row) {
-  return static_cast<int>(row.size());
+// All are defined in panels_loops.cpp, which is compiled for each kind of processor (CMakeLists.txt).
+PanelKernels plain_kernels();
+#ifdef HEADSCOPE_X86_KERNELS
+PanelKernels avx2_kernels();
+PanelKernels avx512_kernels();
+#elif defined(HEADSCOPE_ARM_KERNELS)
+PanelKernels neon_kernels();
+#endif
+
+std::vector<PanelKernels> runnable_kernels() {
+  std::vector<PanelKernels> kernels;
+#ifdef HEADSCOPE_X86_KERNELS
+  // Every processor with AVX2 has F16C.
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    kernels.push_back(avx512_kernels());
+  if (avx2) kernels.push_back(avx2_kernels());
+#elif defined(HEADSCOPE_ARM_KERNELS)
+  kernels.push_back(neon_kernels());
+#endif
+  kernels.push_back(plain_kernels());
+  return kernels;
 }
 
-}  // namespace
+PanelKernels fastest_kernels() {
+  static const PanelKernels fastest = runnable_kernels().front();
+  return fastest;
+}
 
 float center(std::span<const float> x, float epsilon, std::span<float> centered) {
   const auto n = static_cast<double>(x.size());
@@ -43,8 +66,9 @@ void multiply(const PanelKernels& kernels, ConstFloatRows x, ConstFloatRows w, b
 }
 
 void activate(const RowKernels& kernels, Activation activation, std::span<float> row) {
-  if (activation == Activation::gelu_new) return kernels.gelu_new(row.data(), length(row));
-  if (activation == Activation::silu) return kernels.silu(row.data(), length(row));
+  const auto n = static_cast<int>(row.size());
+  if (activation == Activation::gelu_new) return kernels.gelu_new(row.data(), n);
+  if (activation == Activation::silu) return kernels.silu(row.data(), n);
   const auto value = function_of(activation).value;
   for (float& x : row) x = value(x);
 }

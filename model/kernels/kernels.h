@@ -1,12 +1,20 @@
 #pragma once
 #include <span>
+#include <vector>
 
 #include "model/kernels/activations.h"
 #include "model/kernels/panels.h"
 #include "model/kernels/view.h"
 
-/// The small steps of the forward pass, one row or one block at a time, on the calling thread.
+/// The kernels that this processor can run, and the small steps of the forward pass: one row or one block at
+/// a time, on the calling thread.
 namespace headscope::model {
+
+/// All kernels that this processor can run, the fastest first, plain code last.
+std::vector<PanelKernels> runnable_kernels();
+
+/// The first of runnable_kernels(). Does not allocate.
+PanelKernels fastest_kernels();
 
 /// The first half of layer norm (Ba et al. 2016): centered = x - mean(x). Returns sqrt(mean(centered^2) +
 /// epsilon). x, centered: [n]; sums in double.

@@ -1,8 +1,12 @@
 #include "model/kernels/panel_matrix.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cmath>
+
+#include "model/kernels/kernels.h"
 
 namespace headscope::model {
 namespace {
@@ -64,17 +68,33 @@ void PanelMatrix::column(const PanelKernels& kernels, int col, std::span<float> 
   read(kernels, 0, col, {out.data(), depth, 1, 1});
 }
 
-std::size_t panel_matrix_bytes(int depth, int cols, Precision precision) {
-  const PanelMatrix m{nullptr, depth, cols, precision};
-  return m.offset_of(0, m.panels() * kPanelCols);
+void convert(std::span<const float> from, Precision precision, void* to) {
+  const Eigen::Map<const Eigen::ArrayXf> floats(from.data(), std::ssize(from));
+  const auto write = [&]<class To>(To* out) {
+    Eigen::Map<Eigen::ArrayX<To>>(out, floats.size()) = floats.cast<To>();
+  };
+  switch (precision) {
+    case Precision::f32:
+      return write(static_cast<float*>(to));
+    case Precision::f16:
+      return write(static_cast<Eigen::half*>(to));
+    case Precision::bf16:
+      return write(static_cast<Eigen::bfloat16*>(to));
+  }
 }
 
-PanelMatrix pack(const ReadFloats& read, bool transposed, int depth, int cols, Precision precision,
-                 std::byte* memory, ThreadPool& pool) {
+bool exceeds_half(std::span<const float> values) {
+  constexpr float kRoundsToInfinity = 65520;  // half way from the largest float16 to 2^16
+  return std::ranges::any_of(
+      values, [](float value) { return std::abs(value) >= kRoundsToInfinity && std::isfinite(value); });
+}
+
+PanelMatrix pack(const ReadFloats& read, bool transposed, PanelMatrix m, std::byte* memory,
+                 ThreadPool& pool) {
   constexpr int kRows = 16;  // packed at a time: writes 4 KiB of each panel
-  const PanelMatrix m{memory, depth, cols, precision};
+  m.data = memory;
   const PanelKernels kernels = fastest_kernels();
-  const int rows = transposed ? cols : depth, width = transposed ? depth : cols;
+  const int rows = transposed ? m.cols : m.depth, width = transposed ? m.depth : m.cols;
   const int group = transposed ? kPanelCols : kRows, at_once = read_at_once(rows, group, width, pool);
   pool.parallel_for(divide_up(rows, at_once), [&](int block, int thread) {
     const int begin = block * at_once, end = std::min(begin + at_once, rows);

@@ -19,6 +19,7 @@ struct PanelMatrix {
   Precision precision = Precision::f32;
 
   int panels() const { return divide_up(cols, kPanelCols); }
+  std::size_t bytes() const { return offset_of(0, panels() * kPanelCols); }
 
   /// Where an element is, in bytes; those that follow in its row of the same panel are adjacent.
   std::size_t offset_of(int row, int col) const {
@@ -34,23 +35,25 @@ struct PanelMatrix {
   void column(const PanelKernels& kernels, int col, std::span<float> out) const;
 };
 
+/// to [n] = from [n], rounded to the nearest, ties to even; `to` aligned for its elements.
+void convert(std::span<const float> from, Precision precision, void* to);
+
+/// Whether some finite number rounds to infinity in float16.
+bool exceeds_half(std::span<const float> values);
+
 /// Where a part of a matrix begins.
 struct MatrixCorner {
   int row = 0;
   int col = 0;
 };
 
-/// Size of such a matrix in bytes.
-std::size_t panel_matrix_bytes(int depth, int cols, Precision precision);
-
 /// Returns `count` floats of a matrix from `first` on, row-major without gaps, valid until the same thread
 /// calls it next. May throw.
 using ReadFloats = std::function<const float*(std::size_t first, std::size_t count, int thread)>;
 
-/// Writes the matrix to `memory` (panel_matrix_bytes, aligned to cache lines) in the given precision, rounded
-/// to nearest, ties to even. `transposed`: it is read as [cols, depth].
-PanelMatrix pack(const ReadFloats& read, bool transposed, int depth, int cols, Precision precision,
-                 std::byte* memory, ThreadPool& pool);
+/// Writes a matrix of this shape and precision to `memory` (m.bytes(), aligned to cache lines), rounded to
+/// the nearest, ties to even, and returns it there. `transposed`: it is read as [cols, depth].
+PanelMatrix pack(const ReadFloats& read, bool transposed, PanelMatrix m, std::byte* memory, ThreadPool& pool);
 
 /// A Conv1D of Hugging Face's GPT-2: y = x * weight + bias, weight [in, out], bias [out].
 struct LinearWeights {

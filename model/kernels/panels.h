@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <vector>
 
 #include "model/kernels/precision.h"
 
@@ -53,7 +52,7 @@ struct RowKernels {
   /// The maximum; NaN if any value is NaN; -inf if n is 0.
   float (*largest)(const float* x, int n) = nullptr;
 
-  /// The sum of e^(x - shift). Terms are float32; groups of four are added in float32, the rest in double.
+  /// The sum of e^(x - shift). Terms are float32; 64 at a time are added in float32, these sums in double.
   double (*sum_of_exp)(const float* x, int n, float shift) = nullptr;
 
   /// In place: the softmax of scale * row, scale > 0. Cells of -inf become exactly 0, as do all cells of a
@@ -92,11 +91,5 @@ struct PanelKernels {
   /// out [n] = w [n].
   void (*widen)(const void* w, Precision precision, int n, float* out) = nullptr;
 };
-
-/// All kernels that this processor can run, the fastest first, plain code last.
-std::vector<PanelKernels> runnable_kernels();
-
-/// The first of runnable_kernels(). Does not allocate.
-PanelKernels fastest_kernels();
 
 }  // namespace headscope::model

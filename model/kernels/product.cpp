@@ -48,9 +48,15 @@ void multiply_panel(const PanelKernels& kernels, PanelProduct p, FloatRows y) {
   for (int i = 0; i < y.rows; ++i) std::copy_n(whole.row_data(i), y.cols, y.row_data(i));
 }
 
-/// y = bias + x * (the part of w that begins at `at`). bias [n], null: zeros.
-void product_with_bias(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, const float* bias,
-                       Workers& workers, FloatRows y) {
+}  // namespace
+
+void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y, int first) {
+  assert(x.cols == w.weight.depth);
+  product(x, w.weight, {0, first}, workers, y, w.bias.data() + first);
+}
+
+void product(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, Workers& workers, FloatRows y,
+             const float* bias) {
   assert(x.rows == y.rows && at.row + x.cols <= w.depth);
   assert(at.col % kPanelCols == 0 && at.col + y.cols <= w.cols);
   if (y.rows == 0) return;
@@ -77,17 +83,6 @@ void product_with_bias(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, 
                      y.middle_rows(row, rows).middle_cols(col, std::min(kPanelCols, y.cols - col)));
     }
   });
-}
-
-}  // namespace
-
-void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y, int first) {
-  assert(x.cols == w.weight.depth);
-  product_with_bias(x, w.weight, {0, first}, w.bias.data() + first, workers, y);
-}
-
-void product(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, Workers& workers, FloatRows y) {
-  product_with_bias(x, w, at, nullptr, workers, y);
 }
 
 float product_with_column(const PanelKernels& kernels, std::span<const float> x, const PanelMatrix& w,

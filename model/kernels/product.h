@@ -14,9 +14,10 @@ namespace headscope::model {
 /// kPanelCols; n = y.cols.
 void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y, int first = 0);
 
-/// y [T, n] = x [T, m] * the part [m, n] of w that begins at `at`, with m = x.cols, n = y.cols. Without bias.
-/// at.col is a multiple of kPanelCols.
-void product(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, Workers& workers, FloatRows y);
+/// y [T, n] = x [T, m] * the part [m, n] of w that begins at `at` + bias [n] (null: zeros), with m = x.cols,
+/// n = y.cols. at.col is a multiple of kPanelCols.
+void product(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, Workers& workers, FloatRows y,
+             const float* bias = nullptr);
 
 /// The same for one row of x and one column of w, which is put into `column` [x.size()]: bit-identical, on
 /// the calling thread.

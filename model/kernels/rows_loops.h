@@ -13,16 +13,6 @@ constexpr float kNotANumber = __builtin_nanf("");
 constexpr int kGroup = 16;
 constexpr int kParts = kGroup / kLanes;  ///< vectors of a group
 
-/// Calls body(i, j) for all i < kRows and j < kCols, unrolled: in a loop, the compiler would keep an array
-/// that body indexes in memory instead of registers.
-template <int kRows, int kCols, int kAt = 0, class Body>
-INLINE inline void unrolled(const Body& body) {
-  if constexpr (kAt < kRows * kCols) {
-    body(kAt / kCols, kAt % kCols);
-    unrolled<kRows, kCols, kAt + 1>(body);
-  }
-}
-
 /// e^x. x = n ln 2 + r with |r| <= ln 2 / 2, e^x = 2^n e^r; the polynomial for e^r is that of Cephes' expf
 /// (Moshier).
 INLINE inline Vector exp_of(Vector x) {
@@ -166,9 +156,9 @@ void exp_in_row(float* row, int n) {
   for_vectors<true>(row, n, 0, [&](Vector x, int) INLINE { return exp_of(x); });
 }
 
-/// x / (1 + e^power)
-INLINE inline Vector over_one_plus_exp(Vector x, Vector power) {
-  return x / (broadcast(1.0F) + exp_of(power));
+/// x / (1 + e^exponent)
+INLINE inline Vector over_one_plus_exp(Vector x, Vector exponent) {
+  return x / (broadcast(1.0F) + exp_of(exponent));
 }
 
 // gelu_new(x) = x s(2u), with u = sqrt(2/pi) (x + 0.044715 x^3) and the logistic s, since 0.5 (1 + tanh u) =

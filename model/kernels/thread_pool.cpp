@@ -1,7 +1,6 @@
 #include "model/kernels/thread_pool.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "system/machine.h"
@@ -35,14 +34,12 @@ ThreadPool::ThreadPool(int threads) {
   if (threads <= 0) threads = processors;
   threads = std::clamp(threads, 1, kMax);
   // With fewer processors than threads, polling would keep the others from working.
-  if (threads <= processors) awake_ = kPolls;
+  if (threads <= processors) polls_ = kPolls;
   workers_.reserve(threads - 1);
-  for (int thread = 1; thread < threads; ++thread) {
-    try {
+  try {
+    for (int thread = 1; thread < threads; ++thread)
       workers_.emplace_back([this, thread] { sleep_and_work(thread); });
-    } catch (const std::exception&) {  // out of threads or memory
-      break;                           // continues with fewer threads
-    }
+  } catch (const std::exception&) {  // out of threads or memory: continues with fewer threads
   }
 }
 
@@ -55,14 +52,14 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run(int blocks, Job job) {
+void ThreadPool::run(int blocks, const BlockFunction& body) {
   if (workers_.empty() || blocks <= 1) {
-    for (int block = 0; block < blocks; ++block) job.call(job.context, block, 0);
+    for (int block = 0; block < blocks; ++block) body(block, 0);
     return;
   }
   {
     const std::lock_guard lock(mutex_);
-    job_ = job;
+    body_ = &body;
     blocks_ = blocks;
     next_ = 0;
     error_ = nullptr;
@@ -76,7 +73,7 @@ void ThreadPool::run(int blocks, Job job) {
     const std::lock_guard lock(mutex_);
     open_ = false;  // sleeping threads are not waited for, since there is nothing left to do
   }
-  poll_until(awake_, [this] { return working_ == 0; });
+  poll_until(polls_, [this] { return working_ == 0; });
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return working_ == 0; });
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -87,7 +84,7 @@ void ThreadPool::sleep_and_work(int thread) {
   std::unique_lock lock(mutex_);
   while (true) {
     lock.unlock();
-    poll_until(awake_, [&] { return generation_ != seen; });
+    poll_until(polls_, [&] { return generation_ != seen; });
     lock.lock();
     wake_.wait(lock, [&] { return ending_ || (open_ && generation_ != seen); });
     if (ending_) return;
@@ -102,9 +99,8 @@ void ThreadPool::sleep_and_work(int thread) {
 
 void ThreadPool::take_blocks(int thread) {
   try {
-    for (int block; (block = next_.fetch_add(1, std::memory_order_relaxed)) < blocks_;) {
-      job_.call(job_.context, block, thread);
-    }
+    for (int block; (block = next_.fetch_add(1, std::memory_order_relaxed)) < blocks_;)
+      (*body_)(block, thread);
   } catch (...) {
     next_ = blocks_;
     const std::lock_guard lock(mutex_);

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -28,17 +29,12 @@ class ThreadPool {
   /// within a body, or by two threads at once.
   template <class Body>
   void parallel_for(int blocks, const Body& body) {
-    run(blocks, {&body, [](const void* context, int block, int thread) {
-                   (*static_cast<const Body*>(context))(block, thread);
-                 }});
+    run(blocks, std::cref(body));  // to which a std::function refers without allocating
   }
 
  private:
-  struct Job {
-    const void* context = nullptr;
-    void (*call)(const void* context, int block, int thread) = nullptr;
-  };
-  void run(int blocks, Job job);
+  using BlockFunction = std::function<void(int block, int thread)>;
+  void run(int blocks, const BlockFunction& body);
   void sleep_and_work(int thread);
   void take_blocks(int thread);
 
@@ -52,11 +48,11 @@ class ThreadPool {
   bool ending_ = false;
   std::exception_ptr error_;
   // Written before the loop opens, constant while it is open.
-  Job job_;
+  const BlockFunction* body_ = nullptr;
   int blocks_ = 0;
   std::atomic<int> next_ = 0;
 
-  int awake_ = 0;  // number of polls for the next loop before going to sleep
+  int polls_ = 0;  // number of polls for the next loop before going to sleep
   std::vector<std::thread> workers_;
 };
 

@@ -43,6 +43,16 @@ struct BFloat16 {
   unsigned short bits;
 };
 
+/// Calls body(i, j) for all i < kRows and j < kCols, unrolled: in a loop, the compiler would keep an array
+/// that body indexes in memory instead of registers.
+template <int kRows, int kCols, int kAt = 0, class Body>
+INLINE inline void unrolled(const Body& body) {
+  if constexpr (kAt < kRows * kCols) {
+    body(kAt / kCols, kAt % kCols);
+    unrolled<kRows, kCols, kAt + 1>(body);
+  }
+}
+
 inline Vector broadcast(float x) {
   return x - Vector{};
 }

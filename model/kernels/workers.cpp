@@ -18,15 +18,13 @@ float* Buffer::reserve(std::size_t size) {
   return values_.get();
 }
 
-Workers::Workers(int threads, const PanelKernels& kernels) : kernels_(kernels), pool_(threads) {}
-
 void Workers::reserve_scratch(std::size_t size) {
-  if (static_cast<std::ptrdiff_t>(size) <= scratch_size_) return;
+  if (size <= scratch_size_) return;
   constexpr std::size_t kLine = kCacheLineBytes / sizeof(float);
   size = (size + kLine - 1) / kLine * kLine;
   scratch_size_ = 0;  // the previous memory has been freed
-  scratch_.reserve(size * static_cast<std::size_t>(threads()));
-  scratch_size_ = static_cast<std::ptrdiff_t>(size);
+  scratch_.reserve(size * threads());
+  scratch_size_ = size;
 }
 
 Workspace::Workspace(int threads) : impl_(std::make_unique<Impl>(threads)) {}

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "model/kernels/float_memory.h"
-#include "model/kernels/panels.h"
+#include "model/kernels/kernels.h"
 #include "model/kernels/thread_pool.h"
 #include "model/kernels/view.h"
 #include "model/kernels/workspace.h"
@@ -33,7 +33,9 @@ class Buffer {
 /// A thread pool, scratch memory for each of its threads, and the inner loops to run.
 class Workers {
  public:
-  explicit Workers(int threads, const PanelKernels& kernels = fastest_kernels());
+  explicit Workers(int threads, const PanelKernels& kernels = fastest_kernels())
+      : kernels_(kernels), pool_(threads) {}
+  ThreadPool& pool() { return pool_; }
   int threads() const { return pool_.threads(); }
   const PanelKernels& kernels() const { return kernels_; }
 
@@ -47,18 +49,12 @@ class Workers {
     pool_.parallel_for(blocks, [&](int block, int thread) { body(block, scratch_of(thread)); });
   }
 
-  /// The same with the thread's index: body(block, thread, scratch), thread in [0, threads()).
-  template <class Body>
-  void parallel_for_threads(int blocks, const Body& body) {
-    pool_.parallel_for(blocks, [&](int block, int thread) { body(block, thread, scratch_of(thread)); });
-  }
-
   /// Calls body(first, count) for groups of at most `group` of the rows [0, rows).
   template <class Body>
   void parallel_for_rows(int rows, int group, const Body& body) {
-    pool_.parallel_for((rows + group - 1) / group, [&](int block, int) {
+    pool_.parallel_for(divide_up(rows, group), [&](int block, int) {
       const int first = block * group;
-      body(first, rows - first < group ? rows - first : group);
+      body(first, std::min(group, rows - first));
     });
   }
 
@@ -73,14 +69,12 @@ class Workers {
   }
 
  private:
-  float* scratch_of(int thread) {
-    return scratch_.data() + static_cast<std::ptrdiff_t>(thread) * scratch_size_;
-  }
+  float* scratch_of(int thread) { return scratch_.data() + thread * scratch_size_; }
 
   PanelKernels kernels_;
   ThreadPool pool_;
-  Buffer scratch_;                   // for all threads
-  std::ptrdiff_t scratch_size_ = 0;  // for each thread
+  Buffer scratch_;                // for all threads
+  std::size_t scratch_size_ = 0;  // for each thread
 };
 
 struct Workspace::Impl {
@@ -88,11 +82,12 @@ struct Workspace::Impl {
 
   Workers workers;
   std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
-  Buffer activations;     // activations of one chunk of a pass, or a block of statistics
-  Buffer gradients;       // derivatives, and what is recomputed for them
-  Buffer transposed;      // derivatives, transposed for a product
-  Buffer scores, result;  // complete only for hooks
-  Buffer logits;          // of a block of positions
+  Buffer activations;  // activations of one chunk of a pass, or a block of statistics
+  Buffer gradients;    // derivatives, and what is recomputed for them
+  Buffer transposed;   // derivatives, transposed for a product
+  Buffer scores;       // of one head, for hooks, or of one block of queries, for derivatives
+  Buffer result;       // one head's part of a block's output, or columns of a product
+  Buffer logits;       // of a block of positions
 };
 
 }  // namespace headscope::model

@@ -7,13 +7,11 @@
 #include <limits>
 
 #include "model/files/error.h"
-#include "model/kernels/eigen_maps.h"
+#include "model/maths/eigen_maps.h"
 #include "model/maths/products.h"
 
 namespace headscope::model {
 namespace {
-
-using Doubles = RowMajor<double>;
 
 void throw_if_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Stopped();

@@ -24,9 +24,10 @@ struct PrincipalDirections {
 /// Throws Stopped.
 PrincipalDirections principal_directions(ConstFloatRows x, int count, const std::stop_token& stop);
 
-/// The map T [d, d], row-major, that minimizes the sum of squared distances between from[i] T and to[i]. If
-/// there are fewer rows than columns, so that many maps do, the one of smallest norm. In double precision:
-/// applied again and again, a map amplifies what its rounding misses. Throws Stopped.
+/// The map T [d, d], row-major, that minimizes the sum of squared distances between from[i] T and to[i], plus
+/// 1e-11 of the mean square of `from` times T's: if many maps do, as with fewer rows than columns, it is
+/// nearly the smallest. In double precision: applied again and again, a map amplifies what its rounding
+/// misses. Throws Stopped.
 std::vector<double> best_linear_map(ConstFloatRows from, ConstFloatRows to, const std::stop_token& stop);
 
 /// mapped [n, d] = rows [n, d] times map [d, d].

@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "model/files/error.h"
-#include "model/kernels/eigen_maps.h"
 #include "model/kernels/workers.h"
 #include "model/maths/best.h"
+#include "model/maths/eigen_maps.h"
 
 namespace headscope::model {
 
@@ -29,7 +29,6 @@ float floor_of(const LargestEntries& largest) {
   return largest.worst() == nullptr ? -INFINITY : largest.worst()->value;
 }
 
-using Doubles = RowMajor<double>;
 /// Rows by descending norm.
 struct SortedRows {
   std::vector<int> order;
@@ -113,7 +112,7 @@ std::vector<ProductEntry> largest_entries(ConstFloatRows a, ConstFloatRows b, in
   Workers& workers = workspace.impl().workers;
   std::vector<LargestEntries> per_thread(static_cast<std::size_t>(workers.threads()),
                                          LargestEntries(static_cast<std::size_t>(most)));
-  workers.parallel_for_threads(divide_up(a.rows, kTileRows), [&](int block, int thread, float*) {
+  workers.pool().parallel_for(divide_up(a.rows, kTileRows), [&](int block, int thread) {
     if (stop.stop_requested()) throw Stopped();
     add_entries(left, block * kTileRows, std::min(kTileRows, a.rows - block * kTileRows), right,
                 per_thread[thread]);

@@ -8,7 +8,7 @@
 /// Products of matrices other than the weights of a pass.
 namespace headscope::model {
 
-/// out [n, m] = a [n, k] b [k, m]. A row's result does not depend on the number of rows or threads.
+/// out [n, m] = a [n, k] b [k, m]. The result does not depend on the number of threads.
 void multiply(ConstFloatRows a, ConstFloatRows b, Workspace& workspace, FloatRows out);
 
 using DoubleRows = Rows<double>;

@@ -44,7 +44,7 @@ void Transformer::parameter_rows(std::size_t index, int first, int count, std::s
 
 std::int64_t Transformer::parameter_count() const {
   std::int64_t count = 0;
-  for (const Parameter& parameter : report().parameters) count += value_count(parameter);
+  for (const Parameter& parameter : report().parameters) count += parameter.count();
   return count;
 }
 

@@ -37,8 +37,8 @@ bool needs_all_rows_at_end(const Plan& plan, const Config& config) {
 /// See run_pass. Activations without a comment are [rows of all lanes, d_model].
 class Pass {
  public:
-  Pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
-       const PositionRange* asked, Workspace::Impl& workspace)
+  Pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options, const Positions* asked,
+       Workspace::Impl& workspace)
       : weights_(weights), options_(options), asked_(asked), workspace_(workspace), lanes_(lanes) {
     int rows = 0;
     for (Lane& lane : lanes_) {
@@ -189,11 +189,6 @@ class Pass {
     at({Site::resid_mid, layer}, resid_);
   }
 
-  /// Whether hooks want scores or patterns.
-  bool hooks_cells(int layer) const {
-    return hooks_want({Site::attn_scores, layer}) || hooks_want({Site::pattern, layer});
-  }
-
   /// Computes q_, k_ and v_ from normalized_, and stores them in pages. In the last layer of variants, all
   /// rows need keys and values, which later queries see, but only the requested ones need queries. Products
   /// begin at a whole panel, so that some columns of the queries are computed twice there.
@@ -236,7 +231,8 @@ class Pass {
   /// Computes z of all heads, one block of queries and one head at a time, those with the most keys first.
   /// Reads only the keys that some query of the block may see.
   void attend_lanes(int layer) {
-    if (hooks_cells(layer)) return attend_with_hooks(layer);
+    if (hooks_want({Site::attn_scores, layer}) || hooks_want({Site::pattern, layer}))
+      return attend_with_hooks(layer);
     const std::span<Part> parts = split_lanes(kQueriesPerBlock);
     std::ranges::sort(parts, std::ranges::greater(),
                       [](const Part& part) { return part.lane->first + part.row; });
@@ -322,7 +318,8 @@ class Pass {
       lane.claimed.resize(count);
       for (int i = lane.first / Page::kPositions; i < count; ++i) {
         const int first = i * Page::kPositions;
-        const auto page = std::make_shared<Page>(up_to_here, asked_->memory, options_.clean->pages[i], layer);
+        const auto page =
+            std::make_shared<Page>(up_to_here, workspace_.pages, options_.clean->pages[i], layer);
         lane.claimed[i] = page->claim(0, std::min(Page::kPositions, end - first));
         lane.run->pages[i] = page;
       }
@@ -419,7 +416,7 @@ class Pass {
   const Weights& weights_;
   const Config& config_ = weights_.config;
   const ForwardOptions& options_;
-  const PositionRange* asked_;
+  const Positions* asked_;
   Workspace::Impl& workspace_;
   Workers& workers_ = workspace_.workers;
   std::span<Lane> lanes_;
@@ -439,7 +436,7 @@ RecomputedBlock recompute_block(const Weights& weights, Lane& lane, int layer, b
 }
 
 FloatRows run_pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
-                   const PositionRange* asked, Workspace::Impl& workspace) {
+                   const Positions* asked, Workspace::Impl& workspace) {
   return Pass(weights, lanes, options, asked, workspace).run();
 }
 

@@ -38,21 +38,15 @@ HookPoint pass_start(const Plan& plan);
 void begin_run(Lane& lane, const ForwardOptions& options, int reusable,
                const std::shared_ptr<PageMemory>& memory);
 
-/// The positions of variants whose logits are requested. A pass for these keeps nothing.
-struct PositionRange {
-  int first = 0;
-  int count = 0;
-  std::shared_ptr<PageMemory> memory;  ///< for the pages that hold one layer's keys and values
-};
-
 /// Takes lanes through the layers together. Their rows are stacked, those of lanes that begin earlier first,
 /// so that each step works on the top rows: those of the active lanes. Without `asked` there is one lane,
 /// whose q, k, v and resid are stored in the pages it claimed, and hooks are called. With `asked` the lanes
-/// are variants of options.clean: each has its own pages for the current layer only, and the last layer
-/// computes only the requested rows. lanes: at least one, sorted by their starts. Returns the end of the
-/// residual stream, [rows of all lanes, d_model], in the workspace's activations. Throws Stopped.
+/// are variants of options.clean whose logits at these positions are requested: each has its own pages for
+/// the current layer only, and the last layer computes only the requested rows. lanes: at least one, sorted
+/// by their starts. Returns the end of the residual stream, [rows of all lanes, d_model], in the workspace's
+/// activations. Throws Stopped.
 FloatRows run_pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
-                   const PositionRange* asked, Workspace::Impl& workspace);
+                   const Positions* asked, Workspace::Impl& workspace);
 
 /// What a run does not keep of a block, in the workspace's activations.
 struct RecomputedBlock {

@@ -37,7 +37,7 @@ Lane lane_of(std::size_t index, const std::shared_ptr<const Plan>& plan, const R
 
 /// Calls visit for lanes, given the ends of their residual streams `resid`, [rows of all lanes, d_model].
 void visit_logits(const Weights& weights, std::span<const Lane> lanes, ConstFloatRows resid,
-                  const ForwardOptions& options, const PositionRange& asked, Workspace::Impl& workspace,
+                  const ForwardOptions& options, const Positions& asked, Workspace::Impl& workspace,
                   const VariantVisitor& visit) {
   if (options.stop.stop_requested()) throw Stopped();
   const int d = weights.config.n_embd, vocabulary = weights.config.vocab_size, count = asked.count;
@@ -77,8 +77,8 @@ void Transformer::variants(const Run& clean, std::span<const std::shared_ptr<con
   std::ranges::stable_sort(lanes, {}, &Lane::start);
   const int most_lanes = std::max(kRowsOfLogits / count, 1);
   const ForwardOptions options{.clean = &clean, .stop = std::move(stop)};
-  const PositionRange asked{first, count, std::make_shared<PageMemory>()};
-  asked.memory->keep_at_most(std::numeric_limits<std::size_t>::max());
+  const Positions asked{first, count};
+  workspace.impl().pages->keep_at_most(std::numeric_limits<std::size_t>::max());  // until the next run
   // Late groups first: they have the fewest layers to run, so that half of all variants are ready after a
   // quarter of the work.
   while (!lanes.empty()) {

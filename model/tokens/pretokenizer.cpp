@@ -8,14 +8,6 @@
 namespace headscope::model {
 namespace {
 
-// Unicode's White_Space, which \s matches; it has not changed in twenty years. It differs from the category
-// Z: tabs and newlines are controls, and U+200B is not white space.
-bool is_white_space(char32_t c) {
-  return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 || c == 0xa0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
-         c == 0x3000;
-}
-
 struct Character {
   utf8proc_int32_t code_point;  // -1: not UTF-8, a byte on its own
   std::size_t length;           // in bytes
@@ -58,8 +50,10 @@ std::size_t run_end(std::string_view text, std::size_t from, CharacterClass kind
 }  // namespace
 
 CharacterClass character_class(char32_t code_point) {
-  if (is_white_space(code_point)) return CharacterClass::space;
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code_point));
+  // Unicode's White_Space, which \s matches: separators, and tabs and ends of lines, which are controls.
+  if (category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP) return CharacterClass::space;
+  if ((code_point >= 0x09 && code_point <= 0x0d) || code_point == 0x85) return CharacterClass::space;
   if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) return CharacterClass::letter;
   if (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO) return CharacterClass::number;
   return CharacterClass::other;

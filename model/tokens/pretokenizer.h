@@ -9,12 +9,14 @@ namespace headscope::model {
 ///
 ///     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 ///
-/// They are found by a handwritten scanner: the seven alternatives need no backtracking beyond one character,
+/// They are found by a handwritten scanner: the alternatives need no backtracking beyond one character,
 /// and the scanner is linear in the length of any text and handles bytes that are not UTF-8, each of which is
 /// a character that is neither letter, number nor white space.
 
 /// The end of the word that begins at `begin` < text.size(). Words cover the text: the next one begins there.
 std::size_t word_end(std::string_view text, std::size_t begin);
+
+// For added tokens that take the white space around them, or are not matched within words.
 
 /// The beginning, not before `low`, of the white space that ends at `end`.
 std::size_t white_space_begin(std::string_view text, std::size_t end, std::size_t low);

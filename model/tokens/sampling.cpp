@@ -76,14 +76,6 @@ int Candidates::draw(double number) {
   return rank;
 }
 
-RandomNumbers::RandomNumbers(std::uint64_t seed, int index) : generator_(seed) {
-  generator_.discard(static_cast<unsigned long long>(index));
-}
-
-double RandomNumbers::next() {
-  return static_cast<double>(generator_() >> 11) * 0x1p-53;  // a double has 53 bits of precision
-}
-
 int draw_token(std::span<const float> logits, const SamplingOptions& options, std::uint64_t seed,
                int position) {
   Candidates candidates(logits, options);

@@ -53,8 +53,10 @@ class Candidates {
 class RandomNumbers {
  public:
   /// Starts with the number at `index`.
-  explicit RandomNumbers(std::uint64_t seed, int index = 0);
-  double next();
+  explicit RandomNumbers(std::uint64_t seed, std::uint64_t index = 0) : generator_(seed) {
+    generator_.discard(index);
+  }
+  double next() { return static_cast<double>(generator_() >> 11) * 0x1p-53; }  ///< as a double has 53 bits
 
  private:
   std::mt19937_64 generator_;

@@ -51,11 +51,6 @@ TEST(Config, HonoursEverySettingOfTheComputation) {
 
 // The names of transformers' table but for prelu and xielu, which have weights of their own.
 TEST(Config, KnowsTheNamesOfActivations) {
-  std::istringstream names{std::string(activation_names())};
-  for (std::string name; std::getline(names >> std::ws, name, ',');) {
-    const Activation found = parse(R"("activation_function": ")" + name + "\"").activation;
-    EXPECT_EQ(activation_named(name), found) << name;
-  }
   EXPECT_EQ(parse(R"("activation_function": "gelu_pytorch_tanh")").activation, Activation::gelu_new);
   EXPECT_EQ(parse(R"("activation_function": "swish")").activation, Activation::silu);
   for (const Activation activation : testing::kActivations)

@@ -4,7 +4,6 @@
 
 #include "model/kernels/float_memory.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/precision.h"
 #include "model/kernels/product.h"
 #include "model/kernels/thread_pool.h"
 #include "tests/support/matchers.h"
@@ -67,15 +66,13 @@ TEST_P(Rows, ExpIsExactAtTheEnds) {
   EXPECT_EQ(exp(0.0F), 1.0F);
   EXPECT_EQ(exp(-0.0F), 1.0F);
   EXPECT_EQ(exp(-kInfinity), 0.0F);
-  EXPECT_EQ(exp(-1e30F), 0.0F);
   EXPECT_EQ(exp(kInfinity), kInfinity);
   EXPECT_EQ(exp(88.8F), kInfinity);
-  EXPECT_EQ(exp(1e30F), kInfinity);
   EXPECT_TRUE(std::isnan(exp(std::numeric_limits<float>::quiet_NaN())));
 }
 
 TEST_P(Rows, SoftmaxMaskedCellsAreExactlyZeroAndChangeNothing) {
-  for (std::size_t seen : {1U, 5U, 16U, 33U, 64U}) {
+  for (std::size_t seen : {0U, 1U, 5U, 16U, 33U, 64U}) {
     std::vector<float> scores = normal_numbers(seen, 3);
     std::vector<float> masked = scores;
     masked.resize(101, -kInfinity);
@@ -89,13 +86,10 @@ TEST_P(Rows, SoftmaxMaskedCellsAreExactlyZeroAndChangeNothing) {
   }
 }
 
-TEST_P(Rows, SoftmaxStandsHugeScoresAndRowsThatAreWhollyMasked) {
+TEST_P(Rows, SoftmaxStandsHugeScores) {
   std::vector<float> huge = {3e38F, -3e38F, 3e38F};
   softmax(huge);
   EXPECT_EQ(huge, (std::vector<float>{0.5F, 0.0F, 0.5F}));
-  std::vector<float> nothing(5, -kInfinity);
-  softmax(nothing);
-  EXPECT_EQ(nothing, std::vector<float>(5, 0.0F));
 }
 
 /// Like numpy's, except that masked cells remain exactly 0.
@@ -111,9 +105,6 @@ TEST_P(Rows, SoftmaxOfARowWithNaNOrInfinityIsNaNWhereNothingIsMasked) {
         for (std::size_t i = n; i < row.size(); ++i) ASSERT_EQ(row[i], 0.0F) << n << " " << at << " " << i;
       }
     }
-    std::vector<float> only(20, bad);
-    softmax(only);
-    for (const float cell : only) EXPECT_TRUE(std::isnan(cell));
   }
 }
 
@@ -127,12 +118,9 @@ TEST_P(Rows, LargestIsThatOfTheRow) {
     std::vector<float> row = normal_numbers(n, 3, static_cast<unsigned>(n));
     EXPECT_EQ(largest(row), *std::max_element(row.begin(), row.end())) << n;
     for (std::size_t i = 0; i < n; ++i) {
-      std::vector<float> below(n, -5);
+      std::vector<float> below(n, -5), with_nan = row;
       below[i] = -1;
       ASSERT_EQ(largest(below), -1.0F) << n << " " << i;
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      std::vector<float> with_nan = row;
       with_nan[i] = kNotANumber;
       ASSERT_TRUE(std::isnan(largest(with_nan))) << n << " " << i;
     }
@@ -242,6 +230,22 @@ TEST_P(Product, WithColumnsIsThatOfDoublesWhereverItBeginsAndEnds) {
           y, x, [&, from = first](int k, int j) { return w(k, from + j); }, rows, kDepth, cols);
     }
   }
+}
+
+TEST_P(Product, WithOneColumnIsTheSameToTheBit) {
+  constexpr int kCols = 70;
+  for (const PanelKernels& kernels : runnable_kernels())
+    for (const int depth : {1, 127, 128, 300}) {
+      Workers workers(1, kernels);
+      const PackedWeights w(depth, kCols, GetParam(), generator);
+      const NumberMatrix x(1, depth, Precision::f32, generator);
+      Surrounded y(1, kCols);
+      product(x.view(), w.matrix(), {}, workers, y.view());
+      std::vector<float> column(static_cast<std::size_t>(depth));
+      for (int j = 0; j < kCols; ++j)
+        EXPECT_EQ(product_with_column(kernels, x.view().row(0), w.matrix(), j, column), y(0, j))
+            << kernels.name << ", depth " << depth << ", column " << j;
+    }
 }
 
 TEST_P(Product, IsTheSameToTheBitForAnyNumberOfThreads) {

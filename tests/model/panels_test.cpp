@@ -1,5 +1,5 @@
 // Loops over panels for every kind of processor; and the causal softmax is its steps.
-#include "model/kernels/panels.h"
+#include "model/kernels/kernels.h"
 #include "model/pass/attention.h"
 #include "tests/support/matchers.h"
 #include "tests/support/number_matrix.h"

@@ -16,21 +16,22 @@ class PackedWeights {
  public:
   PackedWeights(int depth, int cols, model::Precision precision, std::mt19937& generator)
       : numbers_(depth, cols, precision, generator),
-        memory_(model::allocate_floats(model::panel_matrix_bytes(depth, cols, precision) / sizeof(float))) {
+        matrix_{nullptr, depth, cols, precision},
+        memory_(model::allocate_floats(matrix_.bytes() / sizeof(float))) {
     model::ThreadPool pool(1);
     std::vector<float> floats;
     for (int row = 0; row < depth; ++row)
       for (int col = 0; col < cols; ++col) floats.push_back(numbers_(row, col));
     matrix_ = model::pack([&](std::size_t first, std::size_t, int) { return floats.data() + first; }, false,
-                          depth, cols, precision, reinterpret_cast<std::byte*>(memory_.get()), pool);
+                          matrix_, reinterpret_cast<std::byte*>(memory_.get()), pool);
   }
   float operator()(int row, int col) const { return numbers_(row, col); }
   const model::PanelMatrix& matrix() const { return matrix_; }
 
  private:
   NumberMatrix numbers_;
-  model::FloatMemory memory_;
   model::PanelMatrix matrix_;
+  model::FloatMemory memory_;
 };
 
 /// Compares y with start(j) + sum over k of x(i, k) * w(k, j).

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "model/files/safetensors.h"
-#include "model/kernels/panels.h"
+#include "model/kernels/kernels.h"
 #include "tests/support/number_matrix.h"
 #include "tests/support/reference_pass.h"
 

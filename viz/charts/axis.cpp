@@ -85,10 +85,15 @@ struct Side {
 
 /// The same grid with a row (column) for each label.
 Region grid_of_labels(const AxisLabels& axis, Region grid, bool rows) {
-  if (rows)
-    grid.row_count /= axis.cells_each, grid.rows /= axis.cells_each, grid.first_row /= axis.cells_each;
-  else
-    grid.col_count /= axis.cells_each, grid.cols /= axis.cells_each, grid.first_col /= axis.cells_each;
+  if (rows) {
+    grid.row_count /= axis.cells_each;
+    grid.rows /= axis.cells_each;
+    grid.first_row /= axis.cells_each;
+  } else {
+    grid.col_count /= axis.cells_each;
+    grid.cols /= axis.cells_each;
+    grid.first_col /= axis.cells_each;
+  }
   return grid;
 }
 

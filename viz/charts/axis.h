@@ -11,7 +11,6 @@ namespace headscope::viz {
 /// Names of a grid's rows or columns.
 struct AxisLabels {
   std::span<const std::string> labels;  ///< one per row (column); empty: no labels
-  int cells_each = 1;                   ///< rows (columns) that share a label
   std::string title;
   Color color;          ///< colour of the emphasised label, and of the title unless it has its own
   int emphasised = -1;  ///< always labelled, even if others are left out
@@ -20,6 +19,7 @@ struct AxisLabels {
   /// All rows (columns) are shown, and labels may change their room: it is no larger than those need that are
   /// written. Else it is that of the widest, so that nothing moves.
   bool is_still = false;
+  int cells_each = 1;  ///< rows (columns) that share a label
 };
 
 /// The cells among [first, first + count) of `total` that get a label, if a cell is `cell` pixels and a label

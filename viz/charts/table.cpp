@@ -153,7 +153,8 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
   switch (column.kind) {
     case Kind::text: {
       const auto [narrow, wide] = std::minmax({0.3F * area.w, kMaxText * em});
-      least = text_width(column, narrow, style), most = text_width(column, wide, style);
+      least = text_width(column, narrow, style);
+      most = text_width(column, wide, style);
       break;
     }
     case Kind::number:

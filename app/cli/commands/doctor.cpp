@@ -10,7 +10,7 @@
 #include "app/text/output_text.h"
 #include "app/window/window.h"
 #include "model/files/tensor_source.h"
-#include "model/kernels/panels.h"
+#include "model/kernels/kernels.h"
 #include "system/machine.h"
 #include "system/path_text.h"
 #include "system/picture_clipboard.h"

@@ -43,7 +43,7 @@ Json info_json(const Json& how, const LoadedModel& model, int threads) {
     parameters.push_back({{"name", utf8_or_replacement(parameter.name)},
                           {"shape", parameter.shape},
                           {"dtype", parameter.dtype},
-                          {"count", model::value_count(parameter)}});
+                          {"count", parameter.count()}});
   return {{"how", how},
           {"name", utf8_or_replacement(model.name)},
           {"folder", utf8_or_replacement(system::text_of(model.folder))},
@@ -79,7 +79,7 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
   out << '\n';
   row("parameter", "shape", "dtype", "values");
   for (const model::Parameter& parameter : model.transformer->report().parameters)
-    row(parameter.name, shape_text(parameter), parameter.dtype, grouped(model::value_count(parameter)));
+    row(parameter.name, shape_text(parameter), parameter.dtype, grouped(parameter.count()));
   row("total, tied ones once", "", "", grouped(model.transformer->parameter_count()));
 }
 

@@ -162,6 +162,23 @@ QueryWeights query_weights(int query, std::span<const float> weights, std::span<
   return of;
 }
 
+/// Goes on with an answer: `make` makes the thumbnails of the next heads, a few at a time.
+template <class Make>
+Thumbnails go_on(Thumbnails result, const PromptRun& run, const Computation<Thumbnails>& computation,
+                 int heads_at_once, const Make& make) {
+  const std::vector<model::HeadIndex> all = all_heads(run.run->config);
+  const auto count = static_cast<int>(all.size());
+  result.of_head.resize(all.size());
+  while (result.done < count) {
+    computation.poll();
+    const auto heads = std::span(all).subspan(result.done, std::min(heads_at_once, count - result.done));
+    for (Thumbnail& made : make(heads))
+      result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(made));
+    if (result.done < count) computation.show(result, static_cast<double>(result.done) / count);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::span<const HeadMetricKind> head_metrics() {
@@ -335,27 +352,6 @@ std::size_t Thumbnails::bytes() const {
       sum += sizeof(Thumbnail) + bytes_of(made->masked, made->values, made->first_column_without_key0);
   return sum;
 }
-
-namespace {
-
-/// Goes on with an answer: `make` makes the thumbnails of the next heads, a few at a time.
-template <class Make>
-Thumbnails go_on(Thumbnails result, const PromptRun& run, const Computation<Thumbnails>& computation,
-                 int heads_at_once, const Make& make) {
-  const std::vector<model::HeadIndex> all = all_heads(run.run->config);
-  const auto count = static_cast<int>(all.size());
-  result.of_head.resize(all.size());
-  while (result.done < count) {
-    computation.poll();
-    const auto heads = std::span(all).subspan(result.done, std::min(heads_at_once, count - result.done));
-    for (Thumbnail& made : make(heads))
-      result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(made));
-    if (result.done < count) computation.show(result, static_cast<double>(result.done) / count);
-  }
-  return result;
-}
-
-}  // namespace
 
 Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run,
                                       const Computation<Thumbnails>& computation) const {

@@ -276,11 +276,6 @@ double LogitFlow::sum() const {
   return all;
 }
 
-std::size_t LogitFlow::bytes() const {
-  return bytes_of(stream, sent, arrived, token_embedding, position_embedding, mlps, direct_mlps, key_biases,
-                  query_biases, input_edits, key_edits, query_edits, edges);
-}
-
 LogitFlow LogitFlowOf::compute(const PromptRun& run, const Computation<LogitFlow>& computation) const {
   return BackwardPass(*this, run, computation).run();
 }

@@ -74,7 +74,10 @@ struct LogitFlow {
   double sum() const;  ///< sum of all sources
   /// The logit minus the sum of all sources, which is the error of float32 rounding.
   double rounding_error() const { return logit - sum(); }
-  std::size_t bytes() const;
+  std::size_t bytes() const {
+    return bytes_of(stream, sent, arrived, token_embedding, position_embedding, mlps, direct_mlps, key_biases,
+                    query_biases, input_edits, key_edits, query_edits, edges);
+  }
 };
 
 /// The flow to a token's logit after a position.

@@ -10,7 +10,7 @@
 #include "app/run/edits/edit_kinds.h"
 #include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
-#include "model/kernels/panels.h"
+#include "model/kernels/kernels.h"
 #include "model/maths/products.h"
 #include "model/pass/attention.h"
 #include "model/pass/plan.h"

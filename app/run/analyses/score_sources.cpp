@@ -126,7 +126,6 @@ ScoreSources sources_with(const PromptRun& run, const ScoreSourcesOf& of, bool e
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   ScoreSources result;
-  result.layer = of.layer, result.head = of.head, result.query = of.query, result.key = of.key;
   const auto row = transformer.attention_row(*run.run, of.layer, of.head, of.query, of.key + 1);
   result.score = static_cast<double>(row.scaled[of.key]);
   const Parts q = parts_of(run, of, Site::q, edited, computation),

@@ -21,7 +21,6 @@
 namespace headscope::app {
 
 struct ScoreSources {
-  int layer = 0, head = 0, query = 0, key = 0;
   double score = 0;        ///< scaled, as the model computed it, before the mask and edits of scores
   double query_scale = 1;  ///< divisor of ln_1 at the query: sqrt(variance + epsilon), or as edited
   double key_scale = 1;    ///< at the key

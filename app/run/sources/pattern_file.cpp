@@ -18,7 +18,7 @@
 #include "model/files/error.h"
 #include "model/files/json.h"
 #include "model/files/safetensors.h"
-#include "model/kernels/panels.h"
+#include "model/kernels/kernels.h"
 #include "system/path_text.h"
 #include "viz/text/text.h"
 
@@ -96,8 +96,8 @@ struct PatternFile::Header {
   }
 
   model::Precision precision_of(const std::string& tensor, const model::TensorView& view) const {
-    const auto type = model::stored_type(view.dtype);
-    if (!type || type->to_floats != nullptr)
+    const model::StoredType* type = model::stored_type(view.dtype);
+    if (type == nullptr || type->to_floats != nullptr)
       model::reject(name + ": tensor " + quote(tensor), "F32, F16 or BF16", quote(view.dtype));
     return type->precision;
   }

@@ -74,10 +74,10 @@ std::vector<Line> lines_of(const ViewContext& c) {
       of_block = lines.size();
       lines.push_back({"h." + std::to_string(layer), "block", 0, nullptr, layer});
     }
-    if (layer >= 0) lines[of_block].count += model::value_count(parameter);
+    if (layer >= 0) lines[of_block].count += parameter.count();
     if (layer >= 0 && layer != c.selection.layer) continue;
     const std::string name = (layer < 0 ? "" : "  ") + std::string(name_in_block(parameter));
-    lines.push_back({name, shape_of(parameter), model::value_count(parameter), &parameter, layer});
+    lines.push_back({name, shape_of(parameter), parameter.count(), &parameter, layer});
   }
   return lines;
 }
@@ -276,7 +276,7 @@ Table table(const ViewContext& c, const TensorPicture* shown) {
   const model::Transformer& transformer = *c.run->model->transformer;
   const std::int64_t total = transformer.parameter_count();
   for (const model::Parameter& parameter : transformer.report().parameters) {
-    const std::int64_t count = model::value_count(parameter);
+    const std::int64_t count = parameter.count();
     TableRow row;
     add_cells(row, parameter.name, shape_of(parameter, " x ", false), count,
               static_cast<double>(count) / static_cast<double>(total));

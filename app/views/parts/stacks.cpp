@@ -209,7 +209,7 @@ class Stack final : public Box {
     }
     if (least > room + kSnapped) return {};
     std::vector<float> sizes = shares(wishes, room, down);
-    if (!down) {
+    if (!down && wishes.size() > 1) {
       for (std::size_t i = 0; i < wishes.size(); ++i) {
         const float useful = useful_width(*placed_[i].box, c, wishes[i].least, sizes[i], area.h);
         if (useful < sizes[i]) wishes[i].good = wishes[i].most = useful;
@@ -240,11 +240,12 @@ class Stack final : public Box {
     const auto is_too_high = [&](float width) { return box.height(c, width).most > height; };
     if (!is_too_high(wide) || is_too_high(least)) return wide;
     constexpr int kSteps = 8;
+    constexpr float kRoomy = 1.15F;  // wishes are estimates
     for (int i = 0; i < kSteps; ++i) {
       const float middle = (least + wide) / 2;
       (is_too_high(middle) ? wide : least) = middle;
     }
-    return wide;
+    return kRoomy * wide;
   }
   /// The part of a wish that is not granted; what tells the most counts more.
   static float missing(const Wish& wish, float size) {

@@ -206,14 +206,15 @@ TEST(Memo, APreviousAnswerIsOfOtherTokensAlone) {
     return PromptRun{std::move(model), {}, {}, std::move(run)};
   };
   const model::Edits own_mask = {model::SetMask{0, 1, {{true}}}}, other = {model::SetMask{1, 1, {{true}}}},
-                     unmasked = {model::SetMask{}};
+                     unmasked = {model::SetMask{}}, mean = {model::SetMean{{{model::Site::z, 0}, 1, {}, {}}}};
   const Question own = BlobOf{1};
   for (const auto& [edits, now, known] : {std::tuple(own_mask, made({3}, own_mask), true),
                                           {own_mask, made({1, 2}, own_mask), false},
                                           {own_mask, made({3}, other), false},
                                           {own_mask, made({3}, own_mask, "another model"), false},
                                           {own_mask, prompt_run({3}), false},
-                                          {unmasked, made({3}, unmasked), false}}) {
+                                          {unmasked, made({3}, unmasked), false},
+                                          {mean, made({3}, mean), false}}) {
     Memo memo(100 * kPage);
     memo.show(made({1, 2}, edits));
     memo.keep(own, blob(1));

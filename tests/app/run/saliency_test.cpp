@@ -79,14 +79,14 @@ double largest_of(const std::vector<double>& values) {
   return largest;
 }
 
-void expect_textbook(const ScoreSources& s, const Textbook& textbook, double factor) {
-  const auto q = textbook.parts(s.query, 0), k = textbook.parts(s.key, 1);
+void expect_textbook(const ScoreSources& s, int query, int key, const Textbook& textbook, double factor) {
+  const auto q = textbook.parts(query, 0), k = textbook.parts(key, 1);
   ASSERT_EQ(s.sources.size(), q.size());
   const double largest = largest_of(s.products);
   for (int i = 0; i < s.count(); ++i)
     for (int j = 0; j < s.count(); ++j)
       ASSERT_NEAR(s.product(i, j), factor * dot(q[at(i)], k[at(j)]), 2e-5 * largest) << i << " " << j;
-  EXPECT_NEAR(s.score, textbook.score(s.query, s.key), 2e-5 * std::max(largest, std::abs(s.score)));
+  EXPECT_NEAR(s.score, textbook.score(query, key), 2e-5 * std::max(largest, std::abs(s.score)));
   EXPECT_LT(std::abs(s.rounding_error()), 1e-5 * largest);
 }
 
@@ -101,7 +101,8 @@ TEST(ScoreSourcesOf, AreTheTextbooksAtTheFirstAndTheLastLayer) {
                      std::to_string(query) + " " + std::to_string(key));
         const auto answer = s.ask(ScoreSourcesOf{layer, 5, query, key});
         EXPECT_EQ(answer->count(), 2 + layer * (s.config().n_head + 2) + 2);
-        expect_textbook(*answer, Textbook(reference(s), s.run->tokens.ids(), s.config(), layer, 5), factor);
+        const Textbook textbook(reference(s), s.run->tokens.ids(), s.config(), layer, 5);
+        expect_textbook(*answer, query, key, textbook, factor);
       }
   }
 }

@@ -1,4 +1,3 @@
-#pragma once
 #include "model/kernels/panels.h"
 #include "model/kernels/rows_loops.h"
 #include "model/kernels/vectors.h"
@@ -33,7 +32,8 @@
 /// 6. Half precision is widened as it is read or, if a block has many tiles, once, into the L1 cache.
 ///
 /// product.cpp divides a product among threads, in blocks of rows of x that stay in the L2 cache.
-/// Activations, which are in no panels, take steps 1, 2 and 5 in `multiply_floats`.
+/// `multiply_panel_of` does all of this for one panel. Activations, which are in no panels, take steps 1, 2
+/// and 5 in `multiply_floats`.
 namespace headscope::model {
 namespace {
 
@@ -60,13 +60,13 @@ constexpr int kLineBytes = 64;
 /// Number of memory streams that a block is prefetched in: several in turn are faster than one.
 constexpr int kStreams = 4;
 
-/// Maximum number of tiles for which several streams were measured to be faster; with more tiles, memory has
-/// enough time.
+/// Maximum number of calls of `tile` for which several streams were measured to be faster; with more calls,
+/// memory has enough time.
 constexpr int kCallsOfStreams = 3;
 
-/// What to prefetch while a block of weights is multiplied: for each row of the block `lines` cache lines in
-/// each stream, after which every stream advances by `advance` bytes. With three or more tiles, `lines` is
-/// less than a row's share: even prefetching was measured to be a tenth faster than bursts.
+/// What to prefetch while a block of weights is multiplied: for each row of the block `lines` cache lines of
+/// one stream, after which every stream advances by `advance` bytes. Up to half a line of a call's share is
+/// left out: even prefetching was measured to be a tenth faster than bursts.
 struct Fetch {
   const char* next = nullptr;
   int lines = 0;
@@ -74,16 +74,16 @@ struct Fetch {
   int advance = 0;
 };
 
-/// A Fetch with which `calls` tiles together prefetch `depth` rows of `bytes`.
+/// A Fetch with which `calls` calls of `tile` together prefetch `depth` rows of `bytes`.
 constexpr Fetch evenly(const char* next, int depth, int bytes, int calls) {
   if (next == nullptr) return {};
-  const int step = (bytes + calls - 1) / calls;
-  return {next,
-          step > 2 * kLineBytes                ? 4
-          : step > kLineBytes + kLineBytes / 2 ? 2
-                                               : 1,
-          calls > kCallsOfStreams ? step : depth / kStreams * bytes,
-          calls > kCallsOfStreams ? kStreams * step : step};
+  const int step = (bytes + calls - 1) / calls;  // a call's share of a row
+  const int lines = step > 2 * kLineBytes ? 4 : step > kLineBytes + kLineBytes / 2 ? 2 : 1;
+  const bool in_turn = calls > kCallsOfStreams;  // else each stream has its part of the rows
+  return {.next = next,
+          .lines = lines,
+          .stream_stride = in_turn ? step : depth / kStreams * bytes,
+          .advance = in_turn ? kStreams * step : step};
 }
 
 /// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes]. The values at
@@ -112,7 +112,7 @@ void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_
       for (int i = 0; i < kLines; ++i) __builtin_prefetch(line + i * kLineBytes, 0, 2);
       if (k % kStreams == kStreams - 1) next += fetch.advance;
     }
-    if constexpr (kRows < kVectors) {
+    if constexpr (kRows < kVectors) {  // whichever are fewer stay in registers: elements of x or vectors of w
       Vector values[kRows];
       unrolled<kRows, 1>([&](int i, int) INLINE { values[i] = broadcast(x[i * x_stride]); });
       unrolled<kVectors, 1>([&](int v, int) INLINE {
@@ -220,14 +220,14 @@ void widen_elements(const T* w, int n, float* out) {
 }
 
 template <class T>
-void panel_elements(const PanelProduct& p) {
+void multiply_panel_of(const T* weights, const PanelProduct& p) {
   constexpr bool kWidens = sizeof(T) != sizeof(float);
   constexpr int kTilesThatWiden = 3;  // each widens on its own; with more of them a widened copy is faster
   constexpr int kRowBytes = kPanelCols * static_cast<int>(sizeof(T));
   const int tiles = (p.rows + kTileRows - 1) / kTileRows;
   for (int k = 0; k < p.depth; k += kPanelDepth) {
     const int depth = smaller(kPanelDepth, p.depth - k);
-    const T* w = static_cast<const T*>(p.w) + k * kPanelCols;
+    const T* w = weights + k * kPanelCols;
     const bool last = k + depth == p.depth;
     const char* next =
         last && !p.another_follows ? nullptr : reinterpret_cast<const char*>(w + depth * kPanelCols);
@@ -261,8 +261,7 @@ void multiply_floats(const Multiplication& m) {
     constexpr Number<true> kIsTail;
     constexpr Number<false> kNoTail;
     int col = 0;
-    if (fetch.next != nullptr &&
-        m.cols >= kCols) {  // each tile of rows prefetches its share with its first columns
+    if (fetch.next != nullptr && m.cols >= kCols) {  // the first columns prefetch, one line of each row
       run(col, 0, Number<kVectors>{}, Number<1>{}, kNoTail);
       fetch.next += fetch.advance * (m.depth / kStreams);
       col += kCols;
@@ -327,4 +326,16 @@ void with_elements(const void* data, Precision precision, const Body& body) {
 }
 
 }  // namespace
+
+/// Compiled once for each set of instructions, under a name for each (CMakeLists.txt).
+PanelKernels HEADSCOPE_KERNELS() {
+  const auto multiply_panel = [](const PanelProduct& p) {
+    with_elements(p.w, p.precision, [&](const auto* w) { multiply_panel_of(w, p); });
+  };
+  const auto widen = [](const void* w, Precision precision, int n, float* out) {
+    with_elements(w, precision, [&](const auto* elements) { widen_elements(elements, n, out); });
+  };
+  return {kInstructions, kFused, kRowKernels, multiply_panel, multiply_floats, transpose_floats, widen};
+}
+
 }  // namespace headscope::model

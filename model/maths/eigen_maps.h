@@ -8,8 +8,9 @@ namespace headscope::model {
 
 template <class T>
 using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Doubles = RowMajor<double>;
 
-/// A view as a matrix of Eigen.
+/// A view as a matrix of Eigen. Its products round otherwise than those of the kernels.
 template <class T>
 auto map(Rows<T> x) {
   using Matrix = RowMajor<std::remove_const_t<T>>;
