@@ -116,9 +116,10 @@ class Machine {
   std::uint64_t number(std::size_t size) { return little_endian(take(size)); }
   /// A number of up to 8 bytes; longer ones, of random generators, are of no use here: 0.
   std::int64_t signed_number(std::uint64_t size, bool is_signed) {
-    if (size == 0 || size > 8) return take(size), 0;
+    const std::string_view bytes = take(size);
+    if (size == 0 || size > 8) return 0;
     const auto spare = static_cast<int>(64 - 8 * size);
-    const std::uint64_t digits = number(size) << spare;
+    const std::uint64_t digits = little_endian(bytes) << spare;
     return is_signed ? static_cast<std::int64_t>(digits) >> spare
                      : static_cast<std::int64_t>(digits >> spare);
   }

@@ -67,7 +67,9 @@ std::pair<Record, std::uint64_t> directory_of(const OpenFile& file) {
                 offset = end.number(at + 16, 4);
   if (at >= kLocator && end.text(at - kLocator, 4) == "PK\x06\x07") {
     const Record end64(file, end.number(at - kLocator + 8, 8), kEnd64, "PK\x06\x06");
-    count = end64.number(32, 8), bytes = end64.number(40, 8), offset = end64.number(48, 8);
+    count = end64.number(32, 8);
+    bytes = end64.number(40, 8);
+    offset = end64.number(48, 8);
   }
   if (count > kMostEntries || bytes > kMostDirectory) end.fail();
   return {Record(file, offset, bytes, ""), count};
@@ -92,9 +94,11 @@ std::map<std::string, ZipEntry> zip_entries(const OpenFile& file) {
     for (const std::size_t end = extra + extra_size; extra + 4 <= end;
          extra += 4 + directory.number(extra + 2, 2)) {
       std::size_t next = extra + 4;
-      for (std::uint64_t* field : {&unpacked, &packed, &header})
-        if (directory.number(extra, 2) == 1 && *field == kIn64Bits)
-          *field = directory.number(next, 8), next += 8;
+      for (std::uint64_t* field : {&unpacked, &packed, &header}) {
+        if (directory.number(extra, 2) != 1 || *field != kIn64Bits) continue;
+        *field = directory.number(next, 8);
+        next += 8;
+      }
     }
     const bool is_encrypted = directory.number(at + 8, 2) % 2 == 1;
     if (is_encrypted || directory.number(at + 10, 2) != 0 || packed != unpacked)

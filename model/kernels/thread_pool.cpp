@@ -36,12 +36,10 @@ ThreadPool::ThreadPool(int threads) {
   // With fewer processors than threads, polling would keep the others from working.
   if (threads <= processors) polls_ = kPolls;
   workers_.reserve(threads - 1);
-  for (int thread = 1; thread < threads; ++thread) {
-    try {
+  try {
+    for (int thread = 1; thread < threads; ++thread)
       workers_.emplace_back([this, thread] { sleep_and_work(thread); });
-    } catch (const std::exception&) {  // out of threads or memory
-      break;                           // continues with fewer threads
-    }
+  } catch (const std::exception&) {  // out of threads or memory: continues with fewer threads
   }
 }
 

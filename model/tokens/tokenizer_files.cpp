@@ -183,8 +183,8 @@ bool take_names(const json& value, Document& of) {
 /// A special token, or a list or an object of them.
 bool take_special(const json& value, Document& of) {
   if (is_unset(value, of)) return true;
-  if (value.is_string() || value.contains("content")) return add_token(value, of), true;
-  for (const json& token : value) add_token(token, of);
+  const bool is_one = value.is_string() || value.contains("content");
+  for (const json& token : is_one ? json::array({value}) : value) add_token(token, of);
   return true;
 }
 

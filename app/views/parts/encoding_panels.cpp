@@ -114,7 +114,7 @@ BoxPtr encoding_heading(Encoding encoding, std::string note) {
 
 BoxPtr encoding_panel(Encoding encoding, const EncodingMaps& maps) {
   const auto box = [&](auto height, auto paint) {
-    return custom({10.5F, 40}, height,
+    return custom({12.5F, 40}, height,
                   [&maps, encoding, paint](Picture& picture, const ViewContext& c, viz::Rect area) {
                     paint(picture, encoding, maps, area, style_of(c));
                   });
