@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "model/files/error.h"
-#include "model/maths/eigen_maps.h"
 #include "model/kernels/product.h"
+#include "model/maths/eigen_maps.h"
 #include "model/pass/attention.h"
 #include "model/pass/shared_steps.h"
 

@@ -32,7 +32,7 @@ struct Weights : LoadReport {
   std::span<const float> wpe;  // [n_ctx, d_model]
   std::vector<BlockWeights> h;
   LayerNormWeights ln_f;
-  PanelMatrix lm_head;  // [d_model, vocab]; the same memory as wte when tied
+  PanelMatrix lm_head;              // [d_model, vocab]; the same memory as wte when tied
   std::vector<FloatMemory> memory;  // what the pointers above point into
 };
 

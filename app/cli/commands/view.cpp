@@ -299,9 +299,10 @@ class ViewCommand {
     c.theme = a_.session.dark ? &kDark : &kLight;
     c.fonts = fonts_.get();
     c.font_size = a_.session.font_size;
-    c.max_rows = is_picture(format_) ? a_.figure.rows : 0;
-    if (!is_picture(format_) && view_.row_count != nullptr && given("--rows"))  // beyond the picture's limit
-      c.max_rows = a_.figure.rows > 0 ? a_.figure.rows : std::numeric_limits<int>::max();
+    const bool is_list = view_.row_count == nullptr, picture = is_picture(format_);
+    c.max_rows = picture || !is_list ? a_.figure.rows : 0;
+    if (given("--rows") && a_.figure.rows == 0 && picture == is_list)
+      c.max_rows = std::numeric_limits<int>::max();  // all, beyond a picture's limit as well
     const auto fits = [&](const TriedText& tried) { return tried.fits(run->model->config().vocab_size); };
     const Side side = a_.session.side;
     const auto fail = [](const std::string& why) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -11,6 +12,7 @@ namespace headscope::app {
 
 /// The product of two vectors of numbers, as far as the first goes; the sum in double.
 double dot(const auto& a, const auto& b) {
+  assert(a.size() <= b.size());
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
   return sum;

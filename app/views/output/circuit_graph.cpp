@@ -41,12 +41,10 @@ const auto kElsewhere = choice_option<int>(
 const auto kMetric =
     choice_option<Metric>("circuit-metric", "Metric", "hH", "the number that edges are ranked by",
                           choices_of(kGradientMetrics), {.flag = "metric", .default_value = 1});
-const auto kEdges =
-    number_option("circuit-edges", "Edges", "xX",
-                  "maximum number of edges, strongest first; at least those of one path", 30, 1, 1000,
-                  {.flag = "edges",
-                   .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
-                   .advanced = true});
+const auto kEdges = number_option(
+    "circuit-edges", "Edges", "xX", "maximum number of edges, strongest first; at least those of one path",
+    30, 1, 1000,
+    {.flag = "edges", .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000}});
 const auto kByPosition = switch_option("circuit-positions", "By position", "oO",
                                        "show each part separately at every position, in columns of tokens",
                                        false, {.advanced = true});
@@ -197,11 +195,14 @@ class Circuits final : public Box {
     return {8 * c.font_size, std::max(kGood, kLevel * static_cast<float>(all_.levels)) * c.font_size};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
-    for (auto count = static_cast<int>(std::ssize(n_.edges)); count > 0; count = count * 9 / 10) {
+    const auto fits = [&](int count) {
       drawn_.emplace(*n_.circuit, strongest_edges(*n_.circuit, count), n_.patterns);
-      if (drawn_->place(c, area)) return true;
-    }
-    return false;
+      return drawn_->place(c, area);
+    };
+    const auto counts = std::views::iota(1, static_cast<int>(std::ssize(n_.edges)) + 1);
+    if (fits(counts.back())) return true;
+    const auto too_many = std::ranges::partition_point(counts, fits);
+    return too_many != counts.begin() && fits(*too_many - 1);
   }
   void paint(Picture& picture, const ViewContext& c) const override {
     drawn_->paint(picture, c, n_.chosen);

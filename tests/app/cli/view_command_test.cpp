@@ -88,6 +88,10 @@ TEST(ViewCommand, WritesTheStrongestRowsAndSaysHowManyMoreThereAre) {
        {std::pair("20", std::size_t{20}), {"1001", 1001U}, {"0", vocabulary}, {"999999", vocabulary}})
     EXPECT_EQ(answer_of({"next", "--prompt", kRobot, "--rows", rows})["columns"]["rank"].size(), written);
   EXPECT_EQ(succeed(command + kCsv + Words{"--bom"}), "\xef\xbb\xbf" + to_csv(table));
+  std::string words = "one";
+  for (int i = 0; i < 60; ++i) words += " and another";
+  const Words picture{"tokens", "--prompt", words, "--format", "svg", "--svg-text", "--out", "-"};
+  EXPECT_THAT(succeed(picture + Words{"--rows", "0"}), HasSubstr(">probability<")) << "all, in pictures too";
 }
 
 TEST(ViewCommand, ShowsEachSideOfAComparison) {
