@@ -40,6 +40,7 @@ void Workspace::free_scratch() {
   for (Buffer* buffer :
        {&own.activations, &own.gradients, &own.transposed, &own.scores, &own.result, &own.logits})
     *buffer = {};
+  own.pages->keep_at_most(0);
 }
 
 }  // namespace headscope::model

@@ -46,7 +46,7 @@ enum class Site {
 struct HookPoint {
   Site site = Site::embed;
   int layer = 0;
-  bool operator==(const HookPoint&) const = default;
+  bool operator==(const HookPoint& other) const { return *this <=> other == 0; }
   std::strong_ordering operator<=>(const HookPoint& other) const;  ///< the order of the pass
 };
 

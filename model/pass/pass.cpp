@@ -452,8 +452,7 @@ std::shared_ptr<const Run> Transformer::forward(std::span<const int> tokens, Wor
   run->tokens.assign(tokens.begin(), tokens.end());
   run->weights = impl_->identity;
   if (options.plan != nullptr && !options.plan->edits().empty()) run->plan = options.plan;
-  memory.pages->keep_at_most(
-      2 * Run::max_bytes(weights.config));  // for the run that is shown and the one computed next
+  memory.pages->keep_at_most(2 * Run::max_bytes(weights.config));  // for the shown run and the next one
   Lane lane{run};
   begin_run(lane, options, hooked ? std::max(options.hooked_from, 0) : length, memory.pages);
 

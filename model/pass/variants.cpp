@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -78,7 +77,7 @@ void Transformer::variants(const Run& clean, std::span<const std::shared_ptr<con
   const int most_lanes = std::max(kRowsOfLogits / count, 1);
   const ForwardOptions options{.clean = &clean, .stop = std::move(stop)};
   const Positions asked{first, count};
-  workspace.impl().pages->keep_at_most(std::numeric_limits<std::size_t>::max());  // until the next run
+  workspace.impl().pages->keep_at_most(3 * Run::max_bytes(clean.config));  // two runs and the variants' pages
   // Late groups first: they have the fewest layers to run, so that half of all variants are ready after a
   // quarter of the work.
   while (!lanes.empty()) {
