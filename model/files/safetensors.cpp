@@ -168,7 +168,7 @@ void SafetensorsWriter::finish(std::map<std::string, std::string> metadata) {
   metadata_.merge(metadata);
   std::string text = header();
   if (text.size() > header_size_)
-    throw std::runtime_error("cannot write the file: its metadata are longer than the room kept for them");
+    throw std::runtime_error("the metadata of a safetensors file are longer than the room kept for them");
   text.resize(header_size_, ' ');
   file_->write_at(0, std::as_bytes(std::span(&header_size_, 1)));
   file_->write_at(sizeof header_size_, std::as_bytes(std::span(text)));

@@ -148,7 +148,18 @@ TEST(Scatter, OfVeryManyMarksTheChosenOneAndTheOutermostAreNamed) {
     if (text.starts_with("label ")) named.push_back(std::stoi(text.substr(6)));
   EXPECT_EQ(std::ranges::count(named, 40), 1) << "the chosen one, in the midst";
   EXPECT_GT(std::ranges::count_if(named, [](int mark) { return mark > 500; }), 5);
+  EXPECT_THAT(texts(picture.scene), Contains(std::to_string(named.size()) + " of 600 named"));
   EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
+}
+
+TEST(Scatter, OfFewMarksThoseInACrowdAreNamedAtTheEndsOfLines) {
+  ScatterChart chart = chart_of(0);
+  for (int i = 0; i < 9; ++i)
+    chart.marks.push_back({i % 3 * 0.1, i / 3 * 0.1, 0, kLight.query, std::to_string(i)});
+  for (const double far : {-5.0, 5.0}) chart.marks.push_back({far, far, 0, kLight.query, "far"});
+  Picture picture{testing::blank(700, 500, kLight.surface), {}};
+  paint_scatter(picture, chart, lay_out_scatter(chart, {0, 0, 700, 500}, style_of()), style_of());
+  for (int i = 0; i < 9; ++i) EXPECT_THAT(texts(picture.scene), Contains(std::to_string(i)));
 }
 
 Path3 steps() {

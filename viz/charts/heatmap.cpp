@@ -194,10 +194,13 @@ Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, 
   double cw = std::max(0.F, area.w) / static_cast<double>(cols),
          ch = std::max(0.F, area.h) / static_cast<double>(rows);
   limit_stretch(cw, ch, static_cast<double>(stretch));
-  // Whole device pixels: even cells are worth some room, the more the smaller they are.
+  // Whole device pixels, or pixels of whole numbers of cells: even cells are worth some room, the more the
+  // smaller they are.
   const auto even = [&](double cell) {
-    const double size = cell * style.device_scale, pixels = std::floor(size);
-    return pixels >= 1 && pixels >= (size < 3 ? 0.85 : 0.99) * size ? pixels / style.device_scale : cell;
+    const double size = cell * style.device_scale,
+                 pixels = size < 1 ? 1 / std::ceil(1 / size) : std::floor(size);
+    const double least = size < 1 ? 0.85 : size < 3 ? 0.75 : 0.99;  // of the size
+    return pixels >= least * size ? pixels / style.device_scale : cell;
   };
   cw = even(cw);
   ch = even(ch);

@@ -19,7 +19,7 @@ struct ScatterChart {
     double y = 0;
     int kind = 0;
     Color fill;
-    std::string label;  ///< next to it, if that covers nothing
+    std::string label;  ///< next to it, or of few marks at the end of a line, if that covers nothing
     bool chosen = false;
   };
   std::vector<Kind> kinds;
@@ -37,8 +37,8 @@ struct ScatterLayout {
 ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style& style);
 
 /// Draws axes with numbers and titles, the kinds' names above, and the marks. Labels that do not fit are left
-/// out. Returns how many marks got their labels.
-int paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLayout& layout,
-                  const Style& style);
+/// out, and how many marks have theirs is said below.
+void paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLayout& layout,
+                   const Style& style);
 
 }  // namespace headscope::viz

@@ -177,7 +177,8 @@ void declare(Content& it) {
   const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
   const bool nothing = found.best.empty() && found.progress.done == prompts;
   const char* none = "nothing is above the threshold: lower it or choose other tokens";
-  it.body = rows(boxes(std::move(list), notes({nothing ? none : ""})));
+  it.body = rows(
+      boxes(std::move(list), notes({nothing ? none : "Query 0 is left out where it sees only itself."})));
 }
 
 View view() {

@@ -196,7 +196,6 @@ bool List::lay_out(const ViewContext& c) {
 
 bool List::place(const ViewContext& c, viz::Rect area) {
   area_ = area;
-  names_columns_ = c.in_pane;
   const int wanted = rows_ != nullptr ? c.options[rows_->first] : 0;
   table.first = std::max(0, wanted);
   table.selects = rows_ == nullptr ? may_be_cut
@@ -217,7 +216,7 @@ bool List::place(const ViewContext& c, viz::Rect area) {
 
 std::string List::note() const {
   std::string columns;
-  for (int i = 0; names_columns_ && i < static_cast<int>(table.columns.size()); ++i) {
+  for (int i = 0; i < static_cast<int>(table.columns.size()); ++i) {
     const viz::TableColumn& column = table.columns[i];
     if (!column.hidden && column.importance > 0 && !column.heading.empty() && layout_.place_of(i) == nullptr)
       columns += (columns.empty() ? "not shown: " : ", ") + column.heading;

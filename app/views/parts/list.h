@@ -267,7 +267,6 @@ class List final : public RoleBox {
   std::deque<std::vector<std::string>> texts_;  // texts of the table's columns
   std::function<bool(int row)> is_chosen_;
   bool filled_ = false;
-  bool names_columns_ = false;  ///< that have no room: on a page nobody can make room for them
   std::vector<FixedStrip> fixed_;
   viz::TableLayout layout_;
 };
