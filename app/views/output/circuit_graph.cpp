@@ -332,6 +332,7 @@ void declare(Content& it) {
     it.subtitle = "after " + token_name(c.run->tokens, c.selection.query) + "; ";
   it.subtitle += "width: ";
   it.subtitle += is_flow(c) ? "share at the logits" : is_integrated(c.options) ? "EAP-IG" : "EAP";
+  if (is_integrated(c.options) && !c.in_pane) it.subtitle += ", " + counted(c.options[kSteps], "step");
   it.choose = [&n](const ViewContext& now, const Ref& ref) {
     if (ref.other < 0) return choice_of(ref, now);
     return ViewActions{SetOption{&kChosen, ref.other == n.chosen ? -1 : ref.other}};

@@ -159,7 +159,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const int first_guess = list->last() + 2;  // after its id, which only files have
   for (std::size_t g = 0; g < kGuesses; ++g) {
     const char* heading = !is_difference ? kNames[g] : two ? "guess" : "guess now";
-    const int importance = is_difference ? 8 : static_cast<int>(kGuesses - g) - 1;
+    const int importance = is_difference ? 8 : std::max(1, static_cast<int>(kGuesses - g) - 1);
     add_guess(*list, c, at, g, heading, importance, "guess " + std::to_string(g + 1)).hidden =
         is_difference && g > 0;
   }
