@@ -106,7 +106,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->text("receiver", 9, [&n, pair](int row) { return n.names[pair(row).receiver]; });
   list->bar(
       quantity(c), 8, [pair](int row) { return pair(row).excess; },
-      {.digits = 4, .least = 5.6F * c.font_size, .most = 16 * c.font_size, .is_signed = true, .tip = false});
+      {.digits = 4, .least = 3 * c.font_size, .most = 16 * c.font_size, .is_signed = true, .tip = false});
   list->rank_by([pair](int row) { return pair(row).excess; });
   if (!c.differs()) {
     const auto value = [&n, pair](int row) { return n.of->value(pair(row).sender, pair(row).receiver); };
