@@ -87,10 +87,14 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Passes& p) {
     for (int i = 0; i < std::ssize(p.passes); ++i) {
       const viz::Rect cell = region.cell_rect(i, 0);
       const Pass& pass = p.passes[i];
-      if (cell.h >= style.small())
-        viz::add_whole_label(picture.scene, style, pass_words(pass), {cell.x + style.unit(), cell.center().y},
-                             static_cast<float>(pass.length()) * cell.w - 2 * style.unit(),
-                             text_on(now, colors(pass.kept > 0 ? kKept : kComputed)));
+      const viz::Color ground = colors(pass.kept > 0 ? kKept : kComputed);
+      const std::string words = pass_words(pass);
+      const viz::Rect behind{cell.x + 1, cell.center().y - style.small() / 2,
+                             style.width(words, style.small()) + 2 * style.unit(), style.small()};
+      if (cell.h < style.small() || behind.w > static_cast<float>(pass.length()) * cell.w) continue;
+      picture.scene.add(viz::FillRect{behind, ground});  // over the lines between cells
+      viz::add_label(picture.scene, style, words, {cell.x + style.unit(), cell.center().y}, style.small(),
+                     text_on(now, ground));
     }
   };
   return grid;
