@@ -19,6 +19,7 @@
 #include "system/file.h"
 #include "system/path_text.h"
 
+/// Loading in two steps: a Checkpoint knows which tensor is which parameter, a Loader checks and reads them.
 namespace headscope::model {
 namespace {
 
