@@ -43,14 +43,32 @@ constexpr Samples kNegativeDark{0x222222, 0x2d2422, 0x372722, 0x422922, 0x4d2c22
                                 0xe39159, 0xe99a61, 0xeda36a, 0xf2ad73};
 
 /// The colour between samples; `t` is clamped to [0, 1].
-Color pick(const Samples& samples, double t) {
+constexpr Color pick(const Samples& samples, double t) {
   const double place = std::clamp(t, 0.0, 1.0) * (kSamples - 1);
   const int first = std::min(static_cast<int>(place), kSamples - 2);
   const auto channel = [&](int shift) {
     const auto at = [&](int i) { return static_cast<double>(samples[i] >> shift & 255); };
-    return static_cast<std::uint8_t>(std::lround(std::lerp(at(first), at(first + 1), place - first)));
+    return static_cast<std::uint8_t>(std::lerp(at(first), at(first + 1), place - first) + 0.5);
   };
   return {channel(16), channel(8), channel(0)};
+}
+
+// Tables are made by the compiler: the patterns of all heads are coloured anew at every letter typed.
+using Table = std::array<Color, kMapColors>;
+
+constexpr Table sequential_table(const Samples& samples) {
+  Table table;
+  for (int i = 0; i < kMapColors; ++i) table[i] = pick(samples, static_cast<double>(i) / (kMapColors - 1));
+  return table;
+}
+
+constexpr Table diverging_table(const Samples& positive, const Samples& negative) {
+  Table table;
+  for (int i = 0; i < kMapColors; ++i) {
+    const double t = 2 * (static_cast<double>(i) / (kMapColors - 1)) - 1;
+    table[i] = pick(t >= 0 ? positive : negative, t >= 0 ? t : -t);
+  }
+  return table;
 }
 
 constexpr Color kNotANumber{255, 0, 255};
@@ -132,6 +150,18 @@ Color diverging(const Theme& theme, double t) {
   const Samples& positive = theme.dark ? kPositiveDark : kPositiveLight;
   const Samples& negative = theme.dark ? kNegativeDark : kNegativeLight;
   return pick(t >= 0 ? positive : negative, std::abs(t));
+}
+
+std::span<const Color> sequential_colors(const Theme& theme) {
+  static constexpr Table kLight = sequential_table(kSequentialLight),
+                         kDark = sequential_table(kSequentialDark);
+  return theme.dark ? kDark : kLight;
+}
+
+std::span<const Color> diverging_colors(const Theme& theme) {
+  static constexpr Table kLight = diverging_table(kPositiveLight, kNegativeLight),
+                         kDark = diverging_table(kPositiveDark, kNegativeDark);
+  return theme.dark ? kDark : kLight;
 }
 
 Color sign_color(const Theme& theme, double value) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace headscope::viz {
 /// colour that is in neither map.
 Color sequential(const Theme& theme, double t);
 Color diverging(const Theme& theme, double t);
+/// The colours of these maps at equal distances from the low end to the high end.
+constexpr int kMapColors = 512;
+std::span<const Color> sequential_colors(const Theme& theme);
+std::span<const Color> diverging_colors(const Theme& theme);
 /// A bar's colour: that of the value's sign in the diverging map, 3:1 on the theme's surface.
 Color sign_color(const Theme& theme, double value);
 

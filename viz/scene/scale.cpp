@@ -12,8 +12,6 @@
 namespace headscope::viz {
 namespace {
 
-constexpr int kTableSize = 512;
-
 /// The bar's colours as a bitmap of `steps` pixels, low values last (vertical) or first (horizontal).
 Image bar_image(const ColorScale& scale, Rect dest, bool upright, int steps, const Theme& theme) {
   const auto bitmap = std::make_shared<Bitmap>(Bitmap{upright ? 1 : steps, upright ? steps : 1, {}});
@@ -98,17 +96,13 @@ ColorScale diverging_scale(double magnitude) {
 }
 
 ColorTable::ColorTable(const ColorScale& scale, const Theme& theme)
-    : logarithmic_(scale.logarithmic), nan_(sequential(theme, std::numeric_limits<double>::quiet_NaN())) {
+    : logarithmic_(scale.logarithmic),
+      nan_(sequential(theme, std::numeric_limits<double>::quiet_NaN())),
+      colors_(scale.map == ColorScale::Map::sequential ? sequential_colors(theme) : diverging_colors(theme)) {
   const double low = logarithmic_ ? std::log2(scale.low) : scale.low;
   const double high = logarithmic_ ? std::log2(scale.high) : scale.high;
-  factor_ = static_cast<float>((kTableSize - 1) / (high - low));
+  factor_ = static_cast<float>((kMapColors - 1) / (high - low));
   offset_ = static_cast<float>(low);
-  colors_.reserve(kTableSize);
-  for (int i = 0; i < kTableSize; ++i) {
-    const double t = static_cast<double>(i) / (kTableSize - 1);
-    colors_.push_back(scale.map == ColorScale::Map::sequential ? sequential(theme, t)
-                                                               : diverging(theme, 2 * t - 1));
-  }
 }
 
 Color ColorTable::operator()(float value) const {
@@ -117,7 +111,7 @@ Color ColorTable::operator()(float value) const {
     if (value <= 0) return colors_.front();
     value = std::log2(value);
   }
-  const float index = std::clamp((value - offset_) * factor_ + 0.5F, 0.F, static_cast<float>(kTableSize - 1));
+  const float index = std::clamp((value - offset_) * factor_ + 0.5F, 0.F, static_cast<float>(kMapColors - 1));
   return colors_[static_cast<int>(index)];
 }
 

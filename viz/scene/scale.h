@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,7 @@ class ColorTable {
   float offset_;
   float factor_;
   Color nan_;
-  std::vector<Color> colors_;
+  std::span<const Color> colors_;
 };
 
 /// The range of a matrix' finite values (optionally without one column, and without masked cells).

@@ -313,6 +313,10 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
     float* out = t.values.data() + std::ptrdiff_t{out_row} * t.cols;
     for (int key = 0; !masked.empty() && key < keys_; ++key)
       if (masked[i * keys_ + key] == 0) t.masked[out_row * t.cols + cell_of(key, keys_, t.cols)] = 0;
+    if (t.cols == keys_) {  // a column a key
+      for (int key = 0; key < keys; ++key) out[key] = stronger(out[key], row[key]);
+      continue;
+    }
     float& other = t.first_column_without_key0[out_row];
     for (int col = 0, key = 1; key < keys; ++col) {
       // This column's keys end where the next column's begin.
