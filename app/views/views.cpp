@@ -6,7 +6,6 @@
 #include "app/views/parts/list_means.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"

@@ -7,7 +7,7 @@
 #include "app/views/content.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
-#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
 #include "viz/charts/table.h"
 
 // Lists: rows under headings. A picture shows as many rows as fit, a file has all of them. A view declares

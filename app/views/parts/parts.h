@@ -12,7 +12,6 @@
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "app/views/parts/selected.h"
 #include "app/views/parts/strips.h"

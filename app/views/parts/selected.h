@@ -7,7 +7,8 @@
 #include "app/views/content.h"
 #include "app/views/table.h"
 
-// Answers about the current selection, and facts of tables about it.
+// The selection: answers about it, facts of tables about it, and moving it along the prompt and through the
+// layers.
 namespace headscope::app {
 
 /// The pattern of the selected head; null while pending.
@@ -44,6 +45,20 @@ inline int selected_query(const ViewContext& c) {
 int strongest_key(const ViewContext& context);
 /// The selected key, else the strongest one; -1 while that is not known.
 int attended_key(const ViewContext& context);
+
+/// The action of a key in a picture where the prompt runs from left to right: Left and Right, Home and End
+/// select the query, Left and Right with Shift the key. Nothing for other gestures.
+ViewActions keys_along_prompt(const ViewContext& context, const Gesture& gesture);
+/// Arrows select another layer or head: down moves so far, and if that is given, right does.
+OnGesture arrows(MoveHead down, std::optional<MoveHead> right = {});
+/// Selects the key `by` positions further that the query sees; without a selected key, the first or last.
+ViewActions move_key(const ViewContext& context, int by);
+/// Whether the query may have weight on the key in the selected head.
+bool may_see(const ViewContext& context, int query, int key);
+/// "this key comes after the query", or that edits mask it.
+std::string why_masked(int query, int key);
+/// A click on a key: selects it, or clears the selection.
+SelectKey clicked_key(const ViewContext& context, int position);
 
 /// Facts about what a table is about: the selected layer and head; a position and its token; the query.
 void add_head_facts(Table& table, const ViewContext& context);

@@ -4,7 +4,7 @@
 #include "app/views/parts/boxes.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
 #include "app/views/parts/strips.h"
 #include "tests/app/view_fixture.h"
 
