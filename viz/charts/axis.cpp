@@ -177,6 +177,11 @@ LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, cons
   return room;
 }
 
+float lean_of(const AxisLabels& axis, const LabelRoom& room, const Style& style) {
+  if (room.angle != LabelAngle::slanted || axis.labels.empty()) return 0;
+  return kDiagonal * std::min(room.widest, style.width(axis.labels.back(), style.small()));
+}
+
 bool paint_axis_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                        LabelSide at_side, const Style& style, float limit) {
   const bool rows = at_side == LabelSide::left || at_side == LabelSide::right;

@@ -46,6 +46,9 @@ struct LabelRoom {
 LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 
+/// How far the last label of columns reaches beyond the grid; 0: it is not slanted.
+float lean_of(const AxisLabels& axis, const LabelRoom& room, const Style& style);
+
 /// The side of a grid with the labels of its rows (left, right) or columns.
 enum class LabelSide { left, right, above, below };
 

@@ -281,10 +281,8 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
 
   // The last slanted label reaches beyond the grid, over the scale if that stands there.
   const bool leans_out = scale_width <= 0 && top.angle == LabelAngle::slanted;
-  const float last = map.saves_width || map.cols.labels.empty()
-                         ? top.widest
-                         : std::min(top.widest, style.width(map.cols.labels.back(), style.small()));
-  const float overhang = leans_out ? std::min(0.7F * last, 0.12F * area.w) : 0;
+  const float lean = map.saves_width ? 0.7F * top.widest : lean_of(map.cols, top, style);
+  const float overhang = !leans_out ? 0 : map.col_room ? lean : std::min(lean, 0.12F * area.w);
   Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room - overhang,
              area.h - top.size - 1 - words_room - flat_room};
   Region grid = fit_grid(inner, m.rows, m.cols, map.shown, stretch_in(map, inner, style), style);

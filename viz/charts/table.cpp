@@ -224,6 +224,19 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   return places;
 }
 
+/// The places of columns in the left one of two blocks side by side; empty: a column would be left out, a
+/// text cut, or a strip narrower.
+std::vector<Place> places_in_half(const Table& table, const std::vector<Place>& whole, Rect half,
+                                  const Style& style) {
+  std::vector<Place> places = place_columns(table, half, style);
+  const auto is_kept = [&](const Place& one, const Place& before) {
+    const Kind kind = table.columns[one.column].kind;
+    return one.column == before.column && kind != Kind::strip &&
+           (kind == Kind::bar || one.w + kSlack >= before.w);
+  };
+  return std::ranges::equal(places, whole, is_kept) ? places : std::vector<Place>();
+}
+
 /// Height of the headings, the rows above, and the hairline.
 float head_height(const Table& table, const Style& style) {
   return style.line(style.small()) + style.unit() +
@@ -317,7 +330,8 @@ struct Painter {
         text(cell.text, {place->x, middle}, style.small(), cell.color, FontStyle::medium, Align::left,
              end - place->x);
       else
-        text(cell.text, *place, middle, style.small(), cell.color, FontStyle::medium);
+        text(cell.text, {place->right(), middle}, style.small(), cell.color, FontStyle::medium, Align::right,
+             place->w + 2 * u);  // into the gap: letters of medium weight are wider
       if (!cell.vector.empty())
         strip(*place, y, cell.scale.value_or(column_of(*place).scale), cell.vector, cell.vector_id,
               cell.vector_row);
@@ -343,7 +357,7 @@ struct Painter {
     for (std::size_t i = cell + 1; i < row.size(); ++i)
       if (const Place* next = layout.place_of(row[i].column)) {
         const float number = next->right() - style.width(row[i].text, style.small(), FontStyle::medium);
-        return alignment(column_of(*next)) == Align::right ? std::max(next->x, number - 2 * u) : next->x - u;
+        return alignment(column_of(*next)) == Align::right ? number - 2 * u : next->x - u;
       }
     return layout.right();
   }
@@ -457,6 +471,16 @@ const Place* TableLayout::place_of(int column) const {
   return found == places.end() ? nullptr : &*found;
 }
 
+std::vector<TableLayout> TableLayout::blocks() const {
+  std::vector<TableLayout> made;
+  for (std::size_t first_row = 0; first_row == 0 || first_row < rows.size(); first_row += per_block) {
+    TableLayout& block = made.emplace_back(*this);
+    block.rows.assign(rows.begin() + first_row, rows.begin() + std::min(rows.size(), first_row + per_block));
+    for (Place& place : block.places) place.x += static_cast<float>(made.size() - 1) * block_width;
+  }
+  return made;
+}
+
 float table_row_height(const Style& style) {
   const bool printed = style.smallest > 0;  // nobody points at its rows
   return std::round((printed ? 1.45F : 1.7F) * style.font_size);
@@ -490,12 +514,25 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   const float room = area.h - head - foot_height(table, style);
   const int all = static_cast<int>(rows.size());
   const int most = table.max_rows > 0 ? std::min(all, table.max_rows) : all;
-  const auto fit_in = [&](float height) {
-    return std::clamp(static_cast<int>(std::floor(height / h)), 0, most);
+  const auto rows_in = [&](int blocks) {
+    const auto fit = [&](float height) {
+      return std::clamp(blocks * static_cast<int>(std::floor(height / h)), 0, most);
+    };
+    int count = fit(room);
+    layout.note_below = table.note_below && count < all;
+    if (layout.note_below) count = fit(room - note_height(style));
+    layout.per_block = std::max(1, (count + blocks - 1) / blocks);
+    return count;
   };
-  int count = fit_in(room);
-  layout.note_below = table.note_below && count < all;
-  if (layout.note_below) count = fit_in(room - note_height(style));
+  int count = rows_in(1);
+  if (table.note_below && count < most) {
+    const float between = 9 * style.unit(), width = (area.w - between) / 2;
+    if (auto places = places_in_half(table, layout.places, {area.x, area.y, width, area.h}, style);
+        !places.empty()) {
+      layout.places = std::move(places), layout.block_width = width + between;
+      count = rows_in(2);
+    }
+  }
   layout.all = all;
   if (table.selects && count < all) {
     layout.rows = selected_rows(table, rows, count), layout.all = most;
@@ -519,19 +556,24 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
 void paint_table(Picture& picture, const Table& table, const TableLayout& layout, const Style& style) {
   if (!layout.whole) picture.whole = false;
   if (layout.places.empty()) return;
-  Painter paint{picture, table, layout, style};
   const float u = style.unit(), h = table_row_height(style), line = style.line(style.small());
-  float y = layout.area.y;
-  paint.headings(y + line / 2);
-  y += line + u;
-  for (const FixedRow& row : table.header) {
-    if (lacks_strip(row, layout)) continue;
-    paint.fixed_row(row, y, y + h / 2);
-    y += h;
+  const std::vector<TableLayout> blocks = layout.blocks();
+  for (const TableLayout& block : blocks) {
+    Painter paint{picture, table, block, style};
+    float y = layout.area.y;
+    paint.headings(y + line / 2);
+    y += line + u;
+    for (const FixedRow& row : table.header) {
+      if (lacks_strip(row, layout)) continue;
+      paint.fixed_row(row, y, y + h / 2);
+      y += h;
+    }
+    paint.hairline(y + u / 2, style.theme.line);
+    paint.rows();
   }
-  paint.hairline(y + u / 2, style.theme.line);
-  paint.rows();
-  y = layout.rows_top + static_cast<float>(layout.rows.size()) * h;
+  Painter paint{picture, table, blocks.back(), style};  // what sums up stands at the end
+  const int lines = std::min(layout.per_block, static_cast<int>(layout.rows.size()));
+  float y = layout.rows_top + static_cast<float>(lines) * h;
   if (layout.note_below) {
     paint.text(layout.note, {layout.left(), y + u + line / 2}, style.small(), style.theme.text_muted,
                FontStyle::regular, Align::left, layout.area.right() - layout.left());
@@ -539,7 +581,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
   }
   if (!table.footer.empty()) {
     y += 2 * u;
-    paint.hairline(y, style.theme.text_muted);
+    picture.scene.add_line({layout.left(), y}, {blocks.back().right(), y}, style.theme.text_muted);
     for (const FixedRow& row : table.footer) {
       paint.fixed_row(row, y + 1, y + h / 2 + 1);  // keeps clear of the line
       y += h;

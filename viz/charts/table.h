@@ -77,7 +77,9 @@ struct Table {
   std::vector<FixedRow> header;
   std::vector<FixedRow> footer;
   int first = 0;  ///< index in the order of the first visible row
-  /// For pictures that cannot scroll: if not all rows fit, a line under them says which are shown.
+  /// For pictures that cannot scroll: if not all rows fit, they stand in two blocks side by side where
+  /// narrow columns leave room for that, and a line under them says which are shown. Fixed rows below the
+  /// others stand in the second block.
   bool note_below = false;
   std::vector<float> strengths = {};  ///< of the rows; empty: none is stronger than another
   std::vector<float> order = {};  ///< what rows are sorted by, ascending, NaN last; empty: as they are given
@@ -107,10 +109,12 @@ struct TableLayout {
     float right() const { return x + w; }
   };
   Rect area;
-  std::vector<Place> places;  ///< places of the columns that fit, from left to right
+  std::vector<Place> places;  ///< places of the columns that fit, from left to right, in the first block
   std::vector<int> rows;      ///< the visible rows, from the top
   int first = 0, all = 0;     ///< the first of them, and how many there are, in the table's order
   float rows_top = 0;
+  int per_block = 1;        ///< rows in the first of two blocks; in one, all of them
+  float block_width = 0;    ///< from the first block's left to that of the second
   bool note_below = false;  ///< the note has a line under the rows
   std::string note;         ///< which rows show, "keys 3 to 17 of 42"; empty: all of them
   bool whole = true;        ///< all columns and rows fit
@@ -118,6 +122,7 @@ struct TableLayout {
   float left() const { return places.empty() ? area.x : places.front().x; }
   float right() const { return places.empty() ? area.x : places.back().right(); }
   const Place* place_of(int column) const;  ///< null: it was dropped
+  std::vector<TableLayout> blocks() const;  ///< one or two, each with its rows and places
 };
 
 float table_row_height(const Style& style);

@@ -7,6 +7,11 @@
 
 namespace headscope::viz {
 
+/// How strong a row is.
+static float strength(const Table& table, int row) {
+  return std::isnan(table.strengths[row]) ? -1 : std::abs(table.strengths[row]);
+}
+
 std::vector<int> table_rows(const Table& table) {
   std::vector<int> rows(static_cast<std::size_t>(table.rows));
   std::iota(rows.begin(), rows.end(), 0);
@@ -20,10 +25,7 @@ std::vector<int> table_rows(const Table& table) {
 std::vector<int> selected_rows(const Table& table, std::span<const int> rows, int count) {
   std::vector<int> strongest(rows.begin(), rows.end());
   if (table.order.empty() && !table.strengths.empty()) {
-    const auto magnitude = [&](int row) {
-      return std::isnan(table.strengths[row]) ? -1 : std::abs(table.strengths[row]);
-    };
-    std::ranges::stable_sort(strongest, std::greater{}, magnitude);
+    std::ranges::stable_sort(strongest, std::greater{}, [&](int row) { return strength(table, row); });
   }
   // The marked one comes first, however strong it is.
   if (const auto at = std::ranges::find(strongest, table.marked);
@@ -43,14 +45,22 @@ std::string note_of(const Table& table, std::span<const int> rows, std::span<con
     const auto at = std::ranges::find(rows, part.front());
     return std::ranges::equal(part, std::span(rows).subspan(at - rows.begin(), part.size()));
   };
-  const bool by_strength = table.selects && table.order.empty() && !table.strengths.empty();
-  if (by_strength) return "the top " + std::to_string(shown.size()) + of_all + " " + table.row_names;
+  const auto is_shown = [&](int row) { return std::ranges::find(shown, row) != shown.end(); };
+  const std::string chosen = ", plus the chosen one";
+  if (table.selects && table.order.empty() && !table.strengths.empty()) {
+    const bool weak = is_shown(table.marked) && std::ranges::any_of(rows, [&](int row) {
+                        return !is_shown(row) && strength(table, row) > strength(table, table.marked);
+                      });
+    if (weak && shown.size() == 1) return "only the chosen one" + of_all + " " + table.row_names;
+    return "the top " + std::to_string(shown.size() - (weak ? 1 : 0)) + of_all + " " + table.row_names +
+           (weak ? chosen : "");
+  }
   // Of sorted rows the marked one may stand apart, at the end.
   const bool apart = !is_run(shown);
   const auto run = apart ? shown.first(shown.size() - 1) : shown;
   const auto start = std::ranges::find(rows, run.front()) - rows.begin() + table.first_number;
   return table.row_names + " " + std::to_string(start) + " to " +
-         std::to_string(start + std::ssize(run) - 1) + of_all + (apart ? ", plus the chosen one" : "");
+         std::to_string(start + std::ssize(run) - 1) + of_all + (apart ? chosen : "");
 }
 
 }  // namespace headscope::viz

@@ -289,7 +289,8 @@ AttentionMaps::Panels AttentionMaps::panels_in(const ViewContext& c, viz::Rect a
     p.top = viz::column_label_room(cols, cell, std::min(0.3F * height, 6 * em), style);
     if (p.side * style.device_scale < cells && p.foot == 0)
       p.foot = style.line(style.small()) + u, height -= down * p.foot;
-    p.side = std::floor(std::min((width - p.left.size) / across, (height - p.top.size) / down));
+    p.lean = viz::lean_of(cols, p.top, style);
+    p.side = std::floor(std::min((width - p.left.size - p.lean) / across, (height - p.top.size) / down));
   }
   return p;
 }
@@ -319,7 +320,8 @@ void AttentionMaps::paint_panel(Picture& picture, const ViewContext& c, const Pa
   const viz::Rect place{
       area_.x + part(col) * (p.side + p.gap) + (col > 0 ? p.left.size : 0),
       area_.y + part(row) * (p.heading + p.side + 1 + p.foot + p.gap) + (row > 0 ? p.top.size : 0),
-      map.row_room->size + p.side, p.heading + map.col_room->size + p.side + 1 + p.foot};
+      map.row_room->size + p.side + (row == 0 ? p.lean : 0),
+      p.heading + map.col_room->size + p.side + 1 + p.foot};
   const float x = place.x + map.row_room->size, y = place.y + line / 2;
   viz::add_label(picture.scene, style, one.title, {x, y}, style.font_size, c.theme->text,
                  viz::FontStyle::medium, viz::Align::left, p.side);

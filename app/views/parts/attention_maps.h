@@ -69,10 +69,10 @@ class AttentionMaps final : public RoleBox {
   /// Equal panels; labels are left of the first column of maps, and above the first row.
   struct Panels {
     int across = 1, down = 1;
-    float side = 0;     ///< of a map
-    float heading = 0;  ///< above it
-    float foot = 0;     ///< under it, for words about pooling
-    float gap = 0;
+    float side = 0;           ///< of a map
+    float heading = 0;        ///< above it
+    float foot = 0;           ///< under it, for words about pooling
+    float gap = 0, lean = 0;  ///< between maps; of the last label over the upper ones
     viz::LabelRoom left, top;
   };
   Ref ref_of(const viz::Region&, int row, int col) const override { return {.query = row, .key = col}; }

@@ -230,14 +230,13 @@ void List::paint(Picture& picture, const ViewContext& c) const {
   const viz::Style style = style_of(c);
   viz::paint_table(picture, table, layout_, style);
   picture.whole = whole && (rows_ != nullptr || layout_.note.empty());
-  for (const viz::TableLayout::Place& place : layout_.places) {
-    const auto& draw = columns_[place.column].draw;
-    if (!draw) continue;
-    const float height = viz::table_row_height(style);
-    for (std::size_t i = 0; i < layout_.rows.size(); ++i)
-      draw(picture.scene, c, layout_.rows[i],
-           viz::Rect{place.x, layout_.rows_top + static_cast<float>(i) * height, place.w, height}.inset(1));
-  }
+  const float height = viz::table_row_height(style);
+  for (const viz::TableLayout& block : layout_.blocks())
+    for (const viz::TableLayout::Place& place : block.places)
+      for (std::size_t i = 0; i < block.rows.size() && columns_[place.column].draw; ++i)
+        columns_[place.column].draw(
+            picture.scene, c, block.rows[i],
+            viz::Rect{place.x, layout_.rows_top + static_cast<float>(i) * height, place.w, height}.inset(1));
 }
 
 Wish List::width(const ViewContext& c) const {
