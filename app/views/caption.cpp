@@ -20,13 +20,13 @@ namespace headscope::app {
 
 namespace {
 
+constexpr std::size_t kOnScreen = 60, kOnSlide = 160, kOnPaper = 480;  // bytes of a prompt
+
 /// A prompt in quotes: truncated between characters, spaces kept, line ends and the like made visible.
-std::string quoted(std::string text, bool printed) {
-  constexpr std::size_t kOnScreen = 60, kPrinted = 480;  // bytes
-  const std::size_t most = printed ? kPrinted : kOnScreen;
+std::string quoted(std::string text, std::size_t most) {
   const bool cut = text.size() > most;
   if (cut) text.resize(most), text.resize(most - viz::incomplete_tail(text));
-  if (const std::size_t space = text.rfind(' '); cut && printed && space != text.npos && space > kOnScreen)
+  if (const std::size_t space = text.rfind(' '); cut && space != text.npos && space > kOnScreen)
     text.resize(space);
   std::string shown;
   for (const std::string_view word : split(text, " ")) shown += " " + viz::visible(word);
@@ -34,7 +34,7 @@ std::string quoted(std::string text, bool printed) {
 }
 
 /// The prompt for a caption.
-std::string quoted_prompt(const PromptRun& run, bool printed) {
+std::string quoted_prompt(const PromptRun& run, std::size_t most) {
   if (run.model->patterns) {
     const PatternFile& file = *run.model->patterns;
     return (file.text().empty() ? file.name() : "“" + file.text() + "”") +
@@ -43,17 +43,17 @@ std::string quoted_prompt(const PromptRun& run, bool printed) {
   std::string text = run.prompt.text;
   if (!run.prompt.ids.empty()) text = run.model->tokenizer->decode(run.prompt.ids);
   if (run.tokens.was_empty) return "the empty prompt";
-  return quoted(std::move(text), printed) + (run.tokens.has_start_token ? " after the start token" : "");
+  return quoted(std::move(text), most) + (run.tokens.has_start_token ? " after the start token" : "");
 }
 
 /// The baseline's description; for a picture that does not depend on the run, the second model's.
-std::string subtracted(const PromptRun& run, bool of_run, bool printed) {
+std::string subtracted(const PromptRun& run, bool of_run, std::size_t most) {
   if (!compares_different_inputs(run)) return "the same";
   const PromptRun& second = *run.baseline;
   if (second.model->patterns) return second.model->patterns->name();
-  if (!compares_models(run)) return quoted_prompt(second, printed);
+  if (!compares_models(run)) return quoted_prompt(second, most);
   const bool another = of_run && compares_texts(run);
-  return (another ? quoted_prompt(second, printed) + " in " : "") + second.model->name;
+  return (another ? quoted_prompt(second, most) + " in " : "") + second.model->name;
 }
 
 /// The edits of a run, without those of positions that its prompt does not have.
@@ -65,13 +65,13 @@ model::Edits edits_within(const PromptRun& run) {
 }
 
 /// "L5 H1 off; no mask", or if that is long "L5 H1 off; and 12 more edits".
-std::string words_of(const model::Edits& all, const PromptRun& run, bool printed) {
+std::string words_of(const model::Edits& all, const PromptRun& run, std::size_t most) {
   constexpr std::size_t kMost = 240;  // bytes
   std::string text;
   std::ptrdiff_t left = std::ssize(all);
   for (const model::Edit& edit : all) {
     const std::string brief = edit_words(edit, {.prompt = [&](const std::vector<int>& ids) {
-                                           return quoted(run.model->tokenizer->decode(ids), printed);
+                                           return quoted(run.model->tokenizer->decode(ids), most);
                                          }});
     if (text.size() + brief.size() > kMost) break;
     text += (text.empty() ? "" : "; ") + brief;
@@ -149,23 +149,24 @@ std::string caption(const View& view, const ViewContext& c) {
       weights && weights->report().precision != model::Precision::f32)
     text += " in " + std::string(name_of(weights->report().precision));
   const bool of_run = !view.is_of_model(c);
-  const std::string prompt = quoted_prompt(*c.run, c.printed);
+  const std::size_t most = is_on_paper(c) ? kOnPaper : c.printed ? kOnSlide : kOnScreen;
+  const std::string prompt = quoted_prompt(*c.run, most);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
   const bool over_list = view.over_list.is_in(c.options);
   if (over_list) text += (can_show_means(view) ? " · mean over " : " · ") + list_of_prompts(c);
   // What is of the weights alone is as it is without edits.
   const model::Edits edits = of_run && view.caption.prompt ? edits_within(*c.run) : model::Edits();
   const bool edited = !edits.empty();
-  if (edited) text += " · with " + words_of(edits, *c.run, c.printed);
+  if (edited) text += " · with " + words_of(edits, *c.run, most);
   if (c.differs() && (of_run || compares_models(*c.run))) {
-    text += " · minus " + subtracted(*c.run, of_run, c.printed);
+    text += " · minus " + subtracted(*c.run, of_run, most);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
     // What may be of a list of prompts are means, which match no tokens.
     const bool may_be_means = view.over_list.option != nullptr && !can_show_means(view);
     if (of_run && !may_be_means && matches_other_positions(*c.run)) text += " · equal tokens matched";
   } else if (!over_list && view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     const bool of_prompt = compares_texts(*c.run) || !compares_models(*c.run);
-    text += (of_prompt ? " · second prompt " : " · second model ") + subtracted(*c.run, true, c.printed);
+    text += (of_prompt ? " · second prompt " : " · second model ") + subtracted(*c.run, true, most);
   } else if (edited && c.run->second_model && model::patches_from_second(edits)) {
     text += " · second model " + c.run->second_model->name;
   }

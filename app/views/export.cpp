@@ -203,7 +203,7 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   context.titled = false;
   context.trimmed = options.page == Page::trimmed;
   context.printed = options.target != Target::screen;
-  context.min_stroke_width = target.min_stroke_width;
+  context.min_stroke_width = target.min_stroke_width, context.least_label = target.least_label;
   context.note_in_caption = options.caption && (context.printed || !options.title);
   const std::string words = options.caption ? caption(view, context) : std::string();
   const bool cuts = has_width || context.trimmed;  // and gets its caption below
@@ -300,6 +300,7 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
     return png_bytes(viz::rasterize(scene, *context.fonts, options.scale), options.scale, options.notes);
   ViewContext described = context;
   const bool printed = described.printed = options.target != Target::screen;
+  described.min_stroke_width = spec_of(options.target).min_stroke_width;
   // A file without its recipe does not have the prompt as text.
   const bool says_prompt = options.caption && !options.notes.empty();
   const viz::Description description = description_of(view, described, picture, says_prompt);

@@ -27,27 +27,28 @@ inline constexpr Named<Target> kTargetNames[]{
     {"screen", Target::screen}, {"column", Target::column}, {"page", Target::page}, {"slide", Target::slide}};
 
 /// What a target chooses unless something else is asked for. A logical pixel is 1/96 inch on paper, so
-/// letters of 10 are of 7.5 points, and a figure's smallest letters, which have 0.85 of that size, of 6.4.
+/// letters of 10 are of 7.5 points.
 struct TargetSpec {
   std::string_view label;
   std::string_view words;      ///< its size, for people
   float width = 0;             ///< logical pixels
   float height = 0;            ///< 0: as high as the figure needs
   float font_size = 0;         ///< logical pixels
+  float least_label = 0;       ///< letters of its labels are at least as large; logical pixels
   float scale = 0;             ///< png: device pixels per logical pixel
   float min_stroke_width = 0;  ///< the thinnest line, in logical pixels
   float line_scale = 1;        ///< how many times as wide as on the screen lines are
 };
 
-/// A column is one of a paper's two, a page a letter page's text. No line on paper is below 0.5 points.
+/// A column is one of a paper's two, a page a letter page's text. On paper no line is below half a point, and
+/// labels have 7 points, on a slide 16, in letters of this size; numbers in cells may be smaller.
 constexpr TargetSpec spec_of(Target target) {
-  constexpr float kHalfPoint = 96.F / 72 / 2;
-  constexpr float kPrintScale = 300.F / 96;
+  constexpr float kPoint = 96.F / 72, kLine = kPoint / 2, kDpi = 300.F / 96;
   constexpr std::array<TargetSpec, 4> kSpecs{
-      {{"Screen", "as large as on the screen, in the window's font size", 1000, 0, 14, 2, 0, 1},
-       {"Column", "a column of a paper: 3.3 inches wide, 300 dpi", 316.8F, 0, 10, kPrintScale, kHalfPoint, 1},
-       {"Page", "the width of a page: 6.5 inches, 300 dpi", 624, 0, 10.5F, kPrintScale, kHalfPoint, 1},
-       {"Slide", "a 16:9 slide: 13.33 × 7.5 inches, 3840 × 2160 pixels", 1280, 720, 20, 3, 1.4F, 1.4F}}};
+      {{"Screen", "as large as on the screen, in the window's font size", 1000, 0, 14, 0, 2, 0, 1},
+       {"Column", "a column of a paper: 3.3 inches wide, 300 dpi", 316.8F, 0, 10, 7 * kPoint, kDpi, kLine, 1},
+       {"Page", "the width of a page: 6.5 inches, 300 dpi", 624, 0, 10.5F, 7 * kPoint, kDpi, kLine, 1},
+       {"Slide", "16:9, 13.33 × 7.5 inches, 3840 × 2160 pixels", 1280, 720, 22, 16 * kPoint, 3, 1.4F, 1.4F}}};
   return kSpecs[static_cast<std::size_t>(target)];
 }
 

@@ -58,11 +58,12 @@ struct ViewContext {
   float height = 600;
   float font_size = 14;
   float min_stroke_width = 0;  ///< the thinnest line that is drawn, whatever it stands for; logical pixels
-  float device_scale = 1;      ///< device pixels per logical pixel: images are pooled to what is visible
-  bool in_pane = false;  ///< drawn in a pane, which has its own title: no title here, nor a legend if there
-                         ///< is little room
-  int max_rows = 0;      ///< maximum number of a list's rows; 0: as many as fit
-  bool titled = true;    ///< false: the picture has no title, and begins where the title would be
+  float least_label = 0;   ///< letters on labels are at least as large as this, or the text; logical pixels
+  float device_scale = 1;  ///< device pixels per logical pixel: images are pooled to what is visible
+  bool in_pane = false;    ///< drawn in a pane, which has its own title: no title here, nor a legend if there
+                           ///< is little room
+  int max_rows = 0;        ///< maximum number of a list's rows; 0: as many as fit
+  bool titled = true;      ///< false: the picture has no title, and begins where the title would be
   bool printed =
       false;  ///< for a column, a page or a slide: nobody can scroll it, but it may be as high as needed
   bool note_in_caption = false;  ///< the caption below the picture says `View::caption.note`

@@ -53,17 +53,17 @@ constexpr Color pick(const Samples& samples, double t) {
   return {channel(16), channel(8), channel(0)};
 }
 
-// Tables are made by the compiler: the patterns of all heads are coloured anew at every letter typed.
-using Table = std::array<Color, kMapColors>;
+// These are made by the compiler: the patterns of all heads are coloured anew at every letter typed.
+using MapColors = std::array<Color, kMapColors>;
 
-constexpr Table sequential_table(const Samples& samples) {
-  Table table;
+constexpr MapColors sequential_table(const Samples& samples) {
+  MapColors table;
   for (int i = 0; i < kMapColors; ++i) table[i] = pick(samples, static_cast<double>(i) / (kMapColors - 1));
   return table;
 }
 
-constexpr Table diverging_table(const Samples& positive, const Samples& negative) {
-  Table table;
+constexpr MapColors diverging_table(const Samples& positive, const Samples& negative) {
+  MapColors table;
   for (int i = 0; i < kMapColors; ++i) {
     const double t = 2 * (static_cast<double>(i) / (kMapColors - 1)) - 1;
     table[i] = pick(t >= 0 ? positive : negative, t >= 0 ? t : -t);
@@ -153,14 +153,14 @@ Color diverging(const Theme& theme, double t) {
 }
 
 std::span<const Color> sequential_colors(const Theme& theme) {
-  static constexpr Table kLight = sequential_table(kSequentialLight),
-                         kDark = sequential_table(kSequentialDark);
+  static constexpr MapColors kLight = sequential_table(kSequentialLight),
+                             kDark = sequential_table(kSequentialDark);
   return theme.dark ? kDark : kLight;
 }
 
 std::span<const Color> diverging_colors(const Theme& theme) {
-  static constexpr Table kLight = diverging_table(kPositiveLight, kNegativeLight),
-                         kDark = diverging_table(kPositiveDark, kNegativeDark);
+  static constexpr MapColors kLight = diverging_table(kPositiveLight, kNegativeLight),
+                             kDark = diverging_table(kPositiveDark, kNegativeDark);
   return theme.dark ? kDark : kLight;
 }
 

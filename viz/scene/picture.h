@@ -32,8 +32,9 @@ struct Style {
   float font_size = 14;
   float device_scale = 1;  ///< device pixels per logical pixel: matrices are pooled to this resolution
   float smallest = 0;      ///< letters that adapt to their room stay at least this large, or are left out
+  float least_label = 0;   ///< other letters are at least this large, if the text's are
 
-  float small() const { return 0.85F * font_size; }
+  float small() const { return std::max(std::min(least_label, font_size), 0.85F * font_size); }
   float title() const { return 1.15F * font_size; }
   float unit() const { return std::max(1.F, std::round(font_size / 14 * 4)); }
   float line(float size) const { return std::ceil(fonts.line_height(FontStyle::regular, size)); }

@@ -300,7 +300,7 @@ float paint_line(Scene& scene, const ColorScale& scale, const std::string& title
   const auto end = [&](double value) {
     const int digits = exact_digits(value);
     const bool is_exact = digits == 4 ? limit_number(value).ends_with('5') : digits > 0;
-    return scale.values_below || scale.values_above || is_exact ? limit_number(value) : number(value, 3);
+    return is_exact ? limit_number(value) : number(value, 3);
   };
   const float u = style.unit(), size = style.small();
   float x = left_middle.x;

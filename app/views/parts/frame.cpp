@@ -11,7 +11,7 @@ namespace headscope::app {
 
 viz::Style style_of(const ViewContext& c) {
   constexpr float kSixPoints = 8;  // on paper, in logical pixels
-  return {*c.theme, *c.fonts, c.font_size, c.device_scale, c.printed ? kSixPoints : 0};
+  return {*c.theme, *c.fonts, c.font_size, c.device_scale, c.printed ? kSixPoints : 0, c.least_label};
 }
 
 bool is_on_paper(const ViewContext& c) {
