@@ -131,8 +131,10 @@ std::unique_ptr<B> may_be_left_out(std::unique_ptr<B> box, std::string name, int
   return box;
 }
 
-/// Small, muted lines, wrapped, under a title if there is one; those without room are left out.
-BoxPtr notes(std::vector<std::string> lines, std::string title = {});
+/// Small, muted lines, wrapped, under a title if there is one; those without room are left out. Those that
+/// are not needed have room in a pane only once all other boxes have what is good.
+BoxPtr notes(std::vector<std::string> lines, std::string title = {}, bool needed = true);
+BoxPtr remarks(std::vector<std::string> lines);  ///< notes that are not needed
 /// A scale of colours with its title; `indent`: of its left end. Null: none.
 BoxPtr legend(viz::ColorScale scale, std::string title, float (*indent)(const ViewContext&) = nullptr);
 /// What a look stands for: a filled or framed patch, a line, a scale, or none of these: only words.

@@ -291,8 +291,7 @@ TEST(RobustMagnitude, LeavesOutTheFractionThatItIsTold) {
   const float magnitude = robust_magnitude(Matrix::row_major(values, 100, 500), 0.01);
   const auto beyond =
       std::count_if(values.begin(), values.end(), [&](float v) { return std::abs(v) > magnitude; });
-  EXPECT_LE(beyond, 500);
-  EXPECT_GE(beyond, 250);  // not far too wide
+  EXPECT_TRUE(250 <= beyond && beyond <= 500) << beyond;
 }
 
 TEST(Legend, SaysWhereValuesLieBeyondIt) {
@@ -316,15 +315,11 @@ TEST(RobustScale, SaysWhereValuesGoFurther) {
 }
 
 TEST(MarkedScale, SaysWhereOnlyTheseValuesGoFurther) {
-  const std::vector<float> wide{-3, 1, 1, 1}, narrow{-0.5F, 0.5F};
   ColorScale scale = diverging_scale(1);
   scale.values_above = true;  // of something else
-  const ColorScale of_wide = marked_for(scale, value_range(Matrix::row(wide)));
-  EXPECT_TRUE(of_wide.values_below);
-  EXPECT_FALSE(of_wide.values_above);
-  const ColorScale of_narrow = marked_for(of_wide, value_range(Matrix::row(narrow)));
+  const ColorScale of_wide = marked_for(scale, {-3, 1, 1}), of_narrow = marked_for(of_wide, {-0.5F, 0.5F, 0});
+  EXPECT_TRUE(of_wide.values_below && !of_wide.values_above);
   EXPECT_FALSE(of_narrow.values_below || of_narrow.values_above);
-  EXPECT_EQ(of_narrow.high, 1);
 }
 
 }  // namespace

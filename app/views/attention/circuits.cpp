@@ -121,6 +121,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   double limit = 0;  // one for the bars of both columns, each on its side of zero
   for (const float value : n.values | std::views::join)
     limit = std::max(limit, std::abs(static_cast<double>(value)));
+  limit = viz::round_limit(limit);
   for (const std::size_t i : {0, 1}) {
     const std::string name = words.files[i];
     list->file(note_column(name + " id"), n.ids[i]);

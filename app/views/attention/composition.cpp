@@ -106,7 +106,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->text("receiver", 9, [&n, pair](int row) { return n.names[pair(row).receiver]; });
   list->bar(
       quantity(c), 8, [pair](int row) { return pair(row).excess; },
-      {.digits = 4, .least = 3 * c.font_size, .most = 16 * c.font_size, .is_signed = true, .tip = false});
+      {.digits = 4, .least = 5.6F * c.font_size, .most = 16 * c.font_size, .is_signed = true, .tip = false});
   list->rank_by([pair](int row) { return pair(row).excess; });
   if (!c.differs()) {
     const auto value = [&n, pair](int row) { return n.of->value(pair(row).sender, pair(row).receiver); };
@@ -167,10 +167,8 @@ void declare(Content& it) {
   const auto of = it.need(CompositionOf{c.options[kKind]});
   if (!of) return;
   const Numbers& n = it.keep(numbers_of(c, of));
-  if (n.rows == 0) {
-    it.message = "a single layer: no head reads what another one writes";
-    return;
-  }
+  if (n.rows == 0) it.message = "a single layer: no head reads what another one writes";
+  if (n.rows == 0) return;
   const CompositionKindSpec& kind = spec_of(c.options[kKind]);
   it.title = std::string(kind.title) + " of heads";
   if (!c.differs()) it.subtitle = "minus that of random matrices, " + viz::fixed_number(of->baseline, 4);
@@ -182,7 +180,8 @@ void declare(Content& it) {
   it.choose = [&](const ViewContext& now, const Ref& ref) {
     return ref.other < 0 ? ViewActions{} : choice_of(n.ref(ref.other % n.of->heads()), now);
   };
-  it.body = beside(boxes(rows(boxes(grid_of(c, n), notes({std::string(kind.formula), note_of(c, n)}))),
+  it.body = beside(boxes(rows(boxes(grid_of(c, n), notes({std::string(kind.formula), note_of(c, n)}),
+                                    remarks({"Frobenius norms, with ln_1's gain and means subtracted"}))),
                          may_be_left_out(list_of(c, n), "the list")));
 }
 

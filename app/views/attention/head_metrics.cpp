@@ -183,9 +183,11 @@ void declare(Content& it) {
   for (int head = 0; head < c.config().n_layer * c.config().n_head; ++head)
     shown.push_back(n.at(metric.id, head));
   const std::string note = note_of(c, n, shown);
+  const char* const words = "One key can count for two metrics: a head's weights can add up to more than 1.";
   auto grid = grid_of_heads(c, kCell, std::move(shown), lowered(metric.label), std::string(metric.unit));
   grid->unit = metric.unit_in_files();  // on the scale weights are named, too
-  it.body = beside(boxes(rows(boxes(std::move(grid), notes({note, left_out_words(n)}))),
+  it.body = beside(boxes(rows(boxes(std::move(grid), notes({note, left_out_words(n)}),
+                                    remarks({metric.unit_in_files().empty() ? words : ""}))),
                          may_be_left_out(std::move(list), "the list")));
 }
 

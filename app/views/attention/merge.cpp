@@ -131,7 +131,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   list->rank_by(n.norms);
   if (c.options[kLargestFirst]) list->order_by(n.norms);
   list->table.marked = list->kept = c.selection.head;
-  list->least_rows = 5;
+  list->least_rows = 4;
   list->table.vector_role = kComponent;
   return list;
 }
@@ -159,10 +159,9 @@ void declare(Content& it) {
     add_query_facts(result, c);
     return result;
   };
-  it.body = rows(boxes(
-      may_be_left_out(std::move(strips), "the vectors"), std::move(list), swatches(std::move(scales)),
-      c.in_pane ? nullptr  // whose rows tell more
-                : notes({"Parts along the sum add up to its norm; norms do not, as parts may cancel."})));
+  it.body = rows(
+      boxes(may_be_left_out(std::move(strips), "the vectors"), std::move(list), swatches(std::move(scales)),
+            remarks({"Parts along the sum add up to its norm; norms do not, as parts may cancel."})));
 }
 
 View view() {

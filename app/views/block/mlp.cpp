@@ -149,7 +149,7 @@ void add_pushed(List& list, const ViewContext& c, const Numbers& n, bool up, std
   const char* heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
   list.text(heading, (up ? 8 : 7) - 3 * static_cast<int>(place), label,
             // Not as the texts need, because they arrive one after the other.
-            {.file = note_column(file + "token"), .least = 6.5F * em, .most = 8.5F * em, .enough = 8.5F * em})
+            {.file = note_column(file + "token"), .least = 6.5F * em, .most = 8.5F * em, .enough = 7 * em})
       .detail = [push](int row) { return push(row) ? with_sign(double{*push(row)}, 2) : ""; };
   list.file(note_column(file + "push"), push);
 }
@@ -160,7 +160,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     return [&n, vector](int row) { return n.vectors[vector][n.order[row]]; };
   };
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.order.size()));
-  list->least_width = 25, list->least_rows = 4;
+  list->least_width = 25, list->good_width = 60, list->least_rows = 4;
   list->refers_to = [&c, &n](int row) { return Ref{.layer = c.selection.layer, .neuron = n.order[row]}; };
   list->file(note_column("rank"), [](int row) { return row + 1; });
   list->number("neuron", 10, n.order, {.file = key_column("neuron"), .digits = 0, .tip = false});

@@ -213,7 +213,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const viz::Color muted = c.theme->text_muted;
   const float steps = 8.5F * c.font_size;
   auto list = std::make_unique<List>(c, kStep, static_cast<int>(n.lines.size()));
-  list->least_width = 27.5F, list->good_width = 36;  // with shapes
+  list->least_width = c.in_pane || is_on_paper(c) ? 40 : 27.5F, list->good_width = 44;  // shapes, too
   list->table.vector_role = kStrip;
   list->text("", 9, [](int) { return std::string(); }, {.least = steps, .most = steps}).draw =
       [&n](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {
@@ -259,7 +259,7 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title,
   chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
   chart.low = id == kCosines ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
   chart.high = id == kCosines ? 1 : viz::round_limit(1.02 * high);
-  const auto height = [](float) { return Wish{5, 8, 16}; };
+  const auto height = [x = x_title.empty() ? 0.F : 2.F](float) { return Wish{4 + x, 8 + x, 16 + x}; };
   return curve_box(std::move(chart), std::move(title), std::move(x_title), height,
                    {kChart, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
 }

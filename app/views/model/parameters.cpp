@@ -133,7 +133,7 @@ std::vector<ModelSize> sizes_of(const ViewContext& c) {
 /// The sizes as a list, with the shown model marked.
 std::unique_ptr<List> ladder_of(const ViewContext& c, const std::vector<ModelSize>& sizes) {
   auto list = std::make_unique<List>(c, kSize, static_cast<int>(sizes.size()));
-  list->text("sizes of GPT-2", 9, [&sizes](int row) { return sizes[row].name; }, {.heading = c.theme->text});
+  list->text("published sizes", 9, [&sizes](int row) { return sizes[row].name; }, {.heading = c.theme->text});
   list->bar("values", 8, [&sizes](int row) { return static_cast<float>(sizes[row].count); },
             {.rounds = true, .axis = true, .tip = false})
       .text = [&sizes](int row) { return grouped(sizes[row].count); };
@@ -164,16 +164,16 @@ std::unique_ptr<List> list_of(const ViewContext& c, const std::vector<Line>& lin
   float largest = 0;
   for (int row = 0; row < std::ssize(lines); ++row) largest = std::max(largest, share(row));
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(lines.size()));
-  list->text("tensor", 3, [=](int row) { return line(row).name; }, {.least = 10 * c.font_size});
-  list->text("shape", 0, [=](int row) { return line(row).shape; }, {.color = c.theme->text_muted});
-  list->number("values", 2, [=](int row) { return line(row).count; },
+  list->text("tensor", 4, [=](int row) { return line(row).name; }, {.least = 9.5F * c.font_size});
+  list->text("shape", 1, [=](int row) { return line(row).shape; }, {.color = c.theme->text_muted});
+  list->number("values", 3, [=](int row) { return line(row).count; },
                {.least = 0.55F * static_cast<float>(sum.size()) * c.font_size, .tip = false})
       .text = [=](int row) { return grouped(line(row).count); };
   list->bar(
-      "share, %", 1, share,
+      "share, %", 2, share,
       {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true, .tip = false});
   list->rank_by(share);
-  list->table.footer = {{list->cell(0, c.config().tie_word_embeddings ? "total, tied counted once" : "total"),
+  list->table.footer = {{list->cell(0, c.config().tie_word_embeddings ? "total (wte once)" : "total"),
                          list->cell(2, sum), list->cell(3, "100.00")}};
   const auto marked = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
   list->table.marked = list->kept = marked == lines.end() ? -1 : static_cast<int>(marked - lines.begin());
@@ -347,9 +347,9 @@ void declare(Content& it) {
     };
     const bool vector = tensor->rows == 1;
     about.push_back(box({8, vector ? 8.F : 16.F, vector ? 8.F : 1e4F}, paint_map));
-    about.push_back(may_be_left_out(box({7, 9, 16}, paint_histogram), "the histogram", 2));
+    about.push_back(may_be_left_out(box({7, 9, 16}, paint_histogram), "the histogram"));
   }
-  about.push_back(may_be_left_out(BoxPtr(ladder_of(c, sizes)), "the sizes"));
+  about.push_back(may_be_left_out(BoxPtr(ladder_of(c, sizes)), "the sizes", 2));
   it.body = beside(boxes(BoxPtr(std::move(list)), may_be_left_out(rows(std::move(about)), "the values")));
 }
 

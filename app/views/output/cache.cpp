@@ -62,17 +62,16 @@ std::string pass_words(const Pass& pass) {
   return grouped(pass.computed) + " computed" + (pass.kept > 0 ? ", " + grouped(pass.kept) + " kept" : "");
 }
 
-// What cells show: a part of the full colour.
-constexpr float kKept = 0.2F, kComputed = 1;
+/// The colour of keys or values that a pass computes or reads.
+viz::Color color_of(const viz::Theme& theme, bool values, bool kept) {
+  const viz::Color color = values ? theme.value : theme.key;
+  return kept ? viz::blended(theme.surface, color.with_alpha(90)) : color;
+}
 
 /// A row for each pass, named by its token and what it did, a column for each position.
 std::unique_ptr<Grid> grid_of(const ViewContext& c, const Passes& p) {
-  std::vector<float> cells;
-  for (const Pass& pass : p.passes)
-    for (int i = 0; i < p.length(); ++i) cells.push_back(i < pass.kept ? kKept : kComputed);
-  auto grid = std::make_unique<Grid>(c, kCell, std::move(cells), p.names, p.labels);
+  auto grid = std::make_unique<Grid>(c, kCell, std::vector<float>(p.blank.size()), p.names, p.labels);
   viz::Heatmap& map = grid->map;
-  map.cells.scale = viz::linear_scale(kComputed);
   map.cells.masked = p.blank, map.cells.hatched = false;
   map.show_scale = map.cell_values = map.centered = false;
   map.rows.title = "pass", map.rows.numbered = true;
@@ -81,19 +80,28 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Passes& p) {
   grid->refers_to = [&p, length = c.run->run->length()](int pass, int position) {
     return Ref{.query = position < length ? position : -1, .other = pass * p.length() + position};
   };
-  grid->over = [&p, colors = viz::ColorTable(map.cells.scale, *c.theme)](
-                   Picture& picture, const ViewContext& now, const viz::Region& region) {
+  grid->over = [&p](Picture& picture, const ViewContext& now, const viz::Region& region) {
     const viz::Style style = style_of(now);
     for (int i = 0; i < std::ssize(p.passes); ++i) {
-      const viz::Rect cell = region.cell_rect(i, 0);
       const Pass& pass = p.passes[i];
-      const viz::Color ground = colors(pass.kept > 0 ? kKept : kComputed);
+      const viz::Rect first = region.cell_rect(i, 0);
+      const float half = std::max(1.F, first.h / 2), kept = static_cast<float>(pass.kept) * first.w,
+                  all = static_cast<float>(pass.length()) * first.w;
+      const auto add = [&](float x, float w, bool values, bool is_kept) {
+        picture.scene.add(viz::FillRect{{first.x + x, first.y + (values ? half : 0), w, half - 1},
+                                        color_of(*now.theme, values, is_kept)});
+      };
+      for (const bool values : {false, true})
+        add(0, kept, values, true), add(kept, all - kept, values, false);
+      for (float x = first.x + first.w; first.w > 8 && x < first.x + all - 1; x += first.w)
+        picture.scene.add_line({x, first.y}, {x, first.bottom()}, now.theme->surface);
+      const viz::Color ground = color_of(*now.theme, false, pass.kept > 0);
       const std::string words = pass_words(pass);
-      const viz::Rect behind{cell.x + 1, cell.center().y - style.small() / 2,
+      const viz::Rect behind{first.x + 1, first.y + half / 2 - style.small() / 2,
                              style.width(words, style.small()) + 2 * style.unit(), style.small()};
-      if (cell.h < style.small() || behind.w > static_cast<float>(pass.length()) * cell.w) continue;
+      if (half < style.small() || behind.w > (pass.kept > 0 ? kept : all)) continue;
       picture.scene.add(viz::FillRect{behind, ground});  // over the lines between cells
-      viz::add_label(picture.scene, style, words, {cell.x + style.unit(), cell.center().y}, style.small(),
+      viz::add_label(picture.scene, style, words, {first.x + style.unit(), behind.center().y}, style.small(),
                      text_on(now, ground));
     }
   };
@@ -133,9 +141,11 @@ void declare(Content& it) {
                                     : "not yet in the prompt");
     facts.tip("pass “" + passes.names[row] + "”: " + pass_words(pass));
   };
-  const viz::ColorTable colors(viz::linear_scale(kComputed), *c.theme);
   it.body = rows(boxes(grid_of(c, passes),
-                       swatches({{"keys and values computed", colors(kComputed)}, {"kept", colors(kKept)}}),
+                       swatches({{"keys computed", color_of(*c.theme, false, false)},
+                                 {"keys kept", color_of(*c.theme, false, true)},
+                                 {"values computed", color_of(*c.theme, true, false)},
+                                 {"values kept", color_of(*c.theme, true, true)}}),
                        notes(notes_of(c, passes))));
 }
 

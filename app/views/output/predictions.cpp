@@ -100,7 +100,7 @@ ListColumn& add_guess(List& list, const ViewContext& c, const StatisticsAt& at, 
     });
   };
   add_file(note_column(name + " id"), &model::Guess::id);
-  ListLook look{.least = c.in_pane ? 6.5F * c.font_size : 0};
+  ListLook look{.least = 6.5F * c.font_size};
   if (!name.empty()) look.file = note_column(name + " token");
   ListColumn& column = list.text(std::move(heading), importance,
                                  words([&c](const model::Guess& one) { return label_of(c, one.id); }), look);

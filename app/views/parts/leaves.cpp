@@ -7,13 +7,13 @@ namespace {
 
 class Notes final : public Box {
  public:
-  Notes(std::vector<std::string> lines, std::string title)
-      : title_(std::move(title)), lines_(std::move(lines)) {}
+  Notes(std::vector<std::string> lines, std::string title, bool needed)
+      : title_(std::move(title)), lines_(std::move(lines)), needed_(needed) {}
 
   Wish width(const ViewContext&) const override { return {0, 0}; }
   Wish height(const ViewContext& c, float width) const override {
     const float all = title_height(c) + line(c) * static_cast<float>(wrapped(c, width, lines_).size());
-    return {title_height(c), all, all};
+    return {title_height(c), needed_ || !c.in_pane ? all : 0, all};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
     area_ = area;
@@ -49,6 +49,7 @@ class Notes final : public Box {
 
   std::string title_;
   std::vector<std::string> lines_, shown_;
+  bool needed_;
 };
 
 class Swatches final : public Box {
@@ -145,10 +146,13 @@ class Custom final : public RoleBox {
 
 }  // namespace
 
-BoxPtr notes(std::vector<std::string> lines, std::string title) {
+BoxPtr notes(std::vector<std::string> lines, std::string title, bool needed) {
   std::erase(lines, "");
   if (lines.empty() && title.empty()) return nullptr;
-  return std::make_unique<Notes>(std::move(lines), std::move(title));
+  return std::make_unique<Notes>(std::move(lines), std::move(title), needed);
+}
+BoxPtr remarks(std::vector<std::string> lines) {
+  return notes(std::move(lines), "", false);
 }
 BoxPtr swatches(std::function<std::vector<Swatch>(const ViewContext&)> looks, float least_height) {
   return std::make_unique<Swatches>(std::move(looks), least_height);
