@@ -121,8 +121,7 @@ BoxPtr text_of(const ViewContext& c, const Numbers& n, bool is_strip) {
     if (i == c.selection.key && has_own_keys(*c.run))
       (i == c.selection.query ? chip.inner_outline : chip.outline) = c.theme->key;
   }
-  prompt->chosen = c.selection.query;
-  prompt->first_line = &kFirstLine;
+  prompt->chosen = c.selection.query, prompt->first_line = &kFirstLine;
   if (is_strip || n.weights.empty()) return prompt;
   return rows(boxes(std::move(prompt), legend(scale, delta(c) + std::string("weight"))));
 }

@@ -192,7 +192,7 @@ class Flow final : public Box {
     if (!drawing_ || drawing_->numbers_tokens()) words.push_back({"below tokens: their embeddings and MLPs"});
     for (const char* const reading : kReading)
       if (!c.note_in_caption) words.push_back({reading});
-    words.push_back({"rest: its width adds its parts without signs, its number with them"});
+    words.push_back({"rest: its width is the sum of its parts' sizes, its number their sum"});
     for (std::size_t i = 0; i + 1 < words.size(); ++i) words[i].words += ";";
     return words;
   }
