@@ -168,7 +168,7 @@ void declare(Content& it) {
   if (!of) return;
   const Numbers& n = it.keep(numbers_of(c, of));
   if (n.rows == 0) it.message = "a single layer: no head reads what another one writes";
-  if (n.rows == 0) return;
+  if (!it.message.empty()) return;
   const CompositionKindSpec& kind = spec_of(c.options[kKind]);
   it.title = std::string(kind.title) + " of heads";
   if (!c.differs()) it.subtitle = "minus that of random matrices, " + viz::fixed_number(of->baseline, 4);
