@@ -113,7 +113,8 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     list->number("composition", 5, value, {.color = c.theme->text_muted, .digits = 4, .tip = false});
   }
   list->refers_to = [&n, pair](int row) { return n.ref(pair(row).sender, pair(row).receiver); };
-  list->least_rows = 4, list->least_width = 16.5F, list->good_width = 28, list->most_width = 36;
+  list->least_width = is_slide(c) ? 22.5F : 16.5F, list->good_width = 28, list->most_width = 36;
+  list->least_rows = 4;
   return list;
 }
 

@@ -66,17 +66,16 @@ std::vector<Product> listed_products(const ScoreSources& of, Listed list) {
   return products;
 }
 
-/// The parts with the largest sums of magnitudes, and all others together if there is no room for all.
-std::vector<int> strongest_parts(const ScoreSources& of, bool of_key) {
-  constexpr int kMost = 16;
+/// The parts with the largest sums of magnitudes, and all others together if there are more than `most`.
+std::vector<int> strongest_parts(const ScoreSources& of, bool of_key, int most) {
   std::vector<int> parts(static_cast<std::size_t>(of.count()));
   std::iota(parts.begin(), parts.end(), 0);
-  if (of.count() <= kMost) return parts;
+  if (of.count() <= most) return parts;
   std::vector<double> sizes(parts.size());
   for (int i = 0; i < of.count(); ++i)
     for (int j = 0; j < of.count(); ++j) sizes[of_key ? j : i] += size_of(of.product(i, j));
   std::ranges::stable_sort(parts, std::greater<>(), [&](int i) { return sizes[i]; });
-  parts.resize(kMost - 1);
+  parts.resize(most - 1);
   std::ranges::sort(parts);
   parts.push_back(kOthers);
   return parts;
@@ -104,7 +103,8 @@ std::optional<Numbers> numbers_of(Content& it) {
   n.of = it.need(ScoreSourcesOf{n.terms.layer, n.terms.head, n.terms.query, n.terms.key});
   if (!n.of) return std::nullopt;
   n.listed = listed_products(*n.of, it.c.options[kList]);
-  n.rows = strongest_parts(*n.of, false), n.cols = strongest_parts(*n.of, true);
+  const int most = is_slide(it.c) ? 11 : 16;  // a slide has room for so many names
+  n.rows = strongest_parts(*n.of, false, most), n.cols = strongest_parts(*n.of, true, most);
   n.grid = grid_numbers(n);
   return n;
 }

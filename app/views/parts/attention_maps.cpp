@@ -354,8 +354,7 @@ void AttentionMaps::paint(Picture& picture, const ViewContext& c) const {
   map.scale_title = one.scale_title;
   map.least_scale_width = 4 * c.font_size;  // maps of other numbers do not move
   map.centered = !c.trimmed;
-  const bool is_slide = c.printed && !is_on_paper(c);
-  if (c.in_pane || is_slide) map.stretch = is_slide ? 1.8F : 1.35F;  // the map takes the room there is
+  if (c.in_pane || is_slide(c)) map.stretch = is_slide(c) ? 1.8F : 1.35F;  // the map takes the room there is
   const viz::Region grid = viz::paint_heatmap(picture, map, area_, style_of(c));
   paint_shape(picture.scene, c, grid);
 }

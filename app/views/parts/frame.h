@@ -7,6 +7,9 @@ namespace headscope::app {
 viz::Style style_of(const ViewContext& context);
 /// Whether the picture stands in a paper, among text with margins of its own; a slide has none around it.
 bool is_on_paper(const ViewContext& context);
+inline bool is_slide(const ViewContext& context) {
+  return context.printed && !is_on_paper(context);
+}
 /// Space between a picture's edge and its contents.
 float margin(const ViewContext& context);
 /// An empty picture of the context's size.
