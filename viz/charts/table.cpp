@@ -259,7 +259,7 @@ struct Painter {
   const TableLayout& layout;
   const Style& style;
   float u = style.unit();
-  float row_h = table_row_height(style);
+  float row_h = layout.row_height;
 
   const TableColumn& column_of(const Place& place) const { return table.columns[place.column]; }
 
@@ -486,6 +486,10 @@ float table_row_height(const Style& style) {
   return std::round((printed ? 1.45F : 1.7F) * style.font_size);
 }
 
+float least_row_height(const Style& style) {
+  return std::ceil(1.3F * style.font_size);
+}
+
 float table_height(const Table& table, const Style& style) {
   const bool limited = table.max_rows > 0 && table.max_rows < table.rows;
   const int lines = limited ? table.max_rows : table.rows;
@@ -506,14 +510,17 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   layout.area = area;
   layout.places = place_columns(table, area, style);
   const std::vector<int> rows = table_rows(table);
-  const float h = table_row_height(style);
+  const float usual = table_row_height(style);
   const auto left_out =
       std::ranges::count_if(table.header, [&](const FixedRow& row) { return lacks_strip(row, layout); });
-  const float head = head_height(table, style) - static_cast<float>(left_out) * h;
+  const float head = head_height(table, style) - static_cast<float>(left_out) * usual;
   layout.rows_top = area.y + head;
   const float room = area.h - head - foot_height(table, style);
   const int all = static_cast<int>(rows.size());
   const int most = table.max_rows > 0 ? std::min(all, table.max_rows) : all;
+  const float for_rows = room - (table.note_below && most < all ? note_height(style) : 0);
+  const float whole = std::floor(for_rows / static_cast<float>(std::max(1, most)));
+  const float h = layout.row_height = whole < least_row_height(style) ? usual : std::min(whole, usual);
   const auto rows_in = [&](int blocks) {
     const auto fit = [&](float height) {
       return std::clamp(blocks * static_cast<int>(std::floor(height / h)), 0, most);
@@ -557,6 +564,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
   if (!layout.whole) picture.whole = false;
   if (layout.places.empty()) return;
   const float u = style.unit(), h = table_row_height(style), line = style.line(style.small());
+  const float narrower = (h - layout.row_height) / 2;  // fixed rows have the usual height
   const std::vector<TableLayout> blocks = layout.blocks();
   for (const TableLayout& block : blocks) {
     Painter paint{picture, table, block, style};
@@ -565,7 +573,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
     y += line + u;
     for (const FixedRow& row : table.header) {
       if (lacks_strip(row, layout)) continue;
-      paint.fixed_row(row, y, y + h / 2);
+      paint.fixed_row(row, y + narrower, y + h / 2);
       y += h;
     }
     paint.hairline(y + u / 2, style.theme.line);
@@ -573,7 +581,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
   }
   Painter paint{picture, table, blocks.back(), style};  // what sums up stands at the end
   const int lines = std::min(layout.per_block, static_cast<int>(layout.rows.size()));
-  float y = layout.rows_top + static_cast<float>(lines) * h;
+  float y = layout.rows_top + static_cast<float>(lines) * layout.row_height;
   if (layout.note_below) {
     paint.text(layout.note, {layout.left(), y + u + line / 2}, style.small(), style.theme.text_muted,
                FontStyle::regular, Align::left, layout.area.right() - layout.left());
@@ -583,7 +591,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
     y += 2 * u;
     picture.scene.add_line({layout.left(), y}, {blocks.back().right(), y}, style.theme.text_muted);
     for (const FixedRow& row : table.footer) {
-      paint.fixed_row(row, y + 1, y + h / 2 + 1);  // keeps clear of the line
+      paint.fixed_row(row, y + 1 + narrower, y + h / 2 + 1);  // keeps clear of the line
       y += h;
     }
   }

@@ -112,7 +112,7 @@ struct TableLayout {
   std::vector<Place> places;  ///< places of the columns that fit, from left to right, in the first block
   std::vector<int> rows;      ///< the visible rows, from the top
   int first = 0, all = 0;     ///< the first of them, and how many there are, in the table's order
-  float rows_top = 0;
+  float rows_top = 0, row_height = 0;
   int per_block = 1;        ///< rows in the first of two blocks; in one, all of them
   float block_width = 0;    ///< from the first block's left to that of the second
   bool note_below = false;  ///< the note has a line under the rows
@@ -121,11 +121,16 @@ struct TableLayout {
 
   float left() const { return places.empty() ? area.x : places.front().x; }
   float right() const { return places.empty() ? area.x : places.back().right(); }
+  Rect cell(const Place& place, std::size_t row) const {  ///< of a visible row, in one block
+    return {place.x, rows_top + static_cast<float>(row) * row_height, place.w, row_height};
+  }
   const Place* place_of(int column) const;  ///< null: it was dropped
   std::vector<TableLayout> blocks() const;  ///< one or two, each with its rows and places
 };
 
 float table_row_height(const Style& style);
+/// Where all rows fit only so, they stand closer, at least so high.
+float least_row_height(const Style& style);
 /// The height at which all rows fit, or the maximum number of rows; the columns may be missing.
 float table_height(const Table& table, const Style& style);
 

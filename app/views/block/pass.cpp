@@ -166,10 +166,10 @@ void paint_box(viz::Scene& scene, const ViewContext& c, const Line& line, const 
 /// The steps' boxes and the edges between them, from the cell of the first line on.
 void paint_steps(viz::Scene& scene, const ViewContext& c, const Numbers& n, const viz::Rect& first) {
   const viz::Style style = style_of(c);
-  const float em = style.font_size, pitch = viz::table_row_height(style), u = style.unit();
-  const float stream = first.x + 0.9F * em, bend = stream + 1.1F * em;  // x of the branch's output
+  const float em = style.font_size, pitch = first.h + 2, u = style.unit();  // cells keep apart by 2
+  const float stream = first.x + 0.9F * em, bend = stream + 1.1F * em;      // x of the branch's output
   const auto box_of = [&](std::size_t i) -> viz::Rect {
-    const float h = first.h - 1.5F * u, y = first.center().y + static_cast<float>(i) * pitch;
+    const float h = first.h - u, y = first.center().y + static_cast<float>(i) * pitch;
     const float r = std::min(0.6F * em, h / 2), indent = n.lines[i].is_branch() ? 2.6F * em : 0;
     if (n.lines[i].name.empty()) return {stream - r, y - r, 2 * r, 2 * r};
     return {first.x + indent, y - h / 2, first.w - indent, h};
@@ -213,7 +213,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const viz::Color muted = c.theme->text_muted;
   const float steps = 8.5F * c.font_size;
   auto list = std::make_unique<List>(c, kStep, static_cast<int>(n.lines.size()));
-  list->least_width = c.in_pane || is_on_paper(c) ? 40 : 27.5F, list->good_width = 44;  // shapes, too
+  list->least_width = is_slide(c) ? 27.5F : 40, list->good_width = 44;  // shapes, too
   list->table.vector_role = kStrip;
   list->text("", 9, [](int) { return std::string(); }, {.least = steps, .most = steps}).draw =
       [&n](viz::Scene& scene, const ViewContext& now, int row, viz::Rect cell) {
@@ -259,7 +259,7 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title,
   chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
   chart.low = id == kCosines ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
   chart.high = id == kCosines ? 1 : viz::round_limit(1.02 * high);
-  const auto height = [x = x_title.empty() ? 0.F : 2.F](float) { return Wish{4 + x, 8 + x, 16 + x}; };
+  const auto height = [x = x_title.empty() ? 0.F : 3.F](float) { return Wish{3 + x, 8 + x, 16 + x}; };
   return curve_box(std::move(chart), std::move(title), std::move(x_title), height,
                    {kChart, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
 }

@@ -230,13 +230,10 @@ void List::paint(Picture& picture, const ViewContext& c) const {
   const viz::Style style = style_of(c);
   viz::paint_table(picture, table, layout_, style);
   picture.whole = whole && (rows_ != nullptr || layout_.note.empty());
-  const float height = viz::table_row_height(style);
   for (const viz::TableLayout& block : layout_.blocks())
     for (const viz::TableLayout::Place& place : block.places)
       for (std::size_t i = 0; i < block.rows.size() && columns_[place.column].draw; ++i)
-        columns_[place.column].draw(
-            picture.scene, c, block.rows[i],
-            viz::Rect{place.x, layout_.rows_top + static_cast<float>(i) * height, place.w, height}.inset(1));
+        columns_[place.column].draw(picture.scene, c, block.rows[i], block.cell(place, i).inset(1));
 }
 
 Wish List::width(const ViewContext& c) const {
@@ -246,8 +243,9 @@ Wish List::width(const ViewContext& c) const {
 Wish List::height(const ViewContext& c, float) const {
   const viz::Style style = style_of(c);
   const float all = viz::table_height(table, style) + 1;
-  if (rows_ == nullptr && !may_be_cut) return {all, all, all};
   const float row = viz::table_row_height(style);
+  if (rows_ == nullptr && !may_be_cut)
+    return {all - static_cast<float>(table.rows) * (row - viz::least_row_height(style)), all, all};
   const int more = (table.max_rows > 0 ? std::min(table.rows, table.max_rows) : table.rows) - least_rows;
   const float least = least_rows > 0 ? all - static_cast<float>(std::max(0, more)) * row : 3 * row;
   return {std::min(all, least), all, all};
@@ -256,7 +254,7 @@ Wish List::height(const ViewContext& c, float) const {
 TableRows List::shown_rows(const ViewContext& c) const {
   TableRows rows{&rows_->first, layout_.first, static_cast<int>(layout_.rows.size()), layout_.all, {}};
   rows.place = {layout_.left(), layout_.rows_top, layout_.right() - layout_.left(),
-                static_cast<float>(rows.shown) * viz::table_row_height(style_of(c))};
+                static_cast<float>(rows.shown) * layout_.row_height};
   return rows.with(c.options);
 }
 
