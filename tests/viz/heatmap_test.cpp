@@ -45,6 +45,7 @@ TEST(HeatmapValues, HaveTwoDigitsOfTheLargestThatColoursTellApart) {
   EXPECT_THAT(cell_texts(values, 0.005), ElementsAre("−0.3100", "0.0041", "−0.0012"));
   EXPECT_THAT(cell_texts({-123.4F, 0.0041F, -0.0012F}, 0.005, 150), ElementsAre("−123.4", "0.004", "−0.001"))
       << "beyond the scale, with the decimals that its cell has room for";
+  EXPECT_THAT(cell_texts({3.03F, 0.5F, -1.25F}, 1, 90), ElementsAre("3.03", "−1.2")) << "in small cells";
 }
 
 TEST(HeatmapValues, HaveWiderCellsInALowArea) {

@@ -156,11 +156,12 @@ void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, co
 bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style) {
   const float cw = static_cast<float>(grid.rect.w / grid.cols),
               ch = static_cast<float>(grid.rect.h / grid.rows);
-  const float size = std::min(style.small(), kNumberInCell * cw);
-  if (grid.rows * grid.cols > kMaxCellsWithValues || size < smallest_number(style) || ch < 1.5F * size)
-    return false;
+  // Small cells have room for numbers of few digits, which tell apart what is beyond the scale.
+  const bool only_beyond = kNumberInCell * cw < smallest_number(style);
+  const float size = only_beyond ? smallest_number(style) : std::min(style.small(), kNumberInCell * cw);
+  if (grid.rows * grid.cols > kMaxCellsWithValues || ch < 1.5F * size) return false;
   const CellNumbers numbers{style, cw, size};
-  const auto decimals = numbers.decimals_for(largest_told_apart(cells));
+  const auto decimals = only_beyond ? 2 : numbers.decimals_for(largest_told_apart(cells));
   if (!decimals) return false;
   const ColorTable color(cells.scale, style.theme);
   const int first_row = std::max(0, static_cast<int>(std::ceil(grid.first_row))),
@@ -171,6 +172,7 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
          c < std::min<double>(grid.col_count, std::floor(grid.first_col + grid.cols + 1e-6)); ++c) {
       if (cells.is_masked(r, c)) continue;
       const float v = cells.matrix.at(r, c);
+      if (only_beyond && v >= cells.scale.low && v <= cells.scale.high) continue;
       const Color under = c == cells.outside_column ? outside_color(style.theme) : color(v * cells.factor(r));
       const std::string text = numbers.text(static_cast<double>(v), *decimals);
       if (text.empty()) continue;

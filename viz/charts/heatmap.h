@@ -55,7 +55,8 @@ std::string pooling_words(Pooling pooling, const PooledCells& cells, float width
 /// Draws hatching, image, thin gaps between large cells, and a frame, inside grid.rect.
 void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style);
 
-/// Draws each value in its cell if cells are large enough to read them. Returns whether they were drawn.
+/// Draws each value in its cell if cells are large enough to read them, else those beyond the scale that fit.
+/// Returns whether cells have room for any.
 bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style);
 
 /// A grid of rows x cols in `area`, with whole device pixels if that costs little room; shows `shown`, or
