@@ -330,7 +330,7 @@ void declare(Content& it) {
     return on(now, swept, at, gesture);
   };
   it.table = [&] { return table(c, swept); };
-  it.body = rows(boxes(std::move(body), notes({state_of(c, swept), words_on_estimates(swept)})));
+  it.body = rows(boxes(std::move(body), notes({state_of(c, swept), words_on_estimates(c, swept)})));
 }
 
 View view() {

@@ -217,12 +217,13 @@ std::string state_of(const ViewContext& c, const Swept& swept) {
   return words + (swept.applied.empty() ? "" : "   • already edited");
 }
 
-std::string words_on_estimates(const Swept& swept) {
+std::string words_on_estimates(const ViewContext& c, const Swept& swept) {
   const bool complete = swept.is_complete(), listed = is_listed(swept.question.over);
-  if (swept.sweep->estimates.empty() || (complete && !(listed && swept.is_estimated()))) return "";
+  if (swept.sweep->estimates.empty() || (complete && !(swept.is_estimated() && (listed || c.in_pane))))
+    return "";
   if (!swept.is_estimated()) return "no estimates: KL's slope is 0 at the run";
   const double correlation = swept.sweep->estimate_correlation(swept.measured.metric);
-  return std::string(listed ? "" : "half-height cells: ") + "first-order estimates" +
+  return std::string(listed || complete ? "" : "half-height cells: ") + "first-order estimates" +
          (std::isnan(correlation)
               ? ""
               : "; rank correlation with the exact differences " + viz::fixed_number(correlation, 2));

@@ -112,6 +112,6 @@ std::string edit_words(const SweepOf& question, const SweepPlace& place);
 /// The strongest difference, and progress: "computing… 3 of 48; so far strongest: L4 at 8 “·it” +0.1234".
 std::string state_of(const ViewContext& context, const Swept& swept);
 /// What is said of estimates; empty: nothing.
-std::string words_on_estimates(const Swept& swept);
+std::string words_on_estimates(const ViewContext& context, const Swept& swept);
 
 }  // namespace headscope::app::sweep
