@@ -174,25 +174,25 @@ class Flow final : public Box {
         line_swatch("adds", viz::sign_color(theme, 1), thin),
         line_swatch("takes away", viz::sign_color(theme, -1), thin, layered::dashes_of_negative(thin, u)),
         line_swatch("MLP (hatched: takes away)", mlp_color(theme, 1), 2 * u),
-        line_swatch("rest: not drawn", theme.field_line, u)};
+        line_swatch("rest: not drawn (width: sum of sizes; number: sum)", theme.field_line, u)};
     const auto add = [&](std::string words) { looks.push_back({.words = std::move(words)}); };
     if (c.min_stroke_width > 0)
       add("thinnest lines: " + viz::number(static_cast<double>(c.min_stroke_width) / scale, 2) + " or less");
-    if (std::ranges::any_of(n_.edges, is_stub)) add("stubs: attention to the first token");
+    if (std::ranges::any_of(graph().edges, is_stub)) add("stubs: attention to the first token");
     add("probability of “" + label_of(c_, n_.flow->measured.token.id()) + "” by the logit lens");
     looks.back().scale = colors_;
-    add(grouped(std::ssize(graph().edges)) + " of " + grouped(n_.flow->edge_count) + " edges");
+    const double all = n_.flow->edge_magnitude;
+    add(grouped(std::ssize(graph().edges)) + " of " + grouped(n_.flow->edge_count) + " edges" +
+        (all > 0 ? ", " + percent(graph().magnitude / all) + " of their thickness" : ""));
+    if (c.printed) std::ranges::move(words(c), std::back_inserter(looks));
     return looks;
   }
   /// What a legend says besides, where there is room.
   std::vector<Swatch> words(const ViewContext& c) const {
     std::vector<Swatch> words;
-    if (n_.flow->edge_magnitude > 0)
-      words.push_back({percent(graph().magnitude / n_.flow->edge_magnitude) + " of all edges' thickness"});
     if (!drawing_ || drawing_->numbers_tokens()) words.push_back({"below tokens: their embeddings and MLPs"});
     for (const char* const reading : kReading)
       if (!c.note_in_caption) words.push_back({reading});
-    words.push_back({"rest: its width is the sum of its parts' sizes, its number their sum"});
     for (std::size_t i = 0; i + 1 < words.size(); ++i) words[i].words += ";";
     return words;
   }
@@ -350,7 +350,7 @@ void declare(Content& it) {
     if (ref.other >= 0) add_choice_of_key(facts.commands, c, ref.other, c.selection.query);
   };
   it.body = rows(boxes(std::move(drawing), may_be_left_out(std::move(legend), "the legend", 2),
-                       may_be_left_out(std::move(words), "the notes")));
+                       c.printed ? nullptr : may_be_left_out(std::move(words), "the notes")));
 }
 
 View view() {
