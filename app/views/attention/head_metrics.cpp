@@ -104,7 +104,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
           {.color = c.theme->text_muted, .digits = std::min(other.decimals, 3)});
   // The largest in either direction first.
   list->order_by([of = value(chosen.id)](int head) { return std::abs(of(head)); });
-  list->table.marked = list->kept = c.selection.layer * heads + c.selection.head;
+  list->table.marked = c.selection.layer * heads + c.selection.head;
   list->least_width = 12, list->good_width = 26, list->most_width = 44;
   list->file(key_column("layer"), [heads](int head) { return head / heads; });
   list->file(key_column("head"), [heads](int head) { return head % heads; });

@@ -160,7 +160,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     return [&n, vector](int row) { return n.vectors[vector][n.order[row]]; };
   };
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(n.order.size()));
-  list->least_width = 25, list->good_width = 60, list->least_rows = 4;
+  list->least_width = 25, list->good_width = 60, list->least_rows = 5;
   list->refers_to = [&c, &n](int row) { return Ref{.layer = c.selection.layer, .neuron = n.order[row]}; };
   list->file(note_column("rank"), [](int row) { return row + 1; });
   list->number("neuron", 10, n.order, {.file = key_column("neuron"), .digits = 0, .tip = false});

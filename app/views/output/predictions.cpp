@@ -183,11 +183,9 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
     footer.push_back(list->cell(measured, viz::fixed_number(mean.value, 3)));
   }
   std::ranges::sort(footer, {}, &viz::FixedCell::column);
-  const bool sorted = c.options[kSurprisingFirst];
-  if (sorted) list->order_by(n.shown());
-  list->table.marked = c.selection.query;
-  if (!sorted) list->kept = c.selection.query;
-  list->table.mark = c.theme->query;
+  if (c.options[kSurprisingFirst]) list->order_by(n.shown());
+  list->table.marked = c.selection.query, list->table.mark = c.theme->query;
+  list->kept = c.options[kSurprisingFirst] ? -1 : c.selection.query;
   return list;
 }
 

@@ -1,5 +1,4 @@
-// Words of pictures: the line under an exported one, sizes of figures as a person writes them, and numbers
-// that files have, too.
+// Words of pictures: captions, sizes of figures as a person writes them, and numbers that files have, too.
 
 #include "app/run/analyses/head_circuit.h"
 #include "app/views/figure.h"

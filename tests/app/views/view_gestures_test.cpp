@@ -1,5 +1,4 @@
-// Gestures on the pictures of every view: each gesture, key, scroll bar and menu line leads to something that
-// exists.
+// Gestures on every view's pictures: each gesture, key, scroll bar and menu line leads to what exists.
 
 #include "model/files/error.h"
 #include "model/pass/edits.h"

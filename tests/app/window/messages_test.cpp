@@ -1,5 +1,4 @@
-// The window's messages and menus: how long they stay, that they neither cover nor move anything, and what
-// the menus offer.
+// The window's messages and menus: how long they stay, that they cover and move nothing, what menus offer.
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
 

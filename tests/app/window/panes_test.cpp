@@ -42,8 +42,7 @@ TEST_F(LayoutTest, APromptThatEndsInASpaceOrBeginsTwiceIsMendedByItsNotice) {
   EXPECT_FALSE(core.state().start_token);
 }
 
-// While a window is dragged, it has every size, and without a window manager it can be smaller than its
-// limits.
+// While a window is dragged it has every size, and without a window manager less than its limits.
 TEST_F(LayoutTest, AWindowOfAnySizeIsDrawn) {
   CoreFixture core(options());
   for (const float side : {1.F, 19.F, 20.F, 21.F, 32.F, 40.F, 44.F, 64.F, 84.F, 200.F}) {
