@@ -174,7 +174,7 @@ class Flow final : public Box {
         line_swatch("adds", viz::sign_color(theme, 1), thin),
         line_swatch("takes away", viz::sign_color(theme, -1), thin, layered::dashes_of_negative(thin, u)),
         line_swatch("MLP (hatched: takes away)", mlp_color(theme, 1), 2 * u),
-        line_swatch("rest: not drawn (width: sum of sizes; number: sum)", theme.field_line, u)};
+        line_swatch("rest: not drawn (width: sum of sizes; number: net)", theme.field_line, u)};
     const auto add = [&](std::string words) { looks.push_back({.words = std::move(words)}); };
     if (c.min_stroke_width > 0)
       add("thinnest lines: " + viz::number(static_cast<double>(c.min_stroke_width) / scale, 2) + " or less");
