@@ -189,20 +189,23 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   }
   std::ranges::stable_sort(columns, std::greater{}, [&](int i) { return table.columns[i].importance; });
   // Columns of more importance have enough before another one is placed; two are placed if they fit at all.
+  const auto enough_of = [&](int i) {  // words beside a number of theirs are whole
+    return table.columns[i].details.empty() ? table.columns[i].enough : widths[i].second;
+  };
   float used = -gap, sufficient = -gap, for_words = 0, for_others = 0;
   std::size_t count = 0;
   for (; count < columns.size(); ++count) {
     const float least = widths[columns[count]].first;
     if ((count < 2 ? used : sufficient) + gap + least > area.w) break;
     used += gap + least;
-    sufficient += gap + std::max(least, table.columns[columns[count]].enough);
+    sufficient += gap + std::max(least, enough_of(columns[count]));
   }
   columns.resize(count);
   std::ranges::sort(columns);
   const float part = sufficient > used ? std::min(1.F, (area.w - used) / (sufficient - used)) : 0;
   for (const int i : columns) {
     auto& [width, most] = widths[i];
-    width += part * std::max(0.F, table.columns[i].enough - width);
+    width += part * std::max(0.F, enough_of(i) - width);
     most = std::max(width, most);
     (table.columns[i].kind == Kind::text ? for_words : for_others) += most - width;
   }
@@ -487,7 +490,7 @@ float table_row_height(const Style& style) {
 }
 
 float least_row_height(const Style& style) {
-  return std::ceil(1.3F * style.font_size);
+  return std::ceil(1.2F * style.font_size);
 }
 
 float table_height(const Table& table, const Style& style) {
