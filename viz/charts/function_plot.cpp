@@ -84,7 +84,9 @@ void paint_function_plot(Picture& picture, const FunctionPlot& plot, Rect frame,
   scene.add(PopClip{});
   picture.regions.push_back(Region::grid(plot.role, 0, frame, 1, kPlotColumns));
   const Color muted = style.theme.text_muted;
-  add_whole_label(scene, style, plot.y_title, {frame.x, frame.y - u - line / 2}, frame.w, muted);
+  const float left = std::ceil(axes.y.widest(style)) + 2 * u;  // over the numbers, too
+  add_whole_label(scene, style, plot.y_title, {frame.x - left, frame.y - u - line / 2},
+                  frame.w + left + 2 * u, muted);
   add_whole_label(scene, style, plot.x_title, {frame.right(), frame.bottom() + 1.5F * u + 1.5F * line},
                   frame.w, muted, FontStyle::regular, Align::right);
 }

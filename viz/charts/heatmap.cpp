@@ -201,7 +201,8 @@ Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, 
   const auto even = [&](double cell) {
     const double size = cell * style.device_scale,
                  pixels = size < 1 ? 1 / std::ceil(1 / size) : std::floor(size);
-    const double least = size < 1 ? 0.85 : size < 3 ? 0.75 : 0.99;  // of the size
+    const bool is_seen = size < 3 && style.device_scale <= 2;      // of two pixels of cells beside each other
+    const double least = size < 1 ? 0.85 : is_seen ? 0.75 : 0.99;  // of the size
     return pixels >= least * size ? pixels / style.device_scale : cell;
   };
   cw = even(cw);

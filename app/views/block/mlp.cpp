@@ -100,7 +100,7 @@ viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, const v
   for (int i = 0; i < std::ssize(n.vectors[kBefore]); ++i) plot.points.push_back(point_of(n, i));
   for (const int neuron : n.order) plot.dots.push_back(point_of(n, neuron));
   plot.x_title = "before";
-  plot.y_title = "after " + activation_name(config) + "; dots: listed neurons";
+  plot.y_title = "after " + activation_name(config) + "; dots: listed";
   return plot;
 }
 

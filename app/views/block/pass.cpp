@@ -259,7 +259,7 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title,
   chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
   chart.low = id == kCosines ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
   chart.high = id == kCosines ? 1 : viz::round_limit(1.02 * high);
-  const auto height = [x = x_title.empty() ? 0.F : 3.F](float) { return Wish{3 + x, 8 + x, 16 + x}; };
+  const auto height = [x = x_title.empty() ? 0.F : 3.F](float) { return Wish{4 + 0.7F * x, 8 + x, 16 + x}; };
   return curve_box(std::move(chart), std::move(title), std::move(x_title), height,
                    {kChart, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
 }

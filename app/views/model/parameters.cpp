@@ -347,7 +347,7 @@ void declare(Content& it) {
     };
     const bool vector = tensor->rows == 1;
     about.push_back(box({8, vector ? 8.F : 16.F, vector ? 8.F : 1e4F}, paint_map));
-    about.push_back(may_be_left_out(box({7, 9, 16}, paint_histogram), "the histogram"));
+    if (!is_slide(c)) about.push_back(may_be_left_out(box({7, 9, 16}, paint_histogram), "the histogram"));
   }
   about.push_back(may_be_left_out(BoxPtr(ladder_of(c, sizes)), "the sizes", 2));
   it.body = beside(boxes(BoxPtr(std::move(list)), may_be_left_out(rows(std::move(about)), "the values")));

@@ -192,8 +192,8 @@ bool ShadedPrompt::place(const ViewContext& c, viz::Rect area) {
   const auto room =
       static_cast<int>(std::floor((area.h + style.unit() + 0.5F) / viz::chip_line_height(style)));
   constexpr float kForNote = 3;  // times its width: with less, the tokens need it themselves
-  has_note_ =
-      first_line != nullptr && line_count(places_) > room && area.w >= kForNote * kLinesNote * c.font_size;
+  has_note_ = first_line != nullptr && !c.printed && line_count(places_) > room &&
+              area.w >= kForNote * kLinesNote * c.font_size;
   if (has_note_) {
     area_.w -= kLinesNote * c.font_size;
     places_ = viz::place_chips(flow, area_.w, style);
@@ -304,14 +304,16 @@ BoxPtr curve_box(viz::CurveChart chart, std::string title, std::string x_title,
                          Picture& picture, const ViewContext& c, viz::Rect area) {
     const viz::Style style = style_of(c);
     const float u = style.unit(), half_line = style.line(style.small()) / 2;  // of the y axis' last number
+    const bool is_low = area.h < 7 * style.font_size;
     const float left = style.width("000.00", style.small()) + 3 * u,
                 above = viz::paint_curve_names(picture.scene, chart, title, area, style) + half_line,
-                below = x_title.empty() ? 0 : viz::column_numbers_height(style);
+                below =
+                    x_title.empty() ? 0 : viz::column_numbers_height(style) - (is_low ? 2 * half_line : 0);
     const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + above),
                          std::max(1.F, std::floor(area.w - left - 2 * u)),
                          std::max(1.F, std::floor(area.h - above - below))};
     const viz::Region region = viz::paint_curves(picture, chart, plot, style);
-    if (below > 0) viz::paint_column_numbers(picture.scene, region, x_title, style);
+    if (below > 0) viz::paint_column_numbers(picture.scene, region, is_low ? "" : x_title, style);
   };
   return custom({10, 40}, std::move(height), paint, std::move(places));
 }
