@@ -39,8 +39,7 @@ struct Breakdown {
 };
 
 /// For the selected key, or else the strongest; on the difference side, the one with the largest difference.
-/// None while an answer is missing, and if the query or the chosen key has no counterpart; the content says
-/// why.
+/// None while an answer is missing, or without a counterpart of query or chosen key; the content says why.
 std::optional<Breakdown> breakdown_of(Content& content);
 
 /// The components; facts are each number from the score to the weight that is not missing on one side.

@@ -99,10 +99,12 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Passes& p) {
       const std::string words = pass_words(pass);
       const viz::Rect behind{first.x + 1, first.y + half / 2 - style.small() / 2,
                              style.width(words, style.small()) + 2 * style.unit(), style.small()};
-      if (half < style.small() || behind.w > (pass.kept > 0 ? kept : all)) continue;
-      picture.scene.add(viz::FillRect{behind, ground});  // over the lines between cells
-      viz::add_label(picture.scene, style, words, {first.x + style.unit(), behind.center().y}, style.small(),
-                     text_on(now, ground));
+      const bool inside = behind.w <= (pass.kept > 0 ? kept : all);
+      const float left = inside ? first.x : first.x + all;
+      if (half < style.small() || left + behind.w > now.width) continue;
+      if (inside) picture.scene.add(viz::FillRect{behind, ground});  // over the lines between cells
+      viz::add_label(picture.scene, style, words, {left + style.unit(), behind.center().y}, style.small(),
+                     inside ? text_on(now, ground) : now.theme->text);
     }
   };
   return grid;

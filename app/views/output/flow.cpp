@@ -189,8 +189,7 @@ class Flow final : public Box {
   }
   /// What a legend says besides, where there is room.
   std::vector<Swatch> words(const ViewContext& c) const {
-    std::vector<Swatch> words;
-    if (!drawing_ || drawing_->numbers_tokens()) words.push_back({"below tokens: their embeddings and MLPs"});
+    std::vector<Swatch> words{Swatch{"numbers of tokens: their embeddings and MLPs"}};
     for (const char* const reading : kReading)
       if (!c.note_in_caption) words.push_back({reading});
     for (std::size_t i = 0; i + 1 < words.size(); ++i) words[i].words += ";";

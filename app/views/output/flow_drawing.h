@@ -49,9 +49,8 @@ class Drawing {
   Drawing(Input input, viz::Rect area, const ViewContext& context, std::optional<double> scale = {});
 
   bool fits() const { return fits_; }
-  bool whole() const { return whole_; }                    ///< whether every label has room
-  bool numbers_tokens() const { return numbers_tokens_; }  ///< whether one has its sources below it
-  double scale() const { return scale_; }                  ///< logical pixels for a logit of 1
+  bool whole() const { return whole_; }    ///< whether every label has room
+  double scale() const { return scale_; }  ///< logical pixels for a logit of 1
   const Graph& graph() const { return in_.graph; }
 
   void paint(Picture& picture, const ViewContext& context, const ColorAt& color) const;
@@ -113,7 +112,7 @@ class Drawing {
   viz::Rect area_;
   viz::Style style_;
   float u_ = 4, line_ = 16;
-  bool fits_ = false, whole_ = true, upright_ = false, numbers_tokens_ = false;
+  bool fits_ = false, whole_ = true, upright_ = false;
   double scale_ = 0;
   int target_ = 0;
   float turn_ = 0, below_ = 0, above_ = 0, end_ = 0, left_ = 0, rest_left_ = 0, rest_right_ = 0, right_ = 0;

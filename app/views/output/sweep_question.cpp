@@ -219,8 +219,7 @@ std::string state_of(const ViewContext& c, const Swept& swept) {
 
 std::string words_on_estimates(const ViewContext& c, const Swept& swept) {
   const bool complete = swept.is_complete(), listed = is_listed(swept.question.over);
-  if (swept.sweep->estimates.empty() || (complete && !(swept.is_estimated() && (listed || !c.printed))))
-    return "";
+  if (swept.sweep->estimates.empty() || (complete && c.printed && !listed)) return "";
   if (!swept.is_estimated()) return "no estimates: KL's slope is 0 at the run";
   const double correlation = swept.sweep->estimate_correlation(swept.measured.metric);
   return std::string(listed || complete ? "" : "half-height cells: ") + "first-order estimates" +

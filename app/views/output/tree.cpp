@@ -206,10 +206,11 @@ class TreeBox final : public RoleBox {
   }
 
   std::string note() const override {
-    if (lines_.scrolls())
-      return "lines " + std::to_string(lines_.first + 1) + " to " +
-             std::to_string(lines_.first + lines_.shown) + " of " + std::to_string(lines_.all);
-    return drawing_.only_whole && columns_.scrolls() ? "only the tokens that fit" : "";
+    const std::string fits = drawing_.only_whole && columns_.scrolls() ? "only the tokens that fit" : "";
+    if (!lines_.scrolls()) return fits;
+    return "lines " + std::to_string(lines_.first + 1) + " to " +
+           std::to_string(lines_.first + lines_.shown) + " of " + std::to_string(lines_.all) +
+           (fits.empty() ? "" : "; " + fits);
   }
 
   std::optional<ViewActions> on(const ViewContext&, const Spot*, const Gesture& gesture) const override {

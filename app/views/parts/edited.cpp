@@ -29,8 +29,7 @@ std::string factor_words(double factor) {
 }
 
 /// Marks a head that is off or scaled: "off" or "×0.5" in the corner that the mask leaves empty; an off one
-/// is also faded and struck through, because its attention moves nothing. Returns whether there was room for
-/// the words.
+/// is also faded and struck through, as its attention moves nothing. Returns whether the words had room.
 bool paint_factor(viz::Scene& scene, const ViewContext& c, const viz::Rect& tile, double factor) {
   constexpr float kSmallest = 8;  // logical pixels: the smallest readable text
   const viz::Style style = style_of(c);

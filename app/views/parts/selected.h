@@ -7,8 +7,7 @@
 #include "app/views/content.h"
 #include "app/views/table.h"
 
-// The selection: answers about it, facts of tables about it, and moving it along the prompt and through the
-// layers.
+// The selection: answers and facts about it, and moving it along the prompt and through the layers.
 namespace headscope::app {
 
 /// The pattern of the selected head; null while pending.

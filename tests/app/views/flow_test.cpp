@@ -226,7 +226,7 @@ TEST(FlowView, NumbersBelowTheTokensAndTheRestAreTheLogit) {
       for (const viz::GlyphRun& run : runs)
         if (const double part = signed_number(run.text); !std::isnan(part) && run.origin.y > row)
           sum += part, ++numbers;
-      for (const char* words : {"rest ", "other tokens ", "tokens and MLPs "}) {
+      for (const char* words : {"rest ", "other tokens ", "tokens "}) {
         const double part = number_after(shown.scene(), words);
         sum += part;
         with_others += part != 0 && std::string_view(words) != "rest " ? 1 : 0;
