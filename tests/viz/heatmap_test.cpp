@@ -26,8 +26,10 @@ Region whole_grid(Rect rect, int rows, int cols) {
 std::vector<std::string> cell_texts(const std::vector<float>& values, double scale = 1000,
                                     float width = 400) {
   Scene scene;
-  paint_cell_values(scene, cells_of(values, 1, static_cast<int>(values.size()), diverging_scale(scale)),
-                    whole_grid({0, 0, width, 100}, 1, static_cast<int>(values.size())), style_of());
+  const int count = static_cast<int>(values.size());
+  const ColorScale marked = marked_for(diverging_scale(scale), value_range(Matrix::row(values)));
+  paint_cell_values(scene, cells_of(values, 1, count, marked), whole_grid({0, 0, width, 100}, 1, count),
+                    style_of());
   return texts(scene);
 }
 

@@ -110,8 +110,8 @@ struct CellNumbers {
     return leading < 0 && fits(-largest, -leading) ? std::optional(-leading) : std::nullopt;
   }
   /// A cell's text; fewer decimals than all others have if it is too wide, empty if that does not help.
-  std::string text(double value, int decimals) const {
-    while (decimals > 0 && !fits(value, decimals)) --decimals;
+  std::string text(double value, int decimals, int least = 0) const {
+    while (decimals > least && !fits(value, decimals)) --decimals;
     return fits(value, decimals) ? fixed_number(value, decimals) : "";
   }
 };
@@ -153,17 +153,21 @@ void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, co
   scene.add(StrokeRect{r, style.theme.line, 1});
 }
 
-bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style) {
+void paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style) {
   const float cw = static_cast<float>(grid.rect.w / grid.cols),
               ch = static_cast<float>(grid.rect.h / grid.rows);
   // Small cells have room for numbers of few digits, which tell apart what is beyond the scale.
   const bool only_beyond = kNumberInCell * cw < smallest_number(style);
   const float size = only_beyond ? smallest_number(style) : std::min(style.small(), kNumberInCell * cw);
-  if (grid.rows * grid.cols > kMaxCellsWithValues || ch < 1.5F * size) return false;
+  if (grid.rows * grid.cols > kMaxCellsWithValues || ch < 1.5F * size) return;
   const CellNumbers numbers{style, cw, size};
   const auto decimals = only_beyond ? 2 : numbers.decimals_for(largest_told_apart(cells));
-  if (!decimals) return false;
+  if (!decimals) return;
   const ColorTable color(cells.scale, style.theme);
+  const auto is_beyond = [&](double shown) {  // and would not be written as 0
+    return std::abs(shown) >= 0.1 && ((cells.scale.values_above && shown > cells.scale.high) ||
+                                      (cells.scale.values_below && shown < cells.scale.low));
+  };
   const int first_row = std::max(0, static_cast<int>(std::ceil(grid.first_row))),
             first_col = std::max(0, static_cast<int>(std::ceil(grid.first_col)));
   for (int r = first_row; r < std::min<double>(grid.row_count, std::floor(grid.first_row + grid.rows + 1e-6));
@@ -171,16 +175,16 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
     for (int c = first_col;
          c < std::min<double>(grid.col_count, std::floor(grid.first_col + grid.cols + 1e-6)); ++c) {
       if (cells.is_masked(r, c)) continue;
-      const float v = cells.matrix.at(r, c);
-      if (only_beyond && v >= cells.scale.low && v <= cells.scale.high) continue;
-      const Color under = c == cells.outside_column ? outside_color(style.theme) : color(v * cells.factor(r));
-      const std::string text = numbers.text(static_cast<double>(v), *decimals);
+      const float v = cells.matrix.at(r, c), shown = v * cells.factor(r);
+      if (only_beyond && (c == cells.outside_column || !is_beyond(static_cast<double>(shown)))) continue;
+      const Color under = c == cells.outside_column ? outside_color(style.theme) : color(shown);
+      const int least = only_beyond && std::abs(v) < 1 ? 1 : 0;  // "0.6", not "1"
+      const std::string text = numbers.text(static_cast<double>(v), *decimals, least);
       if (text.empty()) continue;
       scene.add(make_text_middle(style.fonts, text, grid.cell_rect(r, c).center(), size,
                                  text_on(style.theme, under), FontStyle::regular, Align::center));
     }
   }
-  return true;
 }
 
 Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, const Style& style) {
@@ -201,8 +205,8 @@ Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, 
   const auto even = [&](double cell) {
     const double size = cell * style.device_scale,
                  pixels = size < 1 ? 1 / std::ceil(1 / size) : std::floor(size);
-    const bool is_seen = size < 3 && style.device_scale <= 2;      // of two pixels of cells beside each other
-    const double least = size < 1 ? 0.85 : is_seen ? 0.75 : 0.99;  // of the size
+    const bool is_coarse = size < 3 && style.device_scale <= 2;      // finer pixels are hardly seen
+    const double least = size < 1 ? 0.85 : is_coarse ? 0.75 : 0.99;  // of the size
     return pixels >= least * size ? pixels / style.device_scale : cell;
   };
   cw = even(cw);

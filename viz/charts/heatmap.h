@@ -56,8 +56,7 @@ std::string pooling_words(Pooling pooling, const PooledCells& cells, float width
 void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style);
 
 /// Draws each value in its cell if cells are large enough to read them, else those beyond the scale that fit.
-/// Returns whether cells have room for any.
-bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style);
+void paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style);
 
 /// A grid of rows x cols in `area`, with whole device pixels if that costs little room; shows `shown`, or
 /// all. `stretch`: the largest ratio of a cell's sides, 1 for square cells; 0: any.

@@ -190,7 +190,8 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   std::ranges::stable_sort(columns, std::greater{}, [&](int i) { return table.columns[i].importance; });
   // Columns of more importance have enough before another one is placed; two are placed if they fit at all.
   const auto enough_of = [&](int i) {  // words beside a number of theirs are whole
-    return table.columns[i].details.empty() ? table.columns[i].enough : widths[i].second;
+    const TableColumn& column = table.columns[i];
+    return column.details.empty() || column.enough > 0 ? column.enough : widths[i].second;
   };
   float used = -gap, sufficient = -gap, for_words = 0, for_others = 0;
   std::size_t count = 0;
@@ -280,10 +281,10 @@ struct Painter {
          place.w + kSlack);
   }
 
-  void strip(const Place& place, float y, const ColorScale& scale, std::span<const float> values, int id,
-             int row) {
+  void strip(const Place& place, float y, float h, const ColorScale& scale, std::span<const float> values,
+             int id, int row) {
     paint_vector_strip(picture, {values, scale, table.vector_role, id, row},
-                       {place.x, y + u, place.w, row_h - 2 * u}, style);
+                       {place.x, y + u, place.w, h - 2 * u}, style);
   }
 
   /// The rectangle of a column's bars: left of its numbers.
@@ -336,8 +337,8 @@ struct Painter {
         text(cell.text, {place->right(), middle}, style.small(), cell.color, FontStyle::medium, Align::right,
              place->w + 2 * u);  // into the gap: letters of medium weight are wider
       if (!cell.vector.empty())
-        strip(*place, y, cell.scale.value_or(column_of(*place).scale), cell.vector, cell.vector_id,
-              cell.vector_row);
+        strip(*place, y, table_row_height(style), cell.scale.value_or(column_of(*place).scale), cell.vector,
+              cell.vector_id, cell.vector_row);
       const float width = style.width(cell.beside, style.small(), FontStyle::medium);
       const bool after = place->right() + 2 * u + width <= end;
       if (!after && touches_before(row, *place, width + 2 * u)) continue;
@@ -385,7 +386,7 @@ struct Painter {
         std::vector<float> values(column.vectors[row].begin(), column.vectors[row].end());
         if (!column.factors.empty())
           for (float& v : values) v *= column.factors[row];
-        strip(place, y, column.scales.empty() ? column.scale : column.scales[row], values, row,
+        strip(place, y, row_h, column.scales.empty() ? column.scale : column.scales[row], values, row,
               column.vector_row);
         break;
       }
@@ -490,7 +491,7 @@ float table_row_height(const Style& style) {
 }
 
 float least_row_height(const Style& style) {
-  return std::ceil(1.2F * style.font_size);
+  return std::ceil(1.3F * style.font_size);
 }
 
 float table_height(const Table& table, const Style& style) {
@@ -501,47 +502,41 @@ float table_height(const Table& table, const Style& style) {
          (limited && table.note_below ? note_height(style) : 0);
 }
 
-/// Rows above without room for their strips say nothing of their own.
-static bool lacks_strip(const FixedRow& row, const TableLayout& layout) {
-  return std::ranges::any_of(row, [&](const FixedCell& cell) {
-    return !cell.vector.empty() && layout.place_of(cell.column) == nullptr;
-  });
-}
-
 TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   TableLayout layout;
   layout.area = area;
   layout.places = place_columns(table, area, style);
   const std::vector<int> rows = table_rows(table);
-  const float usual = table_row_height(style);
+  const float default_row = table_row_height(style);
   const auto left_out =
       std::ranges::count_if(table.header, [&](const FixedRow& row) { return lacks_strip(row, layout); });
-  const float head = head_height(table, style) - static_cast<float>(left_out) * usual;
+  const float head = head_height(table, style) - static_cast<float>(left_out) * default_row;
   layout.rows_top = area.y + head;
-  const float room = area.h - head - foot_height(table, style);
+  const float room = area.h - head - foot_height(table, style), between = 9 * style.unit();
   const int all = static_cast<int>(rows.size());
   const int most = table.max_rows > 0 ? std::min(all, table.max_rows) : all;
-  const float for_rows = room - (table.note_below && most < all ? note_height(style) : 0);
-  const float whole = std::floor(for_rows / static_cast<float>(std::max(1, most)));
-  const float h = layout.row_height = whole < least_row_height(style) ? usual : std::min(whole, usual);
-  const auto rows_in = [&](int blocks) {
-    const auto fit = [&](float height) {
-      return std::clamp(blocks * static_cast<int>(std::floor(height / h)), 0, most);
+  const Rect half{area.x, area.y, (area.w - between) / 2, area.h};
+  const std::vector<Place> whole = layout.places,
+                           halves = table.note_below ? places_in_half(table, whole, half, style) : whole;
+  const int most_blocks = table.note_below && !halves.empty() ? 2 : 1;
+  /// How many rows of a height fit into so many blocks.
+  const auto fill = [&](int blocks, float height) {
+    const auto fit = [&](float in) {
+      return std::clamp(blocks * static_cast<int>(std::floor(in / height)), 0, most);
     };
     int count = fit(room);
     layout.note_below = table.note_below && count < all;
     if (layout.note_below) count = fit(room - note_height(style));
-    layout.per_block = std::max(1, (count + blocks - 1) / blocks);
+    layout.row_height = height, layout.per_block = std::max(1, (count + blocks - 1) / blocks);
+    layout.places = blocks == 1 ? whole : halves, layout.block_width = half.w + between;
     return count;
   };
-  int count = rows_in(1);
-  if (table.note_below && count < most) {
-    const float between = 9 * style.unit(), width = (area.w - between) / 2;
-    if (auto places = places_in_half(table, layout.places, {area.x, area.y, width, area.h}, style);
-        !places.empty()) {
-      layout.places = std::move(places), layout.block_width = width + between;
-      count = rows_in(2);
-    }
+  int count = fill(1, default_row);
+  if (count < most && most_blocks > 1) count = fill(2, default_row);
+  const float for_all = room - (table.note_below && most < all ? note_height(style) : 0);
+  for (int blocks = 1; count < most && blocks <= most_blocks; ++blocks) {
+    const float height = std::floor(for_all / static_cast<float>((most + blocks - 1) / blocks));
+    if (height >= least_row_height(style)) count = fill(blocks, std::min(height, default_row));
   }
   layout.all = all;
   if (table.selects && count < all) {
@@ -567,7 +562,6 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
   if (!layout.whole) picture.whole = false;
   if (layout.places.empty()) return;
   const float u = style.unit(), h = table_row_height(style), line = style.line(style.small());
-  const float narrower = (h - layout.row_height) / 2;  // fixed rows have the usual height
   const std::vector<TableLayout> blocks = layout.blocks();
   for (const TableLayout& block : blocks) {
     Painter paint{picture, table, block, style};
@@ -576,7 +570,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
     y += line + u;
     for (const FixedRow& row : table.header) {
       if (lacks_strip(row, layout)) continue;
-      paint.fixed_row(row, y + narrower, y + h / 2);
+      paint.fixed_row(row, y, y + h / 2);
       y += h;
     }
     paint.hairline(y + u / 2, style.theme.line);
@@ -594,7 +588,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
     y += 2 * u;
     picture.scene.add_line({layout.left(), y}, {blocks.back().right(), y}, style.theme.text_muted);
     for (const FixedRow& row : table.footer) {
-      paint.fixed_row(row, y + 1 + narrower, y + h / 2 + 1);  // keeps clear of the line
+      paint.fixed_row(row, y + 1, y + h / 2 + 1);  // keeps clear of the line
       y += h;
     }
   }

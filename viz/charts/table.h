@@ -112,12 +112,12 @@ struct TableLayout {
   std::vector<Place> places;  ///< places of the columns that fit, from left to right, in the first block
   std::vector<int> rows;      ///< the visible rows, from the top
   int first = 0, all = 0;     ///< the first of them, and how many there are, in the table's order
-  float rows_top = 0, row_height = 0;
-  int per_block = 1;        ///< rows in the first of two blocks; in one, all of them
-  float block_width = 0;    ///< from the first block's left to that of the second
-  bool note_below = false;  ///< the note has a line under the rows
-  std::string note;         ///< which rows show, "keys 3 to 17 of 42"; empty: all of them
-  bool whole = true;        ///< all columns and rows fit
+  float rows_top = 0, row_height = 0;  ///< of the rows; fixed ones have the default height
+  int per_block = 1;                   ///< rows in the first of two blocks; in one, all of them
+  float block_width = 0;               ///< from the first block's left to that of the second
+  bool note_below = false;             ///< the note has a line under the rows
+  std::string note;                    ///< which rows show, "keys 3 to 17 of 42"; empty: all of them
+  bool whole = true;                   ///< all columns and rows fit
 
   float left() const { return places.empty() ? area.x : places.front().x; }
   float right() const { return places.empty() ? area.x : places.back().right(); }
@@ -129,7 +129,7 @@ struct TableLayout {
 };
 
 float table_row_height(const Style& style);
-/// Where all rows fit only so, they stand closer, at least so high.
+/// The least: rows stand closer, down to this, where that makes room for all of them.
 float least_row_height(const Style& style);
 /// The height at which all rows fit, or the maximum number of rows; the columns may be missing.
 float table_height(const Table& table, const Style& style);

@@ -38,6 +38,12 @@ std::vector<int> selected_rows(const Table& table, std::span<const int> rows, in
   return selected;
 }
 
+bool lacks_strip(const FixedRow& row, const TableLayout& layout) {
+  return std::ranges::any_of(row, [&](const FixedCell& cell) {
+    return !cell.vector.empty() && layout.place_of(cell.column) == nullptr;
+  });
+}
+
 std::string note_of(const Table& table, std::span<const int> rows, std::span<const int> shown) {
   if (shown.empty() || shown.size() >= rows.size()) return {};
   const std::string of_all = " of " + std::to_string(rows.size());

@@ -8,6 +8,9 @@
 // Which rows of a table are shown, and the line that says so.
 namespace headscope::viz {
 
+/// Of a row above the others: without room for its strip it says nothing of its own.
+bool lacks_strip(const FixedRow& row, const TableLayout& layout);
+
 /// `count` of these rows, which are in the table's order; see Table::selects.
 std::vector<int> selected_rows(const Table& table, std::span<const int> rows, int count);
 

@@ -169,7 +169,8 @@ void paint_steps(viz::Scene& scene, const ViewContext& c, const Numbers& n, cons
   const float em = style.font_size, pitch = first.h + 2, u = style.unit();  // cells keep apart by 2
   const float stream = first.x + 0.9F * em, bend = stream + 1.1F * em;      // x of the branch's output
   const auto box_of = [&](std::size_t i) -> viz::Rect {
-    const float h = first.h - u, y = first.center().y + static_cast<float>(i) * pitch;
+    const float h = std::max(first.h - 1.5F * u, style.line(style.small())),
+                y = first.center().y + static_cast<float>(i) * pitch;
     const float r = std::min(0.6F * em, h / 2), indent = n.lines[i].is_branch() ? 2.6F * em : 0;
     if (n.lines[i].name.empty()) return {stream - r, y - r, 2 * r, 2 * r};
     return {first.x + indent, y - h / 2, first.w - indent, h};
@@ -259,7 +260,9 @@ BoxPtr chart_of(Content& it, const TokenPass& pass, Chart id, std::string title,
   chart.marked_x = it.c.selection.layer + 0.5, chart.mark_color = it.c.theme->text_muted;
   chart.low = id == kCosines ? std::max(-1.0, 1 - viz::round_limit(1 - low)) : 0;
   chart.high = id == kCosines ? 1 : viz::round_limit(1.02 * high);
-  const auto height = [x = x_title.empty() ? 0.F : 3.F](float) { return Wish{4 + 0.7F * x, 8 + x, 16 + x}; };
+  const auto height = [x = x_title.empty() ? 0.F : 3.F](float) {
+    return Wish{3.4F + 0.7F * x, 8 + x, 16 + x};
+  };
   return curve_box(std::move(chart), std::move(title), std::move(x_title), height,
                    {kChart, [](const viz::Region&, int, int layer) { return Ref{.layer = layer}; }});
 }

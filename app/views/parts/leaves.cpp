@@ -13,7 +13,8 @@ class Notes final : public Box {
   Wish width(const ViewContext&) const override { return {0, 0}; }
   Wish height(const ViewContext& c, float width) const override {
     const float all = title_height(c) + line(c) * static_cast<float>(wrapped(c, width, lines_).size());
-    return {title_height(c), needed_ || !c.in_pane ? all : 0, all, needed_ ? all : 0};
+    const float enough = c.in_pane ? std::min(all, title_height(c) + 2 * line(c)) : all;  // lists matter more
+    return {title_height(c), needed_ || !c.in_pane ? all : 0, all, needed_ ? enough : 0};
   }
   bool place(const ViewContext& c, viz::Rect area) override {
     area_ = area;
