@@ -9,7 +9,7 @@ namespace headscope::app {
 /// A tried continuation of a prompt, whose tokens were chosen or drawn.
 struct TriedText {
   std::vector<int> ids;               ///< from the prompt's first token on
-  std::vector<double> probabilities;  ///< the model's, of the last ids; NaN: not known
+  std::vector<double> probabilities;  ///< the unedited model's, of the last ids; NaN: not known
   /// The number of ids that were already in the prompt.
   int start() const { return static_cast<int>(std::ssize(ids) - std::ssize(probabilities)); }
   bool fits(int vocabulary) const {  ///< all its ids are in a vocabulary of that many tokens

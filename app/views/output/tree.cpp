@@ -93,6 +93,7 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
     if (std::isnan(nodes[at].probability)) nodes[at].probability = probability;
     return at;
   };
+  const bool edited = !c.run->prompt.edits.empty();  // what was tried has the unedited model's probabilities
   const auto first = static_cast<std::size_t>(tree.root_tokens);
   for (std::size_t i = first; i < prompt.size(); ++i)
     tree.end = step(tree.end, prompt[i], kUnknown, Source::prompt);
@@ -101,14 +102,16 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
     int at = 0;
     for (std::size_t i = first; i < tried->ids.size(); ++i) {
       const auto known = static_cast<std::ptrdiff_t>(i) - tried->start();
-      const double p = known >= 0 ? tried->probabilities[known] : kUnknown;
+      const double p = known >= 0 && !edited ? tried->probabilities[known] : kUnknown;
       at = step(at, tried->ids[i], p, Source::tried);
     }
   }
   if (tree.full) return tree;
   const std::vector<double> probabilities = model::softmax(next.logits, 1);
   for (const model::Guess& guess : model::largest_logits(next.logits, kGuesses))
-    step(tree.end, guess.id, probabilities[guess.id], Source::guess);
+    step(tree.end, guess.id, kUnknown, Source::guess);
+  for (const int child : tree.nodes[tree.end].children)
+    tree.nodes[child].probability = probabilities[tree.nodes[child].id];
   if (drawn != nullptr) {
     for (const auto& text : drawn->texts) {
       int at = tree.end;

@@ -73,8 +73,7 @@ std::vector<int> ids_of(std::span<const model::Token> tokens) {
 }
 
 /// Replaces the prompt's tokens `before` by `ids`, which include the start token if there is one. The prompt
-/// becomes text if that text has the same tokens. `appended`: the new token joins the last ones in one undo
-/// step.
+/// becomes text if that has the same tokens. `appended`: the new token joins the last ones in one undo step.
 void replace_tokens(UiState& s, std::span<const model::Token> before, std::span<const int> ids,
                     std::span<const double> probabilities, bool appended, ReduceContext& w) {
   const Snapshot& snapshot = w.snapshot;
@@ -101,6 +100,7 @@ void replace_tokens(UiState& s, std::span<const model::Token> before, std::span<
       s.prompt.edit = apply(std::move(s.prompt.edit), Replace{std::move(text_of_ids)});
   }
   const int most = snapshot.model->config().n_ctx;
+  if (!s.edits.active().empty()) probabilities = {};  // those of an edited model are not kept
   if (std::ssize(before) <= most && std::ssize(ids) <= most)
     s.tries = std::make_shared<const Tries>(with_step(*s.tries, ids_of(before), ids, probabilities));
   s.selection.query = -1;

@@ -263,6 +263,15 @@ TEST(Tree, ShowsWhatWasTriedAndAClickGoesBackToIt) {
   EXPECT_TRUE(is_tried);
 }
 
+TEST(Tree, OfAnEditedRunHasNoProbabilitiesOfTheUneditedOne) {
+  const Tried t;
+  const Scenario s = edited("L1.attn_out=0");
+  ViewContext c = s.context(1200, 700);
+  c.tries = t.c.tries;
+  const Table table = t.view.table(c);
+  EXPECT_THAT(numbers_of(table, "probability"), Not(Contains(0.125)));
+}
+
 TEST(Tree, ArrowsWalkAlongTheTexts) {
   const Tried t;
   const Picture picture = t.view.build(t.c);
