@@ -146,7 +146,8 @@ class Flow final : public Box {
   }
   void paint(Picture& picture, const ViewContext& c) const override {
     picture.exact_widths = true;
-    picture.whole &= drawing_->whole() && std::ssize(drawing_->graph().edges) == wanted_;
+    picture.whole &=
+        drawing_->whole() && ((automatic_ && !c.printed) || std::ssize(graph().edges) == wanted_);
     drawing_->paint(picture, c, [&](int column, float level) {
       const int position = drawing_->graph().columns[column].position;
       const int layer = std::clamp(static_cast<int>(level), 0, n_.flow->layers - 1);
@@ -178,7 +179,7 @@ class Flow final : public Box {
     const auto add = [&](std::string words) { looks.push_back({.words = std::move(words)}); };
     if (c.min_stroke_width > 0)
       add("thinnest lines: " + viz::number(static_cast<double>(c.min_stroke_width) / scale, 2) + " or less");
-    if (std::ranges::any_of(graph().edges, is_stub)) add("stubs: attention to the first token");
+    if (std::ranges::any_of(n_.edges, is_stub)) add("stubs: attention to the first token");
     add("probability of “" + label_of(c_, n_.flow->measured.token.id()) + "” by the logit lens");
     looks.back().scale = colors_;
     const double all = n_.flow->edge_magnitude;
@@ -189,10 +190,9 @@ class Flow final : public Box {
   }
   /// What a legend says besides, where there is room.
   std::vector<Swatch> words(const ViewContext& c) const {
-    std::vector<Swatch> words{Swatch{"numbers of tokens: their embeddings and MLPs"}};
+    std::vector<Swatch> words{Swatch{"at tokens: their embeddings and MLPs"}};
     for (const char* const reading : kReading)
       if (!c.note_in_caption) words.push_back({reading});
-    for (std::size_t i = 0; i + 1 < words.size(); ++i) words[i].words += ";";
     return words;
   }
 

@@ -282,7 +282,7 @@ bool Drawing::place_columns(bool gaps) {
   }
   const float axis = text_width("L00") + 2 * u_, names = longest + 3 * u_;
   float panel = rest + 4 * u_ + text_width("MLP 00 +00.00");
-  if (upright_) panel = std::max(panel, 3 * u_ + text_width("tokens +00.00"));
+  if (upright_) panel = std::max(panel, 3 * u_ + text_width("all tokens +00.00"));
   const float room = area_.w - axis - names - panel;
   if (needed > room || (!gaps && idle > 0.55F * room)) return false;
   // Spare width makes tokens breathe, up to a point; beyond it the drawing is in the middle.
@@ -350,13 +350,13 @@ void Drawing::add_items() {
 
 /// Where there is room for it.
 bool Drawing::add(Label label) {
+  const float gap = label.align == viz::Align::center && !label.upright ? u_ : 0;  // beside it
   const float h = line_,
-              w = std::min(text_width(label.text, label.face), label.upright ? below_ - 2 * u_ : 1e9F);
+              w = gap + std::min(text_width(label.text, label.face), label.upright ? below_ - 2 * u_ : 1e9F);
   const float part = label.align == viz::Align::left ? 0 : label.align == viz::Align::right ? 1 : 0.5F;
   label.rect = label.upright ? viz::Rect{label.at.x - 0.45F * h, label.at.y, 0.9F * h, w}
                              // letters are less high
                              : viz::Rect{label.at.x - part * w, label.at.y - h / 2, w, h};
-  if (label.align == viz::Align::center) label.rect.x -= u_ / 2, label.rect.w += u_;  // a gap beside it
   const auto overlaps = [&](const Label& other) { return other.rect.overlaps(label.rect); };
   if (std::ranges::any_of(labels_, overlaps) || !area_.inset(-0.5F).encloses(label.rect)) return false;
   labels_.push_back(std::move(label));
@@ -438,7 +438,7 @@ void Drawing::label_sources() {
   for (const TokenColumn& column : graph.columns) columns.push_back(&column), others += column.sources();
   std::ranges::stable_sort(columns, std::ranges::greater(),
                            [](const TokenColumn* column) { return std::abs(column->sources()); });
-  bool some = false;
+  bool has_numbers = false;
   for (const TokenColumn* column : columns) {
     const auto token = std::ranges::find(labels_, column->position, &Label::token);
     if (upright_ || token == labels_.end() || std::abs(column->sources()) < 0.01 * std::abs(graph.logit))
@@ -447,9 +447,9 @@ void Drawing::label_sources() {
         signed_words(column->sources()), {token->rect.center().x, y + line_}, viz::Align::center, false};
     if (label.at.x + text_width(label.text) / 2 + u_ > x || !add(std::move(label))) continue;
     others -= column->sources();
-    some = true;
+    has_numbers = true;
   }
-  add_muted(some ? "other tokens " : "tokens ", others, y + line_);
+  add_muted(has_numbers ? "other tokens " : "all tokens ", others, y + line_);
 }
 
 // ---- painting ----

@@ -1,5 +1,4 @@
-// Paths to a logit as pictures. Of the flow, what is drawn and the rest add up to the logit, and edges lead
-// to their cells.
+// Paths to a logit as pictures: what a flow draws and the rest add up to it; edges lead to their cells.
 #include "app/run/analyses/logit_flow.h"
 #include "app/run/analyses/predictions.h"
 #include "app/views/output/circuit_drawing.h"
@@ -226,7 +225,7 @@ TEST(FlowView, NumbersBelowTheTokensAndTheRestAreTheLogit) {
       for (const viz::GlyphRun& run : runs)
         if (const double part = signed_number(run.text); !std::isnan(part) && run.origin.y > row)
           sum += part, ++numbers;
-      for (const char* words : {"rest ", "other tokens ", "tokens "}) {
+      for (const char* words : {"rest ", "other tokens ", "all tokens "}) {
         const double part = number_after(shown.scene(), words);
         sum += part;
         with_others += part != 0 && std::string_view(words) != "rest " ? 1 : 0;
