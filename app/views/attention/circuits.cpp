@@ -125,8 +125,6 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   for (const std::size_t i : {0, 1}) {
     const std::string name = words.files[i];
     list->file(note_column(name + " id"), n.ids[i]);
-    if (!n.values[0].empty() && i == 1)  // a space between the halves
-      list->text("", 9, [](int) { return std::string(); }, {.least = c.font_size, .most = c.font_size});
     list->text(words.headings[i], 9, [&c, &ids = n.ids[i]](int row) { return label_of(c, ids[row]); },
                {.file = note_column(name + " token"), .heading = pairs ? colors[i] : c.theme->text});
     if (n.values[i].empty()) continue;

@@ -173,10 +173,10 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
 std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n) {
   const ScoreSources& of = *n.of;
   const bool differs = c.differs();
-  std::vector<std::string> words{"sum " + viz::fixed_number(of.sum(), 4) +
-                                 (differs ? ", the difference in score " : ", the model's score ") +
-                                 viz::fixed_number(of.score, 4) + ", rounding error " +
-                                 viz::number(of.rounding_error(), 2)};
+  std::vector<std::string> words{
+      "sum " + viz::fixed_number(of.sum(), 4) +
+      (differs ? ", the difference in scaled score " : ", the model's scaled score ") +
+      viz::fixed_number(of.score, 4) + ", rounding error " + viz::number(of.rounding_error(), 2)};
   if (!differs && n.terms.edited())
     words.push_back(std::isinf(n.terms.masked())
                         ? "this key is masked: the score does not count"

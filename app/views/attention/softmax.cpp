@@ -128,7 +128,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   } else {
     list->text("", 9, n.names, {.file = "scores"});
   }
-  list->bar("score", 7, n.scores,
+  list->bar("score", 6, n.scores,
             {.file = "score", .least = 5.5F * c.font_size, .is_signed = true, .differs = true});
   list->bar("× " + viz::number(n.scale, 3), 5, n.scaled,
             {.file = "scaled", .is_signed = true, .hidden = n.scale == 1, .differs = true});
@@ -136,7 +136,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   if (!row) return list;
   arrange_keys(*list, c, n.weights);
   weight.file = "unscaled";
-  list->bar("unscaled", 6, n.unscaled, weight);
+  list->bar("unscaled", 7, n.unscaled, weight);
   return list;
 }
 

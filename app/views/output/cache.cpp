@@ -101,7 +101,7 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Passes& p) {
                              style.width(words, style.small()) + 2 * style.unit(), style.small()};
       const bool inside = behind.w <= (pass.kept > 0 ? kept : all);
       const float left = inside ? first.x : first.x + all;
-      if (half < style.small() || left + behind.w > now.width) continue;
+      if (half < style.small() || left + behind.w > now.width - margin(now)) continue;
       if (inside) picture.scene.add(viz::FillRect{behind, ground});  // over the lines between cells
       viz::add_label(picture.scene, style, words, {left + style.unit(), behind.center().y}, style.small(),
                      inside ? text_on(now, ground) : now.theme->text);

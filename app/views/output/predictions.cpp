@@ -175,7 +175,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
                .blank = missing(n.difference)});
     measured = list->last();
   }
-  viz::FixedRow& footer = list->table.footer.emplace_back(1, list->cell(first_guess, "framed: next"));
+  viz::FixedRow& footer = list->table.footer.emplace_back(1, list->cell(first_guess, "framed: follows"));
   footer.back().color = c.theme->text_muted;
   if (const Mean mean(n.shown()); mean.count > 0) {
     footer.push_back(list->cell(follows, "mean"));

@@ -219,13 +219,15 @@ std::string state_of(const ViewContext& c, const Swept& swept) {
 
 std::string words_on_estimates(const ViewContext& c, const Swept& swept) {
   const bool complete = swept.is_complete(), listed = is_listed(swept.question.over);
-  if (swept.sweep->estimates.empty() || (complete && c.printed && !listed)) return "";
+  const bool shows = listed || !c.printed;
+  if (swept.sweep->estimates.empty() || (complete && !(shows && swept.is_estimated()))) return "";
   if (!swept.is_estimated()) return "no estimates: KL's slope is 0 at the run";
   const double correlation = swept.sweep->estimate_correlation(swept.measured.metric);
-  return std::string(listed || complete ? "" : "half-height cells: ") + "first-order estimates" +
+  const std::string of = listed ? "" : complete ? "all exact; " : "half-height cells: ";
+  return of + "first-order estimates" +
          (std::isnan(correlation)
               ? ""
-              : "; rank correlation with the exact differences " + viz::fixed_number(correlation, 2));
+              : ", rank correlation with the exact differences " + viz::fixed_number(correlation, 2));
 }
 
 }  // namespace headscope::app::sweep

@@ -55,7 +55,7 @@ viz::ValueRange range_of_heads(const Thumbnails& thumbnails, const Options& opti
 
 viz::ValueRange common_range(const ViewContext& c) {
   if (!c.differs()) return {0, c.options[kWithoutKey0] ? 0.F : 1.F, 0};
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  const auto thumbnails = c.options[kValueMax] > 0 ? nullptr : c.ask(ThumbnailsOfHeads{});
   return thumbnails ? range_of_heads(*thumbnails, c.options) : viz::ValueRange{};
 }
 

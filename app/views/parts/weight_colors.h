@@ -25,7 +25,8 @@ viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& option
 /// The range of the weights of all heads, or of their differences, as far as these are known.
 viz::ValueRange range_of_heads(const Thumbnails& thumbnails, const Options& options);
 /// What the scales of all heads include, so that a weight has the same colour wherever its head is drawn: 0
-/// to 1; on the difference side the range of all heads. Empty without key 0.
+/// to 1; on the difference side the range of all heads. Empty with a chosen maximum, and of weights without
+/// key 0.
 viz::ValueRange common_range(const ViewContext& context);
 
 /// The scale for signed differences, by magnitude, up to kValueMax if it is set.
