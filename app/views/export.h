@@ -26,8 +26,7 @@ enum class Target { screen, column, page, slide };
 inline constexpr Named<Target> kTargetNames[]{
     {"screen", Target::screen}, {"column", Target::column}, {"page", Target::page}, {"slide", Target::slide}};
 
-/// What a target chooses unless something else is asked for. A logical pixel is 1/96 inch on paper, so
-/// letters of 10 are of 7.5 points.
+/// What a target chooses by default. A logical pixel is 1/96 inch on paper: letters of 10 have 7.5 points.
 struct TargetSpec {
   std::string_view label;
   std::string_view words;      ///< its size, for people
@@ -58,8 +57,7 @@ constexpr float width_on(Target target, int width) {
   return width == static_cast<int>(own + 0.5F) ? own : static_cast<float>(width);
 }
 
-/// How the context's size determines the file's size; a height of 0 is one at which nothing has to scroll,
-/// within the limits of a manageable page.
+/// How the context's size determines the file's; height 0: nothing has to scroll, on a manageable page.
 enum class Page {
   exact,     ///< exactly that size, caption included: lists are cut to the rows that fit; an error only if
              ///< nothing can be read

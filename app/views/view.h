@@ -70,8 +70,7 @@ struct ViewContext {
   bool trimmed = false;  ///< the page will be cut to the figure: it is placed at the left, not in the middle
 
   /// The answer to a question about the run, possibly a part; null while there is none, and if it failed.
-  /// Asking also requests it, even while there is no run yet. On the difference side: the difference, for
-  /// questions that have one.
+  /// Also requests it, even without a run yet. On the difference side: the difference, if it has one.
   template <class Q>
   std::shared_ptr<const AnswerOf<Q>> ask(const Q& question) const {
     return ask_on(side, question);

@@ -238,7 +238,7 @@ bool Graph::place(const ViewContext& c, viz::Rect page) {
       chain.push_back(add(writer.row, level, 0, link.lines[0].width + 1.25F * u));
     chain.push_back(link.to);
     for (std::size_t k = 1; k < chain.size(); ++k) {
-      // Passing edges stay straight rather than parts near to each other, but for those of strong edges.
+      // Passing edges stay straight rather than parts near to each other, but for what a strong edge joins.
       const int ends = (k == 1 ? 1 : 0) + (k + 1 == chain.size() ? 1 : 0);
       const float weight = ends == 0 ? 8.F : ends == 1 ? 2.F : 1 + 4 * link.lines[0].width / (kThickest * u);
       spots[chain[k - 1]].neighbours.push_back({chain[k], weight});

@@ -46,7 +46,7 @@ TokenRef given_token(const ViewContext& c, const Option<TokenRef>& option) {
 }
 
 /// A guess after the selected query; `token`: what another one than that is asked for. In comparisons by its
-/// id, the same on all sides: a guess of the baseline, or of the first of two prompts. Nothing: not known.
+/// id, the same on all sides: a guess of the baseline, or of the first of two prompts. None: not known yet.
 static std::optional<TokenRef> resolved(const ViewContext& c, const TokenRef& guess,
                                         const TokenRef& token = {}) {
   const PromptRun* run = c.asked ? c.asked.get() : c.run.get();

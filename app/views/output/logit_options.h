@@ -9,16 +9,14 @@ extern const Option<TokenRef> kMeasuredToken;    ///< never empty: the first gue
 extern const Option<TokenRef> kOtherToken;       ///< of a difference; empty: the most probable other one
 extern const Option<TokenRef> kSubtractedToken;  ///< the token whose logit is subtracted; empty: none
 
-/// Why one of the view's tokens that have an effect is none of the model's, with the option's label in the
-/// window, else its flag; empty: all are.
+/// Why a token that has an effect is none of the model's, with its option's label or flag; empty: all are.
 std::string refuse_tokens(const View& view, const ViewContext& context, bool in_window);
 
 /// The token that an option names, with its id in place of its text; ranks are each prompt's own. None: it is
 /// empty or no token, see refuse_tokens.
 TokenRef given_token(const ViewContext& context, const Option<TokenRef>& option);
 /// What the options `kMeasuredToken` and `other` name, as far as the metric names tokens, of the prediction
-/// after the selected query. In comparisons a guess is the same token on all sides. Nothing until it is
-/// known.
+/// after the selected query. In comparisons a guess is the same token on all sides. None: not known yet.
 std::optional<Measured> measured_by(const ViewContext& context, Metric metric,
                                     const Option<TokenRef>& other = kOtherToken);
 /// The same for a logit, or with `kSubtractedToken` the difference of two.

@@ -303,12 +303,11 @@ BoxPtr curve_box(viz::CurveChart chart, std::string title, std::string x_title,
   const auto paint = [chart = std::move(chart), title = std::move(title), x_title = std::move(x_title)](
                          Picture& picture, const ViewContext& c, viz::Rect area) {
     const viz::Style style = style_of(c);
-    const float u = style.unit(), half_line = style.line(style.small()) / 2;  // of the y axis' last number
-    const bool is_low = area.h < 7 * style.font_size;
+    const float u = style.unit(), line = style.line(style.small());
+    const bool is_low = area.h < 7 * style.font_size;  // it does not say what its x axis is
     const float left = style.width("000.00", style.small()) + 3 * u,
-                above = viz::paint_curve_names(picture.scene, chart, title, area, style) + half_line,
-                below =
-                    x_title.empty() ? 0 : viz::column_numbers_height(style) - (is_low ? 2 * half_line : 0);
+                above = viz::paint_curve_names(picture.scene, chart, title, area, style) + line / 2,
+                below = x_title.empty() ? 0 : viz::column_numbers_height(style) - (is_low ? line : 0);
     const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + above),
                          std::max(1.F, std::floor(area.w - left - 2 * u)),
                          std::max(1.F, std::floor(area.h - above - below))};

@@ -6,8 +6,7 @@
 // What the edits of a run mean for one head.
 namespace headscope::app {
 
-/// The edits of a head in the shown run, on the difference side in the edited one: of its queries, keys,
-/// values, scores, mask, pattern or output.
+/// A head's edits in the shown run, of a difference in the edited one: of q, k, v, scores, mask, pattern, z.
 std::vector<model::Edit> edits_of_head(const ViewContext& context, int layer, int head);
 
 /// Whether an edit acts on a head's activations at a site; a mask is one of its scores.
@@ -24,8 +23,7 @@ std::optional<double> output_factor(const ViewContext& context, int layer, int h
 /// "L5 H1", "L5 H1 (off)", "L5 H1 (× 0.5)", with other edits "L5 H1 (edited)".
 std::string head_title(const ViewContext& context, int layer, int head);
 
-/// Marks a head's tile if it has edits: a head that is off is faded and struck through, a scaled one has its
-/// factor, another one a dot in the corner.
+/// Marks a head's tile if it has edits: off is faded and struck through, scaled has its factor, else a dot.
 void paint_edited_head(viz::Scene& scene, const ViewContext& context, const viz::Rect& tile, int layer,
                        int head);
 

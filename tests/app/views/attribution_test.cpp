@@ -1,5 +1,4 @@
-// Attribution of logits and scores, saliency, circuits and composition of heads: the picture against the
-// answers, clicks, and sums in the tables.
+// Attribution, saliency, circuits and composition: pictures against answers, clicks, and sums in tables.
 
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/head_circuit.h"

@@ -1,5 +1,4 @@
-// Inside a block: q, k and v, heads merged, neurons and the pass of a token. Numbers compared with the pass
-// and the file's parameters, and the targets of clicks.
+// Inside a block: q, k and v, merged heads, neurons and a token's pass against the pass; targets of clicks.
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vocabulary.h"
 #include "app/run/edits/edit_text.h"

@@ -1,5 +1,4 @@
-// What the frame makes of what views declare: layout, words, clicks, commands, frames, scrolling, colours,
-// lists. Views are tested for their numbers and for what is their own.
+// What the frame makes of declarations: layout, words, clicks, commands, frames, scrolling, colours, lists.
 #include "app/views/content.h"
 #include "app/views/parts/boxes.h"
 #include "app/views/parts/list.h"

@@ -1,5 +1,4 @@
-// Views of edited runs: masked cells, and all other numbers; vectors and steps, and words that say where an
-// edit acts.
+// Views of edited runs: masked cells, numbers, vectors and steps, and words that say where an edit acts.
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/token_pass.h"

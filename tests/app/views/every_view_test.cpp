@@ -1,5 +1,4 @@
-// Properties of every view in the table: placement of texts, reactions to the mouse, and pictures with
-// missing data.
+// Properties of every view: placement of texts, reactions to the mouse, pictures with missing data.
 
 #include "tests/app/views/view_suite.h"
 

@@ -1,5 +1,4 @@
-// Heads, their map, its stages and lines: read from the picture, compared with the reference; tables, keys
-// and pinned tokens.
+// Heads, their map, its stages and lines against the reference; tables, keys and pinned tokens.
 #include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/views/parts/names.h"

@@ -1,5 +1,4 @@
-// Using the window by keyboard: the table of keys, Tab, F6, arrows, Space, Enter and Esc. Typed text goes
-// into the prompt wherever the focus is, and never triggers an action.
+// Using the window by keyboard. Typed text goes into the prompt wherever the focus is, and triggers nothing.
 #include "app/ascii.h"
 #include "app/text/prompt_editor.h"
 #include "app/window/commands.h"

@@ -1,5 +1,4 @@
-// Where the window's parts are: the groups of views, the prompt, two views side by side, splitters, and what
-// a restart restores.
+// Where the window's parts are: groups of views, the prompt, two views, splitters, and what a restart keeps.
 #include "app/views/output/continuation.h"
 #include "tests/app/window/window_fixture.h"
 

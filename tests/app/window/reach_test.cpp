@@ -1,5 +1,4 @@
-// Every action can be done by mouse alone and by keyboard alone. Tab and Space press any button, and keys are
-// those of the More menu's lines; here are the actions that each hand does in a way of its own.
+// Every action can be done by mouse alone and by keyboard alone; here are those with a way of their own.
 
 #include "app/run/sources/paths.h"
 #include "app/views/parts/attention_maps.h"

@@ -1,5 +1,4 @@
-// Walks through every bundled tour in the window, conditions of their paragraphs, and the outlines around
-// what a stop points at.
+// Every bundled tour in the window, conditions of paragraphs, and outlines around what a stop points at.
 
 #include "app/run/analyses/predictions.h"
 #include "app/tour/tour.h"
