@@ -209,10 +209,10 @@ class Circuits final : public Box {
     picture.regions.push_back(layered::region_of_points(kDrawing, drawn_->area));
     picture.whole &= drawn_->links.size() == n_.edges.size();
   }
-  /// "11 of 30 edges", the strongest ones; empty: all are drawn.
-  std::string note() const override {
+  /// "11 of 30 edges drawn; ", the strongest ones; empty: all are drawn.
+  std::string count_words() const {
     const std::size_t count = drawn_->links.size(), all = n_.edges.size();
-    return count == all ? "" : std::to_string(count) + " of " + std::to_string(all) + " edges";
+    return count == all ? "" : std::to_string(count) + " of " + std::to_string(all) + " edges drawn; ";
   }
 
   std::optional<Ref> ref_at(const Spot& at) const override {
@@ -342,10 +342,10 @@ void declare(Content& it) {
   // an edge is chosen, so that a click moves nothing.
   constexpr float kWithLegend = 23, kLine = 1.2F;
   auto edge = custom({0, 60}, {kLine, kLine, kLine},
-                     [words = edge_words(c, n), hints = n.chosen < 0](
+                     [words = edge_words(c, n), hints = n.chosen < 0, &drawn = *drawing](
                          Picture& picture, const ViewContext& page, viz::Rect area) {
-                       viz::add_muted(picture.scene, style_of(page),
-                                      words + (hints && page.in_pane ? "; click an edge: exact effect" : ""),
+                       const char* hint = hints && page.in_pane ? "; click an edge: exact effect" : "";
+                       viz::add_muted(picture.scene, style_of(page), drawn.count_words() + words + hint,
                                       {area.x, area.center().y}, viz::Align::left, area.w);
                      });
   auto legend = swatches(
