@@ -188,11 +188,11 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
     widths.push_back(widths_of(column, area, style));
   }
   std::ranges::stable_sort(columns, std::greater{}, [&](int i) { return table.columns[i].importance; });
-  // Columns of more importance have enough before another one is placed; two are placed if they fit at all.
   const auto enough_of = [&](int i) {  // words beside a number of theirs are whole
     const TableColumn& column = table.columns[i];
     return column.details.empty() || column.enough > 0 ? column.enough : widths[i].second;
   };
+  // Columns of more importance have enough before another one is placed; two are placed if they fit at all.
   float used = -gap, sufficient = -gap, for_words = 0, for_others = 0;
   std::size_t count = 0;
   for (; count < columns.size(); ++count) {
@@ -515,11 +515,8 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   const float room = area.h - head - foot_height(table, style), between = 9 * style.unit();
   const int all = static_cast<int>(rows.size());
   const int most = table.max_rows > 0 ? std::min(all, table.max_rows) : all;
-  const Rect half{area.x, area.y, (area.w - between) / 2, area.h};
-  const std::vector<Place> whole = layout.places,
-                           halves = table.note_below ? places_in_half(table, whole, half, style) : whole;
-  const int most_blocks = table.note_below && !halves.empty() ? 2 : 1;
-  /// How many rows of a height fit into so many blocks.
+  bool in_halves = false;
+  // How many rows of a height fit into so many blocks.
   const auto fill = [&](int blocks, float height) {
     const auto fit = [&](float in) {
       return std::clamp(blocks * static_cast<int>(std::floor(in / height)), 0, most);
@@ -528,16 +525,21 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
     layout.note_below = table.note_below && count < all;
     if (layout.note_below) count = fit(room - note_height(style));
     layout.row_height = height, layout.per_block = std::max(1, (count + blocks - 1) / blocks);
-    layout.places = blocks == 1 ? whole : halves, layout.block_width = half.w + between;
+    in_halves = blocks == 2;
     return count;
   };
   int count = fill(1, default_row);
-  if (count < most && most_blocks > 1) count = fill(2, default_row);
+  std::vector<Place> halves;  // only measured if one block is too low
+  const Rect half{area.x, area.y, (area.w - between) / 2, area.h};
+  if (table.note_below && count < most) halves = places_in_half(table, layout.places, half, style);
+  const int most_blocks = halves.empty() ? 1 : 2;
+  if (most_blocks > 1) count = fill(2, default_row);
   const float for_all = room - (table.note_below && most < all ? note_height(style) : 0);
   for (int blocks = 1; count < most && blocks <= most_blocks; ++blocks) {
     const float height = std::floor(for_all / static_cast<float>((most + blocks - 1) / blocks));
     if (height >= least_row_height(style)) count = fill(blocks, std::min(height, default_row));
   }
+  if (in_halves) layout.places = std::move(halves), layout.block_width = half.w + between;
   layout.all = all;
   if (table.selects && count < all) {
     layout.rows = selected_rows(table, rows, count), layout.all = most;
